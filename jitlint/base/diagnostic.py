@@ -1,0 +1,77 @@
+"""What jitlint says: spans, findings and what they rest on. Plain data, no analysis (layer: ``base``)."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+
+class Severity(str, enum.Enum):
+    """error: JAX raises. warning: silently wrong or work wasted. info: worth knowing, off by default."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Confidence(str, enum.Enum):
+    """How sure the analysis is. ``possible`` findings are off by default."""
+
+    POSSIBLE = "possible"
+    LIKELY = "likely"
+    CERTAIN = "certain"
+
+    @property
+    def rank(self) -> int:
+        return _CONFIDENCE_RANK[self]
+
+
+_CONFIDENCE_RANK = {Confidence.POSSIBLE: 0, Confidence.LIKELY: 1, Confidence.CERTAIN: 2}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A range of text: 1-based lines and columns counted in code points; the end is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """One step of the path from the transform to the finding, outermost first."""
+
+    path: str
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One diagnostic.
+
+    path: relative to the working directory where possible, with forward slashes.
+    message: one sentence without a full stop. help: what to write instead.
+    ground: why the code is believed to be traced: ``jit`` (a transform in the project), ``test`` (only the
+    project's tests or examples trace it), ``catalogue`` (meant to be traced), ``declared`` (comment or
+    configuration), ``possible``, ``eager`` (fails without any tracing), or ``""`` for JIT0xx.
+    function: qualified name of the enclosing function, ``<module>`` at module level.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    confidence: Confidence
+    message: str
+    path: str
+    span: Span
+    help: str = ""
+    ground: str = ""
+    function: str = ""
+    related: tuple[Related, ...] = field(default=())
+
+    @property
+    def sort_key(self) -> tuple[str, int, int, str, str]:
+        return (self.path, self.span.line, self.span.column, self.code, self.message)

@@ -1,0 +1,1 @@
+"""What JAX and other libraries are, as data."""

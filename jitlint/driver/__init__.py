@@ -1,0 +1,1 @@
+"""Files, cache, schedule, selection, suppression."""

@@ -1,0 +1,1 @@
+"""Thin adapters around the driver."""

@@ -1,0 +1,1 @@
+"""Abstract values, evidence and events of one function."""

@@ -1,0 +1,155 @@
+"""What the interpreter tells the rules: typed observations of code that hurts under a trace (layer: ``infer``).
+
+An event is only recorded when its value is traced in a mode that the operation cannot stand, so a rule
+normally has nothing left to decide but the words. Every event names its place (module and origin number),
+its function, and the witness: the calls from the transform down to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Union
+
+from jitlint.base.diagnostic import Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a witness path: a place in a module and what happens there ("`f` is jitted here")."""
+
+    module: str
+    at: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an event happens and how execution got there. ``steps`` run from the transform inwards."""
+
+    module: str
+    at: int
+    function: str
+    steps: tuple[Step, ...]
+    ground: str
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Base of all events. ``why``: what makes the value a tracer ("parameter `x` of `f`"), or "".
+
+    modes: the letters S (staged), B (batched), L (linear) of the tracer; "" when the operation fails on
+    plain JAX arrays too.
+    """
+
+    place: Place
+    why: str = ""
+    modes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Truth(Event):
+    """`bool()` of a tracer. form: if, elif, while, ternary, assert, and, or, not, comparison-chain, in, bool,
+    any, all, min, max, sorted, filter, comprehension (its ``if``), match (a value pattern), match-guard,
+    equality (== of containers)."""
+
+    form: str = "if"
+
+
+@dataclass(frozen=True, slots=True)
+class Convert(Event):
+    """A tracer is forced into a Python value.
+
+    to: range, index (``__index__``: list, tuple or str index or slice, str repetition, hex, operator.index;
+    ``what`` names it), int, float, complex, round, item, tolist, math (``what``: math.sin), format (``what``:
+    f-string, format, %), hash (``what``: dict key, set member, membership, hash(), lru_cache), numpy
+    (``what``: np.where), iter (iterating a 0-d tracer), string (a tracer as a str argument).
+    """
+
+    to: str = "int"
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BadIndex(Event):
+    """An array is indexed in a way that JAX refuses. problem: mask (boolean mask read), mask-update
+    (``.at[mask].set``), slice (a traced slice bound), list (a list index), float, string."""
+
+    problem: str = "mask"
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayStore(Event):
+    """In-place change of a JAX array. op: setitem, augmented, delitem, method (``what``: sort, fill, ...),
+    out (``out=`` argument), attribute (x.shape = ...)."""
+
+    op: str = "setitem"
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiMisuse(Event):
+    """A library call that JAX refuses.
+
+    problem: static-argument (``parameter`` must be static; ``exception`` is what JAX raises),
+    data-dependent-shape (``cure`` names the argument that fixes the size, or ""), list-argument,
+    removed (``cure``: replacement), concrete-only (an attribute or method that a tracer lacks).
+    """
+
+    api: str = ""
+    problem: str = "static-argument"
+    parameter: str = ""
+    exception: str = ""
+    cure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TransformMisuse(Event):
+    """A transform or a jitted function is used in a way that JAX refuses.
+
+    problem: unhashable-static, static-out-of-range, static-unknown-name, non-array-argument, method-self,
+    non-array-output, carry-mismatch, branch-mismatch, reverse-mode-loop. detail: the argument, name or the
+    two structures.
+    """
+
+    transform: str = "jax.jit"
+    problem: str = "unhashable-static"
+    parameter: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Leak(Event):
+    """A tracer is stored where it outlives its trace. target: attribute, element, global, nonlocal, append,
+    lru_cache, cached_property; ``what`` names the place. used: the leaked value is read after the trace."""
+
+    target: str = "attribute"
+    what: str = ""
+    used: bool = False
+
+
+AnyEvent = Union[Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse, Leak]
+
+
+@dataclass(frozen=True, slots=True)
+class TracedParameter:
+    """One parameter's status over every traced entry of a function: traced, static, mixed or unknown."""
+
+    name: str
+    status: str
+
+
+@dataclass(slots=True)
+class TracedFunction:
+    """A function that some traced code reaches. modes: subset of S, B, L as letters; because: the witness of
+    the first (strongest) entry; ground and confidence as in findings."""
+
+    module: str
+    qualname: str
+    first_at: int
+    name_at: int
+    modes: str
+    ground: str
+    confidence: Confidence
+    parameters: list[TracedParameter] = field(default_factory=list)
+    because: tuple[Step, ...] = ()

@@ -1,0 +1,1 @@
+"""Modules of the project and how imports resolve."""

@@ -1,0 +1,1 @@
+"""Source text to IR: the only home of libcst."""
