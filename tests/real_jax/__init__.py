@@ -1,0 +1,1 @@
+"""The fixtures run under real JAX: every mark is proved, every good case runs clean."""

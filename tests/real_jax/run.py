@@ -1,0 +1,124 @@
+"""Run fixture programs under real JAX and say where each case raised. The only test code that executes fixtures."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any
+
+from tests.fixtures.marks import Mark, Program, cases, marks, statement
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one case did: the exception's full class name ("" if it ran clean), the innermost line of the
+    program in its traceback, the message, and every line of the program that ran."""
+
+    case: str
+    raised: str
+    place: tuple[Path, int] | None
+    message: str
+    executed: frozenset[tuple[Path, int]]
+
+    def hits(self, mark: Mark) -> bool:
+        """The traceback's innermost line is the mark's, or lies in the same statement without a mark of its own."""
+        if self.place is None or self.place[0] != mark.path:
+            return False
+        path, line = self.place
+        if any(m.line == line and m.proved_by_jax for m in marks(path)):
+            return line == mark.line
+        first, last = statement(path, line)
+        return first <= mark.line <= last
+
+    def passed_through(self, mark: Mark) -> bool:
+        """Some line of the mark's statement ran during the case."""
+        first, last = statement(mark.path, mark.line)
+        return any((mark.path, line) in self.executed for line in range(first, last + 1))
+
+
+@contextmanager
+def _import_from(program: Program) -> Iterator[None]:
+    """Let the program import its own modules, and forget them afterwards."""
+    folder = program.entry.parent
+    roots = [str(folder), str(folder / "src")] if len(program.files) > 1 else []
+    before = set(sys.modules)
+    sys.path[:0] = roots
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        for root in roots:
+            sys.path.remove(root)
+        for name in set(sys.modules) - before:
+            origin = getattr(sys.modules[name], "__file__", None) or ""
+            if Path(origin) in program.files or _is_namespace_of(sys.modules[name], folder):
+                del sys.modules[name]
+
+
+def _is_namespace_of(module: ModuleType, folder: Path) -> bool:
+    locations = list(getattr(module, "__path__", []))
+    return module.__name__ != "__main__" and any(folder in Path(place).parents for place in locations)
+
+
+def _load(program: Program) -> ModuleType:
+    name = "fixture_" + "".join(c if c.isalnum() else "_" for c in program.name[: -len(".py")])
+    spec = importlib.util.spec_from_file_location(name, program.entry)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _class_name(error: BaseException) -> str:
+    kind = type(error)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _run_case(module: ModuleType, case: str, files: frozenset[str], watch: bool) -> Outcome:
+    executed: set[tuple[Path, int]] = set()
+
+    def on_line(frame: FrameType, event: str, argument: Any) -> Any:
+        executed.add((Path(frame.f_code.co_filename), frame.f_lineno))
+        return on_line
+
+    def on_call(frame: FrameType, event: str, argument: Any) -> Any:
+        return on_line if frame.f_code.co_filename in files else None
+
+    previous = sys.gettrace()
+    try:
+        if watch:
+            sys.settrace(on_call)
+        getattr(module, case)()
+    except Exception as error:  # every class is an answer here
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
+        place = (Path(frames[-1].filename), frames[-1].lineno or 0) if frames else None
+        return Outcome(case, _class_name(error), place, str(error)[:400], frozenset(executed))
+    finally:
+        if watch:
+            sys.settrace(previous)
+    return Outcome(case, "", None, "", frozenset(executed))
+
+
+@functools.cache
+def run(program: Program, watch: bool = False) -> tuple[Outcome, ...]:
+    """Run every case of a program. ``watch`` also records the lines that ran (slower)."""
+    files = frozenset(str(f) for f in program.files)
+    with warnings.catch_warnings(), _import_from(program):
+        warnings.simplefilter("ignore")
+        module = _load(program)
+        try:
+            return tuple(_run_case(module, case, files, watch) for case in cases(program.entry))
+        finally:
+            del sys.modules[module.__name__]
