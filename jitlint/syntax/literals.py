@@ -1,0 +1,80 @@
+"""Values of literals: numbers and strings as written in source text.
+
+What it does: turn the text of one literal token into a Python value, without warnings and without `eval`.
+What it does not: f-strings and implicit concatenation (see `lower_expr`). Layer: ``syntax``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_ESCAPE = re.compile(
+    r"\\(\r?\n|[\\'\"abfnrtv]|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]+\})"
+)
+_SIMPLE = {
+    "\n": "",
+    "\r\n": "",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_INT_LIMIT = 1 << 64
+
+
+def int_value(text: str) -> int | None:
+    """The value of an integer literal, or None when it does not fit into 64 bits."""
+    try:
+        value = int(text, 0)
+    except ValueError:  # thousands of digits: the interpreter refuses to convert them
+        return None
+    return value if value < _INT_LIMIT else None
+
+
+def float_value(text: str) -> float:
+    """The value of a float literal."""
+    return float(text)
+
+
+def string_value(text: str) -> tuple[str, str | None]:
+    """Kind (``str`` or ``bytes``) and value of a plain string literal, prefix and quotes included.
+
+    The value is None for bytes, and for strings that no UTF-8 text can hold (lone surrogates).
+    """
+    quote = text[-1]
+    start = text.find(quote)
+    prefix = text[:start]
+    width = 3 if text.startswith(quote * 3, start) and len(text) - start >= 6 else 1
+    body = text[start + width : -width]
+    if prefix and ("b" in prefix or "B" in prefix):
+        return "bytes", None
+    if "\r" in body:
+        body = body.replace("\r\n", "\n").replace("\r", "\n")
+    if "\\" in body and not (prefix and ("r" in prefix or "R" in prefix)):
+        try:
+            body = _ESCAPE.sub(_unescape, body)
+        except (KeyError, ValueError):  # no such character: not a valid program, but nothing depends on it
+            return "str", None
+        if _SURROGATE.search(body):
+            return "str", None
+    return "str", body
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code = match[1]
+    simple = _SIMPLE.get(code)
+    if simple is not None:
+        return simple
+    if code[0] == "N":
+        return unicodedata.lookup(code[2:-1])
+    if code[0] in "xuU":
+        return chr(int(code[1:], 16))
+    return chr(int(code, 8))

@@ -1,0 +1,76 @@
+"""What the lowering keeps in hand while it walks a file: origins, the open scope, the functions found so far.
+
+What it does: hands out origins, collects which names the open function binds, builds qualified names.
+What it does not: look at any tree; `lower_expr` and `lower_stmt` tell it what they meet. Layer: ``syntax``.
+
+Scoping follows the language: a function's locals are the names it binds anywhere in its body, except
+those declared ``global`` or ``nonlocal``; a class body and a lambda open scopes of their own; the targets of
+a comprehension belong to the comprehension, while a walrus inside it binds in the function around it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.syntax import ir
+
+# The enclosing scope's fields, put aside while an inner one is open.
+SavedScope = tuple[dict[str, None], set[str], set[str], bool, str]
+
+
+class Lowering:
+    """Mutable state of lowering one file.
+
+    nodes: origin -> what it stands for (a libcst node, or a pair of the first and the last node it covers).
+    functions: filled in source order; a slot is None while the function is being lowered.
+    bound: names the open scope binds, in order of appearance (a dict serves as an ordered set).
+    prefix: what stands before the name of a function or class defined here to make its qualified name.
+    """
+
+    __slots__ = (
+        "bound",
+        "functions",
+        "globals",
+        "has_yield",
+        "mentions",
+        "nodes",
+        "nonlocals",
+        "pragmas",
+        "prefix",
+    )
+
+    def __init__(self, pragmas: bool) -> None:
+        self.nodes: list[Any] = []
+        self.functions: list[ir.Function | None] = []
+        self.mentions: dict[str, None] = {}
+        self.pragmas = pragmas
+        self.bound: dict[str, None] = {}
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+        self.has_yield = False
+        self.prefix = ""
+
+    def qualify(self, name: str) -> str:
+        """The qualified name of a function or class called ``name`` that is defined in the open scope."""
+        return name if name in self.globals else self.prefix + name
+
+    def enter(self, prefix: str) -> SavedScope:
+        """Open a scope; give the result back to `leave`."""
+        saved = (self.bound, self.globals, self.nonlocals, self.has_yield, self.prefix)
+        self.bound = {}
+        self.globals = set()
+        self.nonlocals = set()
+        self.has_yield = False
+        self.prefix = prefix
+        return saved
+
+    def leave(self, saved: SavedScope) -> None:
+        """Close the open scope and return to the one around it."""
+        self.bound, self.globals, self.nonlocals, self.has_yield, self.prefix = saved
+
+    def local_names(self) -> list[str]:
+        """The names that are local to the open scope."""
+        declared = self.globals | self.nonlocals
+        if not declared:
+            return list(self.bound)
+        return [name for name in self.bound if name not in declared]
