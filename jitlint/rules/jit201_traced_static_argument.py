@@ -1,0 +1,89 @@
+"""JIT201: a library function needs a static argument and gets a traced one (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import ApiMisuse
+
+RULE = Rule(
+    code="JIT201",
+    name="traced-static-argument",
+    severity=Severity.ERROR,
+    summary="traced value where JAX needs a static argument",
+    explanation="""\
+Shapes, axes, lengths and dtypes decide what the compiled program looks like, so JAX needs them while tracing. A
+traced value arrives too late, and depending on the function JAX says
+
+> ConcretizationTypeError: Abstract tracer value encountered where concrete value is expected: traced array with shape int32[]
+
+> TypeError: Shapes must be 1D sequences of concrete values of integer type, got (JitTracer(~int32[]),).
+
+or "Non-hashable static arguments are not supported". A common cause is computing a shape with `jnp`: inside a jitted
+function the result of *every* `jnp` operation is traced, even `jnp.prod(jnp.array(x.shape))`.
+""",
+    instead="""\
+Compute shapes with Python, `math` or NumPy from static values:
+
+```python
+flat = x.reshape(math.prod(x.shape[1:]), -1)
+```
+
+A size that is an argument must be static: `@jax.jit(static_argnames="n")`; JAX then compiles once for each value.
+""",
+    bad="""\
+@jax.jit
+def ramp(n):
+    return jnp.arange(n) / n  # expect: JIT201
+
+
+ramp(4)
+""",
+    good="""\
+from functools import partial
+
+
+@partial(jax.jit, static_argnames="n")
+def ramp(n):
+    return jnp.arange(n) / n
+
+
+ramp(4)
+""",
+    outcome=Raises(
+        (
+            "jax.errors.TracerBoolConversionError",
+            "jax.errors.ConcretizationTypeError",
+            "jax.errors.TracerIntegerConversionError",
+            "TypeError",
+            "ValueError",
+        )
+    ),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError",
+)
+
+_SIZES = frozenset(
+    ("shape", "newshape", "N", "M", "n", "num", "size", "length", "reps", "repeats", "stop", "num_classes")
+)
+
+
+@RULE.on(ApiMisuse)
+def check(event: ApiMisuse) -> Report | None:
+    """Report traced static arguments; ``parameter`` names the argument, ``api`` the function."""
+    if event.problem != "static-argument":
+        return None
+    subject = f"`{event.parameter}` of `{event.api}`" if event.parameter else f"an argument of `{event.api}`"
+    return Report(f"{subject} must be static, but it is traced", _cure(event))
+
+
+def _cure(event: ApiMisuse) -> str:
+    if event.cure:
+        return f"pass `{event.cure}`, or make the value static with `static_argnames`"
+    if event.parameter in _SIZES:
+        return (
+            "compute it from static values such as `x.shape` (with `math` or NumPy, not `jnp`), "
+            "or list it in `static_argnames`"
+        )
+    return "pass a Python value; where it is an argument, list it in `static_argnames`"

@@ -1,0 +1,94 @@
+"""JIT304: a traced value is stored where it outlives its trace (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import Leak
+
+RULE = Rule(
+    code="JIT304",
+    name="tracer-leak",
+    severity=Severity.ERROR,
+    summary="traced value stored outside the traced function",
+    explanation="""\
+While a function is being traced its values are tracers, which mean something only during that trace. Stored in a
+global, an attribute, a list from outside or a cache, a tracer survives, and its first use afterwards fails:
+
+> UnexpectedTracerError: Encountered an unexpected tracer. A function transformed by JAX had a side effect [...]
+
+The store also happens only while tracing: later calls of the compiled function store nothing. A function under
+`lru_cache` and a `cached_property` that make `jnp` arrays leak in the same way when their first call happens inside a
+trace.
+""",
+    instead="""\
+Return everything that the caller should keep, and store it outside:
+
+```python
+loss, count = step(params, batch, count)
+```
+
+In `jax.lax.scan` collect per-step values through the second result of the body; with `jax.grad` pass them out with
+`has_aux=True`.
+""",
+    bad="""\
+history = []
+
+
+@jax.jit
+def step(x):
+    y = x * 2
+    history.append(y)  # expect: JIT304
+    return y
+
+
+step(1.0)
+history[0] + 1
+""",
+    good="""\
+history = []
+
+
+@jax.jit
+def step(x):
+    return x * 2
+
+
+history.append(step(1.0))
+history[0] + 1
+""",
+    outcome=Raises(("jax.errors.UnexpectedTracerError",), later=True),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.UnexpectedTracerError",
+)
+
+# target: how the place is described, without and with its name
+_PLACES = {
+    "attribute": "an attribute",
+    "element": "a container",
+    "global": "a global variable",
+    "nonlocal": "a variable of the enclosing function",
+    "append": "a list",
+}
+
+
+@RULE.on(Leak)
+def check(event: Leak) -> Report | None:
+    """Report leaks; ``what`` names the place."""
+    named = f" `{event.what}`" if event.what else ""
+    if event.target == "lru_cache":
+        return Report(
+            f"the cached function{named} keeps a traced array beyond its trace",
+            "fill the cache before tracing, or cache NumPy arrays instead of `jnp` arrays",
+        )
+    if event.target == "cached_property":
+        return Report(
+            f"the cached property{named} keeps a traced array beyond its trace",
+            "compute it before tracing (in `__init__`), or with NumPy instead of `jnp`",
+        )
+    place = _PLACES.get(event.target, "a place")
+    return Report(
+        f"a traced value is stored in {place}{named} that outlives the trace",
+        "return the value from the traced function and store it outside",
+    )

@@ -1,0 +1,60 @@
+"""JIT404: a `jnp` function gets a Python list or tuple (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import ApiMisuse
+
+RULE = Rule(
+    code="JIT404",
+    name="list-argument",
+    severity=Severity.ERROR,
+    summary="Python list or tuple where JAX needs an array",
+    explanation="""\
+Other than NumPy, `jax.numpy` does not turn lists and tuples into arrays behind your back:
+
+> TypeError: sum requires ndarray or scalar arguments, got <class 'list'> at position 0.
+
+Under a trace every element would become a separate operation, slow to compile and easy to overlook, so JAX
+wants the conversion to be visible. `jnp.array`, `jnp.stack` and `jnp.concatenate` do accept sequences.
+""",
+    instead="""\
+Convert explicitly:
+
+```python
+total = jnp.sum(jnp.array([1.0, 2.0]))
+total = jnp.sum(jnp.stack(losses))  # a list of arrays
+```
+""",
+    bad="""\
+def total(a, b):
+    return jnp.sum([a, b])  # expect: JIT404
+
+
+total(1.0, 2.0)
+""",
+    good="""\
+def total(a, b):
+    return jnp.sum(jnp.array([a, b]))
+
+
+total(1.0, 2.0)
+""",
+    outcome=Raises(("TypeError",)),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/_autosummary/jax.numpy.asarray.html",
+)
+
+
+@RULE.on(ApiMisuse)
+def check(event: ApiMisuse) -> Report | None:
+    """Report lists given to array functions."""
+    if event.problem != "list-argument":
+        return None
+    parameter = f"`{event.parameter}` of `{event.api}`" if event.parameter else f"`{event.api}`"
+    return Report(
+        f"{parameter} needs an array, but gets a Python sequence",
+        "wrap it: `jnp.array([...])`, or `jnp.stack([...])` for a list of arrays",
+    )

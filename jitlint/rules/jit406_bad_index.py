@@ -1,0 +1,76 @@
+"""JIT406: an array is indexed with a list, a float or a str (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import BadIndex
+
+RULE = Rule(
+    code="JIT406",
+    name="bad-index",
+    severity=Severity.ERROR,
+    summary="list, float or str as an array index",
+    explanation="""\
+JAX arrays accept integers, slices, `None`, `...` and arrays of integers as an index. Lists, which NumPy would convert,
+are refused, and so are floats and strings:
+
+> TypeError: Using a non-tuple sequence for multidimensional indexing is not allowed; use `arr[array(seq)]` instead of `arr[seq]`.
+
+> TypeError: Indexer must have integer or boolean type, got indexer with type float32
+
+A float index often comes from `/` or `jnp.floor`: both give floats.
+""",
+    instead="""\
+Convert the index:
+
+```python
+rows = x[jnp.array([0, 2])]
+middle = x[len(x) // 2]
+value = x[jnp.floor(position).astype(jnp.int32)]
+```
+""",
+    bad="""\
+@jax.jit
+def ends(x):
+    return x[[0, -1]]  # expect: JIT406
+
+
+ends(jnp.arange(4.0))
+""",
+    good="""\
+@jax.jit
+def ends(x):
+    return x[jnp.array([0, -1])]
+
+
+ends(jnp.arange(4.0))
+""",
+    outcome=Raises(("TypeError",)),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
+)
+
+# problem: (message, help)
+_PROBLEMS = {
+    "list": (
+        "a JAX array cannot be indexed with a list",
+        "write `x[jnp.array([...])]`",
+    ),
+    "float": (
+        "a JAX array cannot be indexed with a float",
+        "use `//` for a Python number, `.astype(jnp.int32)` for an array",
+    ),
+    "string": (
+        "a JAX array cannot be indexed with a `str`",
+        "keep named parts in a dict or a NamedTuple of arrays",
+    ),
+}
+
+
+@RULE.on(BadIndex)
+def check(event: BadIndex) -> Report | None:
+    """Report index types that JAX refuses."""
+    words = _PROBLEMS.get(event.problem)
+    return None if words is None else Report(*words)

@@ -1,0 +1,72 @@
+"""JIT503: a static argument gets a value that cannot be hashed (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import TransformMisuse
+
+RULE = Rule(
+    code="JIT503",
+    name="unhashable-static",
+    severity=Severity.ERROR,
+    summary="unhashable value for a static argument",
+    explanation="""\
+A jitted function keeps one compiled program for each combination of static values and finds it by hash. Lists, dicts,
+sets, arrays and dataclasses that are not frozen have no hash:
+
+> ValueError: Non-hashable static arguments are not supported. An error occurred while trying to hash an object of type <class 'list'>, [1].
+
+A traced value as a static argument of an inner jitted function fails with the same message: tracers have no hash.
+""",
+    instead="""\
+Pass a tuple instead of a list, a frozen dataclass or a NamedTuple instead of a dict:
+
+```python
+mlp(x, widths=(64, 64))
+```
+
+An array should not be static: let it be traced, or convert it with `tuple(array.tolist())` before the call.
+""",
+    bad="""\
+from functools import partial
+
+
+@partial(jax.jit, static_argnames="widths")
+def total(x, widths):
+    return sum(x[:width].sum() for width in widths)
+
+
+total(jnp.ones(4), widths=[1, 2])  # expect: JIT503
+""",
+    good="""\
+from functools import partial
+
+
+@partial(jax.jit, static_argnames="widths")
+def total(x, widths):
+    return sum(x[:width].sum() for width in widths)
+
+
+total(jnp.ones(4), widths=(1, 2))
+""",
+    outcome=Raises(("ValueError",)),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/_autosummary/jax.jit.html",
+)
+
+
+@RULE.on(TransformMisuse)
+def check(event: TransformMisuse) -> Report | None:
+    """Report unhashable static values; ``detail`` names what is passed."""
+    if event.problem != "unhashable-static":
+        return None
+    argument = f"the static argument `{event.parameter}`" if event.parameter else "a static argument"
+    value = event.detail or "an unhashable value"
+    if " " not in value:
+        value = f"a value of type `{value}`"
+    return Report(
+        f"{argument} must be hashable, but gets {value}",
+        "pass a tuple or a frozen dataclass; arrays and traced values must not be static",
+    )

@@ -1,0 +1,79 @@
+"""JIT504: `static_argnums` or `static_argnames` do not fit the function (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import TransformMisuse
+
+RULE = Rule(
+    code="JIT504",
+    name="bad-static-spec",
+    severity=Severity.ERROR,
+    summary="static argument that the function does not have",
+    explanation="""\
+`static_argnums` and `static_argnames` are checked against the signature when the function is wrapped:
+
+> ValueError: Jitted function has invalid argnames {'q'} in static_argnames. Function does not take these args.
+
+> ValueError: Jitted function has static_argnums=(5,), but only accepts 2 positional arguments.
+
+A parameter that was renamed or removed is the usual reason. Positional-only parameters can only be given by number.
+""",
+    instead="""\
+Name the parameter exactly as in the signature:
+
+```python
+@partial(jax.jit, static_argnames=("steps",))
+def solve(x, steps): ...
+```
+
+Names survive reordering; numbers do not.
+""",
+    bad="""\
+from functools import partial
+
+
+@partial(jax.jit, static_argnames=("step",))  # expect: JIT504
+def solve(x, steps):
+    for _ in range(steps):
+        x = x / 2
+    return x
+""",
+    good="""\
+from functools import partial
+
+
+@partial(jax.jit, static_argnames=("steps",))
+def solve(x, steps):
+    for _ in range(steps):
+        x = x / 2
+    return x
+
+
+solve(1.0, 3)
+""",
+    outcome=Raises(("ValueError", "TypeError")),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/_autosummary/jax.jit.html",
+)
+
+
+@RULE.on(TransformMisuse)
+def check(event: TransformMisuse) -> Report | None:
+    """Report indices and names that do not exist; ``detail`` (or ``parameter``) names them."""
+    given = event.parameter or event.detail
+    if event.problem == "static-out-of-range":
+        number = f"`{given}`" if given else "an index"
+        return Report(
+            f"{number} in the static or donated argument numbers of `{event.transform}` is out of range",
+            "count the positional parameters from 0, or give names with `static_argnames`",
+        )
+    if event.problem == "static-unknown-name":
+        name = f"`{given}`" if given else "a name"
+        return Report(
+            f"{name} in the static or donated argument names of `{event.transform}` is not a parameter",
+            "use the name from the signature; positional-only parameters need `static_argnums`",
+        )
+    return None

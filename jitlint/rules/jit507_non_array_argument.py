@@ -1,0 +1,70 @@
+"""JIT507: a traced argument gets a value that is neither an array nor a pytree of arrays (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import TransformMisuse
+
+RULE = Rule(
+    code="JIT507",
+    name="non-array-argument",
+    severity=Severity.ERROR,
+    summary="str, function or object passed as a traced argument",
+    explanation="""\
+Arguments of a jitted function that are not static must be arrays, Python numbers, `None`, or tuples, lists, dicts and
+registered classes of these. A str, a function, a dtype, a set or an object of a plain class cannot be traced:
+
+> TypeError: Error interpreting argument to <function norm at 0x...> as an abstract array. The problematic value is of type <class 'str'> and was passed to the function at path kind.
+""",
+    instead="""\
+Make options and functions static, register classes that hold arrays:
+
+```python
+@partial(jax.jit, static_argnames="kind")
+def norm(x, kind): ...
+
+@jax.tree_util.register_dataclass
+@dataclass
+class State: ...
+```
+""",
+    bad="""\
+@jax.jit
+def norm(x, kind):
+    return jnp.sum(jnp.abs(x)) if kind == "l1" else jnp.sqrt(jnp.sum(x**2))
+
+
+norm(jnp.ones(3), "l1")  # expect: JIT507
+""",
+    good="""\
+from functools import partial
+
+
+@partial(jax.jit, static_argnames="kind")
+def norm(x, kind):
+    return jnp.sum(jnp.abs(x)) if kind == "l1" else jnp.sqrt(jnp.sum(x**2))
+
+
+norm(jnp.ones(3), "l1")
+""",
+    outcome=Raises(("TypeError",)),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/pytrees.html",
+)
+
+
+@RULE.on(TransformMisuse)
+def check(event: TransformMisuse) -> Report | None:
+    """Report arguments that cannot be traced; ``detail`` says what is passed."""
+    if event.problem != "non-array-argument":
+        return None
+    argument = f"the argument `{event.parameter}`" if event.parameter else "an argument"
+    value = event.detail or "a value that is neither an array nor a pytree of arrays"
+    if " " not in value:
+        value = f"a value of type `{value}`"
+    return Report(
+        f"{argument} of a function under `{event.transform}` is traced, but gets {value}",
+        "list the parameter in `static_argnames`, or register the class as a pytree",
+    )

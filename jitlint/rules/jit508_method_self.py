@@ -1,0 +1,84 @@
+"""JIT508: a method is jitted and `self` (or `cls`) becomes a traced argument (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import TransformMisuse
+
+RULE = Rule(
+    code="JIT508",
+    name="method-self",
+    severity=Severity.ERROR,
+    summary="jitted method of a plain class",
+    explanation="""\
+`@jax.jit` on a method makes `self` the first traced argument. An object of a class that is not registered as a pytree
+cannot be traced, so every call fails:
+
+> TypeError: Error interpreting argument to <function Model.loss at 0x...> as an abstract array. The problematic value is of type <class '__main__.Model'> and was passed to the function at path self.
+
+Modules of Flax and Equinox are made for this; use the `jit` of the library with them.
+""",
+    instead="""\
+Jit a function that gets the arrays as arguments:
+
+```python
+@jax.jit
+def _predict(weights, x):
+    return x @ weights
+
+class Model:
+    def predict(self, x):
+        return _predict(self.weights, x)
+```
+
+Or register the class as a pytree (`jax.tree_util.register_dataclass`). `static_argnums=0` is right only for objects
+that are hashable and never change: later changes of their attributes are not seen.
+""",
+    bad="""\
+class Line:
+    def __init__(self, slope):
+        self.slope = slope
+
+    @jax.jit  # expect: JIT508
+    def at(self, x):
+        return self.slope * x
+
+
+Line(2.0).at(3.0)
+""",
+    good="""\
+@jax.jit
+def _at(slope, x):
+    return slope * x
+
+
+class Line:
+    def __init__(self, slope):
+        self.slope = slope
+
+    def at(self, x):
+        return _at(self.slope, x)
+
+
+Line(2.0).at(3.0)
+""",
+    outcome=Raises(("TypeError",), later=True),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/faq.html#how-to-use-jit-with-methods",
+)
+
+
+@RULE.on(TransformMisuse)
+def check(event: TransformMisuse) -> Report | None:
+    """Report methods whose receiver is traced; ``detail`` names the class."""
+    if event.problem != "method-self":
+        return None
+    receiver = event.parameter or "self"
+    named = event.detail and " " not in event.detail
+    owner = f" of class `{event.detail}`" if named else ""
+    return Report(
+        f"`{event.transform}` on a method traces `{receiver}`, but an object{owner} is not a pytree",
+        "jit a function that takes the arrays as arguments, or register the class as a pytree",
+    )

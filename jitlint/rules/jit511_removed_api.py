@@ -1,0 +1,57 @@
+"""JIT511: a name is used that JAX has removed (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import ApiMisuse
+
+RULE = Rule(
+    code="JIT511",
+    name="removed-api",
+    severity=Severity.ERROR,
+    summary="name that JAX has removed",
+    explanation="""\
+JAX deprecates names for some months and then removes them. Code written for an older version fails when the name is
+imported or looked up:
+
+> AttributeError: module 'jax' has no attribute 'tree_map'
+""",
+    instead="""\
+Use the replacement, which works in older versions too in most cases:
+
+```python
+doubled = jax.tree.map(lambda leaf: 2 * leaf, params)
+```
+""",
+    bad="""\
+def double(params):
+    return jax.tree_map(lambda leaf: 2 * leaf, params)  # expect: JIT511
+
+
+double({"w": jnp.ones(3)})
+""",
+    good="""\
+def double(params):
+    return jax.tree.map(lambda leaf: 2 * leaf, params)
+
+
+double({"w": jnp.ones(3)})
+""",
+    outcome=Raises(("AttributeError", "ModuleNotFoundError", "ImportError", "TypeError")),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/changelog.html",
+)
+
+
+@RULE.on(ApiMisuse)
+def check(event: ApiMisuse) -> Report | None:
+    """Report removed names; ``cure`` names the replacement."""
+    if event.problem != "removed":
+        return None
+    subject = f"`{event.parameter}` of `{event.api}`" if event.parameter else f"`{event.api}`"
+    return Report(
+        f"{subject} has been removed from JAX",
+        f"use `{event.cure}`" if event.cure else "see the change log of JAX for a replacement",
+    )

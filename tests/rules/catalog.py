@@ -1,0 +1,45 @@
+"""What the rule tests share: all rules, and their example programs with the prelude."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from dataclasses import dataclass
+
+import jitlint.rules
+from jitlint.base.rule import Rule
+
+PRELUDE = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n\n\n"
+MARK = re.compile(r"# expect: (JIT\d{3})$")
+
+MODULES = {
+    info.name: importlib.import_module(f"jitlint.rules.{info.name}")
+    for info in pkgutil.iter_modules(jitlint.rules.__path__)
+}
+RULES: list[Rule] = [module.RULE for module in MODULES.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One example program of a rule: ``kind`` is ``bad`` or ``good``."""
+
+    rule: Rule
+    kind: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.rule.code.lower()}_{self.kind}"
+
+    @property
+    def text(self) -> str:
+        return PRELUDE + (self.rule.bad if self.kind == "bad" else self.rule.good)
+
+    @property
+    def marks(self) -> list[tuple[int, str]]:
+        """Line and code of every expected finding."""
+        lines = enumerate(self.text.splitlines(), start=1)
+        return [(line, match[1]) for line, text in lines if (match := MARK.search(text))]
+
+
+EXAMPLES = [Example(rule, kind) for rule in RULES for kind in ("bad", "good") if getattr(rule, kind)]
