@@ -63,9 +63,8 @@ def check(event: Convert) -> Report | None:
         return None
     name = event.what
     if not name.startswith(_NUMPY):
-        subject = f"`{name}`" if "." in name else name or "this operation"
         return Report(
-            f"{subject} needs a NumPy array, but the value is traced",
+            "NumPy needs the contents of an array here, but the array is traced",
             "use `jax.numpy`: `jnp.asarray(table)[i]` to look up, `x.at[i].set(value)` to store",
         )
     return Report(
