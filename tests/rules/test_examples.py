@@ -90,8 +90,8 @@ def _check(folder: Path) -> dict[str, list[tuple[int, str]]]:
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr
     found: dict[str, list[tuple[int, str]]] = {example.name: [] for example in EXAMPLES}
-    for item in json.loads(done.stdout)["findings"]:
-        found[Path(item["path"]).stem].append((item["span"]["line"], item["code"]))
+    for item in json.loads(done.stdout):
+        found[Path(item["path"]).stem].append((item["line"], item["code"]))
     return found
 
 
