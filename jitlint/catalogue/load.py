@@ -1,0 +1,149 @@
+"""Answers questions about library names from the compiled catalogue (layer: ``catalogue``).
+
+The source of truth is ``data/*.toml``; ``tools/compile_catalogue.py`` checks it and packs it into
+``catalogue.msgpack``, which is what is read here. Lines are parsed on first use, so loading costs
+little more than reading one file. This module does not resolve imports and imports no library it describes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from jitlint.catalogue.schema import (
+    EXCEPTION_LETTERS,
+    ApiFunction,
+    NumpyFunction,
+    Removed,
+    parse_condition,
+    parse_function,
+    parse_numpy,
+)
+
+COMPILED: Final = Path(__file__).with_name("catalogue.msgpack")
+
+
+class Packed(msgspec.Struct, frozen=True):
+    """The compiled catalogue. Keys are dotted names; values are lines of the language in ``schema``."""
+
+    functions: dict[str, str]
+    conditions: dict[str, list[dict[str, object]]]
+    ufuncs: dict[str, str]
+    ufunc_methods: dict[str, str]
+    constants: dict[str, str]
+    methods: dict[str, str]
+    attributes: dict[str, str]
+    numpy: dict[str, str]
+    removed: dict[str, tuple[str, str]]
+    aliases: dict[str, str]
+    transforms: frozenset[str]
+    libraries: frozenset[str]
+
+
+class Catalogue:
+    """Everything known about library names. Obtain the shared one from ``catalogue()``."""
+
+    def __init__(self, packed: Packed) -> None:
+        self._packed = packed
+        self._functions: dict[str, ApiFunction | None] = {}
+        self._methods: dict[str, ApiFunction | None] = {}
+        self._numpy: dict[str, NumpyFunction | None] = {}
+        self._canonical: dict[str, str] = {}
+
+    @property
+    def libraries(self) -> frozenset[str]:
+        """Top-level names of the libraries that build on JAX, JAX included."""
+        return self._packed.libraries
+
+    @property
+    def transforms(self) -> frozenset[str]:
+        """Canonical names that take functions and trace them; ``function`` knows none of them."""
+        return self._packed.transforms
+
+    def canonical(self, dotted: str) -> str:
+        """The preferred name of what ``dotted`` (with resolved imports) means; unknown names stay as they are."""
+        known = self._canonical.get(dotted)
+        if known is None:
+            known = self._canonical[dotted] = self._resolve(dotted)
+        return known
+
+    def function(self, dotted: str) -> ApiFunction | None:
+        """The function of this name or of an alias; None for transforms and unknown names."""
+        name = self.canonical(dotted)
+        if name not in self._functions:
+            line = self._packed.functions.get(name) or self._ufunc_method(name)
+            conditions = tuple(
+                parse_condition(name, table) for table in self._packed.conditions.get(name, ())
+            )
+            self._functions[name] = parse_function(name, line, conditions) if line else None
+        return self._functions[name]
+
+    def constant(self, dotted: str) -> str | None:
+        """What a module-level value is: ``static``, ``dtype`` or None when unknown."""
+        return self._packed.constants.get(self.canonical(dotted))
+
+    def array_method(self, name: str) -> ApiFunction | None:
+        """The method of a JAX array (no ``self`` parameter), None when arrays have no such method."""
+        if name not in self._methods:
+            line = self._packed.methods.get(name)
+            conditions = tuple(
+                parse_condition(name, t) for t in self._packed.conditions.get(f"array.{name}", ())
+            )
+            self._methods[name] = parse_function(f"array.{name}", line, conditions) if line else None
+        return self._methods[name]
+
+    def array_attribute(self, name: str) -> str | None:
+        """``static``, ``array``, ``updater`` (``.at``), ``concrete-only:<exception>`` (a tracer lacks it),
+        ``missing:<exception>`` (every JAX array lacks this NumPy attribute or method); None when unknown.
+        A concrete-only method is listed here as well as among the methods."""
+        text = self._packed.attributes.get(name)
+        if text is None or " " not in text:
+            return text
+        kind, letter = text.split()
+        return f"{kind}:{EXCEPTION_LETTERS[letter]}"
+
+    def numpy(self, dotted: str) -> NumpyFunction | None:
+        """How a NumPy function, or a method of a NumPy ufunc (``numpy.add.reduce``), behaves when given a tracer."""
+        if dotted not in self._numpy:
+            line = self._packed.numpy.get(dotted)
+            owner, _, method = dotted.rpartition(".")
+            if line is None and method in self._packed.ufunc_methods:
+                line = self._packed.numpy.get(owner)
+            self._numpy[dotted] = parse_numpy(dotted, line) if line else None
+        return self._numpy[dotted]
+
+    def removed(self, dotted: str) -> Removed | None:
+        """History of a name as written (aliases are not followed), None when JAX 0.10 still has it. Names inside
+        a removed module are removed too."""
+        name = dotted
+        while name:
+            entry = self._packed.removed.get(name)
+            if entry is not None:
+                return Removed(*entry)
+            name = name.rpartition(".")[0]
+        return None
+
+    def _resolve(self, dotted: str) -> str:
+        """Replace the longest known prefix until none is known."""
+        aliases = self._packed.aliases
+        head, tail = dotted, ""
+        while head:
+            target = aliases.get(head)
+            if target is not None:
+                return self._resolve(target + tail)
+            head, dot, last = head.rpartition(".")
+            tail = dot + last + tail
+        return dotted
+
+    def _ufunc_method(self, dotted: str) -> str | None:
+        owner, _, method = dotted.rpartition(".")
+        return self._packed.ufunc_methods.get(method) if owner in self._packed.ufuncs else None
+
+
+@cache
+def catalogue() -> Catalogue:
+    """The catalogue shipped with jitlint, read once per process."""
+    return Catalogue(msgspec.msgpack.decode(COMPILED.read_bytes(), type=Packed))

@@ -1,0 +1,131 @@
+"""Check ``jitlint/catalogue/data/*.toml`` and pack it into ``jitlint/catalogue/catalogue.msgpack``.
+
+    python tools/compile_catalogue.py            # write the compiled file
+    python tools/compile_catalogue.py --check    # exit 1 when it is out of step with the data
+
+Every line is parsed here, so a bad entry stops the build with its name, not a user's run.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from jitlint.catalogue.load import COMPILED, Catalogue, Packed
+from jitlint.catalogue.schema import EXCEPTION_LETTERS, CatalogueError
+
+DATA = COMPILED.parent / "data"
+# The other files of the folder (transforms, frameworks) have a form and a reader of their own.
+FILES = (
+    "aliases",
+    "array",
+    "jax_lax",
+    "jax_misc",
+    "jax_nn",
+    "jax_numpy",
+    "jax_random",
+    "jax_scipy",
+    "numpy",
+    "removed",
+)
+# Tables by module: [functions."jax.numpy"] sum = ... becomes "jax.numpy.sum".
+BY_MODULE = ("functions", "constants", "numpy", "removed")
+# Tables whose keys are complete names already.
+FLAT = ("conditions", "ufunc_methods", "methods", "attributes", "aliases")
+LISTS = ("ufuncs", "transforms", "libraries")
+ATTRIBUTE_KINDS = ("static", "array", "updater", "concrete-only", "missing")
+
+
+def read(folder: Path) -> Packed:
+    """All data files as one. Raises CatalogueError with file and entry for anything malformed."""
+    merged: dict[str, dict[str, Any]] = {name: {} for name in (*BY_MODULE, *FLAT, *LISTS)}
+    for path in (folder / f"{name}.toml" for name in FILES):
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise CatalogueError(f"{path.name}: {error}") from None
+        for table, entries in content.items():
+            if table in BY_MODULE:
+                items = {
+                    f"{module}.{key}": value
+                    for module, names in entries.items()
+                    for key, value in names.items()
+                }
+            elif table in FLAT:
+                items = entries
+            elif table in LISTS:
+                items = {
+                    f"{module}.{name}" if module else name: ""
+                    for module, text in entries.items()
+                    for name in text.split()
+                }
+            else:
+                raise CatalogueError(f"{path.name}: unknown table [{table}]")
+            twice = merged[table].keys() & items.keys()
+            if twice:
+                raise CatalogueError(f"{path.name}: `{min(twice)}` is listed twice in [{table}]")
+            merged[table].update(items)
+    conditions = {
+        key: value if isinstance(value, list) else [value] for key, value in merged.pop("conditions").items()
+    }
+    sets = {key: sorted(merged.pop(key)) for key in ("transforms", "libraries")}
+    try:
+        return msgspec.convert({**merged, **sets, "conditions": conditions}, Packed)
+    except msgspec.ValidationError as error:
+        raise CatalogueError(str(error)) from None
+
+
+def validate(packed: Packed) -> None:
+    """Parse every line. Raises CatalogueError at the first bad entry."""
+    data = Catalogue(packed)
+    for name in packed.functions:
+        if data.canonical(name) != name:
+            raise CatalogueError(f"{name}: is an alias of {data.canonical(name)}, list it there")
+        if name in packed.transforms:
+            raise CatalogueError(f"{name}: is a transform, not a function")
+        data.function(name)
+    for name in packed.ufuncs:
+        if name not in packed.functions:
+            raise CatalogueError(f"{name}: a ufunc without a function line")
+    for owner, method in zip(packed.ufuncs, packed.ufunc_methods):
+        data.function(f"{owner}.{method}")
+    for name in packed.methods:
+        data.array_method(name)
+    for name in packed.numpy:
+        data.numpy(name)
+    for name, text in packed.attributes.items():
+        kind, _, letter = text.partition(" ")
+        if kind not in ATTRIBUTE_KINDS or letter and letter not in EXCEPTION_LETTERS:
+            raise CatalogueError(f"array attribute {name}: cannot read {text!r}")
+    for name in packed.conditions:
+        if name not in packed.functions and name.removeprefix("array.") not in packed.methods:
+            raise CatalogueError(f"{name}: a condition on an unknown function")
+    for source, target in packed.aliases.items():
+        if data.canonical(target) != target:
+            raise CatalogueError(f"{source}: its target {target} is an alias itself")
+
+
+def main(arguments: list[str]) -> int:
+    try:
+        packed = read(DATA)
+        validate(packed)
+    except CatalogueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    compiled = msgspec.msgpack.encode(packed, order="deterministic")
+    if "--check" in arguments:
+        if COMPILED.is_file() and COMPILED.read_bytes() == compiled:
+            return 0
+        print("error: catalogue.msgpack is out of step: run tools/compile_catalogue.py", file=sys.stderr)
+        return 1
+    COMPILED.write_bytes(compiled)
+    print(f"{len(packed.functions)} functions, {len(packed.numpy)} NumPy functions, {len(compiled)} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

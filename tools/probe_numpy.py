@@ -1,0 +1,285 @@
+"""Measure what NumPy functions do with a tracer and print the lines of ``jitlint/catalogue/data/numpy.toml``.
+
+    JAX_PLATFORMS=cpu python tools/probe_numpy.py > numpy_lines.toml
+
+Each function is called once with host arrays (the example calls of ``probe_examples.py``, else guessed), then with a
+tracer as its first array argument, with that tracer in a list, and with a tracer in each later array
+argument. Functions that touch files or global state are left out; their lines are in ``FIXED``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import sys
+import warnings
+from typing import Any, Callable
+
+import jax
+import numpy as np
+from probe_catalogue import letter
+from probe_examples import BVEC, CUBE, EXAMPLES, IVEC, SPD, UNIT, VEC, Call
+
+MODULES = ("numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.testing", "numpy.lib.stride_tricks")
+FIXED = {
+    "numpy.argsort": "raises T -> array",  # fails when the program is lowered, not while it is traced
+    "numpy.str_": "works -> static",
+    "numpy.save": "raises A -> none",
+    "numpy.savez": "raises A -> none",
+    "numpy.savez_compressed": "raises A -> none",
+    "numpy.savetxt": "raises A -> none",
+    "numpy.load": "raises T -> array",
+    "numpy.loadtxt": "raises T -> array",
+    "numpy.genfromtxt": "raises T -> array",
+    "numpy.fromfile": "raises T -> array",
+    "numpy.errstate": "works -> opaque",
+    "numpy.printoptions": "works -> opaque",
+    "numpy.random.seed": "raises A -> none",
+    "numpy.random.default_rng": "raises A -> opaque",
+    "numpy.random.RandomState": "raises A -> opaque",
+    "numpy.random.Generator": "works -> opaque",
+    "numpy.random.SeedSequence": "raises T -> opaque",
+    "numpy.random.PCG64": "raises A -> opaque",
+    "numpy.set_printoptions": "works -> none",
+    "numpy.seterr": "works -> static",
+    "numpy.vectorize": "works -> opaque",
+    "numpy.frompyfunc": "works -> opaque",
+    "numpy.dtype": "raises T -> static",
+    "numpy.finfo": "works -> static",
+    "numpy.iinfo": "works -> static",
+    "numpy.ndenumerate": "raises A -> opaque",
+    "numpy.nditer": "raises A -> opaque",
+    "numpy.ndindex": "raises A -> opaque",
+    "numpy.ndarray": "raises T -> array",
+    "numpy.poly1d": "raises A -> opaque",
+    "numpy.matrix": "raises A -> array",
+    "numpy.testing.assert_": "raises B -> none",
+    "numpy.testing.assert_raises": "works -> opaque",
+}
+LEFT_OUT = frozenset(
+    """info show_config show_runtime test getbufsize setbufsize seterrcall geterr geterrcall get_include may_share_memory
+    shares_memory get_printoptions break_cycles check_support_sve deprecate jiffies measure memusage print_assert_equal run_threaded
+    rundocs runstring tempdir temppath build_err_msg decorate_methods assert_array_compare assert_no_gc_cycles lookfor source who safe_eval recfromcsv recfromtxt from_dlpack
+    frombuffer fromregex get_state set_state set_bit_generator get_bit_generator default_rng broadcast_shapes
+    asmatrix bmat set_typeDict typename DataSource memmap nested_iters require open_memmap fromstring fromiter
+    array_repr array_str array2string format_float_positional format_float_scientific base_repr binary_repr
+    datetime_as_string datetime_data busday_count busday_offset is_busday isnat min_scalar_type issubdtype isdtype
+    mintypecode promote_types can_cast einsum_path sctype2char astype bytes""".split()
+)
+OF_SHAPES = {
+    "numpy.can_cast": "raises T -> static",
+    "numpy.broadcast_shapes": "raises A -> static",
+    "numpy.promote_types": "raises T -> static",
+    "numpy.issubdtype": "raises T -> static",
+    "numpy.array_repr": "raises A -> static",
+    "numpy.array_str": "raises A -> static",
+    "numpy.array2string": "raises A -> static",
+    "numpy.base_repr": "raises I -> static",
+    "numpy.binary_repr": "raises I -> static",
+    "numpy.may_share_memory": "raises A -> static",
+    "numpy.shares_memory": "raises A -> static",
+    "numpy.frombuffer": "raises T -> array",
+    "numpy.fromiter": "raises A -> array",
+    "numpy.fromstring": "raises T -> array",
+    "numpy.require": "raises A -> array",
+    "numpy.astype": "raises T -> array",
+    "numpy.einsum_path": "raises A -> static",
+}
+TRIES: tuple[tuple[Any, ...], ...] = (
+    (VEC,),
+    (SPD,),
+    (IVEC,),
+    (UNIT,),
+    (BVEC,),
+    (VEC, VEC),
+    (SPD, SPD),
+    (IVEC, IVEC),
+    (SPD, VEC),
+    (VEC, 2),
+    (VEC, 1),
+    (SPD, 0),
+    (3,),
+    (3, 2),
+    ([VEC, VEC],),
+    (CUBE,),
+    (2.0, 3.0, 4.0),
+    (VEC, VEC, VEC),
+    (10, 0.5),
+    (10, 5, 3),
+    (0.5, 3),
+    (IVEC.astype(np.uint8),),
+    (VEC.astype("complex64"),),
+)
+EXTRA = {
+    "numpy.random.multivariate_normal": Call(VEC, SPD),
+    "numpy.random.Generator.multivariate_normal": Call(VEC, SPD),
+    "numpy.random.choice": Call(VEC),
+    "numpy.random.randint": Call(3),
+    "numpy.random.dirichlet": Call(VEC),
+    "numpy.random.multinomial": Call(10, UNIT / UNIT.sum() * 0.99),
+    "numpy.random.noncentral_f": Call(3.0, 20.0, 1.0),
+    "numpy.random.triangular": Call(0.0, 0.5, 1.0),
+    "numpy.random.Generator.triangular": Call(0.0, 0.5, 1.0),
+    "numpy.random.Generator.choice": Call(VEC),
+    "numpy.random.Generator.multivariate_hypergeometric": Call(IVEC, 2),
+    "numpy.testing.assert_allclose": Call(VEC, VEC),
+    "numpy.testing.assert_array_less": Call(VEC, VEC + 1),
+    "numpy.copyto": Call(VEC.copy(), VEC),
+    "numpy.put": Call(VEC.copy(), IVEC, VEC),
+    "numpy.place": Call(VEC.copy(), BVEC, VEC),
+    "numpy.putmask": Call(VEC.copy(), BVEC, VEC),
+    "numpy.fill_diagonal": Call(SPD.copy(), 1.0),
+    "numpy.put_along_axis": Call(SPD.copy(), np.zeros((1, 4), int), 1.0, 0),
+    "numpy.choose": Call(IVEC, [VEC, VEC, VEC, VEC]),
+    "numpy.full": Call(3, 1.0),
+    "numpy.linspace": Call(0.0, 1.0, 5),
+    "numpy.array": Call(VEC),
+    "numpy.asarray": Call(VEC),
+    "numpy.einsum": Call("i,i->", VEC, VEC),
+    "numpy.bincount": Call(IVEC),
+    "numpy.where": Call(BVEC, VEC, VEC),
+    "numpy.concatenate": Call([VEC, VEC]),
+    "numpy.digitize": Call(VEC, np.sort(VEC)),
+    "numpy.empty": Call(3),
+    "numpy.eye": Call(3),
+    "numpy.fft.fftfreq": Call(3),
+    "numpy.fft.rfftfreq": Call(3),
+    "numpy.hanning": Call(3),
+    "numpy.hamming": Call(3),
+    "numpy.blackman": Call(3),
+    "numpy.bartlett": Call(3),
+    "numpy.identity": Call(3),
+    "numpy.indices": Call((2, 2)),
+    "numpy.mask_indices": Call(3, np.triu),
+    "numpy.ones": Call(3),
+    "numpy.random.Generator.random": Call(3),
+    "numpy.random.random": Call(3),
+    "numpy.random.rand": Call(3),
+    "numpy.random.randn": Call(3),
+    "numpy.random.multinomial": Call(10, UNIT / UNIT.sum() * 0.99),
+    "numpy.random.Generator.multinomial": Call(10, UNIT / UNIT.sum() * 0.99),
+    "numpy.testing.assert_approx_equal": Call(1.0, 1.0),
+    "numpy.tri": Call(3),
+    "numpy.tril_indices": Call(3),
+    "numpy.triu_indices": Call(3),
+    "numpy.zeros": Call(3),
+}
+
+
+def quiet(function: Callable[[], Any]) -> tuple[bool, Any]:
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return True, function()
+    except Exception as error:  # whatever the library raises is the measurement
+        return False, error
+
+
+def fresh(call: Call) -> list[Any]:
+    """The example's arguments, copied: some functions write into them."""
+    return [value.copy() if isinstance(value, np.ndarray) else value for value in call.args]
+
+
+def find_call(name: str, function: Any) -> Call | None:
+    known = EXTRA.get(name) or EXAMPLES.get(name.replace("numpy", "jax.numpy", 1))
+    if known is not None and quiet(lambda: function(*fresh(known), **known.kwargs))[0]:
+        return known
+    for arguments in ((VEC,) * function.nin,) if isinstance(function, np.ufunc) else ():
+        if quiet(lambda: function(*arguments))[0]:  # noqa: B023 - runs at once
+            return Call(*arguments)
+    for arguments in TRIES:
+        if quiet(lambda: function(*arguments))[0]:  # noqa: B023 - runs at once
+            return Call(*arguments)
+    return None
+
+
+def traced(function: Any, call: Call, position: int, in_list: bool) -> tuple[bool, Any]:
+    """Call with a tracer at ``position`` (inside a list if asked): what came back, or the exception."""
+    outcome: list[tuple[bool, Any]] = []
+    value = call.args[position]
+
+    def body(tracer: Any) -> None:
+        arguments = fresh(call)
+        item = tracer[0] if isinstance(value, (list, tuple)) else tracer
+        arguments[position] = [item, item] if in_list else tracer
+        outcome.append(quiet(lambda: function(*arguments, **call.kwargs)))
+
+    jax.eval_shape(body, value)
+    return outcome[0]
+
+
+def is_numeric(value: Any) -> bool:
+    leaves = jax.tree.leaves(value)
+    return bool(leaves) and all(isinstance(v, (int, float, complex, np.ndarray, np.generic)) for v in leaves)
+
+
+def line(name: str, function: Any) -> str | None:
+    call = find_call(name, function)
+    if call is None:
+        return None
+    positions = [i for i, value in enumerate(call.args) if is_numeric(value)]
+    if not positions:
+        return None
+    result = function(*fresh(call), **call.kwargs)
+    if isinstance(result, (np.ndarray, np.generic)):
+        kind = "array"
+    elif isinstance(result, (list, tuple)) and any(isinstance(r, np.ndarray) for r in result):
+        kind = "list"
+    elif result is None:
+        kind = "none"
+    elif isinstance(result, (int, float, complex)) and "random" in name:
+        kind = "array"  # a number drawn on the host
+    else:
+        kind = "static"
+    good, found = traced(function, call, positions[0], in_list=False)
+    later = [traced(function, call, i, in_list=False) for i in positions[1:]]
+    if not good:
+        return f"raises {letter(found)} -> {kind}"
+    words = ["works"]
+    if isinstance(result, bool) and isinstance(found, bool) and result != found:
+        words = ["false"]
+    if isinstance(found, jax.core.Tracer):
+        kind = "array"
+    elif any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(found)):
+        kind = "list"
+    if not isinstance(call.args[positions[0]], (list, tuple)):
+        works, error = traced(function, call, positions[0], in_list=True)
+        if not works and letter(error) in "AICB":
+            words.append(f"list:{letter(error)}")
+    errors = [letter(error) for works, error in later if not works]
+    if errors:
+        words.append(f"other:{errors[0]}")
+    return f"{' '.join(words)} -> {kind}"
+
+
+def main() -> int:
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    generator = np.random.default_rng(0)
+    for module_name in (*MODULES, "numpy.random.Generator"):
+        owner: Any = generator if module_name.endswith("Generator") else sys.modules[module_name]
+        fixed = {**FIXED, **OF_SHAPES}
+        lines = {
+            n.rpartition(".")[2]: text for n, text in fixed.items() if n.rpartition(".")[0] == module_name
+        }
+        for attribute in sorted(dir(owner)):
+            if attribute.startswith("_") or attribute in LEFT_OUT or attribute in lines:
+                continue
+            value = getattr(owner, attribute)
+            is_class = inspect.isclass(value) and not issubclass(value, np.generic)
+            if inspect.ismodule(value) or not callable(value) or is_class:
+                continue
+            text = line(f"{module_name}.{attribute}", value)
+            if text is None:
+                print(f"no working call: {module_name}.{attribute}", file=sys.stderr)
+            else:
+                lines[attribute] = text
+        print(f'[numpy."{module_name}"]')
+        for attribute, text in sorted(lines.items()):
+            print(f'{attribute} = "{text}"')
+        print()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
