@@ -1,0 +1,76 @@
+"""What one run hands to the reporters: findings, traced functions and counts (layer: ``base``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from jitlint.base.diagnostic import Confidence, Finding
+
+
+class AnalysisError(Exception):
+    """The analysis itself failed: a mistake in jitlint. Findings would be incomplete, so there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One step of the explanation why a function is traced."""
+
+    path: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class TracedRow:
+    """A function that traced code reaches.
+
+    line: as `co_firstlineno`, the first decorator's line. modes: of staged, batched, linear.
+    parameters: (name, traced | static | mixed | unknown) in order.
+    """
+
+    path: str
+    qualname: str
+    line: int
+    modes: tuple[str, ...]
+    parameters: tuple[tuple[str, str], ...]
+    because: tuple[Reason, ...]
+    ground: str
+    confidence: Confidence
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Counts of one run.
+
+    files, lines: what was asked for. parsed: files that had to be looked into. cached: whether the whole
+    result came from the cache. jit_sites: transform applications seen, and how many of their functions
+    were found. notes: counts that the analysis wants to show. seconds: wall time per phase.
+    """
+
+    files: int = 0
+    lines: int = 0
+    parsed: int = 0
+    cached: bool = False
+    jit_sites: int = 0
+    jit_sites_resolved: int = 0
+    notes: dict[str, int] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class CheckResult:
+    """findings: selected and sorted. problems: what could not be analysed (JIT0xx); they count as failures."""
+
+    findings: list[Finding]
+    problems: list[Finding]
+    statistics: Statistics
+    urls: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class TracedResult:
+    """rows: sorted by path and line. problems: as in `CheckResult`."""
+
+    rows: list[TracedRow]
+    problems: list[Finding]
+    statistics: Statistics

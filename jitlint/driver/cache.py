@@ -1,0 +1,223 @@
+"""What earlier runs found out, on disk (layer: ``driver``).
+
+Three kinds of files in ``.jitlint_cache``: one *index* (path to size, time, content hash and first look, so
+that unchanged files are not read again), one *pack* (content hash to encoded IR) and a few *runs* (the
+results of whole runs, by everything that they depend on). All are replaced by renaming, so that concurrent
+runs see either the old or the new file; what one of them then misses is only computed again. A cache that
+cannot be read or written, or that holds nonsense, counts as empty and is never an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import time
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import msgspec
+
+from jitlint.driver.scan import Scan
+
+FOLDER = ".jitlint_cache"
+_RUNS_KEPT = 24
+_MAGIC = b"jitlint1"
+# A file changed within this time before it was looked at may change again without a new time stamp.
+_RACY_NS = 2_000_000_000
+
+T = TypeVar("T")
+
+
+class FileEntry(msgspec.Struct, frozen=True, array_like=True):
+    """What is known of a file as long as its status stays the same. seen: when it was looked at."""
+
+    size: int
+    mtime: int
+    inode: int
+    seen: int
+    digest: bytes
+    scan: Scan
+
+    def holds_for(self, status: os.stat_result) -> bool:
+        return (
+            self.size == status.st_size
+            and self.mtime == status.st_mtime_ns
+            and self.inode == status.st_ino
+            and self.seen - self.mtime > _RACY_NS
+        )
+
+
+class _Index(msgspec.Struct, array_like=True):
+    fingerprint: str
+    files: dict[str, FileEntry]
+
+
+class _PackHeader(msgspec.Struct, array_like=True):
+    fingerprint: str
+    checksum: int
+    items: dict[bytes, tuple[int, int]]
+
+
+def digest(data: bytes) -> bytes:
+    """The hash by which contents are told apart."""
+    return hashlib.blake2b(data, digest_size=20).digest()
+
+
+def entry_for(data: bytes, status: os.stat_result, scan: Scan) -> FileEntry:
+    """What to remember of a file just read."""
+    return FileEntry(status.st_size, status.st_mtime_ns, status.st_ino, time.time_ns(), digest(data), scan)
+
+
+def cache_directory(root: str) -> str:
+    """Where the cache of the project at ``root`` lives."""
+    chosen = os.environ.get("JITLINT_CACHE_DIR")
+    if chosen:
+        return os.path.join(os.path.abspath(chosen), digest(os.fsencode(root)).hex()[:16])
+    return os.path.join(root, FOLDER)
+
+
+class Cache:
+    """The cache of one project, or (with ``directory`` None) none at all: nothing is found, nothing is kept."""
+
+    def __init__(self, directory: str | None, root: str, tool: str, parser: str) -> None:
+        self._directory = directory
+        self._root = root
+        self.tool = tool
+        self._parser = parser
+        self._changed = False
+        self._pack: bytes | None = None
+        self._items: dict[bytes, tuple[int, int]] = {}
+        index = self._load("index", _Index)
+        self._index = index if index and index.fingerprint == tool else _Index(tool, {})
+
+    # ------------------------------------------------------------ files
+
+    def file(self, path: str, status: os.stat_result) -> FileEntry | None:
+        """What is known of the file, if it has not changed since."""
+        entry = self._index.files.get(self._relative(path))
+        return entry if entry is not None and entry.holds_for(status) else None
+
+    def remember(self, path: str, entry: FileEntry) -> None:
+        self._index.files[self._relative(path)] = entry
+        self._changed = True
+
+    # ------------------------------------------------------------ IR
+
+    def lowered(self, digests: Iterable[bytes]) -> dict[bytes, bytes]:
+        """The encoded IR of those contents that are known."""
+        self._open_pack()
+        pack = self._pack or b""
+        return {
+            key: pack[place[0] : place[0] + place[1]]
+            for key in digests
+            if (place := self._items.get(key)) is not None
+        }
+
+    def keep_lowered(self, new: Mapping[bytes, bytes]) -> None:
+        """Add encoded IR to the pack; drop what no remembered file refers to any more."""
+        if self._directory is None or not new:
+            return
+        self._open_pack()
+        for name in [
+            name for name in self._index.files if not os.path.exists(os.path.join(self._root, name))
+        ]:
+            del self._index.files[name]
+        wanted = {entry.digest for entry in self._index.files.values()}
+        blobs = {**self.lowered(wanted), **new}
+        items: dict[bytes, tuple[int, int]] = {}
+        offset = 0
+        for key, blob in blobs.items():
+            items[key] = (offset, len(blob))
+            offset += len(blob)
+        body = b"".join(blobs.values())
+        header = msgspec.msgpack.encode(_PackHeader(self._parser, zlib.crc32(body), items))
+        self._write("pack", _MAGIC + len(header).to_bytes(8, "little") + header + body)
+        self._pack, self._items = body, items
+
+    def _open_pack(self) -> None:
+        if self._pack is not None:
+            return
+        self._pack = b""
+        data = self._read("pack") or b""
+        if not data.startswith(_MAGIC):
+            return
+        start = len(_MAGIC) + 8
+        end = start + int.from_bytes(data[len(_MAGIC) : start], "little")
+        try:
+            header = msgspec.msgpack.decode(data[start:end], type=_PackHeader)
+        except msgspec.DecodeError:
+            return
+        body = data[end:]
+        if header.fingerprint == self._parser and header.checksum == zlib.crc32(body):
+            self._pack, self._items = body, header.items
+
+    # ------------------------------------------------------------ runs
+
+    def run(self, key: str, kind: type[T]) -> T | None:
+        """The result of an earlier run with the same key."""
+        return self._load(f"run-{key}", kind)
+
+    def keep_run(self, key: str, result: object) -> None:
+        if self._directory is None:
+            return
+        self._write(f"run-{key}", msgspec.msgpack.encode(result))
+        with contextlib.suppress(OSError):
+            runs = [entry for entry in os.scandir(self._directory) if entry.name.startswith("run-")]
+            runs.sort(key=lambda entry: entry.stat().st_mtime_ns)
+            for entry in runs[:-_RUNS_KEPT]:
+                os.unlink(entry.path)
+
+    # ------------------------------------------------------------ disk
+
+    def save_index(self) -> None:
+        """Write the index if this run learnt something about a file."""
+        if self._changed:
+            self._write("index", msgspec.msgpack.encode(self._index))
+            self._changed = False
+
+    def _relative(self, path: str) -> str:
+        prefix = self._root.rstrip(os.sep) + os.sep
+        return path[len(prefix) :] if path.startswith(prefix) else path
+
+    def _load(self, name: str, kind: type[T]) -> T | None:
+        data = self._read(name)
+        if data is None:
+            return None
+        try:
+            return msgspec.msgpack.decode(data, type=kind)
+        except (msgspec.DecodeError, ValueError):
+            return None
+
+    def _read(self, name: str) -> bytes | None:
+        if self._directory is None:
+            return None
+        try:
+            with open(os.path.join(self._directory, name), "rb") as stream:
+                return stream.read()
+        except OSError:
+            return None
+
+    def _write(self, name: str, data: bytes) -> None:
+        if self._directory is None:
+            return
+        temporary = os.path.join(self._directory, f"{name}.{os.getpid()}.tmp")
+        try:
+            if not os.path.isdir(self._directory):
+                self._create()
+            with open(temporary, "wb") as stream:
+                stream.write(data)
+            os.replace(temporary, os.path.join(self._directory, name))
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+
+    def _create(self) -> None:
+        """Make the folder, invisible to git and to backup tools."""
+        assert self._directory is not None
+        os.makedirs(self._directory, exist_ok=True)
+        with open(os.path.join(self._directory, ".gitignore"), "w", encoding="ascii") as stream:
+            stream.write("*\n")
+        with open(os.path.join(self._directory, "CACHEDIR.TAG"), "w", encoding="ascii") as stream:
+            stream.write("Signature: 8a477f597d28d172789f06886806bc55\n")

@@ -1,0 +1,168 @@
+"""Which files a run looks at (layer: ``driver``).
+
+Directories are walked for ``*.py`` in a fixed order. Skipped are what ``.gitignore`` files and the ``exclude``
+setting name, directories that hold no code of the project (virtual environments, caches, build output) and
+symbolic links to directories (so there are no loops). What the user names explicitly is always taken.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+SKIPPED_DIRECTORIES = frozenset(
+    (
+        ".bzr .direnv .eggs .git .hg .ipynb_checkpoints .jitlint_cache .mypy_cache .nox .pytest_cache .pytype "
+        ".ruff_cache .svn .tox .venv .vscode .idea __pycache__ __pypackages__ _build build dist "
+        "node_modules site-packages venv"
+    ).split()
+)
+
+
+@dataclass(slots=True)
+class Found:
+    """files: absolute paths in a fixed order. failures: (path, why) of what could not be looked into."""
+
+    files: list[str] = field(default_factory=list)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ignore:
+    """Patterns and the directory that they are relative to."""
+
+    directory: str
+    spec: GitIgnoreSpec
+
+    def verdict(self, path: str, is_directory: bool) -> bool | None:
+        """True: ignored; False: explicitly kept; None: no pattern speaks about it."""
+        relative = path[len(self.directory) :].lstrip(os.sep)
+        return self.spec.check_file(relative + "/" if is_directory else relative).include
+
+
+def find_files(paths: Iterable[str], exclude: Sequence[str] = (), exclude_root: str = "") -> Found:
+    """Walk the given files and directories.
+
+    A missing path or an unreadable directory becomes a failure; the rest is still walked. Files that are
+    reached twice are listed once.
+    """
+    found = Found()
+    for path in paths:
+        absolute = os.path.abspath(path)
+        if os.path.isdir(absolute):
+            ignores = _ignores_above(absolute)
+            if exclude:
+                root = os.path.abspath(exclude_root or os.getcwd())
+                ignores.append(_Ignore(root if _inside(absolute, root) else absolute, _spec(exclude)))
+            found.files.extend(_walk(absolute, ignores, found))
+        elif os.path.exists(absolute):
+            found.files.append(absolute)
+        else:
+            found.failures.append((absolute, "no such file or directory"))
+    found.files = _unique(found.files)
+    return found
+
+
+def _walk(directory: str, ignores: list[_Ignore], found: Found) -> Iterator[str]:
+    """Python files below ``directory``: its own first, then those of its subdirectories, by name."""
+    try:
+        with os.scandir(directory) as iterator:
+            entries = sorted(iterator, key=lambda entry: entry.name)
+    except OSError as error:
+        found.failures.append((directory, f"cannot be read: {error.strerror or error}"))
+        return
+    names = {entry.name for entry in entries}
+    if "pyvenv.cfg" in names and found.files:
+        return
+    if ".gitignore" in names:
+        own = _read_gitignore(directory)
+        ignores = [*ignores, own] if own else ignores
+    below: list[str] = []
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            if _is_skipped(entry.name) or _ignored(entry.path, True, ignores):
+                continue
+            below.append(entry.path)
+        elif entry.name.endswith(".py") and _is_source(entry) and not _ignored(entry.path, False, ignores):
+            yield entry.path
+    for path in below:
+        if not os.path.exists(os.path.join(path, "pyvenv.cfg")):
+            yield from _walk(path, ignores, found)
+
+
+def _is_skipped(name: str) -> bool:
+    return name in SKIPPED_DIRECTORIES or name.endswith(".egg-info")
+
+
+def _is_source(entry: os.DirEntry[str]) -> bool:
+    """Regular files and links to them. A dangling link counts (it is reported), unless it is an editor's lock."""
+    if entry.is_file():
+        return True
+    return entry.is_symlink() and not entry.name.startswith(".#") and not os.path.exists(entry.path)
+
+
+def _ignored(path: str, is_directory: bool, ignores: list[_Ignore]) -> bool:
+    """The innermost file that speaks about the path decides, as in git."""
+    for ignore in reversed(ignores):
+        verdict = ignore.verdict(path, is_directory)
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def _ignores_above(directory: str) -> list[_Ignore]:
+    """The .gitignore files between the enclosing repository's top and ``directory`` (exclusive), outermost first."""
+    above: list[str] = []
+    current = directory
+    while not os.path.exists(os.path.join(current, ".git")):
+        parent = os.path.dirname(current)
+        if parent == current:
+            return []
+        above.append(parent)
+        current = parent
+    return [ignore for path in reversed(above) if (ignore := _read_gitignore(path))]
+
+
+def _read_gitignore(directory: str) -> _Ignore | None:
+    try:
+        with open(os.path.join(directory, ".gitignore"), encoding="utf-8", errors="replace") as stream:
+            lines = stream.read().splitlines()
+    except OSError:
+        return None
+    return _Ignore(directory, _spec(lines))
+
+
+def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec  # only runs that meet patterns pay for the import
+
+    good: list[str] = []
+    for line in lines:
+        try:
+            GitIgnoreSpec.from_lines([line])
+        except ValueError:  # a pattern that git would not understand either
+            continue
+        good.append(line)
+    return GitIgnoreSpec.from_lines(good)
+
+
+def _inside(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip(os.sep) + os.sep)
+
+
+def _unique(paths: list[str]) -> list[str]:
+    """Without repetitions, links to a file that is listed anyway included."""
+    seen: set[str] = set()
+    unique: list[str] = []
+    plain = {path for path in paths if not os.path.islink(path)}
+    for path in paths:
+        real = os.path.realpath(path) if path not in plain else path
+        if real in seen or (real != path and real in plain):
+            continue
+        seen.add(real)
+        unique.append(path)
+    return unique

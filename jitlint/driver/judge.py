@@ -1,0 +1,119 @@
+"""Lets the rules judge the events, and turns their reports into findings (layer: ``driver``).
+
+Nothing is analysed here: an event that no rule wants is dropped, the words come from the rules, the places
+from `jitlint.driver.positions`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from jitlint.base.diagnostic import Finding, Related, Span
+from jitlint.base.rule import Check, Report, Rule
+from jitlint.base.text import shorten, split_lines
+from jitlint.driver.positions import Positions
+from jitlint.infer.events import Event
+
+_EXPRESSION_WIDTH = 48
+_SLOT = re.compile(r"\{expr\}|\{why\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One report with the event that caused it."""
+
+    rule: Rule
+    event: Event
+    report: Report
+
+
+def verdicts(events: Iterable[Event], rules: Mapping[str, Rule], modules: Mapping[str, str]) -> list[Verdict]:
+    """What the rules say, at most once per rule and place: the most confident, then the first, witness.
+
+    modules: dotted names of the modules to report on, with their paths.
+    """
+    checks: defaultdict[type, list[tuple[Rule, Check]]] = defaultdict(list)
+    for rule in rules.values():
+        for event_type, check in rule.checks:
+            checks[event_type].append((rule, check))
+    best: dict[tuple[str, str, int], Verdict] = {}
+    for event in events:
+        if event.place.module not in modules:
+            continue
+        for rule, check in checks.get(type(event), ()):
+            report = check(event)
+            if report is None:
+                continue
+            key = (rule.code, event.place.module, event.place.at)
+            known = best.get(key)
+            if known is None or event.place.confidence.rank > known.event.place.confidence.rank:
+                best[key] = Verdict(rule, event, report)
+    return list(best.values())
+
+
+def origins(found: Iterable[Verdict], paths: Mapping[str, str]) -> dict[str, set[int]]:
+    """Path to the origin numbers whose spans the findings need."""
+    wanted: defaultdict[str, set[int]] = defaultdict(set)
+    for verdict in found:
+        place = verdict.event.place
+        for module, at in [(place.module, place.at), *((step.module, step.at) for step in place.steps)]:
+            if module in paths:
+                wanted[paths[module]].add(at)
+    return dict(wanted)
+
+
+def findings(
+    found: Iterable[Verdict],
+    paths: Mapping[str, str],
+    positions: Positions,
+    text_of: Callable[[str], str | None],
+) -> list[Finding]:
+    """Findings with absolute paths, sorted. ``text_of`` gives the text of a file, to quote from."""
+    lines: dict[str, list[str]] = {}
+    result: list[Finding] = []
+    for verdict in found:
+        place = verdict.event.place
+        path = paths[place.module]
+        span = positions.span(path, place.at)
+        if path not in lines:
+            lines[path] = split_lines(text_of(path) or "")
+        words = {"{expr}": quote(lines[path], span), "{why}": verdict.event.why or "its value"}
+        related = tuple(
+            Related(paths[step.module], positions.span(paths[step.module], step.at), step.message)
+            for step in place.steps
+            if step.module in paths
+        )
+        result.append(
+            Finding(
+                code=verdict.rule.code,
+                name=verdict.rule.name,
+                severity=verdict.rule.severity,
+                confidence=place.confidence,
+                message=_fill(verdict.report.message, words),
+                path=path,
+                span=span,
+                help=_fill(verdict.report.help, words),
+                ground=place.ground,
+                function=place.function,
+                related=related,
+            )
+        )
+    return sorted(result, key=lambda finding: finding.sort_key)
+
+
+def quote(lines: list[str], span: Span) -> str:
+    """The source text of a span on one short line."""
+    part = lines[span.line - 1 : span.end_line]
+    if not part:
+        return "this"
+    part[-1] = part[-1][: span.end_column - 1]
+    part[0] = part[0][span.column - 1 :]
+    return shorten(" ".join(part), _EXPRESSION_WIDTH) or "this"
+
+
+def _fill(template: str, words: Mapping[str, str]) -> str:
+    """Not `str.format`: templates and source text may hold braces of their own."""
+    return _SLOT.sub(lambda match: words[match[0]], template)

@@ -1,0 +1,60 @@
+"""Turns origins into spans, only for the files and origins that are needed (layer: ``driver``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from jitlint.base.diagnostic import Span
+from jitlint.driver.schedule import run_tasks
+from jitlint.driver.workspace import Workspace
+from jitlint.syntax.source import SyntaxProblem, decode
+
+_WORTH_FORKING = 150_000
+_START = Span(1, 1, 1, 1)
+
+_Task = tuple[bytes, set[int]]
+_DECODER = msgspec.msgpack.Decoder(dict[int, Span])
+
+
+class Positions:
+    """Spans by path and origin. An origin that could not be located is at the file's start."""
+
+    def __init__(self, spans: Mapping[str, Mapping[int, Span]]) -> None:
+        self._spans = spans
+
+    def span(self, path: str, at: int) -> Span:
+        return self._spans.get(path, {}).get(at, _START)
+
+
+def locate(workspace: Workspace, wanted: Mapping[str, set[int]], jobs: int) -> Positions:
+    """The spans of the wanted origins (path to origin numbers)."""
+    paths: list[str] = []
+    tasks: list[_Task] = []
+    for path, origins in sorted(wanted.items()):
+        try:
+            tasks.append((workspace.content(path), origins))
+        except OSError:  # deleted since it was parsed; its findings keep their file
+            continue
+        paths.append(path)
+    if not tasks:
+        return Positions({})
+    import jitlint.syntax.spans  # noqa: F401  before forking, so that the workers share it
+
+    sizes = [len(data) for data, _ in tasks]
+    if sum(sizes) < _WORTH_FORKING:
+        jobs = 1
+    outcomes = run_tasks(_spans, tasks, sizes, jobs)
+    return Positions(
+        {path: _DECODER.decode(out) for path, out in zip(paths, outcomes) if not isinstance(out, Exception)}
+    )
+
+
+def _spans(task: _Task) -> bytes:
+    from jitlint.syntax.spans import compute_spans
+
+    data, origins = task
+    text = decode(data)
+    spans = {} if isinstance(text, SyntaxProblem) else compute_spans(text, origins)
+    return msgspec.msgpack.encode(spans)

@@ -1,0 +1,206 @@
+"""Where a project begins, what its modules are called and which files import which (layer: ``driver``).
+
+Imports are resolved to files only well enough to decide what belongs to a run; the names layer resolves
+them for real. Paths are absolute throughout. Nothing here reads a source file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+MARKERS = ("jitlint.toml", "pyproject.toml", "setup.cfg", "setup.py", ".git")
+_SUBPROJECT = ("pyproject.toml", "setup.cfg", "setup.py")
+_TEST_DIRECTORIES = frozenset(
+    ("test", "tests", "testing", "example", "examples", "demo", "demos", "benchmark", "benchmarks")
+)
+
+
+def project_root(paths: Sequence[str]) -> str:
+    """The nearest directory above all the paths that looks like a project's top, else their common directory."""
+    directories = [
+        path if os.path.isdir(path) else os.path.dirname(path) for path in map(os.path.abspath, paths)
+    ]
+    common = os.path.commonpath(directories) if directories else os.getcwd()
+    current = common
+    while os.path.dirname(current) != current:
+        if any(os.path.exists(os.path.join(current, marker)) for marker in MARKERS):
+            return current
+        current = os.path.dirname(current)
+    return common
+
+
+class Layout:
+    """The directories of one project: which are packages, where imports start. Remembers what it looked up."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._listings: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._start: dict[str, tuple[str, str]] = {}
+        self._found: dict[tuple[str, str], str] = {}
+        while self.is_package(self.root) and os.path.dirname(self.root) != self.root:
+            self.root = os.path.dirname(self.root)
+
+    def is_package(self, directory: str) -> bool:
+        return "__init__.py" in self._listing(directory)[0]
+
+    def import_starts(self, path: str) -> tuple[str, str]:
+        """Two directories from which the module at ``path`` may be named: the one above its regular packages,
+        and the source folder or project top above that."""
+        directory = os.path.dirname(path)
+        known = self._start.get(directory)
+        if known is None:
+            near = directory
+            while near != self.root and self.is_package(near):
+                near = os.path.dirname(near)
+            far = near
+            while not self._is_source_folder(far) and _inside(os.path.dirname(far), self.root):
+                far = os.path.dirname(far)
+            known = self._start[directory] = (near, far)
+        return known
+
+    def resolve(self, path: str, imported: str) -> list[str]:
+        """Files of the project that importing ``imported`` in the file ``path`` runs: packages, then the module."""
+        dots = len(imported) - len(imported.lstrip("."))
+        parts = [part for part in imported[dots:].split(".") if part]
+        if dots:
+            base = os.path.dirname(path)
+            for _ in range(dots - 1):
+                base = os.path.dirname(base)
+            return self._follow(base, parts) if _inside(base, self.root) else []
+        if not parts:
+            return []
+        base = self._search(os.path.dirname(path), parts[0])
+        return self._follow(base, parts) if base else []
+
+    def _search(self, directory: str, first: str) -> str:
+        """The directory in which a script or test in ``directory`` finds the top-level module ``first``, or ""."""
+        key = (directory, first)
+        known = self._found.get(key)
+        if known is None:
+            known = ""
+            for start in self._starts_above(directory):
+                files, directories = self._listing(start)
+                if f"{first}.py" in files or first in directories:
+                    known = start
+                    break
+            self._found[key] = known
+        return known
+
+    def _starts_above(self, directory: str) -> Iterable[str]:
+        """Nearest first. Inside a regular package, neighbours are not importable by their bare name."""
+        current = directory
+        while _inside(current, self.root):
+            if not self.is_package(current):
+                yield current
+            for name in ("src", "python", "lib"):
+                if name in self._listing(current)[1]:
+                    yield os.path.join(current, name)
+            current = os.path.dirname(current)
+
+    def _follow(self, base: str, parts: Sequence[str]) -> list[str]:
+        found: list[str] = []
+        current = base
+        if self.is_package(base):
+            found.append(os.path.join(base, "__init__.py"))
+        for part in parts:
+            files, directories = self._listing(current)
+            if part in directories:
+                current = os.path.join(current, part)
+                if self.is_package(current):
+                    found.append(os.path.join(current, "__init__.py"))
+            elif f"{part}.py" in files:
+                found.append(os.path.join(current, f"{part}.py"))
+                break
+            else:
+                break
+        return found
+
+    def _is_source_folder(self, directory: str) -> bool:
+        if directory == self.root or os.path.basename(directory) == "src":
+            return True
+        return not self._listing(directory)[0].isdisjoint(_SUBPROJECT)
+
+    def _listing(self, directory: str) -> tuple[frozenset[str], frozenset[str]]:
+        """Names of the Python files (and project markers) and of the directories in ``directory``."""
+        known = self._listings.get(directory)
+        if known is None:
+            files, directories = set(), set()
+            try:
+                with os.scandir(directory) as entries:
+                    for entry in entries:
+                        if entry.is_dir():
+                            directories.add(entry.name)
+                        elif entry.name.endswith(".py") or entry.name in _SUBPROJECT:
+                            files.add(entry.name)
+            except OSError:
+                pass  # what cannot be listed has no modules
+            known = self._listings[directory] = (frozenset(files), frozenset(directories))
+        return known
+
+
+def module_names(layout: Layout, imports: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """A unique dotted name for every path in ``imports`` (path to what the file imports, as written).
+
+    A package inside folders without ``__init__.py`` can be called from either start (``pkg.mod`` or
+    ``folder.pkg.mod``); what the project's own imports say decides, the longer one if they say nothing.
+    """
+    heads = Counter(
+        ".".join(parts[:depth])
+        for names in imports.values()
+        for name in names
+        if not name.startswith(".")
+        for parts in [name.split(".")]
+        for depth in range(1, min(len(parts), 6) + 1)
+    )
+    chosen: dict[str, str] = {}
+    longest: dict[str, str] = {}
+    for path in imports:
+        near, far = layout.import_starts(path)
+        longest[path] = chosen[path] = _dotted(path, far)
+        if near != far:
+            short = _dotted(path, near)
+            top = short.partition(".")[0]
+            if (
+                layout.is_package(os.path.dirname(path))
+                and heads[top] > heads[_dotted(near, far) + "." + top]
+            ):
+                chosen[path] = short
+    clashes = {name for name, count in Counter(chosen.values()).items() if count > 1}
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    # Packages come first: of `a.py` and `a/__init__.py`, Python imports the package.
+    for path in sorted(chosen, key=lambda path: (not path.endswith("__init__.py"), path)):
+        name = longest[path] if chosen[path] in clashes else chosen[path]
+        if name in taken:
+            name = _dotted(path, layout.root)
+        while name in taken:
+            name += "~"
+        taken.add(name)
+        names[path] = name
+    return names
+
+
+def is_test(path: str, root: str) -> bool:
+    """Whether a file belongs to the tests, examples or benchmarks of the project at ``root``."""
+    parts = os.path.relpath(path, root).split(os.sep)
+    name = parts[-1]
+    return (
+        name.startswith("test_")
+        or name.endswith(("_test.py", "_tests.py"))
+        or name == "conftest.py"
+        or not _TEST_DIRECTORIES.isdisjoint(parts[:-1])
+    )
+
+
+def _dotted(path: str, start: str) -> str:
+    relative = os.path.relpath(path, start)
+    parts = relative.removesuffix(".py").split(os.sep)
+    if parts[-1] == "__init__":
+        parts.pop()
+    return ".".join(part.replace(".", "_") for part in parts) or os.path.basename(start)
+
+
+def _inside(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip(os.sep) + os.sep)

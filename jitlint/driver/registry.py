@@ -1,0 +1,63 @@
+"""Discovers the rules (layer: ``driver``).
+
+Every module ``jitNNN_...`` in `jitlint.rules` holds one ``RULE``; there is no list to edit. Whether the set is
+consistent is checked here, once per process.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import jitlint.rules
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Rule
+
+_MODULE = re.compile(r"jit\d{3}_\w+")
+_ERRORS_PAGE = "https://docs.jax.dev/en/latest/errors.html"
+
+
+class RegistryError(Exception):
+    """The rules contradict each other: a mistake in jitlint itself."""
+
+
+@functools.cache
+def rules() -> Mapping[str, Rule]:
+    """All rules by code, in the order of their codes. Raises RegistryError for a broken set."""
+    found: dict[str, Rule] = {}
+    names: set[str] = set()
+    for info in sorted(pkgutil.iter_modules(jitlint.rules.__path__), key=lambda info: info.name):
+        if not _MODULE.fullmatch(info.name):
+            continue
+        rule = getattr(importlib.import_module(f"jitlint.rules.{info.name}"), "RULE", None)
+        if not isinstance(rule, Rule):
+            raise RegistryError(f"jitlint.rules.{info.name} has no RULE")
+        if rule.code in found or rule.name in names:
+            raise RegistryError(f"{rule.code} {rule.name} (in {info.name}) is defined twice")
+        found[rule.code] = rule
+        names.add(rule.name)
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def find_rule(code_or_name: str) -> Rule | None:
+    """A rule by its code or name, whatever the case."""
+    wanted = code_or_name.strip()
+    rule = rules().get(wanted.upper())
+    if rule is not None:
+        return rule
+    return next((rule for rule in rules().values() if rule.name == wanted.lower()), None)
+
+
+def rule_url(rule: Rule) -> str | None:
+    """Where to read more: the rule's own reference, or JAX's page about the exception."""
+    if rule.reference:
+        return rule.reference
+    if isinstance(rule.outcome, Raises):
+        for name in rule.outcome.classes:
+            if name.startswith("jax.errors."):
+                return f"{_ERRORS_PAGE}#{name}"
+    return None

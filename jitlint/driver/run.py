@@ -1,0 +1,324 @@
+"""One run from paths to results: the phases in order, and the cache around them (layer: ``driver``).
+
+`check` gives findings, `traced` gives the functions that traced code reaches. Both remember their result by
+everything it depends on; an unchanged tree is answered without importing the parser or the interpreter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from jitlint.base.config import Settings
+from jitlint.base.diagnostic import Confidence, Finding, Related, Span
+from jitlint.base.result import AnalysisError, CheckResult, Reason, Statistics, TracedResult, TracedRow
+from jitlint.base.text import display_path
+from jitlint.driver.registry import rule_url, rules
+from jitlint.driver.schedule import available_cpus
+from jitlint.driver.select import selected_codes, wanted
+from jitlint.driver.workspace import open_workspace
+
+if TYPE_CHECKING:
+    from jitlint.driver.lowering import Lowered
+    from jitlint.driver.positions import Positions
+    from jitlint.link.program import Analysis
+
+
+class _KeptCheck(msgspec.Struct):
+    """A check's result before selection, with paths relative to the project's top."""
+
+    findings: list[Finding]
+    problems: list[Finding]
+    statistics: Statistics
+
+
+class _KeptTraced(msgspec.Struct):
+    rows: list[TracedRow]
+    problems: list[Finding]
+    statistics: Statistics
+
+
+_Kept = TypeVar("_Kept", _KeptCheck, _KeptTraced)
+
+
+@dataclass(slots=True)
+class _Clock:
+    """Wall time per phase."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextlib.contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+def check(
+    paths: Sequence[str], settings: Settings, *, jobs: int | None = None, use_cache: bool = True
+) -> CheckResult:
+    """Everything jitlint has to say about the files at ``paths``, as the settings select it.
+
+    Raises ConfigError for selectors that match no rule and AnalysisError if jitlint itself fails.
+    """
+    codes = selected_codes(settings, rules())
+    possible = settings.min_confidence is Confidence.POSSIBLE
+    with _quiet_collector():
+        run = _Run(paths, settings, possible, jobs, use_cache)
+        kept = run.remembered("check", _KeptCheck, run.check)
+    findings = wanted(kept.findings, settings, codes)
+    urls = {f.code: url for f in findings if (url := rule_url(rules()[f.code]))}
+    place = run.shown
+    return CheckResult([place(f) for f in findings], [place(f) for f in kept.problems], kept.statistics, urls)
+
+
+def traced(
+    paths: Sequence[str], settings: Settings, *, jobs: int | None = None, use_cache: bool = True
+) -> TracedResult:
+    """Every function in the files at ``paths`` that some traced code reaches, on whatever ground.
+
+    Raises AnalysisError if jitlint itself fails.
+    """
+    with _quiet_collector():
+        run = _Run(paths, settings, True, jobs, use_cache)
+        kept = run.remembered("traced", _KeptTraced, run.traced)
+    rows = [
+        replace(
+            row,
+            path=run.shown_path(row.path),
+            because=tuple(replace(reason, path=run.shown_path(reason.path)) for reason in row.because),
+        )
+        for row in kept.rows
+    ]
+    return TracedResult(rows, [run.shown(problem) for problem in kept.problems], kept.statistics)
+
+
+class _Run:
+    """The state of one run."""
+
+    def __init__(
+        self, paths: Sequence[str], settings: Settings, possible: bool, jobs: int | None, use_cache: bool
+    ) -> None:
+        self._clock = _Clock()
+        self._settings = settings
+        self._possible = possible
+        self._jobs = jobs or available_cpus()
+        self._complete = True
+        with self._clock.phase("files"):
+            self._workspace = open_workspace(paths, settings, use_cache)
+
+    # ------------------------------------------------------------ the cache around a run
+
+    def remembered(self, command: str, kind: type[_Kept], compute: Callable[[], _Kept]) -> _Kept:
+        """The kept result of an equal run, or a new one."""
+        workspace = self._workspace
+        key = self._key(command)
+        with self._clock.phase("cache"):
+            kept = workspace.cache.run(key, kind)
+        hit = kept is not None
+        if kept is None:
+            kept = compute()
+            with self._clock.phase("cache"):
+                if self._complete:
+                    workspace.cache.keep_run(key, kept)
+        workspace.cache.save_index()
+        kept.statistics.cached = hit
+        kept.statistics.seconds = self._clock.seconds
+        return kept
+
+    def _key(self, command: str) -> str:
+        """Everything that the result depends on: the tool is part of the index and of the names below."""
+        workspace = self._workspace
+        named = set(workspace.named)
+        parts: list[object] = [
+            command,
+            workspace.cache.tool,
+            self._possible,
+            self._settings.traced,
+            self._settings.catalogue,
+            [(self._kept_path(path), why) for path, why in workspace.failures],
+        ]
+        for path, entry in workspace.entries.items():
+            parts.append((self._kept_path(path), workspace.names[path], entry.digest, path in named))
+        return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+    # ------------------------------------------------------------ the phases
+
+    def check(self) -> _KeptCheck:
+        from jitlint.driver.judge import findings, origins, verdicts
+        from jitlint.driver.suppress import without_suppressed
+
+        lowered, analysis = self._analysed()
+        names, paths = self._workspace.names, {n: p for p, n in self._workspace.names.items()}
+        with self._clock.phase("judge"):
+            reported = {names[path]: path for path in self._workspace.named if path in names}
+            found = verdicts(analysis.events, rules(), reported)
+        with self._clock.phase("spans"):
+            positions = self._locate(origins(found, paths))
+        with self._clock.phase("judge"):
+            judged = without_suppressed(findings(found, paths, positions, self._text), self._text)
+        return _KeptCheck(
+            [self._kept(finding) for finding in judged],
+            [self._kept(problem) for problem in self._problems(lowered)],
+            self._statistics(lowered, analysis),
+        )
+
+    def traced(self) -> _KeptTraced:
+        lowered, analysis = self._analysed()
+        names, paths = self._workspace.names, {n: p for p, n in self._workspace.names.items()}
+        reported = {names[path] for path in self._workspace.named if path in names}
+        functions = [function for function in analysis.traced if function.module in reported]
+        needed: dict[str, set[int]] = {}
+        for function in functions:
+            needed.setdefault(paths[function.module], set()).add(function.first_at)
+            for step in function.because:
+                if step.module in paths:
+                    needed.setdefault(paths[step.module], set()).add(step.at)
+        with self._clock.phase("spans"):
+            positions = self._locate(needed)
+
+        def line(module: str, at: int) -> int:
+            return positions.span(paths[module], at).line
+
+        rows = [
+            TracedRow(
+                path=self._kept_path(paths[function.module]),
+                qualname=function.qualname,
+                line=line(function.module, function.first_at),
+                modes=tuple(word for letter, word in _MODES if letter in function.modes),
+                parameters=tuple((parameter.name, parameter.status) for parameter in function.parameters),
+                because=tuple(
+                    Reason(self._kept_path(paths[step.module]), line(step.module, step.at), step.message)
+                    for step in function.because
+                    if step.module in paths
+                ),
+                ground=function.ground,
+                confidence=function.confidence,
+            )
+            for function in functions
+        ]
+        rows.sort(key=lambda row: (row.path, row.line, row.qualname))
+        problems = [self._kept(problem) for problem in self._problems(lowered)]
+        return _KeptTraced(rows, problems, self._statistics(lowered, analysis))
+
+    def _analysed(self) -> tuple[Lowered, Analysis]:
+        from jitlint.driver.lowering import lower_files
+
+        workspace = self._workspace
+        with self._clock.phase("parse"):
+            lowered = lower_files(workspace, self._jobs)
+        self._complete = lowered.complete
+        with self._clock.phase("analyse"):
+            return lowered, self._analyse(lowered)
+
+    def _analyse(self, lowered: Lowered) -> Analysis:
+        from jitlint.driver.deep import on_deep_stack
+        from jitlint.driver.project import is_test
+        from jitlint.link.program import ModuleInput, Options, analyse
+
+        workspace = self._workspace
+        modules = [
+            ModuleInput(
+                name=workspace.names[path],
+                path=display_path(path),
+                is_package=os.path.basename(path) == "__init__.py",
+                data=data,
+                is_test=is_test(path, workspace.root),
+            )
+            for path in workspace.relevant
+            if (data := lowered.modules.get(path)) is not None
+        ]
+        options = Options(
+            traced=self._settings.traced, include_possible=self._possible, catalogue=self._settings.catalogue
+        )
+        try:
+            return on_deep_stack(lambda: analyse(modules, options))
+        except Exception as error:
+            raise AnalysisError(f"{type(error).__name__}: {error}") from error
+
+    def _locate(self, needed: dict[str, set[int]]) -> Positions:
+        from jitlint.driver.positions import locate
+
+        return locate(self._workspace, needed, self._jobs)
+
+    def _text(self, path: str) -> str | None:
+        from jitlint.syntax.source import SyntaxProblem, decode
+
+        try:
+            text = decode(self._workspace.content(path))
+        except OSError:
+            return None
+        return None if isinstance(text, SyntaxProblem) else text
+
+    def _statistics(self, lowered: Lowered, analysis: Analysis) -> Statistics:
+        return Statistics(
+            files=len(self._workspace.named),
+            lines=self._workspace.lines,
+            parsed=len(lowered.modules),
+            jit_sites=analysis.jit_sites,
+            jit_sites_resolved=analysis.jit_sites_resolved,
+            notes=dict(analysis.notes),
+        )
+
+    def _problems(self, lowered: Lowered) -> list[Finding]:
+        """What could not be analysed, of what was asked for."""
+        named = set(self._workspace.named)
+        problems = [_problem("JIT002", path, why, 1, 1) for path, why in self._workspace.failures]
+        problems += [
+            _problem(problem.code, path, problem.message, problem.line, problem.column)
+            for path, problem in lowered.problems.items()
+            if path in named
+        ]
+        return sorted(problems, key=lambda problem: problem.sort_key)
+
+    # ------------------------------------------------------------ paths
+
+    def _kept_path(self, path: str) -> str:
+        """As remembered: relative to the project's top, so that the tree may move."""
+        return os.path.relpath(path, self._workspace.root)
+
+    def shown_path(self, kept: str) -> str:
+        return display_path(os.path.join(self._workspace.root, kept))
+
+    def _kept(self, finding: Finding) -> Finding:
+        return _with_paths(finding, self._kept_path)
+
+    def shown(self, finding: Finding) -> Finding:
+        """The finding with paths for people: relative to the working directory."""
+        return _with_paths(finding, self.shown_path)
+
+
+_MODES = (("S", "staged"), ("B", "batched"), ("L", "linear"))
+
+
+def _problem(code: str, path: str, message: str, line: int, column: int) -> Finding:
+    rule = rules()[code]
+    span = Span(line, column, line, column + 1)
+    return Finding(code, rule.name, rule.severity, Confidence.CERTAIN, message, path, span)
+
+
+def _with_paths(finding: Finding, convert: Callable[[str], str]) -> Finding:
+    related = tuple(Related(convert(step.path), step.span, step.message) for step in finding.related)
+    return replace(finding, path=convert(finding.path), related=related)
+
+
+@contextlib.contextmanager
+def _quiet_collector() -> Iterator[None]:
+    """Without the cyclic collector: nearly everything that a run allocates lives until its end."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

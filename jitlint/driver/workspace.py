@@ -1,0 +1,139 @@
+"""The files of one run: found, hashed, named, and reduced to those that can matter (layer: ``driver``).
+
+Files that the user named are reported on; files that they import (within the project) are context. Only
+files connected with JAX are analysed at all: those that mention a library, and what is connected with them
+by imports, in either direction. On an unchanged tree nothing but file status is read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from jitlint.base.config import Settings
+from jitlint.driver.cache import Cache, FileEntry, cache_directory, entry_for
+from jitlint.driver.files import find_files
+from jitlint.driver.fingerprint import parser_fingerprint, tool_fingerprint
+from jitlint.driver.project import Layout, module_names, project_root
+from jitlint.driver.scan import mention_pattern, scan
+
+
+@dataclass(slots=True)
+class Workspace:
+    """What a run works on. All paths are absolute.
+
+    root: the project's top. named: files asked for, in order. entries: every readable file, context included.
+    names: dotted module names. relevant: what has to be analysed, in a fixed order. failures: (path, why).
+    """
+
+    root: str
+    layout: Layout
+    cache: Cache
+    named: list[str] = field(default_factory=list)
+    entries: dict[str, FileEntry] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    relevant: list[str] = field(default_factory=list)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    contents: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> int:
+        """How many lines the named files have."""
+        return sum(entry.scan.lines for path in self.named if (entry := self.entries.get(path)))
+
+    def content(self, path: str) -> bytes:
+        """The bytes of a file of the run. Raises OSError if it has become unreadable."""
+        data = self.contents.get(path)
+        if data is None:
+            with open(path, "rb") as stream:
+                data = self.contents[path] = stream.read()
+        return data
+
+
+def open_workspace(paths: Sequence[str], settings: Settings, use_cache: bool) -> Workspace:
+    """Find the files and everything about them that needs no parsing."""
+    root = project_root(paths)
+    directory = cache_directory(root) if use_cache else None
+    cache = Cache(directory, root, tool_fingerprint(settings.catalogue), parser_fingerprint())
+    workspace = Workspace(root, Layout(root), cache)
+    found = find_files(paths, settings.exclude, settings.directory)
+    workspace.failures = found.failures
+    look = _Look(workspace)
+    workspace.named = [path for path in found.files if look.at(path, report=True)]
+    edges = _with_context(workspace, look)
+    imports = {path: entry.scan.imports for path, entry in workspace.entries.items()}
+    workspace.names = module_names(workspace.layout, imports)
+    everything = bool(settings.traced or settings.catalogue)
+    workspace.relevant = [path for path in workspace.entries if everything] or _relevant(workspace, edges)
+    return workspace
+
+
+class _Look:
+    """Reads files that the cache does not know; the catalogue is only loaded if there is one."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._pattern: re.Pattern[bytes] | None = None
+
+    def at(self, path: str, report: bool) -> bool:
+        """Make the file's entry. An unreadable one becomes a failure if it was asked for."""
+        workspace = self._workspace
+        try:
+            status = os.stat(path)
+            entry = workspace.cache.file(path, status)
+            if entry is None:
+                data = workspace.content(path)
+                entry = entry_for(data, status, scan(data, self._mention()))
+                workspace.cache.remember(path, entry)
+        except (OSError, ValueError) as error:
+            if report:
+                workspace.failures.append(
+                    (path, f"cannot be read: {getattr(error, 'strerror', '') or error}")
+                )
+            return False
+        workspace.entries[path] = entry
+        return True
+
+    def _mention(self) -> re.Pattern[bytes]:
+        if self._pattern is None:
+            from jitlint.catalogue.load import catalogue
+
+            self._pattern = mention_pattern(catalogue().libraries)
+        return self._pattern
+
+
+def _with_context(workspace: Workspace, look: _Look) -> dict[str, set[str]]:
+    """Add the project files that the named ones import, at any remove. Gives each file's imported files."""
+    edges: dict[str, set[str]] = {}
+    waiting = list(reversed(workspace.named))
+    while waiting:
+        path = waiting.pop()
+        if path in edges:
+            continue
+        targets = edges[path] = set()
+        for imported in workspace.entries[path].scan.imports:
+            for target in workspace.layout.resolve(path, imported):
+                if target not in workspace.entries and not look.at(target, report=False):
+                    continue
+                if target != path:
+                    targets.add(target)
+        waiting.extend(sorted(targets - edges.keys(), reverse=True))
+    return edges
+
+
+def _relevant(workspace: Workspace, edges: dict[str, set[str]]) -> list[str]:
+    """Files that mention a library, and all that hang together with them by imports."""
+    neighbours: dict[str, set[str]] = {path: set(targets) for path, targets in edges.items()}
+    for path, targets in edges.items():
+        for target in targets:
+            neighbours.setdefault(target, set()).add(path)
+    waiting = [path for path, entry in workspace.entries.items() if entry.scan.mentions]
+    reached = set(waiting)
+    while waiting:
+        for neighbour in neighbours.get(waiting.pop(), ()):
+            if neighbour not in reached:
+                reached.add(neighbour)
+                waiting.append(neighbour)
+    return [path for path in workspace.entries if path in reached]

@@ -1,0 +1,72 @@
+"""Results as JSON: an interface, so keys are only ever added (layer: ``report``).
+
+Lines and columns are 1-based and count code points; ends are exclusive.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from jitlint.base.diagnostic import Finding
+from jitlint.base.result import TracedRow
+
+
+def findings_json(findings: Iterable[Finding], urls: Mapping[str, str]) -> str:
+    """One array of findings. ``urls``: code to a page about it."""
+    return _dump([_finding(finding, urls) for finding in findings])
+
+
+def traced_json(rows: Iterable[TracedRow]) -> str:
+    """One array of traced functions."""
+    return _dump(
+        [
+            {
+                "path": row.path,
+                "qualname": row.qualname,
+                "line": row.line,
+                "modes": list(row.modes),
+                "parameters": dict(row.parameters),
+                "because": [
+                    {"path": reason.path, "line": reason.line, "message": reason.message}
+                    for reason in row.because
+                ],
+                "ground": row.ground,
+                "confidence": row.confidence.value,
+            }
+            for row in rows
+        ]
+    )
+
+
+def _finding(finding: Finding, urls: Mapping[str, str]) -> dict[str, object]:
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity.value,
+        "confidence": finding.confidence.value,
+        "message": finding.message,
+        "path": finding.path,
+        "line": finding.span.line,
+        "column": finding.span.column,
+        "end_line": finding.span.end_line,
+        "end_column": finding.span.end_column,
+        "related": [
+            {
+                "path": step.path,
+                "line": step.span.line,
+                "column": step.span.column,
+                "message": step.message,
+            }
+            for step in finding.related
+        ],
+        "fix": None,
+        "url": urls.get(finding.code),
+    }
+
+
+def _dump(items: list[dict[str, object]]) -> str:
+    """One item per line: short, and friendly to line-based tools."""
+    if not items:
+        return "[]"
+    return "[\n" + ",\n".join(json.dumps(item) for item in items) + "\n]"

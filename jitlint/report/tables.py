@@ -1,0 +1,79 @@
+"""The lists that `jitlint traced` and `jitlint rules` print, and the pages of `jitlint explain` (layer: ``report``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from jitlint.base.outcome import Raises
+from jitlint.base.result import TracedRow
+from jitlint.base.rule import Rule
+from jitlint.report.style import Style, visible
+
+
+def traced_table(rows: Sequence[TracedRow], style: Style, show_path: bool = False) -> Iterator[str]:
+    """One line per function; with ``show_path``, the steps that lead to it below. Guesses carry a ``?``."""
+    header = ("PLACE", "FUNCTION", "MODES", "PARAMETERS", "GROUND")
+    cells = [
+        (
+            f"{visible(row.path)}:{row.line}",
+            visible(row.qualname),
+            "+".join(row.modes) or "-",
+            " ".join(f"{name}:{status}" for name, status in row.parameters) or "-",
+            row.ground + ("?" if row.ground == "possible" else ""),
+        )
+        for row in rows
+    ]
+    widths = [max(len(row[i]) for row in [header, *cells]) for i in range(len(header))]
+    # Parameters stand last: they are as long as they are.
+    order = (0, 1, 2, 4, 3)
+
+    def line(values: Sequence[str]) -> str:
+        return "  ".join(values[i].ljust(widths[i]) for i in order).rstrip()
+
+    yield style.paint(line(header), "bold")
+    for row, values in zip(rows, cells):
+        yield line(values)
+        if show_path:
+            for reason in row.because:
+                yield f"    {visible(reason.path)}:{reason.line}: {visible(reason.message)}"
+
+
+def rules_table(rules: Iterable[Rule], style: Style) -> Iterator[str]:
+    """One line per rule."""
+    listed = list(rules)
+    longest = max((len(rule.name) for rule in listed), default=0)
+    for rule in listed:
+        name = rule.name.ljust(longest)
+        off = "" if rule.default else " (off by default)"
+        yield f"{style.paint(rule.code, 'bold')}  {name}  {rule.severity.value:<7}  {rule.summary}{off}"
+
+
+def explanation(rule: Rule, url: str | None, style: Style) -> Iterator[str]:
+    """Everything about one rule, as Markdown."""
+    yield style.paint(f"# {rule.code} {rule.name} ({rule.severity.value})", "bold")
+    yield ""
+    yield f"{rule.summary[:1].upper()}{rule.summary[1:]}."
+    yield ""
+    yield rule.explanation.strip()
+    for title, code in (("Bad", rule.bad), ("Good", rule.good)):
+        if code.strip():
+            yield ""
+            yield style.paint(f"## {title}", "bold")
+            yield ""
+            yield "```python"
+            yield code.strip()
+            yield "```"
+    yield ""
+    yield style.paint("## What to write instead", "bold")
+    yield ""
+    yield rule.instead.strip()
+    yield ""
+    yield style.paint("## What JAX does", "bold")
+    yield ""
+    if isinstance(rule.outcome, Raises):
+        where = "later, when the value is used" if rule.outcome.later else "at the flagged line"
+        yield f"Raises {' or '.join(f'`{name}`' for name in rule.outcome.classes)} {where}."
+    else:
+        yield f"{rule.outcome.why[:1].upper()}{rule.outcome.why[1:]}."
+    yield ""
+    yield f"Since version {rule.since}." + (f" More: {url}" if url else "")

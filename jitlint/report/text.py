@@ -1,0 +1,109 @@
+"""Findings as text for people: one line each, or in full with source, path and help (layer: ``report``)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from jitlint.base.diagnostic import Confidence, Finding, Related, Severity
+from jitlint.report.excerpt import excerpt
+from jitlint.report.style import Style, visible
+
+LinesOf = Callable[[str], list[str]]
+"""The lines of the file at a path as findings give it; empty if it cannot be read."""
+
+_STEPS_SHOWN = 5
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_GROUNDS = {
+    "test": "only the project's own tests or examples trace this code",
+    "catalogue": "nothing in the project traces this code, but code of its kind is meant to be traced",
+    "declared": "a comment or the configuration says that this code is traced",
+    "possible": "nothing says that this code is traced; its parameters look like arrays",
+    "eager": "this fails with and without tracing",
+}
+
+
+def concise(findings: Iterable[Finding], style: Style, show_path: bool = False) -> Iterator[str]:
+    """One line per finding; with ``show_path``, the steps that lead to it below."""
+    for finding in findings:
+        code = style.paint(finding.code, "bold", _COLOURS[finding.severity])
+        yield f"{_place(finding, style)} {code} {visible(finding.message)}"
+        if show_path:
+            for step in finding.related:
+                yield f"    {visible(step.path)}:{step.span.line}:{step.span.column}: {visible(step.message)}"
+
+
+def full(
+    findings: Iterable[Finding], style: Style, lines_of: LinesOf, show_path: bool = False
+) -> Iterator[str]:
+    """Each finding with its source line, why the code is traced, and what to write instead.
+
+    With ``show_path`` every step shows, with its source line; otherwise long paths lose their middle.
+    """
+    for finding in findings:
+        colour = _COLOURS[finding.severity]
+        label = style.paint(f"{finding.severity.value}[{finding.code}]", "bold", colour)
+        yield f"{_place(finding, style)} {label} {style.paint(visible(finding.message), 'bold')}"
+        shown = [finding.span.line, *(step.span.line for step in finding.related if show_path)]
+        gutter = len(str(max(shown)))
+        source = excerpt(lines_of(finding.path), finding.span, style, gutter)
+        if source:
+            yield f"{' ' * gutter} {style.paint('|', 'blue')}"
+            yield from source
+        mark = f"{' ' * gutter} {style.paint('=', 'blue')}"
+        if finding.related:
+            yield f"{mark} {style.paint('traced because:', 'bold')}"
+            if show_path:
+                for step in finding.related:
+                    yield f"{' ' * gutter}   {_step(step)}"
+                    yield from excerpt(lines_of(step.path), step.span, style, gutter)
+            else:
+                yield from (f"{' ' * gutter}   {line}" for line in _shortened(finding.related))
+        note = _note(finding)
+        if note:
+            yield f"{mark} {style.paint('note:', 'bold')} {note}"
+        if finding.help:
+            yield f"{mark} {style.paint('help:', 'bold')} {visible(finding.help)}"
+        yield ""
+
+
+def summary(findings: Sequence[Finding], problems: Sequence[Finding], files: int, style: Style) -> str:
+    """The last line: how much was found and in how many files."""
+    where = f"{files:,} {'file' if files == 1 else 'files'}"
+    parts = [
+        style.paint(f"{count:,} {severity.value}{'s' if count != 1 else ''}", "bold", _COLOURS[severity])
+        for severity, count in _by_severity(findings)
+    ]
+    text = f"Found {', '.join(parts)} in {where}." if parts else f"No findings in {where}."
+    if problems:
+        count = len({problem.path for problem in problems})
+        text += f" {style.paint(f'{count:,} could not be analysed.', 'bold', 'red')}"
+    return text
+
+
+def _by_severity(findings: Sequence[Finding]) -> list[tuple[Severity, int]]:
+    counts = Counter(finding.severity for finding in findings)
+    return [(severity, counts[severity]) for severity in Severity if counts[severity]]
+
+
+def _place(finding: Finding, style: Style) -> str:
+    return f"{style.paint(visible(finding.path), 'bold')}:{finding.span.line}:{finding.span.column}:"
+
+
+def _step(step: Related) -> str:
+    return f"{visible(step.path)}:{step.span.line}: {visible(step.message)}"
+
+
+def _shortened(steps: Sequence[Related]) -> list[str]:
+    texts = [_step(step) for step in steps]
+    if len(texts) <= _STEPS_SHOWN:
+        return texts
+    hidden = len(texts) - _STEPS_SHOWN + 1
+    return [*texts[:2], f"... {hidden} more (--show-path)", *texts[2 + hidden :]]
+
+
+def _note(finding: Finding) -> str:
+    note = _GROUNDS.get(finding.ground, "")
+    if finding.confidence is Confidence.CERTAIN or not finding.ground:
+        return note
+    return f"{finding.confidence.value}: {note}" if note else f"{finding.confidence.value}, not certain"
