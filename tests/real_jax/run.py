@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -15,7 +16,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-from tests.fixtures.marks import Mark, Program, cases, marks, statement
+from tests.fixtures.marks import Mark, Program, cases, decorated, marks, statement
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -41,8 +42,12 @@ class Outcome:
         first, last = statement(path, line)
         return first <= mark.line <= last
 
-    def passed_through(self, mark: Mark) -> bool:
-        """Some line of the mark's statement ran during the case."""
+    def follows_from(self, mark: Mark) -> bool:
+        """Some line of the mark's statement ran during the case, or the message names the function that the
+        marked decorator belongs to (decorators run when the file is imported)."""
+        name = decorated(mark.path, mark.line)
+        if name and re.search(rf"<function [\w.<>]*\b{name} at ", self.message):
+            return True
         first, last = statement(mark.path, mark.line)
         return any((mark.path, line) in self.executed for line in range(first, last + 1))
 

@@ -47,7 +47,7 @@ def _shows(outcome: Outcome, mark: Mark) -> bool:
         return False
     if outcome.hits(mark):
         return True
-    return _is_late(mark) and outcome.raised in OUTCOMES[mark.code].classes and outcome.passed_through(mark)
+    return _is_late(mark) and outcome.raised in OUTCOMES[mark.code].classes and outcome.follows_from(mark)
 
 
 def _parameters() -> list[object]:
