@@ -1,4 +1,4 @@
-"""Values of literals: numbers and strings as written in source text.
+"""Literals: finding comments and strings in a text, and the values of numbers and strings.
 
 What it does: turn the text of one literal token into a Python value, without warnings and without `eval`.
 What it does not: f-strings and implicit concatenation (see `lower_expr`). Layer: ``syntax``.
@@ -8,6 +8,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+
+# A comment or a string literal without its prefix. The strings inside the braces of an f-string are
+# taken apart wrongly when they use the same quotes as the f-string; who uses this must be able to live with it.
+LITERAL = re.compile(
+    r"""#[^\r\n]*"""
+    r'''|"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""'''
+    r"""|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''"""
+    r"""|"[^"\\\r\n]*(?:\\(?:\r\n|.)[^"\\\r\n]*)*\""""
+    r"""|'[^'\\\r\n]*(?:\\(?:\r\n|.)[^'\\\r\n]*)*'""",
+    re.DOTALL,
+)
 
 _ESCAPE = re.compile(
     r"\\(\r?\n|[\\'\"abfnrtv]|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]+\})"

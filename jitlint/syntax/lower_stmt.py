@@ -385,8 +385,10 @@ def _pattern(n: Any, s: Lowering) -> ir.Pattern:
     at = len(nodes)
     nodes.append(n)
     if kind is cst.MatchValue:
+        nodes[at] = n.value  # without the parentheses around it
         return ir.PatValue(at, EXPR[type(n.value)](n.value, s))
     if kind is cst.MatchSingleton:
+        nodes[at] = n.value
         return ir.PatValue(at, EXPR[type(n.value)](n.value, s), True)
     if kind is cst.MatchAs:
         inner = None if n.pattern is None else _pattern(n.pattern, s)

@@ -7,17 +7,34 @@ What it does not: read files, compute positions (`spans`). Layer: ``syntax``.
 from __future__ import annotations
 
 import gc
-import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import libcst as cst
 
 from jitlint.syntax import ir
+from jitlint.syntax.guard import guard, python_parse
 from jitlint.syntax.lower_stmt import TRACED_PRAGMA, lower_block
 from jitlint.syntax.scopes import Lowering
-from jitlint.syntax.source import SYNTAX_ERROR, TOO_COMPLEX, SyntaxProblem
+from jitlint.syntax.source import SYNTAX_ERROR, TOO_COMPLEX, SyntaxProblem, end_lines
 
-_LONE_CR = re.compile(r"\r(?!\n)")
+# Frames that lowering and code generation may need for code as deep as the guard lets through: four a level.
+_FRAMES = 4000
+
+
+@contextmanager
+def deep_stack() -> Iterator[None]:
+    """Allow as many stack frames as the deepest code that passes the guard takes."""
+    limit = sys.getrecursionlimit()
+    if limit < _FRAMES:
+        sys.setrecursionlimit(_FRAMES)
+    try:
+        yield
+    finally:
+        if limit < _FRAMES:
+            sys.setrecursionlimit(limit)
 
 
 def lower(text: str) -> ir.Module | SyntaxProblem:
@@ -37,16 +54,21 @@ def lower_with_nodes(text: str) -> tuple[ir.Module, list[Any], cst.Module] | Syn
         tree = parse(text)
         if isinstance(tree, SyntaxProblem):
             return tree
-        state = Lowering(TRACED_PRAGMA.search(text) is not None)
-        body = lower_block(tree.body, state)
-        functions = [function for function in state.functions if function is not None]
-        module = ir.Module(body, functions, list(state.mentions), len(state.nodes))
-        return module, state.nodes, tree
+        with deep_stack():
+            return _lower_tree(tree, text)
     except RecursionError:
-        return SyntaxProblem(TOO_COMPLEX, "the code is nested too deeply to be analysed")
+        return SyntaxProblem(TOO_COMPLEX, "too complex to be analysed (nested too deeply)")
     finally:
         if collecting:
             gc.enable()
+
+
+def _lower_tree(tree: cst.Module, text: str) -> tuple[ir.Module, list[Any], cst.Module]:
+    state = Lowering(TRACED_PRAGMA.search(text) is not None)
+    body = lower_block(tree.body, state)
+    functions = [function for function in state.functions if function is not None]
+    module = ir.Module(body, functions, list(state.mentions), len(state.nodes))
+    return module, state.nodes, tree
 
 
 def parse(text: str) -> cst.Module | SyntaxProblem:
@@ -55,16 +77,18 @@ def parse(text: str) -> cst.Module | SyntaxProblem:
         before = text[: text.index("\0")]
         line = before.count("\n") + 1
         return SyntaxProblem(SYNTAX_ERROR, "null byte in the source", line, len(before) - before.rfind("\n"))
-    if "\r" in text:
-        # A lone carriage return ends a line too, but libcst does not reproduce it. Same length, same lines.
-        text = _LONE_CR.sub("\n", text)
+    text = end_lines(text)  # libcst does not reproduce lone carriage returns
+    problem = guard(text)
+    if problem is not None:
+        return problem
     try:
         return cst.parse_module(text)
     except cst.ParserSyntaxError as error:
-        return SyntaxProblem(SYNTAX_ERROR, _message(error), max(error.raw_line, 1), error.raw_column + 1)
-    except (cst.CSTValidationError, UnicodeError, ValueError) as error:
+        # Python words it better; where it has no objection, libcst is the one that does not understand.
+        verdict = python_parse(text)
+        if isinstance(verdict, SyntaxProblem):
+            return verdict
+        line, column = max(error.raw_line, 1), max(error.raw_column + 1, 1)
+        return SyntaxProblem(SYNTAX_ERROR, "the parser does not understand this syntax", line, column)
+    except (cst.CSTValidationError, ValueError) as error:  # ValueError: lone surrogates
         return SyntaxProblem(SYNTAX_ERROR, f"cannot be parsed: {error}")
-
-
-def _message(error: cst.ParserSyntaxError) -> str:
-    return "syntax error: " + error.message.strip().splitlines()[0]

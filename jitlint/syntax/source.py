@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import tokenize
 from dataclasses import dataclass
 
 SYNTAX_ERROR = "JIT001"
 UNREADABLE = "JIT002"
 TOO_COMPLEX = "JIT003"
+
+_LONE_CR = re.compile(r"\r(?!\n)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +80,8 @@ def decode_source(data: bytes) -> tuple[str, str] | SyntaxProblem:
         return SyntaxProblem(UNREADABLE, message, line, column)
     except (UnicodeError, ValueError, LookupError) as error:
         return SyntaxProblem(UNREADABLE, f"cannot decode the file as {encoding}: {error}")
+
+
+def end_lines(text: str) -> str:
+    """``text`` with ``\\n`` for every lone ``\\r``: both end a line. No offset, line or column changes."""
+    return _LONE_CR.sub("\n", text) if "\r" in text else text
