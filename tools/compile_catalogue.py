@@ -9,7 +9,6 @@ Every line is parsed here, so a bad entry stops the build with its name, not a u
 from __future__ import annotations
 
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,11 @@ import msgspec
 
 from jitlint.catalogue.load import COMPILED, Catalogue, Packed
 from jitlint.catalogue.schema import EXCEPTION_LETTERS, CatalogueError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 DATA = COMPILED.parent / "data"
 # The other files of the folder (transforms, frameworks) have a form and a reader of their own.
@@ -82,6 +86,10 @@ def read(folder: Path) -> Packed:
 def validate(packed: Packed) -> None:
     """Parse every line. Raises CatalogueError at the first bad entry."""
     data = Catalogue(packed)
+    for source, target in packed.aliases.items():
+        parts = target.split(".")
+        if any(".".join(parts[:n]) in packed.aliases for n in range(1, len(parts) + 1)):
+            raise CatalogueError(f"{source}: its target {target} is an alias itself")
     for name in packed.functions:
         if data.canonical(name) != name:
             raise CatalogueError(f"{name}: is an alias of {data.canonical(name)}, list it there")
@@ -99,14 +107,11 @@ def validate(packed: Packed) -> None:
         data.numpy(name)
     for name, text in packed.attributes.items():
         kind, _, letter = text.partition(" ")
-        if kind not in ATTRIBUTE_KINDS or letter and letter not in EXCEPTION_LETTERS:
+        if kind not in ATTRIBUTE_KINDS or (letter and letter not in EXCEPTION_LETTERS):
             raise CatalogueError(f"array attribute {name}: cannot read {text!r}")
     for name in packed.conditions:
         if name not in packed.functions and name.removeprefix("array.") not in packed.methods:
             raise CatalogueError(f"{name}: a condition on an unknown function")
-    for source, target in packed.aliases.items():
-        if data.canonical(target) != target:
-            raise CatalogueError(f"{source}: its target {target} is an alias itself")
 
 
 def main(arguments: list[str]) -> int:

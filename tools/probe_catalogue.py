@@ -18,12 +18,15 @@ import itertools
 import re
 import sys
 import warnings
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from probe_examples import BY_NAME, CURES, EXAMPLES, FLAVOURS, LINES, RESULTS, Call
+from probe_examples import EXAMPLES, Call
+from probe_overrides import CURES, LINES, RESULTS
+from probe_values import BY_NAME, FLAVOURS
 
 from jitlint.catalogue.load import catalogue
 from jitlint.catalogue.schema import EXCEPTION_LETTERS, parse_function
@@ -32,12 +35,14 @@ ARRAYS = (jax.Array, jax.core.Tracer)
 NUMBERS = (bool, int, float, complex, np.ndarray, np.generic, jax.Array)
 KIND = inspect.Parameter
 # Parameters of these names hold dtypes, modes, functions and the like: never an array, whatever the function.
-NOT_ARRAYS = frozenset(
-    """accuracy algorithm axis axes axis_name axis_index_groups bitorder body_fun casting conv_dimension_numbers copy device dimension_numbers
-    dtype edge_order excluded f fun func fname format func1d impl implementation index_dtype indexing is_leaf kind
-    like method mode new_dtype operand_batching_dims order out out_sharding otypes out_dtype padding precision preferred_element_type
-    platform sep shape sharding side signature sparsity tiled tree trim use_cast rule type_ name""".split()
-)
+NOT_ARRAY_NAMES = """
+accuracy algorithm axis axes axis_name axis_index_groups bitorder body_fun casting conv_dimension_numbers
+copy device dimension_numbers dtype edge_order excluded f fun func fname format func1d impl
+implementation index_dtype indexing is_leaf kind like method mode new_dtype operand_batching_dims order
+out out_sharding otypes out_dtype padding precision preferred_element_type platform sep shape sharding
+side signature sparsity tiled tree trim use_cast rule type_ name
+"""
+NOT_ARRAYS = frozenset(NOT_ARRAY_NAMES.split())
 
 
 def parameters(function: Any) -> list[inspect.Parameter]:
@@ -294,7 +299,7 @@ def public(module_name: str) -> dict[str, Any]:
             continue
         is_dtype = isinstance(getattr(value, "dtype", None), np.dtype) and module_name == "jax.numpy"
         typing = type(value).__module__ in ("typing", "types") and not inspect.isroutine(value)
-        if inspect.isclass(value) and not is_dtype or typing or name.startswith("register_"):
+        if (inspect.isclass(value) and not is_dtype) or typing or name.startswith("register_"):
             continue
         found[name] = value
     return found

@@ -44,7 +44,9 @@ VAR_POSITIONAL: Final = "var-positional"
 KEYWORD_ONLY: Final = "keyword-only"
 VAR_KEYWORD: Final = "var-keyword"
 
-_RESULT_KINDS: Final = frozenset("array bool int float key keys tree none static opaque".split())
+_RESULT_KINDS: Final = frozenset(
+    ("array", "bool", "int", "float", "key", "keys", "tree", "none", "static", "opaque")
+)
 _NAMING_KINDS: Final = frozenset(("like", "same"))
 _NESTING_KINDS: Final = frozenset(("list", "tuple", "callable"))
 _PARAMETER = re.compile(r"(\*{0,2})([A-Za-z_]\w*)((?:![A-Z]?|@|\?)*)\Z")
@@ -222,8 +224,8 @@ def parse_result(name: str, text: str) -> Result:
     if kind is None or kind == "data":
         kind, arguments, cures = "array", (), inner if cures is None else cures
     nested = kind in _NESTING_KINDS and arguments and all(word in _RESULT_KINDS for word in arguments)
-    plain = kind in _RESULT_KINDS and inner is None or text.startswith("data(")
-    if not (nested or plain or kind in _NAMING_KINDS and arguments):
+    plain = (kind in _RESULT_KINDS and inner is None) or text.startswith("data(")
+    if not (nested or plain or (kind in _NAMING_KINDS and arguments)):
         raise CatalogueError(f"{name}: unknown result {text!r}")
     return Result(kind, arguments, None if cures is None else _words(cures))
 
