@@ -16,9 +16,11 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-from tests.fixtures.marks import Mark, Program, cases, decorated, marks, statement
-
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import jax
+
+from tests.fixtures.marks import Mark, Program, cases, decorated, marks, statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,8 @@ def _run_case(module: ModuleType, case: str, files: frozenset[str], watch: bool)
 def run(program: Program, watch: bool = False) -> tuple[Outcome, ...]:
     """Run every case of a program. ``watch`` also records the lines that ran (slower)."""
     files = frozenset(str(f) for f in program.files)
+    # JAX's shortened tracebacks give the line where a frame ended, not where the exception was raised.
+    jax.config.update("jax_traceback_filtering", "off")
     with warnings.catch_warnings(), _import_from(program):
         warnings.simplefilter("ignore")
         module = _load(program)
