@@ -56,7 +56,6 @@ class _Index(msgspec.Struct, array_like=True):
 
 class _PackHeader(msgspec.Struct, array_like=True):
     fingerprint: str
-    checksum: int
     items: dict[bytes, tuple[int, int]]
 
 
@@ -132,26 +131,24 @@ class Cache:
             items[key] = (offset, len(blob))
             offset += len(blob)
         body = b"".join(blobs.values())
-        header = msgspec.msgpack.encode(_PackHeader(self._parser, zlib.crc32(body), items))
-        self._write("pack", _MAGIC + len(header).to_bytes(8, "little") + header + body)
+        header = msgspec.msgpack.encode(_PackHeader(self._parser, items))
+        self._write("pack", len(header).to_bytes(8, "little") + header + body)
         self._pack, self._items = body, items
 
     def _open_pack(self) -> None:
         if self._pack is not None:
             return
         self._pack = b""
-        data = self._read("pack") or b""
-        if not data.startswith(_MAGIC):
+        data = self._read("pack")
+        if data is None:
             return
-        start = len(_MAGIC) + 8
-        end = start + int.from_bytes(data[len(_MAGIC) : start], "little")
+        end = 8 + int.from_bytes(data[:8], "little")
         try:
-            header = msgspec.msgpack.decode(data[start:end], type=_PackHeader)
+            header = msgspec.msgpack.decode(data[8:end], type=_PackHeader)
         except msgspec.DecodeError:
             return
-        body = data[end:]
-        if header.fingerprint == self._parser and header.checksum == zlib.crc32(body):
-            self._pack, self._items = body, header.items
+        if header.fingerprint == self._parser:
+            self._pack, self._items = data[end:], header.items
 
     # ------------------------------------------------------------ runs
 
@@ -191,13 +188,15 @@ class Cache:
             return None
 
     def _read(self, name: str) -> bytes | None:
+        """The content that `_write` was given; None if it is not there whole."""
         if self._directory is None:
             return None
         try:
             with open(os.path.join(self._directory, name), "rb") as stream:
-                return stream.read()
+                head, data = stream.read(len(_MAGIC) + 4), stream.read()
         except OSError:
             return None
+        return data if head == _seal(data) else None
 
     def _write(self, name: str, data: bytes) -> None:
         if self._directory is None:
@@ -207,6 +206,7 @@ class Cache:
             if not os.path.isdir(self._directory):
                 self._create()
             with open(temporary, "wb") as stream:
+                stream.write(_seal(data))
                 stream.write(data)
             os.replace(temporary, os.path.join(self._directory, name))
         except OSError:
@@ -221,3 +221,7 @@ class Cache:
             stream.write("*\n")
         with open(os.path.join(self._directory, "CACHEDIR.TAG"), "w", encoding="ascii") as stream:
             stream.write("Signature: 8a477f597d28d172789f06886806bc55\n")
+
+
+def _seal(data: bytes) -> bytes:
+    return _MAGIC + zlib.crc32(data).to_bytes(4, "little")

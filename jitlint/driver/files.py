@@ -77,8 +77,6 @@ def _walk(directory: str, ignores: list[_Ignore], found: Found) -> Iterator[str]
         found.failures.append((directory, f"cannot be read: {error.strerror or error}"))
         return
     names = {entry.name for entry in entries}
-    if "pyvenv.cfg" in names and found.files:
-        return
     if ".gitignore" in names:
         own = _read_gitignore(directory)
         ignores = [*ignores, own] if own else ignores

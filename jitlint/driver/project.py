@@ -32,14 +32,20 @@ def project_root(paths: Sequence[str]) -> str:
 
 
 class Layout:
-    """The directories of one project: which are packages, where imports start. Remembers what it looked up."""
+    """The directories of one project: which are packages, where imports start. Remembers what it looked up.
+
+    When the project's top is itself a package, names start in the directory above, but what else lies there
+    does not belong to the project.
+    """
 
     def __init__(self, root: str) -> None:
         self.root = root
         self._listings: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._start: dict[str, tuple[str, str]] = {}
         self._found: dict[tuple[str, str], str] = {}
+        self._top = root
         while self.is_package(self.root) and os.path.dirname(self.root) != self.root:
+            self._top = self.root
             self.root = os.path.dirname(self.root)
 
     def is_package(self, directory: str) -> bool:
@@ -83,7 +89,7 @@ class Layout:
             for start in self._starts_above(directory):
                 files, directories = self._listing(start)
                 if f"{first}.py" in files or first in directories:
-                    known = start
+                    known = start if _inside(os.path.join(start, first), self._top) else ""
                     break
             self._found[key] = known
         return known

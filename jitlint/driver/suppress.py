@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from jitlint.base.diagnostic import Finding, Span
+from jitlint.syntax.comments import comments
 
 _NOQA = re.compile(
     r"#\s*noqa\b(?P<colon>\s*:\s*(?P<codes>[A-Za-z]+\d*(?:[,\s]+[A-Za-z]+\d+)*)?)?", re.IGNORECASE
 )
 _IGNORE = re.compile(r"#\s*jitlint:\s*ignore(?P<file>-file)?\s*(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE)
-_HINTS = ("noqa", "jitlint")
+_BETWEEN = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
 
 
 @dataclass(slots=True)
@@ -40,27 +41,29 @@ class Suppressions:
 
 
 def suppressions(text: str) -> Suppressions:
-    """Read the comments of one file. Text that Python cannot tokenize is read as far as it goes."""
+    """Read the comments of one file."""
     found = Suppressions()
-    lowered = text.lower()
-    if not any(hint in lowered for hint in _HINTS):
-        return found
+    for line, _, comment in comments(text):
+        _read_comment(comment, line, found)
+    if found.lines:
+        found.logical = _logical_lines(text)
+    return found
+
+
+def _logical_lines(text: str) -> dict[int, tuple[int, int]]:
+    """Each line of a statement over several lines: the statement's first and last line.
+
+    Text that Python cannot tokenize is read as far as it goes.
+    """
+    found: dict[int, tuple[int, int]] = {}
     first = 0
     try:
         for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
-            if token.type == tokenize.COMMENT:
-                _read_comment(token.string, token.start[0], found)
-            if token.type in (tokenize.NEWLINE, tokenize.ENDMARKER):
-                if first and token.start[0] > first:
-                    for line in range(first, token.start[0] + 1):
-                        found.logical[line] = (first, token.start[0])
+            if token.type == tokenize.NEWLINE:
+                last = token.start[0]
+                found.update(dict.fromkeys(range(first, last + 1), (first, last)) if last > first else {})
                 first = 0
-            elif not first and token.type not in (
-                tokenize.NL,
-                tokenize.COMMENT,
-                tokenize.INDENT,
-                tokenize.DEDENT,
-            ):
+            elif not first and token.type not in _BETWEEN:
                 first = token.start[0]
     except (tokenize.TokenError, SyntaxError):
         pass

@@ -6,6 +6,7 @@ the commands, so that ``--help`` and ``--version`` answer at once.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Iterable
@@ -203,6 +204,7 @@ def _split(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(item.strip() for value in values for item in value.split(",") if item.strip())
 
 
+@functools.lru_cache(maxsize=8)
 def _source_lines(path: str) -> list[str]:
     from jitlint.base.text import split_lines
     from jitlint.syntax.source import Source, read_source

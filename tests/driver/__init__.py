@@ -1,0 +1,1 @@
+"""The driver: files, project, cache, schedule, selection, suppression, runs."""

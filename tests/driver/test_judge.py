@@ -1,0 +1,81 @@
+"""Events become findings in the rules' words, once per place."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Confidence, Severity, Span
+from jitlint.base.outcome import Advisory
+from jitlint.base.rule import Report, Rule
+from jitlint.base.text import split_lines
+from jitlint.driver.judge import findings, origins, quote, verdicts
+from jitlint.driver.positions import Positions
+from jitlint.infer.events import Convert, Event, Place, Step, Truth
+
+TEXT = "def f(x):\n    if x {why} > 0:\n        pass\n"
+SPAN = Span(2, 8, 2, 19)
+
+
+def _rule() -> Rule:
+    rule = Rule("JIT901", "traced-thing", Severity.WARNING, "", "", "", "", "", Advisory(""), "0.1")
+
+    @rule.on(Truth)
+    def check(event: Truth) -> Report | None:
+        return Report("`{expr}` {x} because of {why}", "not {expr}") if event.form == "if" else None
+
+    return rule
+
+
+def _truth(
+    at: int = 7, confidence: Confidence = Confidence.LIKELY, form: str = "if", module: str = "m"
+) -> Truth:
+    steps = (Step("m", 1, "`f` is jitted"), Step("elsewhere", 2, "unknown"), Step("other", 3, "calls `f`"))
+    return Truth(Place(module, at, "f", steps, "jit", confidence), "parameter `x` of `f`", "S", form)
+
+
+def _judge(*events: Event) -> list[tuple[int, Confidence]]:
+    found = verdicts(events, {"JIT901": _rule()}, {"m": "/p/m.py"})
+    return [(verdict.event.place.at, verdict.event.place.confidence) for verdict in found]
+
+
+def test_a_place_is_reported_once_with_the_highest_confidence() -> None:
+    assert _judge(_truth(), _truth(confidence=Confidence.CERTAIN), _truth(), _truth(8)) == [
+        (7, Confidence.CERTAIN),
+        (8, Confidence.LIKELY),
+    ]
+
+
+def test_the_first_witness_wins_among_equals() -> None:
+    first, second = _truth(), Truth(Place("m", 7, "g", (), "test", Confidence.LIKELY), form="if")
+    (verdict,) = verdicts([first, second], {"JIT901": _rule()}, {"m": "/p/m.py"})
+    assert verdict.event is first
+
+
+def test_events_that_no_rule_wants_and_other_modules_are_dropped() -> None:
+    assert _judge(_truth(form="while"), Convert(_truth().place), _truth(module="context")) == []
+
+
+def test_a_finding_has_the_words_the_places_and_the_path() -> None:
+    paths = {"m": "/p/m.py", "other": "/p/other.py"}
+    found = verdicts([_truth()], {"JIT901": _rule()}, {"m": "/p/m.py"})
+    assert origins(found, paths) == {"/p/m.py": {7, 1}, "/p/other.py": {3}}
+    positions = Positions({"/p/m.py": {7: SPAN, 1: Span(1, 5, 1, 6)}, "/p/other.py": {3: Span(9, 1, 9, 4)}})
+    (finding,) = findings(found, paths, positions, {"/p/m.py": TEXT}.get)
+    # What stands in the source is quoted as it is, even if it looks like a slot.
+    assert finding.message == "`x {why} > 0` {x} because of parameter `x` of `f`"
+    assert finding.help == "not x {why} > 0"
+    assert (finding.code, finding.severity, finding.span, finding.ground) == (
+        "JIT901",
+        Severity.WARNING,
+        SPAN,
+        "jit",
+    )
+    assert [(step.path, step.span.line, step.message) for step in finding.related] == [
+        ("/p/m.py", 1, "`f` is jitted"),
+        ("/p/other.py", 9, "calls `f`"),
+    ]
+
+
+def test_quotes_are_one_short_line() -> None:
+    lines = split_lines("a = f(\n    b,\n    c)\n" + "x" * 200)
+    assert quote(lines, Span(1, 5, 3, 7)) == "f( b, c)"
+    assert len(quote(lines, Span(4, 1, 4, 201))) == 48
+    assert quote(lines, Span(40, 1, 40, 2)) == "this"

@@ -1,0 +1,1 @@
+"""The project itself: structure, documents, packaging."""
