@@ -27,6 +27,8 @@ DATA = COMPILED.parent / "data"
 FILES = (
     "aliases",
     "array",
+    "conditions",
+    "constants",
     "jax_lax",
     "jax_misc",
     "jax_nn",

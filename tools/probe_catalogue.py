@@ -18,7 +18,7 @@ import itertools
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -305,27 +305,35 @@ def public(module_name: str) -> dict[str, Any]:
     return found
 
 
+def measured(module_name: str) -> Iterator[tuple[str, str]]:
+    """(dotted name, line) of every function of a module that the catalogue should hold under this name."""
+    data = catalogue()
+    for name, function in public(module_name).items():
+        dotted = f"{module_name}.{name}"
+        if dotted in data.transforms or data.canonical(dotted) != dotted:
+            continue
+        found = line(dotted, function)
+        if found is None:
+            print(f"no signature: {dotted}", file=sys.stderr)
+        else:
+            yield dotted, found
+
+
 def main(arguments: list[str]) -> int:
     warnings.simplefilter("ignore")
-    data = catalogue()
-    only_differences = "--diff" in arguments
+    modules = [argument for argument in arguments if not argument.startswith("--")]
+    if "--diff" not in arguments:
+        for module_name in modules:
+            print(f'\n[functions."{module_name}"]')
+            for dotted, found in measured(module_name):
+                print(f'{dotted.rpartition(".")[2]} = "{found}"', flush=True)
+        return 0
     different = 0
-    for module_name in [a for a in arguments if not a.startswith("--")]:
-        print(f'[functions."{module_name}"]')
-        for name, function in public(module_name).items():
-            dotted = f"{module_name}.{name}"
-            if dotted in data.transforms or data.canonical(dotted) != dotted:
-                continue
-            found = line(dotted, function)
-            if found is None:
-                print(f"no signature: {dotted}", file=sys.stderr)
-                continue
-            if only_differences:
-                stored = data.function(dotted)
-                if stored is not None and stored == parse_function(dotted, found, stored.conditions):
-                    continue
-                different += 1
-            print(f'{name} = "{found}"', flush=True)
+    for dotted, found in itertools.chain.from_iterable(map(measured, modules)):
+        stored = catalogue().function(dotted)
+        if stored is None or stored != parse_function(dotted, found, stored.conditions):
+            print(f"{dotted}: JAX says {found}; the data says {stored}")
+            different += 1
     return 1 if different else 0
 
 

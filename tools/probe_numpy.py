@@ -1,6 +1,7 @@
 """Measure what NumPy functions do with a tracer and print the lines of ``jitlint/catalogue/data/numpy.toml``.
 
-    JAX_PLATFORMS=cpu python tools/probe_numpy.py > numpy_lines.toml
+    JAX_PLATFORMS=cpu python tools/probe_numpy.py            # lines for the data
+    JAX_PLATFORMS=cpu python tools/probe_numpy.py --diff     # only where data and the libraries disagree
 
 Each function is called once with host arrays (the example calls of ``probe_examples.py``, else guessed), then with a
 tracer as its first array argument, with that tracer in a list, and with a tracer in each later array
@@ -23,7 +24,18 @@ from probe_catalogue import letter
 from probe_examples import EXAMPLES, Call
 from probe_values import BVEC, CUBE, IVEC, SPD, UNIT, VEC
 
-MODULES = ("numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.testing", "numpy.lib.stride_tricks")
+from jitlint.catalogue.load import catalogue
+from jitlint.catalogue.schema import parse_numpy
+
+MODULES = (
+    "numpy",
+    "numpy.linalg",
+    "numpy.fft",
+    "numpy.random",
+    "numpy.testing",
+    "numpy.lib.stride_tricks",
+    "numpy.random.Generator",
+)
 FIXED = {
     "numpy.argsort": "raises T -> array",  # fails when the program is lowered, not while it is traced
     "numpy.str_": "works -> static",
@@ -58,21 +70,6 @@ FIXED = {
     "numpy.matrix": "raises A -> array",
     "numpy.testing.assert_": "raises B -> none",
     "numpy.testing.assert_raises": "works -> opaque",
-}
-LEFT_OUT_NAMES = """
-info show_config show_runtime test getbufsize setbufsize seterrcall geterr geterrcall get_include
-may_share_memory shares_memory get_printoptions break_cycles check_support_sve deprecate jiffies measure
-memusage print_assert_equal run_threaded rundocs runstring tempdir temppath build_err_msg
-decorate_methods assert_array_compare assert_no_gc_cycles lookfor source who safe_eval recfromcsv
-recfromtxt from_dlpack frombuffer fromregex get_state set_state set_bit_generator get_bit_generator
-default_rng broadcast_shapes asmatrix bmat set_typeDict typename DataSource memmap nested_iters require
-open_memmap fromstring fromiter array_repr array_str array2string format_float_positional
-format_float_scientific base_repr binary_repr datetime_as_string datetime_data busday_count busday_offset
-is_busday isnat min_scalar_type issubdtype isdtype mintypecode promote_types can_cast einsum_path
-sctype2char astype bytes
-"""
-LEFT_OUT = frozenset(LEFT_OUT_NAMES.split())
-OF_SHAPES = {
     "numpy.can_cast": "raises T -> static",
     "numpy.broadcast_shapes": "raises A -> static",
     "numpy.promote_types": "raises T -> static",
@@ -91,6 +88,19 @@ OF_SHAPES = {
     "numpy.astype": "raises T -> array",
     "numpy.einsum_path": "raises A -> static",
 }
+LEFT_OUT_NAMES = """
+info show_config show_runtime test getbufsize setbufsize seterrcall geterr geterrcall get_include
+may_share_memory shares_memory get_printoptions break_cycles check_support_sve deprecate jiffies measure
+memusage print_assert_equal run_threaded rundocs runstring tempdir temppath build_err_msg
+decorate_methods assert_array_compare assert_no_gc_cycles lookfor source who safe_eval recfromcsv
+recfromtxt from_dlpack frombuffer fromregex get_state set_state set_bit_generator get_bit_generator
+default_rng broadcast_shapes asmatrix bmat set_typeDict typename DataSource memmap nested_iters require
+open_memmap fromstring fromiter array_repr array_str array2string format_float_positional
+format_float_scientific base_repr binary_repr datetime_as_string datetime_data busday_count busday_offset
+is_busday isnat min_scalar_type issubdtype isdtype mintypecode promote_types can_cast einsum_path
+sctype2char astype bytes
+"""
+LEFT_OUT = frozenset(LEFT_OUT_NAMES.split())
 TRIES: tuple[tuple[Any, ...], ...] = (
     (VEC,),
     (SPD,),
@@ -256,34 +266,42 @@ def line(name: str, function: Any) -> str | None:
     return f"{' '.join(words)} -> {kind}"
 
 
-def main() -> int:
+def measured(module_name: str) -> dict[str, str]:
+    """The line of every function of a module, by name."""
+    owner: Any = sys.modules.get(module_name) or np.random.default_rng(0)
+    lines = {n.rpartition(".")[2]: text for n, text in FIXED.items() if n.rpartition(".")[0] == module_name}
+    for name in dir(owner):
+        value = getattr(owner, name)
+        is_class = inspect.isclass(value) and not issubclass(value, np.generic)
+        if name.startswith("_") or name in LEFT_OUT or name in lines or is_class:
+            continue
+        if inspect.ismodule(value) or not callable(value):
+            continue
+        text = line(f"{module_name}.{name}", value)
+        if text is None:
+            print(f"no working call: {module_name}.{name}", file=sys.stderr)
+        else:
+            lines[name] = text
+    return lines
+
+
+def main(arguments: list[str]) -> int:
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    generator = np.random.default_rng(0)
-    for module_name in (*MODULES, "numpy.random.Generator"):
-        owner: Any = generator if module_name.endswith("Generator") else sys.modules[module_name]
-        fixed = {**FIXED, **OF_SHAPES}
-        lines = {
-            n.rpartition(".")[2]: text for n, text in fixed.items() if n.rpartition(".")[0] == module_name
-        }
-        for attribute in sorted(dir(owner)):
-            if attribute.startswith("_") or attribute in LEFT_OUT or attribute in lines:
-                continue
-            value = getattr(owner, attribute)
-            is_class = inspect.isclass(value) and not issubclass(value, np.generic)
-            if inspect.ismodule(value) or not callable(value) or is_class:
-                continue
-            text = line(f"{module_name}.{attribute}", value)
-            if text is None:
-                print(f"no working call: {module_name}.{attribute}", file=sys.stderr)
-            else:
-                lines[attribute] = text
-        print(f'[numpy."{module_name}"]')
-        for attribute, text in sorted(lines.items()):
-            print(f'{attribute} = "{text}"')
-        print()
-    return 0
+    different = 0
+    for module_name in MODULES:
+        lines = measured(module_name)
+        if "--diff" not in arguments:
+            print(f'\n[numpy."{module_name}"]')
+        for name, text in sorted(lines.items()):
+            dotted = f"{module_name}.{name}"
+            if "--diff" not in arguments:
+                print(f'{name} = "{text}"')
+            elif catalogue().numpy(dotted) != parse_numpy(dotted, text):
+                print(f"{dotted}: NumPy and JAX say {text}; the data says {catalogue().numpy(dotted)}")
+                different += 1
+    return 1 if different else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
