@@ -33,9 +33,9 @@ class Clock:
     def __init__(self) -> None:
         self.spent: dict[str, float] = {}
 
-    def run(self, step: str, work: Callable[[], T]) -> T:
+    def run(self, step: str, work: Callable[..., T], *args: object) -> T:
         start = time.perf_counter()
-        result = work()
+        result = work(*args)
         self.spent[step] = self.spent.get(step, 0.0) + time.perf_counter() - start
         return result
 
@@ -67,15 +67,15 @@ def main(folder: str, step: int = 1) -> None:
         if isinstance(lower(text), SyntaxProblem):  # also warms the caches up, equally for every step
             skipped += 1
             continue
-        clock.run("ast.parse", lambda: ast.parse(text))
-        clock.run("guard", lambda: guard(text))
-        tree = clock.run("parse", lambda: cst.parse_module(text))
-        module = clock.run("lower (encodes function bodies)", lambda: _lower_tree(tree))
+        clock.run("ast.parse", ast.parse, text)
+        clock.run("guard", guard, text)
+        tree = clock.run("parse", cst.parse_module, text)
+        module = clock.run("lower (encodes function bodies)", _lower_tree, tree)
         del tree
-        data = clock.run("encode module", lambda: ir.encode_module(module))
-        clock.run("decode module and bodies", lambda: _decode_all(data))
+        data = clock.run("encode module", ir.encode_module, module)
+        clock.run("decode module and bodies", _decode_all, data)
         few = range(0, module.origins, max(module.origins // 20, 1))
-        clock.run("spans of 20 nodes (parses and lowers again)", lambda: compute_spans(text, few))
+        clock.run("spans of 20 nodes (parses and lowers again)", compute_spans, text, few)
         lines += text.count("\n") + 1
         origins += module.origins
         size += len(data)

@@ -16,6 +16,7 @@ from typing import Any
 import libcst as cst
 
 from jitlint.syntax import ir
+from jitlint.syntax.guard import guard
 from jitlint.syntax.literals import float_value, int_value, string_value
 from jitlint.syntax.scopes import Lowering
 
@@ -359,7 +360,8 @@ def _comp(n: Any, s: Lowering) -> ir.Expr:
     nodes.append(n)
     kind = type(n)
     prefix = s.prefix
-    inner = prefix + "<genexpr>.<locals>." if kind is cst.GeneratorExp else prefix
+    # As from Python 3.12 on, where only generator expressions are still functions of their own.
+    inner = prefix + "<genexpr>." if kind is cst.GeneratorExp else prefix
     fors = _fors(n.for_in, s, inner)
     value = None
     if kind is cst.DictComp:
@@ -501,6 +503,8 @@ def lower_annotation(n: cst.Annotation, s: Lowering) -> ir.Expr:
             nodes.append(node)
             expr = ir.Attr(len(nodes) - 1, expr, name)
         return expr
+    if guard(text) is not None:
+        return _string(node, s)
     try:
         parsed = cst.parse_expression(text)
     except Exception:  # whatever the parser dislikes: the text is not an expression

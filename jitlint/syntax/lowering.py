@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import libcst as cst
+import msgspec
 
 from jitlint.syntax import ir
 from jitlint.syntax.guard import guard, python_parse
@@ -67,6 +68,12 @@ def _lower_tree(tree: cst.Module, text: str) -> tuple[ir.Module, list[Any], cst.
     state = Lowering(TRACED_PRAGMA.search(text) is not None)
     body = lower_block(tree.body, state)
     functions = [function for function in state.functions if function is not None]
+    if state.pragmas and body and isinstance(body[0], ir.FuncDef):
+        # The lines above the first statement belong to the module, not to the statement.
+        above = [*tree.header, *tree.body[0].leading_lines][-1:]
+        if any(line.comment and TRACED_PRAGMA.match(line.comment.value) for line in above):
+            index = body[0].function
+            functions[index] = msgspec.structs.replace(functions[index], traced_pragma=True)
     module = ir.Module(body, functions, list(state.mentions), len(state.nodes))
     return module, state.nodes, tree
 

@@ -1,0 +1,85 @@
+"""What the tests of the syntax layer share: IR as plain tuples, and a sample of real files."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from jitlint.syntax import Source, SyntaxProblem, ir, lower, read_source
+
+
+def module(text: str) -> ir.Module:
+    """Lower a text that must be fine."""
+    lowered = lower(textwrap.dedent(text))
+    assert isinstance(lowered, ir.Module), lowered
+    return lowered
+
+
+def plain(node: Any) -> Any:
+    """IR as nested tuples without origins: ``("Name", "x")``. Trailing defaults stay."""
+    if isinstance(node, msgspec.Struct):
+        fields = [name for name in node.__struct_fields__ if name != "at"]
+        return (type(node).__name__, *(plain(getattr(node, name)) for name in fields))
+    if isinstance(node, list):
+        return [plain(item) for item in node]
+    return node
+
+
+def expr(text: str) -> Any:
+    """The plain IR of one expression."""
+    (statement,) = module(text).body
+    assert isinstance(statement, ir.ExprStmt)
+    return plain(statement.value)
+
+
+def stmt(text: str) -> Any:
+    """The plain IR of one statement."""
+    (statement,) = module(text).body
+    return plain(statement)
+
+
+def function(text: str, qualname: str) -> ir.Function:
+    """The function of that qualified name in a text."""
+    (found,) = [f for f in module(text).functions if f.qualname == qualname]
+    return found
+
+
+def problem(text: str) -> SyntaxProblem:
+    """Why a text cannot be lowered."""
+    lowered = lower(text)
+    assert isinstance(lowered, SyntaxProblem)
+    return lowered
+
+
+def walk(node: Any) -> Iterator[tuple[str, int]]:
+    """Class name and origin of every node below ``node``, function bodies included."""
+    if isinstance(node, list):
+        for item in node:
+            yield from walk(item)
+    elif isinstance(node, ir.Function):
+        for name in ("params", "decorators", "returns"):
+            yield from walk(getattr(node, name))
+        yield from walk(ir.decode_body(node.body))
+    elif isinstance(node, msgspec.Struct):
+        if hasattr(node, "at"):
+            yield type(node).__name__, node.at
+        for name in node.__struct_fields__:
+            yield from walk(getattr(node, name))
+
+
+def corpus() -> list[Source]:
+    """A hundred real files: every 20th of the standard library, without the deliberately broken ones."""
+    root = Path(os.__file__).parent
+    paths = sorted(
+        path
+        for path in root.rglob("*.py")
+        if not {"site-packages", "lib2to3", "idlelib", "turtledemo", "tokenizedata"} & set(path.parts)
+        and not path.name.startswith(("bad", "badsyntax"))
+    )
+    read = [read_source(path) for path in paths[::20]]
+    return [source for source in read if isinstance(source, Source)]
