@@ -44,61 +44,49 @@ FIXED = {
     "numpy.savez_compressed": "raises A -> none",
     "numpy.savetxt": "raises A -> none",
     "numpy.load": "raises T -> array",
-    "numpy.loadtxt": "raises T -> array",
+    "numpy.loadtxt": "raises V -> array",
     "numpy.genfromtxt": "raises T -> array",
-    "numpy.fromfile": "raises T -> array",
+    "numpy.fromfile": "raises E -> array",
     "numpy.errstate": "works -> opaque",
     "numpy.printoptions": "works -> opaque",
     "numpy.random.seed": "raises A -> none",
-    "numpy.random.default_rng": "raises A -> opaque",
+    "numpy.random.default_rng": "raises T -> opaque",
     "numpy.random.RandomState": "raises A -> opaque",
     "numpy.random.Generator": "works -> opaque",
     "numpy.random.SeedSequence": "raises T -> opaque",
-    "numpy.random.PCG64": "raises A -> opaque",
+    "numpy.random.PCG64": "raises T -> opaque",
     "numpy.set_printoptions": "works -> none",
     "numpy.seterr": "works -> static",
     "numpy.vectorize": "works -> opaque",
     "numpy.frompyfunc": "works -> opaque",
-    "numpy.dtype": "raises T -> static",
+    "numpy.dtype": "works -> static",
     "numpy.finfo": "works -> static",
     "numpy.iinfo": "works -> static",
     "numpy.ndenumerate": "raises A -> opaque",
-    "numpy.nditer": "raises A -> opaque",
-    "numpy.ndindex": "raises A -> opaque",
+    "numpy.nditer": "raises T -> opaque",
+    "numpy.ndindex": "raises B -> opaque",
     "numpy.ndarray": "raises T -> array",
     "numpy.poly1d": "raises A -> opaque",
     "numpy.matrix": "raises A -> array",
     "numpy.testing.assert_": "raises B -> none",
     "numpy.testing.assert_raises": "works -> opaque",
-    "numpy.can_cast": "raises T -> static",
-    "numpy.broadcast_shapes": "raises A -> static",
-    "numpy.promote_types": "raises T -> static",
-    "numpy.issubdtype": "raises T -> static",
-    "numpy.array_repr": "raises A -> static",
-    "numpy.array_str": "raises A -> static",
-    "numpy.array2string": "raises A -> static",
-    "numpy.base_repr": "raises I -> static",
-    "numpy.binary_repr": "raises I -> static",
-    "numpy.may_share_memory": "raises A -> static",
-    "numpy.shares_memory": "raises A -> static",
+    "numpy.can_cast": "works -> static",
+    "numpy.promote_types": "works -> static",
+    "numpy.issubdtype": "works -> static",
     "numpy.frombuffer": "raises T -> array",
-    "numpy.fromiter": "raises A -> array",
+    "numpy.fromiter": "raises V -> array",
     "numpy.fromstring": "raises T -> array",
-    "numpy.require": "raises A -> array",
     "numpy.astype": "raises T -> array",
-    "numpy.einsum_path": "raises A -> static",
 }
 LEFT_OUT_NAMES = """
 info show_config show_runtime test getbufsize setbufsize seterrcall geterr geterrcall get_include
-may_share_memory shares_memory get_printoptions break_cycles check_support_sve deprecate jiffies measure
-memusage print_assert_equal run_threaded rundocs runstring tempdir temppath build_err_msg
-decorate_methods assert_array_compare assert_no_gc_cycles lookfor source who safe_eval recfromcsv
-recfromtxt from_dlpack frombuffer fromregex get_state set_state set_bit_generator get_bit_generator
-default_rng broadcast_shapes asmatrix bmat set_typeDict typename DataSource memmap nested_iters require
-open_memmap fromstring fromiter array_repr array_str array2string format_float_positional
-format_float_scientific base_repr binary_repr datetime_as_string datetime_data busday_count busday_offset
-is_busday isnat min_scalar_type issubdtype isdtype mintypecode promote_types can_cast einsum_path
-sctype2char astype bytes
+get_printoptions break_cycles check_support_sve deprecate jiffies measure memusage print_assert_equal
+run_threaded rundocs runstring tempdir temppath build_err_msg decorate_methods assert_array_compare
+assert_no_gc_cycles lookfor source who safe_eval recfromcsv recfromtxt from_dlpack frombuffer fromregex
+get_state set_state set_bit_generator get_bit_generator default_rng asmatrix bmat set_typeDict typename
+DataSource memmap nested_iters open_memmap fromstring fromiter format_float_positional
+format_float_scientific datetime_as_string datetime_data busday_count busday_offset is_busday isnat
+min_scalar_type issubdtype isdtype mintypecode promote_types can_cast sctype2char astype bytes
 """
 LEFT_OUT = frozenset(LEFT_OUT_NAMES.split())
 TRIES: tuple[tuple[Any, ...], ...] = (
@@ -152,6 +140,9 @@ EXTRA = {
     "numpy.asarray": Call(VEC),
     "numpy.einsum": Call("i,i->", VEC, VEC),
     "numpy.bincount": Call(IVEC),
+    "numpy.base_repr": Call(3),
+    "numpy.binary_repr": Call(3),
+    "numpy.broadcast_shapes": Call((3,), (3,)),
     "numpy.where": Call(BVEC, VEC, VEC),
     "numpy.concatenate": Call([VEC, VEC]),
     "numpy.digitize": Call(VEC, np.sort(VEC)),
