@@ -1,0 +1,87 @@
+"""Lowering as a whole: bad input, determinism, the way through bytes, leftovers."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+import pytest
+
+from jitlint.syntax import SyntaxProblem, ir, lower
+from tests.syntax.helpers import corpus, module, problem, walk
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("x = = 1\n", (1, 5)),
+        ("def f(:\n    pass\n", (1, 7)),
+        ("a\nprint 'x'\n", (2, 1)),
+        ("if a:\nb\n", (2, 1)),
+        ("x = (1,\n", (1, 5)),
+        ("x = 'a\n", (1, 5)),
+        ("x\0y", (1, 2)),
+        ("x = 1\n\0", (2, 1)),
+        ("  x = 1\n y = 2\n", (1, 1)),
+    ],
+)
+def test_syntax_errors(text: str, place: tuple[int, int]) -> None:
+    found = problem(text)
+    assert found.code == "JIT001"
+    assert found.line == place[0]
+    if sys.version_info < (3, 13):  # Python moves the column around from version to version
+        assert abs(found.column - place[1]) <= 2
+    assert "\n" not in found.message
+
+
+@pytest.mark.parametrize("text", ["x = '\ud800'", "\ud800", "# \udfff"])
+def test_text_that_no_file_can_hold(text: str) -> None:
+    assert problem(text).code == "JIT001"
+
+
+def test_lowering_is_deterministic_and_survives_bytes() -> None:
+    for source in corpus()[::4]:
+        first = lower(source.text)
+        if isinstance(first, SyntaxProblem):
+            continue
+        data = ir.encode_module(first)
+        assert data == ir.encode_module(module_again(source.text)), source.path
+        assert ir.decode_module(data) == first
+
+
+def module_again(text: str) -> ir.Module:
+    again = lower(text)
+    assert isinstance(again, ir.Module)
+    return again
+
+
+def test_every_node_has_an_origin_of_its_own() -> None:
+    for source in corpus()[::4]:
+        lowered = lower(source.text)
+        if isinstance(lowered, SyntaxProblem):
+            continue
+        origins = [at for _, at in walk(lowered)]
+        assert len(origins) == len(set(origins)), source.path
+        assert all(0 <= at < lowered.origins for at in origins)
+
+
+def test_the_interpreter_is_left_as_it_was() -> None:
+    limit = sys.getrecursionlimit()
+    assert gc.isenabled()
+    module("x = 1")
+    problem("x = = 1")
+    assert gc.isenabled()
+    assert sys.getrecursionlimit() == limit
+    gc.disable()
+    try:
+        module("x = 1")
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_a_long_file() -> None:
+    text = "".join(f"def f{i}(x):\n    return x + {i}\n\n" for i in range(5_000)) + "pass\n" * 35_000
+    lowered = module(text)
+    assert len(lowered.functions) == 5_000
+    assert len(lowered.body) == 40_000

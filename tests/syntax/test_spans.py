@@ -1,0 +1,190 @@
+"""Spans: agreement with the positions of Python's own parser, and the cases it does not cover."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections import Counter
+
+import pytest
+
+from jitlint.base.diagnostic import Span
+from jitlint.syntax import SyntaxProblem, compute_spans, ir, lower
+from tests.syntax.helpers import corpus, module, walk
+
+# Python's node -> ours.
+SAME = {
+    "Constant": "Const", "Attribute": "Attr", "Subscript": "Sub", "ListComp": "Comp", "SetComp": "Comp",
+    "DictComp": "Comp", "GeneratorExp": "Comp", "JoinedStr": "Fstr", "YieldFrom": "Yield",
+    "NamedExpr": "Walrus", "Expr": "ExprStmt", "AsyncFor": "For", "TryStar": "Try", "AsyncWith": "With",
+    "Delete": "Del", "Nonlocal": "Global", "FunctionDef": "FuncDef", "AsyncFunctionDef": "FuncDef",
+    "ExceptHandler": "Handler", "arg": "Param", "MatchValue": "PatValue", "MatchSingleton": "PatValue",
+    "MatchSequence": "PatSeq", "MatchStar": "PatStar", "MatchMapping": "PatMap", "MatchClass": "PatClass",
+    "MatchAs": "PatCapture", "MatchOr": "PatOr",
+    **{name: name for name in (
+        "Name Call Slice BinOp UnaryOp Compare IfExp Lambda Tuple List Set Dict Starred Await Yield Assign AugAssign "
+        "AnnAssign If While For Try With Return Raise Assert Import ImportFrom Global Pass Break Continue ClassDef "
+        "Match"
+    ).split()},
+}  # fmt: skip
+
+# What a file can hold, for kinds of nodes that are rare in the corpus, with parentheses in all places.
+RARE = """
+x = ((a, b), (c,), ((d)), (e)[(f), g:h, ::i], a[b, c], f((a for a in (b))), f(a for a in b), ((yield)))
+if (a): pass
+elif (b) and (c) or not (d): pass
+else:
+    (e)
+@ (d)
+@ e.f
+async def f(a, /, b: (int) = 1, *c: (x), d: 'y z' = (2), **e) -> (z):
+    async for i in (x): await (y)
+    async with (a) as (b), (c): pass
+    return (await (x))  # comment
+    é = 'ü' + ö; del (x), y
+match (x):
+    case (1) | (None) | [a, (b), *c] | (d, *_,) if (e): pass
+    case {'k': (v), **r} | C((x), k=(y)) as z: pass
+    case _: pass
+class C((A), metaclass=(B)): pass
+with (a as b, c): pass
+with (a), b: pass
+try: pass
+except (A, B) as e: pass
+except (C): pass
+f(*(a), **(b), c=(d))
+lambda a, *b, c=(1): (a)
+(a := (b))
+assert (a), (b)
+raise (a) from (b)
+for (x) in (y): pass
+{**(a), (b): (c)}, {(a), *(b)}, [*(c)]
+a = b = (c) if (d) else (e)
+a: (b) = (c)
+global q, r
+(a) < (b) <= (c)
+'a' 'b' "c"
+(
+    'a'
+    'b'
+)
+"""
+
+
+def python_positions(text: str) -> Counter[tuple[str, Span]]:
+    """Every node of Python's tree that has a counterpart in the IR."""
+    tree = ast.parse(text)
+    left_out: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):  # positions inside are wrong before Python 3.12
+            left_out |= {id(child) for child in ast.walk(node) if child is not node}
+        elif isinstance(node, ast.Call):  # a starred argument is no node of the IR
+            left_out |= {id(child) for child in node.args if isinstance(child, ast.Starred)}
+        elif isinstance(node, ast.ClassDef):
+            left_out |= {id(child) for child in node.bases if isinstance(child, ast.Starred)}
+        elif isinstance(node, ast.NamedExpr):  # its target is a mere string
+            left_out.add(id(node.target))
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+            left_out.add(id(node.slice))  # Python counts a trailing comma in, we do not
+    lines = text.split("\n")
+    encoded = [line.encode() for line in lines]
+
+    def column(line: int, offset: int) -> int:
+        return len(encoded[line - 1][:offset].decode()) + 1
+
+    found: Counter[tuple[str, Span]] = Counter()
+    for node in ast.walk(tree):
+        kind = SAME.get(type(node).__name__)
+        if kind is None or id(node) in left_out:
+            continue
+        start, end = node.lineno, node.end_lineno  # type: ignore[attr-defined]
+        start_column = column(start, node.col_offset)  # type: ignore[attr-defined]
+        found[kind, Span(start, start_column, end, column(end, node.end_col_offset))] += 1  # type: ignore[attr-defined]
+    return found
+
+
+def our_positions(text: str, lowered: ir.Module) -> Counter[tuple[str, Span]]:
+    nodes = list(walk(lowered))
+    spans = compute_spans(text, [at for _, at in nodes])
+    return Counter((kind, spans[at]) for kind, at in nodes)
+
+
+def test_rare_nodes_stand_where_python_sees_them() -> None:
+    missing = python_positions(RARE) - our_positions(RARE, module(RARE))
+    # A string annotation is parsed; its parts stand where the string stands, and the string itself is gone.
+    assert missing == Counter()
+
+
+def test_real_files_agree_with_python() -> None:
+    compared = 0
+    for source in corpus():
+        text = source.text.replace("\r\n", "\n")
+        lowered = lower(text)
+        if isinstance(lowered, SyntaxProblem):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                expected = python_positions(text)
+            except SyntaxError:
+                continue
+        missing = expected - our_positions(text, lowered)
+        # Python lets a block end behind a superfluous semicolon.
+        lines = text.split("\n")
+        missing = Counter(
+            {key: n for key, n in missing.items() if not lines[key[1].end_line - 1].rstrip().endswith(";")}
+        )
+        assert not missing, source.path
+        compared += sum(expected.values())
+    assert compared > 30_000
+
+
+def text_at(text: str, span: Span) -> str:
+    lines = text.split("\n")
+    if span.line == span.end_line:
+        return lines[span.line - 1][span.column - 1 : span.end_column - 1]
+    first, last = lines[span.line - 1][span.column - 1 :], lines[span.end_line - 1][: span.end_column - 1]
+    return "\n".join([first, *lines[span.line : span.end_line - 1], last])
+
+
+def test_parts_of_a_function() -> None:
+    text = "@a\n@b(\n 1)\nasync def f(x: int = 1, *args):\n    pass\ng = lambda y: y\n"
+    lowered = module(text)
+    f, g = lowered.functions
+    wanted = [f.at, f.name_at, f.first_at, *(p.at for p in f.params), g.at, g.name_at, g.first_at]
+    spans = compute_spans(text, wanted)
+    assert [text_at(text, spans[at]) for at in wanted] == [
+        "async def f(x: int = 1, *args):\n    pass", "f", "@a", "x: int", "args",
+        "lambda y: y", "lambda y: y", "lambda y: y",
+    ]  # fmt: skip
+
+
+def test_parts_of_a_string_annotation_span_the_string() -> None:
+    text = "def f(x: 'a.b', y: 'list[c]'): pass\n"
+    lowered = module(text)
+    annotations = [param.annotation for param in lowered.functions[0].params]
+    origins = [[at for _, at in walk(annotation)] for annotation in annotations]
+    spans = compute_spans(text, [at for several in origins for at in several])
+    assert [{text_at(text, spans[at]) for at in several} for several in origins] == [{"'a.b'"}, {"'list[c]'"}]
+
+
+def test_inside_f_strings() -> None:
+    text = "x = f'é{a.b:>{w}} {c!r}'\n"
+    lowered = module(text)
+    places = {
+        text_at(text, span) for (kind, span), _ in our_positions(text, lowered).items() if kind == "Name"
+    }
+    assert places == {"x", "a", "w", "c"}
+
+
+@pytest.mark.parametrize("text", ["x = 1\n\f\ny = 2\n", "x = \f 1\ny = 2\n", "x = 1\n\fz\ny = 2\n"])
+def test_form_feeds_do_not_disturb_other_lines(text: str) -> None:
+    last = module(text).body[-1]
+    assert compute_spans(text, [last.at]) == {
+        last.at: Span(3 if "\n\f" in text else 2, 1, 3 if "\n\f" in text else 2, 6)
+    }
+
+
+def test_unknown_origins_and_bad_texts() -> None:
+    assert compute_spans("x = 1", [-1, 99]) == {}
+    assert compute_spans("x = = 1", [0]) == {}
