@@ -1,0 +1,81 @@
+"""The shape of the project: small modules that say what they are, contracts in place, nothing orphaned."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import re
+from pathlib import Path
+
+import pytest
+
+from jitlint.driver.registry import rules
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = sorted((ROOT / "jitlint").rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+LAYERS = {path.parent.name for path in (ROOT / "jitlint").glob("*/__init__.py")}
+
+
+def _id(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _contract(name: str) -> configparser.SectionProxy:
+    parser = configparser.ConfigParser()
+    parser.read(ROOT / "setup.cfg", encoding="utf-8")
+    return parser[f"importlinter:contract:{name}"]
+
+
+@pytest.mark.parametrize("path", [*MODULES, *TESTS], ids=_id)
+def test_no_module_is_longer_than_500_lines(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 500
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_id)
+def test_every_module_says_what_it_is_and_its_layer(path: Path) -> None:
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    assert docstring
+    if path.name != "__init__.py" and path.parent.name in LAYERS:
+        assert re.search(rf"[Ll]ayer: ``{path.parent.name}``", docstring)
+
+
+def test_every_layer_is_in_the_contract() -> None:
+    contract = _contract("layers")
+    named = set(re.findall(r"\w+", contract["layers"]))
+    assert named == LAYERS | {"__main__"}
+    assert contract["exhaustive"] == "True"
+
+
+def test_libcst_is_closed_off_from_every_layer_but_syntax() -> None:
+    sources = set(re.findall(r"jitlint\.(\w+)", _contract("libcst")["source_modules"]))
+    assert sources == LAYERS - {"syntax"}
+
+
+def test_every_rule_folder_belongs_to_a_rule() -> None:
+    known = {f"{rule.code}_{rule.name.replace('-', '_')}" for rule in rules().values()}
+    folders = {path.name for path in (ROOT / "fixtures").glob("JIT*") if path.is_dir()}
+    assert folders - known == set()
+
+
+def test_every_proven_rule_has_a_folder() -> None:
+    missing = [
+        rule.code
+        for rule in rules().values()
+        if not rule.code.startswith("JIT0")
+        and not (ROOT / "fixtures" / f"{rule.code}_{rule.name.replace('-', '_')}").is_dir()
+    ]
+    assert missing == []
+
+
+def test_every_rule_file_is_named_after_its_rule() -> None:
+    for rule in rules().values():
+        name = f"{rule.code.lower()}_{rule.name.replace('-', '_')}.py"
+        assert (ROOT / "jitlint" / "rules" / name).is_file()
+
+
+def test_the_text_speaks_of_the_project_only() -> None:
+    # Absolute paths of somebody's machine have no place in what we ship.
+    pattern = re.compile(r"(?<![\w.])/(?:home|root|work|Users)/")
+    files = [*MODULES, *ROOT.glob("*.md"), *ROOT.glob("*.cfg"), *ROOT.glob("*.toml"), ROOT / ".ci" / "run"]
+    assert [_id(path) for path in files if pattern.search(path.read_text(encoding="utf-8"))] == []

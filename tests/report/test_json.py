@@ -1,0 +1,89 @@
+"""JSON is an interface: these keys, these meanings."""
+
+from __future__ import annotations
+
+import json
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.base.result import Reason, Statistics, TracedRow
+from jitlint.report.json import findings_json, traced_json
+from jitlint.report.statistics import statistics_lines
+from jitlint.report.style import Style
+from jitlint.report.tables import traced_table
+from tests.report.test_text import FINDING
+
+ROW = TracedRow(
+    path="pkg/a.py",
+    qualname="Model.step",
+    line=7,
+    modes=("staged", "batched"),
+    parameters=(("self", "static"), ("x", "traced")),
+    because=(Reason("train.py", 3, "`step` is jitted"),),
+    ground="possible",
+    confidence=Confidence.POSSIBLE,
+)
+
+
+def test_findings() -> None:
+    assert json.loads(findings_json([FINDING], {"JIT106": "https://example.org/JIT106"})) == [
+        {
+            "code": "JIT106",
+            "name": "traced-range",
+            "severity": "error",
+            "confidence": "certain",
+            "message": "`range` needs a concrete integer, but `n` is traced",
+            "path": "losses.py",
+            "line": 2,
+            "column": 14,
+            "end_line": 2,
+            "end_column": 22,
+            "related": [
+                {"path": "train.py", "line": 1, "column": 1, "message": "`step` is jitted"},
+                {"path": "train.py", "line": 3, "column": 12, "message": "`step` calls `loss`"},
+            ],
+            "fix": None,
+            "url": "https://example.org/JIT106",
+        }
+    ]
+
+
+def test_no_findings_are_an_empty_array_and_no_page_is_null() -> None:
+    assert findings_json([], {}) == "[]"
+    assert json.loads(findings_json([FINDING], {}))[0]["url"] is None
+
+
+def test_traced_functions() -> None:
+    assert json.loads(traced_json([ROW])) == [
+        {
+            "path": "pkg/a.py",
+            "qualname": "Model.step",
+            "line": 7,
+            "modes": ["staged", "batched"],
+            "parameters": {"self": "static", "x": "traced"},
+            "because": [{"path": "train.py", "line": 3, "message": "`step` is jitted"}],
+            "ground": "possible",
+            "confidence": "possible",
+        }
+    ]
+
+
+def test_the_table_of_traced_functions_marks_guesses() -> None:
+    lines = list(traced_table([ROW], Style(), show_path=True))
+    assert lines == [
+        "PLACE       FUNCTION    MODES           GROUND     PARAMETERS",
+        "pkg/a.py:7  Model.step  staged+batched  possible?  self:static x:traced",
+        "    train.py:3: `step` is jitted",
+    ]
+
+
+def test_statistics() -> None:
+    statistics = Statistics(
+        files=1200, lines=34567, parsed=800, jit_sites=4, jit_sites_resolved=3, seconds={"parse": 1.234}
+    )
+    assert list(statistics_lines([FINDING, FINDING], statistics)) == [
+        "      2  JIT106  traced-range",
+        "files: 1,200 (800 analysed, context included)",
+        "lines: 34,567",
+        "jit sites resolved: 3 of 4 (75%)",
+        "time: parse 1.23 s",
+    ]
