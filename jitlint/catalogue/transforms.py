@@ -1,0 +1,182 @@
+"""Transforms, higher-order functions and framework classes of the catalogue (layer: ``catalogue``).
+
+Read from ``data/transforms.toml`` and ``data/frameworks.toml``; the comments there define the fields. A
+catalogue of a user's own (``[tool.jitlint] catalogue = [...]``) has the same form.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+MODE_BITS = {"S": 1, "B": 2, "L": 4}
+"""The same bits as `jitlint.infer.values`; the layers forbid importing them from here."""
+
+
+class CatalogueError(ValueError):
+    """A catalogue file does not follow the schema; the message names the file and the entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrap:
+    """A transform that returns a function. modes is a bit mask of `jitlint.infer.values` modes."""
+
+    name: str
+    params: tuple[str, ...]
+    function: str
+    modes: int
+    static_nums: str = ""
+    static_names: str = ""
+    axes: str = ""
+    argnums: str = ""
+    excluded: str = ""
+    custom: str = ""
+    result: str = "same"
+    filter: bool = False
+    strict: bool = False
+    kernel: bool = False
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One execution of a function argument: which one, with which arguments, in which modes.
+
+    modes: a bit mask, or -1 for the host (a callback), -2 for a plain call without a new trace.
+    """
+
+    function: str
+    args: tuple[str, ...]
+    modes: int
+    filter: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HigherOrder:
+    """A library function that runs its function arguments at once."""
+
+    name: str
+    params: tuple[str, ...]
+    run: tuple[Run, ...]
+    result: str
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What it means to derive from a library class.
+
+    name: short role name. fields: static (attributes are configuration), by-annotation (array fields are
+    pytree leaves) or "". self_traced: instances may cross a jit boundary as pytrees. traced_methods: methods
+    meant to be traced ("*" any public one). dataclass: annotated fields make a constructor.
+    """
+
+    name: str
+    fields: str = ""
+    self_traced: bool = False
+    traced_methods: tuple[str, ...] = ()
+    dataclass: bool = False
+    setup: tuple[str, ...] = ()
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A library callable whose function arguments are meant to be traced.
+
+    roots: parameter name to the kinds of that function's arguments: tree, array, state (what the ``init``
+    argument returns), static.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    roots: tuple[tuple[str, tuple[str, ...]], ...]
+    doc: str = ""
+
+
+@dataclass(slots=True)
+class Transforms:
+    """All entries by canonical dotted name."""
+
+    wraps: dict[str, Wrap] = field(default_factory=dict)
+    calls: dict[str, HigherOrder] = field(default_factory=dict)
+    roles: dict[str, Role] = field(default_factory=dict)
+    handed: dict[str, Handed] = field(default_factory=dict)
+    decorators: dict[str, str] = field(default_factory=dict)
+    arrays: frozenset[str] = frozenset()
+    modules: tuple[str, ...] = ()
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _modes(text: str) -> int:
+    special = {"host": -1, "plain": -2}
+    if text in special:
+        return special[text]
+    return sum(MODE_BITS[letter] for letter in text)
+
+
+def _wrap(name: str, entry: dict[str, Any]) -> Wrap:
+    rest = {k: v for k, v in entry.items() if k not in ("params", "modes")}
+    return Wrap(name=name, params=_names(entry["params"]), modes=_modes(entry["modes"]), **rest)
+
+
+def _call(name: str, entry: dict[str, Any]) -> HigherOrder:
+    runs = tuple(
+        Run(r["function"], tuple(r["args"]), _modes(r["modes"]), r.get("filter", False)) for r in entry["run"]
+    )
+    return HigherOrder(name, _names(entry["params"]), runs, entry["result"], entry.get("doc", ""))
+
+
+def _role(entry: dict[str, Any]) -> Role:
+    rest = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items() if k != "classes"}
+    return Role(**rest)
+
+
+def _handed(name: str, entry: dict[str, Any]) -> Handed:
+    roots = tuple((k, tuple(v)) for k, v in entry["roots"].items())
+    return Handed(name, _names(entry["params"]), roots, entry.get("doc", ""))
+
+
+def read(data: dict[str, Any], into: Transforms, source: str) -> None:
+    """Add the entries of one parsed file. Raises `CatalogueError` when an entry breaks the schema."""
+    entry_name = ""
+    try:
+        for entry_name, entry in data.get("wrap", {}).items():
+            into.wraps[entry_name] = _wrap(entry_name, entry)
+        for entry_name, entry in data.get("call", {}).items():
+            into.calls[entry_name] = _call(entry_name, entry)
+        for entry_name, entry in data.get("role", {}).items():
+            role = _role({"name": entry_name, **entry})
+            for cls in entry["classes"]:
+                into.roles[cls] = role
+        for entry_name, entry in data.get("handed", {}).items():
+            handed = _handed(entry_name, entry)
+            for alias in (entry_name, *entry.get("aliases", ())):
+                into.handed[alias] = handed
+        into.decorators.update(data.get("decorator", {}))
+        into.arrays |= frozenset(data.get("array_types", ()))
+        into.modules += tuple(data.get("module_prefixes", ()))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CatalogueError(f"{source}: entry {entry_name!r} does not follow the schema ({error})") from error
+
+
+@functools.cache
+def load_transforms() -> Transforms:
+    """The built-in entries, read once per process."""
+    out = Transforms()
+    folder = Path(__file__).parent / "data"
+    for file in ("transforms.toml", "frameworks.toml"):
+        read(tomllib.loads((folder / file).read_text(encoding="utf-8")), out, file)
+    return out

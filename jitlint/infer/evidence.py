@@ -1,0 +1,142 @@
+"""What the uses of a parameter say about its kind, flow-insensitively (layer: ``infer``).
+
+Arithmetic, ordering, `.shape`, a slice or a `jax.numpy` call say *array*; `.items()` or a string subscript say
+*map*; unpacking or `.append` say *seq*. Contradicting or missing evidence is "".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from jitlint.infer.program import FuncInfo
+from jitlint.syntax import ir
+
+ARRAY_ATTRIBUTES = frozenset(
+    "shape ndim dtype at T mT astype reshape sum mean max min prod std var any all ravel flatten transpose squeeze dot "
+    "argmax argmin argsort cumsum clip conj real imag item tolist block_until_ready itemsize nbytes".split()
+)
+MAP_ATTRIBUTES = frozenset({"items", "keys", "values", "setdefault"})
+SEQ_ATTRIBUTES = frozenset({"append", "extend", "insert"})
+ARRAY_ROOTS = frozenset({"jnp", "np", "numpy", "onp", "lax", "jsp", "jrandom", "random", "jr", "math"})
+NOT_ARRAY_CALLS = frozenset({"tree_map", "tree", "tree_util", "asarray", "array", "shape", "ndim", "size", "result_type"})
+ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**", "@"})
+ORDER = frozenset({"<", "<=", ">", ">="})
+
+
+def parameter_evidence(fn: FuncInfo) -> dict[str, str]:
+    """Parameter name to array, map, seq; parameters without clear evidence are absent. Cached on the function."""
+    if fn.evidence is None:
+        names = {p.name for p in fn.node.params}
+        found: dict[str, set[str]] = {}
+        collector = _Collector(names, found)
+        for stmt in fn.body:
+            collector.walk(stmt)
+        fn.evidence = {name: kinds.pop() for name, kinds in found.items() if len(kinds) == 1}
+    return fn.evidence
+
+
+class _Collector:
+    __slots__ = ("found", "names")
+
+    def __init__(self, names: set[str], found: dict[str, set[str]]) -> None:
+        self.names = names
+        self.found = found
+
+    def note(self, node: Any, kind: str) -> None:
+        if type(node) is ir.Name and node.id in self.names:
+            self.found.setdefault(node.id, set()).add(kind)
+
+    def walk(self, root: Any) -> None:
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, list):
+                stack.extend(node)
+                continue
+            if not isinstance(node, msgspec.Struct):
+                continue
+            look = _LOOKS.get(type(node))
+            if look is not None:
+                look(self, node)
+            for name in node.__struct_fields__:
+                value = getattr(node, name)
+                if isinstance(value, (list, msgspec.Struct)):
+                    stack.append(value)
+
+
+def _attr(c: _Collector, node: ir.Attr) -> None:
+    if node.name in ARRAY_ATTRIBUTES:
+        c.note(node.obj, "array")
+    elif node.name in MAP_ATTRIBUTES:
+        c.note(node.obj, "map")
+    elif node.name in SEQ_ATTRIBUTES:
+        c.note(node.obj, "seq")
+
+
+def _binop(c: _Collector, node: ir.BinOp) -> None:
+    if node.op in ARITHMETIC:
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            if type(other) in (ir.List, ir.Tuple, ir.Fstr, ir.Dict) or (type(other) is ir.Const and other.kind == "str"):
+                continue
+            c.note(side, "array")
+
+
+def _augmented(c: _Collector, node: ir.AugAssign) -> None:
+    if node.op in ARITHMETIC:
+        c.note(node.target, "array")
+        c.note(node.value, "array")
+
+
+def _unary(c: _Collector, node: ir.UnaryOp) -> None:
+    if node.op != "not":
+        c.note(node.operand, "array")
+
+
+def _compare(c: _Collector, node: ir.Compare) -> None:
+    for op, right in zip(node.ops, node.rights):
+        if op in ORDER:
+            c.note(node.left, "array")
+            c.note(right, "array")
+        elif op in ("==", "!=") and type(right) is ir.Const and right.kind in ("int", "float"):
+            c.note(node.left, "array")
+        elif op in ("in", "not in") and type(node.left) is ir.Const and node.left.kind == "str":
+            c.note(right, "map")
+
+
+def _sub(c: _Collector, node: ir.Sub) -> None:
+    index = node.index
+    if type(index) is ir.Const and index.kind == "str":
+        c.note(node.obj, "map")
+    elif type(index) is ir.Tuple:
+        c.note(node.obj, "array")
+
+
+def _call(c: _Collector, node: ir.Call) -> None:
+    func: Any = node.func
+    path: list[str] = []
+    while type(func) is ir.Attr:
+        path.append(func.name)
+        func = func.obj
+    if type(func) is not ir.Name:
+        return
+    if func.id == "range" and not path:
+        for arg in node.args:
+            c.note(arg.value, "array")
+    elif path and not NOT_ARRAY_CALLS.intersection(path):
+        if func.id in ARRAY_ROOTS or (func.id == "jax" and path[-1] in ("numpy", "nn", "lax", "random", "scipy")):
+            for arg in node.args[:2]:
+                if arg.name is None and arg.star == 0 and path[0] not in ("scan", "cond", "while_loop", "fori_loop"):
+                    c.note(arg.value, "array")
+
+
+_LOOKS: dict[type, Any] = {
+    ir.Attr: _attr,
+    ir.BinOp: _binop,
+    ir.AugAssign: _augmented,
+    ir.UnaryOp: _unary,
+    ir.Compare: _compare,
+    ir.Sub: _sub,
+    ir.Call: _call,
+}

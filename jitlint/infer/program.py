@@ -1,0 +1,83 @@
+"""Static descriptions that values point to: modules, functions and classes of the project (layer: ``infer``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from jitlint.syntax import ir
+
+if TYPE_CHECKING:
+    from jitlint.infer.values import Func, Scope, Value
+
+
+@dataclass(slots=True, eq=False)
+class ModuleInfo:
+    """One module. state: 0 not run, 1 running, 2 done. ``scope`` holds its globals."""
+
+    name: str
+    path: str
+    is_package: bool
+    is_test: bool
+    tree: ir.Module
+    scope: Scope
+    functions: list[FuncInfo] = field(default_factory=list)
+    state: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class FuncInfo:
+    """One function or lambda. ``contexts`` counts the distinct argument contexts it was run in."""
+
+    id: int
+    module: ModuleInfo
+    node: ir.Function
+    contexts: int = 0
+    cold: bool = False
+    values: list[Func] = field(default_factory=list)
+    evidence: dict[str, str] | None = None
+    wrapped_by_jit: bool = False
+    _body: list[ir.Stmt] | None = None
+
+    @property
+    def qualname(self) -> str:
+        return self.node.qualname
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+    @property
+    def body(self) -> list[ir.Stmt]:
+        if self._body is None:
+            self._body = ir.decode_body(self.node.body)
+        return self._body
+
+
+@dataclass(slots=True, eq=False)
+class ClassInfo:
+    """One class. bases: their values. namespace: class body variables. fields: annotated names in order with
+    annotation and default. role: what the catalogue says of a library base (linen, nnx, eqx, ...), or "".
+
+    shape: "namedtuple", "dataclass" or "". data_fields / meta_fields: of a registered pytree (None: not
+    registered). extern: it has a base that is not understood.
+    """
+
+    id: int
+    module: ModuleInfo
+    name: str
+    qualname: str
+    at: int
+    bases: list[Value]
+    namespace: dict[str, Value]
+    fields: dict[str, tuple[ir.Expr | None, Value | None]]
+    scope: Scope
+    role: str = ""
+    shape: str = ""
+    pytree: bool = False
+    meta_fields: frozenset[str] = frozenset()
+    data_fields: frozenset[str] | None = None
+    extern: bool = False
+    hashable: bool = True
+    cold: Value | None = None
+    cold_running: bool = False

@@ -1,0 +1,650 @@
+"""The abstract domain: what an expression may evaluate to (layer: ``infer``).
+
+What it is: immutable scalars and arrays, mutable boxes (list, dict, instance) with an owner level, functions
+and classes as values, and finite unions of these. What it is not: an evaluator; operations live in `link`.
+
+Tracedness is a set of *modes*, a bit mask: `S` staged (jit, scan, cond, ...), `B` batched (vmap alone), `L`
+linear (grad, jvp alone). Modes of 0 mean a concrete value. ``level`` counts the transform boundaries around
+the place where a tracer or a box was made; a tracer stored into a box of a lower level outlives its trace.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
+
+S: Final = 1
+B: Final = 2
+L: Final = 4
+
+
+def mode_letters(modes: int) -> str:
+    """The modes as letters, in the order S, B, L."""
+    return ("S" if modes & S else "") + ("B" if modes & B else "") + ("L" if modes & L else "")
+
+
+class Value:
+    """Base of all abstract values. Compared by identity; `freeze` gives the structural key."""
+
+    __slots__ = ()
+
+
+class Unknown(Value):
+    """Not understood: never traced, never reported."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "?"
+
+
+UNKNOWN: Final = Unknown()
+
+
+class _NoConst:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+NO_CONST: Final = _NoConst()
+
+
+class Py(Value):
+    """A Python value that is certainly no tracer.
+
+    kind: int, float, bool, complex, str, bytes, none, ellipsis, slice, dtype, static (any of them).
+    """
+
+    __slots__ = ("const", "kind")
+
+    def __init__(self, kind: str, const: object = NO_CONST) -> None:
+        self.kind = kind
+        self.const = const
+
+    def __repr__(self) -> str:
+        return f"{self.kind}={self.const!r}"
+
+
+NONE: Final = Py("none", None)
+TRUE: Final = Py("bool", True)
+FALSE: Final = Py("bool", False)
+INT: Final = Py("int")
+FLOAT: Final = Py("float")
+BOOL: Final = Py("bool")
+STR: Final = Py("str")
+STATIC: Final = Py("static")
+
+
+class Arr(Value):
+    """An array (or NumPy array when ``host``), a tracer when ``modes`` is not 0.
+
+    dtype: bool, int, float, complex, key or None. rank: number of axes or None. weak: only perhaps traced.
+    why: "parameter `x` of `f`". scalar_python: a Python number became this tracer at a boundary.
+    """
+
+    __slots__ = ("dtype", "host", "level", "modes", "rank", "weak", "why")
+
+    def __init__(
+        self,
+        modes: int = 0,
+        dtype: str | None = None,
+        rank: int | None = None,
+        why: str = "",
+        level: int = 0,
+        weak: bool = False,
+        host: bool = False,
+    ) -> None:
+        self.modes = modes
+        self.dtype = dtype
+        self.rank = rank
+        self.why = why
+        self.level = level
+        self.weak = weak
+        self.host = host
+
+    def __repr__(self) -> str:
+        return f"Arr[{mode_letters(self.modes)}{'?' if self.weak else ''} {self.dtype} r{self.rank}{' np' if self.host else ''}]"
+
+
+class Tree(Value):
+    """A pytree of unknown structure; every array leaf in it has these modes.
+
+    evidence: what its uses say it is (array, map, seq, none-able) or "". weak: perhaps a static part.
+    """
+
+    __slots__ = ("evidence", "level", "modes", "weak", "why")
+
+    def __init__(self, modes: int, why: str = "", level: int = 0, weak: bool = False, evidence: str = "") -> None:
+        self.modes = modes
+        self.why = why
+        self.level = level
+        self.weak = weak
+        self.evidence = evidence
+
+    def __repr__(self) -> str:
+        return f"Tree[{mode_letters(self.modes)}{'?' if self.weak else ''} {self.evidence}]"
+
+
+class Tup(Value):
+    """A tuple with known items; ``cls`` is set for an instance of a NamedTuple class."""
+
+    __slots__ = ("cls", "items")
+
+    def __init__(self, items: tuple[Value, ...], cls: ClassInfo | None = None) -> None:
+        self.items = items
+        self.cls = cls
+
+    def __repr__(self) -> str:
+        return f"Tup{self.items}"
+
+
+class Seq(Value):
+    """A list, set, tuple of unknown length, iterator or generator.
+
+    items: the elements when all are known, else None and ``rest`` is the join of what may be inside (None:
+    nothing known to be inside). kind: list, set, tuple, iter, deque.
+    """
+
+    __slots__ = ("items", "kind", "level", "rest", "token")
+
+    def __init__(
+        self, kind: str, items: list[Value] | None, rest: Value | None = None, level: int = 0, token: object = None
+    ) -> None:
+        self.kind = kind
+        self.items = items
+        self.rest = rest
+        self.level = level
+        self.token = token
+
+    def __repr__(self) -> str:
+        return f"{self.kind}{self.items if self.items is not None else [self.rest, '*']}"
+
+
+class Map(Value):
+    """A dict. entries: constant key to value. rest: join of the values under unknown keys, or None."""
+
+    __slots__ = ("entries", "level", "open", "rest", "token")
+
+    def __init__(
+        self, entries: dict[Any, Value], rest: Value | None = None, level: int = 0, token: object = None
+    ) -> None:
+        self.entries = entries
+        self.rest = rest
+        self.level = level
+        self.token = token
+        self.open = rest is not None
+
+    def __repr__(self) -> str:
+        return f"Map{self.entries}{'+' + repr(self.rest) if self.rest is not None else ''}"
+
+
+class Inst(Value):
+    """An instance of a class of the project. ``open``: attributes beyond ``attrs`` may exist."""
+
+    __slots__ = ("attrs", "cls", "level", "modes", "open", "token", "why")
+
+    def __init__(
+        self, cls: ClassInfo, attrs: dict[str, Value], level: int = 0, token: object = None, open: bool = False
+    ) -> None:
+        self.cls = cls
+        self.attrs = attrs
+        self.level = level
+        self.token = token
+        self.open = open
+        self.modes = 0
+        self.why = ""
+
+    def __repr__(self) -> str:
+        return f"<{self.cls.qualname} {self.attrs}>"
+
+
+class ExtInst(Value):
+    """An instance of a library class, or what a library call gave that is no array: ``dotted`` says which."""
+
+    __slots__ = ("attrs", "dotted")
+
+    def __init__(self, dotted: str, attrs: dict[str, Value] | None = None) -> None:
+        self.dotted = dotted
+        self.attrs = attrs if attrs is not None else {}
+
+    def __repr__(self) -> str:
+        return f"<ext {self.dotted}>"
+
+
+class Scope:
+    """The variables of one activation. ``key`` identifies its contents for memoisation."""
+
+    __slots__ = ("fn", "key", "level", "parent", "token", "vars")
+
+    def __init__(
+        self, vars: dict[str, Value], parent: Scope | None, fn: FuncInfo | None, key: int, level: int, token: object
+    ) -> None:
+        self.vars = vars
+        self.parent = parent
+        self.fn = fn
+        self.key = key
+        self.level = level
+        self.token = token
+
+
+class Func(Value):
+    """A function or lambda of the project with the scope it closes over."""
+
+    __slots__ = ("defaults", "fn", "owner", "scope", "wraps")
+
+    def __init__(
+        self, fn: FuncInfo, scope: Scope, defaults: dict[str, Value], owner: ClassInfo | None = None
+    ) -> None:
+        self.fn = fn
+        self.scope = scope
+        self.defaults = defaults
+        self.owner = owner
+        self.wraps: Value | None = None
+
+    def __repr__(self) -> str:
+        return f"<def {self.fn.qualname}>"
+
+
+class Bound(Value):
+    """A method bound to its receiver. ``func`` is any callable value that takes the receiver first."""
+
+    __slots__ = ("func", "recv")
+
+    def __init__(self, func: Value, recv: Value) -> None:
+        self.func = func
+        self.recv = recv
+
+    def __repr__(self) -> str:
+        return f"<bound {self.func} {type(self.recv).__name__}>"
+
+
+class Descr(Value):
+    """staticmethod, classmethod, property or cached_property around a callable."""
+
+    __slots__ = ("func", "kind")
+
+    def __init__(self, kind: str, func: Value) -> None:
+        self.kind = kind
+        self.func = func
+
+
+class Class(Value):
+    """A class of the project."""
+
+    __slots__ = ("info",)
+
+    def __init__(self, info: ClassInfo) -> None:
+        self.info = info
+
+    def __repr__(self) -> str:
+        return f"<class {self.info.qualname}>"
+
+
+class Mod(Value):
+    """A module of the project."""
+
+    __slots__ = ("info",)
+
+    def __init__(self, info: ModuleInfo) -> None:
+        self.info = info
+
+
+class Ext(Value):
+    """A name of a library: module, function, class or constant, by canonical dotted name."""
+
+    __slots__ = ("dotted",)
+
+    def __init__(self, dotted: str) -> None:
+        self.dotted = dotted
+
+    def __repr__(self) -> str:
+        return f"ext:{self.dotted}"
+
+
+class Method(Value):
+    """A method of an array, container, string or library object, looked up but not called yet."""
+
+    __slots__ = ("name", "obj")
+
+    def __init__(self, obj: Value, name: str) -> None:
+        self.obj = obj
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"{self.obj}.{self.name}"
+
+
+class Partial(Value):
+    """`functools.partial`, or a transform called with options only (``jax.jit(static_argnums=0)``)."""
+
+    __slots__ = ("args", "func", "keywords", "site")
+
+    def __init__(
+        self, func: Value, args: list[Value], keywords: dict[str, Value], site: tuple[str, int] | None = None
+    ) -> None:
+        self.func = func
+        self.args = args
+        self.keywords = keywords
+        self.site = site
+
+
+class Xform(Value):
+    """A function under a transform: what ``jax.jit(f)``, ``jax.vmap(f)``, ``jax.grad(f)`` return.
+
+    spec: the transform's catalogue entry. options: its keyword arguments. extra: positional arguments after
+    the function. site: where it was made.
+    """
+
+    __slots__ = ("called", "module", "options", "rules", "site", "spec", "steps", "target")
+
+    def __init__(self, spec: Any, target: Value, options: dict[str, Value], site: tuple[str, int]) -> None:
+        self.spec = spec
+        self.target = target
+        self.options = options
+        self.site = site
+        self.called = False
+        self.rules: list[tuple[str, Value]] = []
+        self.steps: tuple[Any, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"{self.spec.name}({self.target})"
+
+
+class At(Value):
+    """``x.at`` (index None) or ``x.at[index]``. problem: set when the index itself was refused already."""
+
+    __slots__ = ("arr", "index", "problem")
+
+    def __init__(self, arr: Value, index: Value | None = None, problem: bool = False) -> None:
+        self.arr = arr
+        self.index = index
+        self.problem = problem
+
+
+class Super(Value):
+    """``super()`` in a method of ``cls`` with receiver ``recv``."""
+
+    __slots__ = ("cls", "recv")
+
+    def __init__(self, cls: ClassInfo, recv: Value) -> None:
+        self.cls = cls
+        self.recv = recv
+
+
+class SliceVal(Value):
+    """A slice object with its bounds (None when omitted)."""
+
+    __slots__ = ("hi", "lo", "step")
+
+    def __init__(self, lo: Value | None, hi: Value | None, step: Value | None) -> None:
+        self.lo = lo
+        self.hi = hi
+        self.step = step
+
+
+class Union(Value):
+    """Several alternatives, at most `MAX_ALTERNATIVES`, none of them a union or unknown."""
+
+    __slots__ = ("alts",)
+
+    def __init__(self, alts: tuple[Value, ...]) -> None:
+        self.alts = alts
+
+    def __repr__(self) -> str:
+        return "|".join(map(repr, self.alts))
+
+
+MAX_ALTERNATIVES: Final = 6
+
+
+def alternatives(value: Value) -> tuple[Value, ...]:
+    """The alternatives of a value; a value that is no union is its own only one."""
+    return value.alts if type(value) is Union else (value,)
+
+
+def const_of(value: Value) -> object:
+    """The exact Python constant a value denotes, or `NO_CONST`."""
+    return value.const if type(value) is Py else NO_CONST
+
+
+_HASHABLE_CONST = (int, float, str, bool, type(None))
+
+
+def py(const: object) -> Py:
+    """The abstract value of a Python constant."""
+    if const is None:
+        return NONE
+    if const is True:
+        return TRUE
+    if const is False:
+        return FALSE
+    return Py(type(const).__name__, const)
+
+
+def freeze(value: Value, depth: int = 3) -> object:
+    """A hashable structural key of a value, exact to ``depth`` levels of containers."""
+    t = type(value)
+    if t is Unknown:
+        return None
+    if t is Py:
+        return (value.kind, value.const) if isinstance(value.const, _HASHABLE_CONST) else (value.kind,)  # type: ignore[attr-defined]
+    if t is Arr:
+        a: Any = value
+        return ("a", a.modes, a.dtype, a.rank, a.weak, a.host, a.level if a.modes else 0)
+    if t is Tree:
+        a = value
+        return ("t", a.modes, a.weak, a.evidence, a.level)
+    if t is Func:
+        a = value
+        return ("f", a.fn.id, a.scope.key)
+    if t is Ext:
+        return value.dotted  # type: ignore[attr-defined]
+    if depth <= 0:
+        return (t.__name__,)
+    return _freeze_compound(value, depth - 1)
+
+
+def _freeze_compound(value: Value, depth: int) -> object:
+    a: Any = value
+    t = type(value)
+    if t is Tup:
+        return ("T", a.cls.id if a.cls else 0, tuple([freeze(i, depth) for i in a.items[:16]]), len(a.items))
+    if t is Seq:
+        if a.items is not None:
+            return ("q", a.kind, tuple([freeze(i, depth) for i in a.items[:16]]), len(a.items), a.level)
+        return ("q*", a.kind, None if a.rest is None else freeze(a.rest, depth), a.level)
+    if t is Map:
+        keys = list(a.entries.items())[:32]
+        rest = None if a.rest is None else freeze(a.rest, depth)
+        return ("m", tuple([(k, freeze(v, depth)) for k, v in keys]), rest, a.level)
+    if t is Inst:
+        attrs = list(a.attrs.items())[:32]
+        return ("i", a.cls.id, a.level, tuple([(k, freeze(v, depth)) for k, v in attrs]))
+    if t is Bound:
+        return ("b", freeze(a.func, depth + 1), freeze(a.recv, depth))
+    if t is Class:
+        return ("c", a.info.id)
+    if t is Mod:
+        return ("M", a.info.name)
+    if t is ExtInst:
+        return ("e", a.dotted, tuple([(k, freeze(v, depth)) for k, v in a.attrs.items()]))
+    if t is Method:
+        return ("y", a.name, freeze(a.obj, depth))
+    if t is Partial:
+        return (
+            "P",
+            freeze(a.func, depth),
+            tuple([freeze(i, depth) for i in a.args]),
+            tuple([(k, freeze(v, depth)) for k, v in a.keywords.items()]),
+        )
+    if t is Xform:
+        options = tuple([(k, freeze(v, depth)) for k, v in a.options.items()])
+        return ("x", a.spec.name, a.site, freeze(a.target, depth + 1), options)
+    if t is Union:
+        return ("u", frozenset([freeze(i, depth + 1) for i in a.alts]))
+    if t is Descr:
+        return ("d", a.kind, freeze(a.func, depth))
+    return (t.__name__,)
+
+
+def join(a: Value, b: Value) -> Value:
+    """The least upper bound within the domain's limits. Unknown absorbs everything."""
+    if a is b:
+        return a
+    ta, tb = type(a), type(b)
+    if ta is Unknown or tb is Unknown:
+        return UNKNOWN
+    if ta is not Union and tb is not Union:
+        merged = _merge(a, b)
+        if merged is not None:
+            return merged
+        return Union((a, b))
+    alts = list(alternatives(a))
+    for new in alternatives(b):
+        for i, old in enumerate(alts):
+            merged = old if old is new else _merge(old, new)
+            if merged is not None:
+                alts[i] = merged
+                break
+        else:
+            alts.append(new)
+    if len(alts) == 1:
+        return alts[0]
+    return Union(tuple(alts)) if len(alts) <= MAX_ALTERNATIVES else UNKNOWN
+
+
+def _merge(a: Value, b: Value) -> Value | None:
+    """One value for both, or None when they should stay apart."""
+    t = type(a)
+    if t is not type(b):
+        return None
+    x: Any = a
+    y: Any = b
+    if t is Py:
+        if x.kind != y.kind:
+            return None
+        if type(x.const) is type(y.const) and x.const == y.const:
+            return a
+        if x.const is NO_CONST:
+            return a
+        if y.const is NO_CONST:
+            return b
+        return None if x.kind in ("str", "none") else Py(x.kind)
+    if t is Arr:
+        if bool(x.modes) != bool(y.modes) or x.host != y.host or x.weak != y.weak:
+            return None
+        dtype = x.dtype if x.dtype == y.dtype else None
+        rank = x.rank if x.rank == y.rank else None
+        if dtype == x.dtype and rank == x.rank and x.modes == y.modes:
+            return a
+        return Arr(x.modes | y.modes, dtype, rank, x.why, max(x.level, y.level), x.weak, x.host)
+    if t is Tree:
+        if bool(x.modes) != bool(y.modes):
+            return None
+        evidence = x.evidence if x.evidence == y.evidence else ""
+        return Tree(x.modes | y.modes, x.why, max(x.level, y.level), x.weak or y.weak, evidence)
+    if t is Tup:
+        if x.cls is y.cls and len(x.items) == len(y.items):
+            return Tup(tuple([join(i, j) for i, j in zip(x.items, y.items)]), x.cls)
+        return None
+    if t is Seq:
+        if x.kind != y.kind:
+            return None
+        level = min(x.level, y.level)
+        if x.items is not None and y.items is not None and len(x.items) == len(y.items):
+            return Seq(x.kind, [join(i, j) for i, j in zip(x.items, y.items)], None, level)
+        return Seq(x.kind, None, _join_optional(seq_element(a), seq_element(b)), level)
+    if t is Map:
+        entries = dict(x.entries)
+        for k, v in y.entries.items():
+            entries[k] = join(entries[k], v) if k in entries else v
+        return Map(entries, _join_optional(x.rest, y.rest), min(x.level, y.level))
+    if t is Inst:
+        if x.cls is not y.cls:
+            return None
+        attrs = dict(x.attrs)
+        for k, v in y.attrs.items():
+            attrs[k] = join(attrs[k], v) if k in attrs else v
+        merged = Inst(x.cls, attrs, min(x.level, y.level), None, x.open or y.open)
+        merged.modes = x.modes | y.modes
+        merged.why = x.why
+        return merged
+    if t is SliceVal:
+        return None
+    return a if freeze(a) == freeze(b) else None
+
+
+def _join_optional(a: Value | None, b: Value | None) -> Value | None:
+    if a is None:
+        return b
+    return a if b is None else join(a, b)
+
+
+def seq_element(value: Any) -> Value | None:
+    """The join of a sequence's elements, or None when nothing is known to be inside."""
+    if value.items is None:
+        rest: Value | None = value.rest
+        return rest
+    out: Value | None = None
+    for item in value.items:
+        out = item if out is None else join(out, item)
+    return out
+
+
+def traced_modes(value: Value, depth: int = 3) -> int:
+    """The modes of all tracers certainly or possibly inside a value."""
+    t = type(value)
+    if t is Arr or t is Tree:
+        return value.modes  # type: ignore[attr-defined, no-any-return]
+    if t in _LEAF_TYPES or depth <= 0:
+        return 0
+    out = 0
+    for part in parts(value):
+        out |= traced_modes(part, depth - 1)
+    return out
+
+
+_LEAF_TYPES = frozenset({Unknown, Py, Func, Class, Mod, Ext, Method, Super, Descr})
+
+
+def parts(value: Value) -> list[Value]:
+    """The values directly inside a container-like value."""
+    a: Any = value
+    t = type(value)
+    if t is Tup:
+        return list(a.items)
+    if t is Seq:
+        if a.items is not None:
+            return list(a.items)
+        return [a.rest] if a.rest is not None else []
+    if t is Map:
+        out = list(a.entries.values())
+        return [*out, a.rest] if a.rest is not None else out
+    if t is Inst or t is ExtInst:
+        return list(a.attrs.values())
+    if t is Union:
+        return list(a.alts)
+    if t is Partial:
+        return [*a.args, *a.keywords.values()]
+    if t is Bound:
+        return [a.recv]
+    if t is SliceVal:
+        return [v for v in (a.lo, a.hi, a.step) if v is not None]
+    return []
+
+
+def why_of(value: Value, depth: int = 3) -> str:
+    """The reason why something inside a value is traced, or ""."""
+    t = type(value)
+    if t is Arr or t is Tree:
+        return value.why if value.modes else ""  # type: ignore[attr-defined, no-any-return]
+    if depth > 0 and t not in _LEAF_TYPES:
+        for part in parts(value):
+            found = why_of(part, depth - 1)
+            if found:
+                return found
+    return ""

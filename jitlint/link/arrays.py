@@ -1,0 +1,288 @@
+"""Calls of array functions: JAX's by catalogue entry, NumPy's as seen from a tracer (layer: ``link``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.catalogue.schema import ApiFunction, NumpyFunction, Parameter, Result
+from jitlint.infer.events import ApiMisuse, ArrayStore
+from jitlint.infer.values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    Arr,
+    Ext,
+    Py,
+    S,
+    Seq,
+    Tree,
+    Tup,
+    Value,
+    alternatives,
+    seq_element,
+    traced_modes,
+    why_of,
+)
+from jitlint.link import pytrees
+from jitlint.link.events import STAGED_OR_BATCHED, confidence_of, emit_numpy, hurt, tracer_inside
+from jitlint.link.machine import Args, Frame, Machine
+
+FULL_REDUCTIONS = frozenset("sum mean max min prod any all std var ptp median nansum nanmean nanmax nanmin amax amin count_nonzero".split())
+INDEX_REDUCTIONS = frozenset({"argmax", "argmin"})
+SHAPED = frozenset({"zeros", "ones", "empty", "full"})
+SAME_RANK = frozenset(
+    "abs exp log sqrt sin cos tan tanh where maximum minimum clip square sign floor ceil round isnan isfinite isinf "
+    "logical_and logical_or logical_not add subtract multiply divide power greater less equal not_equal zeros_like "
+    "ones_like full_like relu sigmoid softplus gelu astype negative logical_xor bitwise_and bitwise_or".split()
+)
+DTYPE_KINDS = (("bool", "bool"), ("uint", "int"), ("int", "int"), ("bfloat", "float"), ("float", "float"), ("complex", "complex"))
+
+
+def dtype_kind(value: Value | None) -> str | None:
+    """The dtype class that a ``dtype=`` argument names, or None."""
+    if value is None:
+        return None
+    name = ""
+    if type(value) is Ext:
+        name = value.dotted.rpartition(".")[2]
+    elif type(value) is Py and isinstance(value.const, str):
+        name = value.const
+    for prefix, kind in DTYPE_KINDS:
+        if name.startswith(prefix):
+            return kind
+    return None
+
+
+def _bound(fn: ApiFunction, args: Args) -> list[tuple[Parameter, Value]]:
+    names = list(args.kw)
+    params = fn.bind(len(args.pos), names)
+    values = [*args.pos, *args.kw.values()]
+    return [(p, v) for p, v in zip(params, values) if p is not None]
+
+
+def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receiver: Any = None) -> Value:
+    """A call of a JAX function or array method with a catalogue entry."""
+    bound = _bound(fn, args)
+    given = {p.name for p, v in bound if v is not NONE}
+    blamed = False
+    modes = receiver.modes if receiver is not None else 0
+    why = receiver.why if receiver is not None else ""
+    weak = receiver.weak if receiver is not None else True
+    unknown = args.more is not None or args.kw_more is not None
+    for param, value in bound:
+        if param.must_be_static:
+            blamed = _static(m, f, at, fn, param, value) or blamed
+            continue
+        _list_argument(m, f, at, fn, param, value)
+        condition = fn.traced_needs(param.name, given)
+        if condition is not None and not unknown:
+            blamed = _needs_cure(m, f, at, fn, param, value, condition) or blamed
+        part = traced_modes(value)
+        if part:
+            modes |= part
+            why = why or why_of(value)
+            found = tracer_inside(value)
+            weak = weak and getattr(found, "weak", False)
+    result = fn.result_given(given)
+    traced = bool(modes & STAGED_OR_BATCHED) or bool(f.world.here)
+    if result.cures is not None and traced and not unknown and not any(c in given for c in result.cures):
+        if not (weak and modes and not f.world.here):
+            probe = Arr(modes | f.world.here, None, None, why, f.world.level)
+            cure = result.cures[0] if result.cures else ""
+            m.emit(f, ApiMisuse, at, probe, api=fn.name, problem="data-dependent-shape", parameter="", exception="", cure=cure)
+            return UNKNOWN
+    if blamed:
+        return UNKNOWN
+    where = fn.name.rpartition(".")[2]
+    return _value(m, f, fn, result, bound, receiver, modes | f.world.here, why or _here_why(f, where), where)
+
+
+def _here_why(f: Frame, name: str) -> str:
+    return f"`{name}` makes a tracer inside a traced function" if f.world.here else ""
+
+
+def _static(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parameter, value: Value) -> bool:
+    found = _static_tracer(value)
+    if found is None:
+        return False
+    m.emit(
+        f,
+        ApiMisuse,
+        at,
+        found,
+        confidence_of(value),
+        api=fn.name,
+        problem="static-argument",
+        parameter=param.name,
+        exception=param.exception,
+        cure="",
+    )
+    return True
+
+
+def _static_tracer(value: Value, depth: int = 2) -> Value | None:
+    found = hurt(value, STAGED_OR_BATCHED)
+    if found is not None:
+        return found if type(found) is Arr or found.evidence == "array" or not found.weak else None  # type: ignore[attr-defined]
+    if depth:
+        for alt in alternatives(value):
+            inner: list[Value] = []
+            if type(alt) is Tup:
+                inner = list(alt.items)
+            elif type(alt) is Seq:
+                element = seq_element(alt)
+                inner = [element] if element is not None else []
+            for part in inner:
+                found = _static_tracer(part, depth - 1)
+                if found is not None:
+                    return found
+    return None
+
+
+def _list_argument(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parameter, value: Value) -> None:
+    if not param.refuses_list or param.kind.startswith("var") or not fn.name.startswith("jax."):
+        return
+    if (type(value) is Seq and value.kind == "list") or (type(value) is Tup and value.cls is None):
+        m.emit(f, ApiMisuse, at, None, api=fn.name, problem="list-argument", parameter=param.name, exception="TypeError", cure="")
+
+
+def _needs_cure(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parameter, value: Value, condition: Any) -> bool:
+    found = hurt(value, STAGED_OR_BATCHED)
+    if found is None or (condition.scalar and not (type(found) is Arr and found.rank == 0)):
+        return False
+    cure = condition.cure[0] if condition.cure else ""
+    if cure:
+        m.emit(f, ApiMisuse, at, found, confidence_of(value), api=fn.name, problem="data-dependent-shape", parameter=param.name, exception=condition.exception, cure=cure)
+    else:
+        m.emit(f, ApiMisuse, at, found, confidence_of(value), api=fn.name, problem="static-argument", parameter=param.name, exception=condition.exception, cure="")
+    return True
+
+
+def _value(
+    m: Machine, f: Frame, fn: ApiFunction, result: Result, bound: list[tuple[Parameter, Value]], receiver: Any, modes: int, why: str, name: str
+) -> Value:
+    kind = result.kind
+    level = f.world.level
+    if kind == "static":
+        return STATIC
+    if kind == "none":
+        return NONE
+    if kind == "opaque":
+        return UNKNOWN
+    if kind == "tree":
+        return Tree(modes, why, level)
+    if kind == "same":
+        return next((v for p, v in bound if p.name in result.arguments), receiver if receiver is not None else UNKNOWN)
+    if kind in ("list", "tuple"):
+        items = [Arr(modes, _plain_dtype(k), None, why, level) for k in result.arguments]
+        if kind == "list":
+            return Seq("list", None, items[0] if items else Arr(modes, None, None, why, level), level)
+        return Tup(tuple(items))
+    if kind == "callable":
+        return UNKNOWN
+    if kind in ("key", "keys"):
+        return Arr(modes, "key", 0 if kind == "key" else 1, why, level)
+    dtype = _plain_dtype(kind)
+    by_name = {p.name: v for p, v in bound}
+    if kind == "like":
+        dtype = _like(result, by_name, receiver)
+    given = by_name.get("dtype")
+    if given is not None and given is not NONE:
+        dtype = dtype_kind(given)
+    elif name in SHAPED and name != "full":
+        dtype = "float"
+    return Arr(modes, dtype, _rank(name, bound, by_name, receiver), why, level)
+
+
+def _plain_dtype(kind: str) -> str | None:
+    return kind if kind in ("bool", "int", "float", "key") else None
+
+
+def _like(result: Result, by_name: dict[str, Value], receiver: Any) -> str | None:
+    kinds: set[str | None] = set()
+    for name in result.arguments:
+        value = receiver if name == "self" else by_name.get(name)
+        if value is None:
+            continue
+        if type(value) is Arr:
+            kinds.add(value.dtype)
+        elif type(value) is Py:
+            if value.kind in pytrees.NUMBERS:
+                kinds.add(value.kind)
+        else:
+            kinds.add(None)
+    if None in kinds or not kinds:
+        return None
+    for kind in ("complex", "float", "int", "bool", "key"):
+        if kind in kinds:
+            return kind
+    return None
+
+
+def _rank(name: str, bound: list[tuple[Parameter, Value]], by_name: dict[str, Value], receiver: Any) -> int | None:
+    if name in FULL_REDUCTIONS or name in INDEX_REDUCTIONS:
+        axis = by_name.get("axis", NONE)
+        keep = by_name.get("keepdims")
+        if axis is NONE and keep is None:
+            return 0
+        source = receiver if receiver is not None else bound[0][1] if bound else None
+        rank = getattr(source, "rank", None)
+        single = type(axis) is Py and axis.kind == "int" and keep is None
+        return rank - 1 if rank and single else None
+    if name in SHAPED:
+        shape = by_name.get("shape")
+        if type(shape) is Tup:
+            return len(shape.items)
+        return 1 if type(shape) is Py and shape.kind == "int" else None
+    if name in ("arange", "linspace"):
+        return 1
+    if name in SAME_RANK:
+        ranks: list[int] = []
+        for source in ([receiver] if receiver is not None else []) + [v for p, v in bound if not p.must_be_static]:
+            if type(source) is Arr and source.rank is not None:
+                ranks.append(source.rank)
+            elif type(source) is Py and source.kind in pytrees.NUMBERS:
+                ranks.append(0)
+            else:
+                return None
+        return max(ranks) if ranks else None
+    if name in ("array", "asarray"):
+        value = bound[0][1] if bound else None
+        if type(value) is Arr:
+            return value.rank
+        return 0 if type(value) is Py and value.kind in pytrees.NUMBERS else None
+    return None
+
+
+def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> Value:
+    """A NumPy call. Without tracers it gives host arrays or static values."""
+    values = [*args.pos, *args.kw.values()]
+    out = args.kw.get("out")
+    for value in values:
+        direct = hurt(value, 7)
+        found = direct or tracer_inside(value)
+        if found is None:
+            continue
+        if fn.behaviour == "raises" or (direct is None and fn.in_list):
+            emit_numpy(m, f, at, value, fn.name)
+            return UNKNOWN
+        if fn.behaviour == "works" and fn.result == "array":
+            tracer: Any = found
+            if out is not None and out is not NONE:
+                m.emit(f, ArrayStore, at, found, op="out", what=fn.name)
+            return Arr(tracer.modes | f.world.here, None, None, tracer.why, f.world.level, tracer.weak)
+        return STATIC if fn.result == "static" else UNKNOWN
+    if fn.result == "static":
+        return STATIC
+    if fn.result == "none":
+        return NONE
+    if fn.result == "list":
+        return Seq("list", None, Arr(0, host=True), f.world.level)
+    if fn.behaviour == "works" and f.world.here & S and any(type(v) is Arr and not v.host for v in args.pos[:1]):
+        return Arr(f.world.here, None, None, _here_why(f, fn.name), f.world.level)
+    if any(v is UNKNOWN or type(v) in (Tree,) for v in args.pos[:1]):
+        return UNKNOWN
+    dtype = dtype_kind(args.kw.get("dtype"))
+    return Arr(0, dtype, None, "", 0, False, True)
+
+

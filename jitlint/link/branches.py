@@ -1,0 +1,238 @@
+"""Truth values, narrowing and the join of variables at the end of branches (layer: ``link``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jitlint.infer.values import (
+    NO_CONST,
+    NONE,
+    UNKNOWN,
+    Arr,
+    Ext,
+    Inst,
+    Map,
+    Py,
+    Seq,
+    Tree,
+    Tup,
+    Union,
+    Unknown,
+    Value,
+    alternatives,
+    join,
+)
+from jitlint.link import attributes, expressions
+from jitlint.link.events import emit_truth
+from jitlint.link.kinds import has_attribute, is_callable, isinstance_of
+from jitlint.link.machine import Frame, Machine
+from jitlint.syntax import ir
+
+
+def truth(m: Machine, f: Frame, at: int, value: Value, form: str) -> bool | None:
+    """Python's truth of a value where it is certain, else None; a tracer is recorded as an event."""
+    if emit_truth(m, f, at, value, form):
+        return None
+    answers = {static_truth(a) for a in alternatives(value)}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def static_truth(value: Value) -> bool | None:
+    """Truth of a single alternative that is no tracer."""
+    t = type(value)
+    if t is Py:
+        const = value.const  # type: ignore[attr-defined]
+        return None if const is NO_CONST else bool(const)
+    if t is Tup:
+        return bool(value.items)  # type: ignore[attr-defined]
+    if t is Seq:
+        items = value.items  # type: ignore[attr-defined]
+        return bool(items) if items is not None and value.kind != "iter" else None  # type: ignore[attr-defined]
+    if t is Map:
+        return True if value.entries else (None if value.rest is not None else False)  # type: ignore[attr-defined]
+    if t is Inst:
+        methods = value.cls.namespace  # type: ignore[attr-defined]
+        return None if "__bool__" in methods or "__len__" in methods or value.cls.extern else True  # type: ignore[attr-defined]
+    if t in (Arr, Tree, Unknown, Ext) or t.__name__ == "ExtInst":
+        return None
+    return True
+
+
+def condition(m: Machine, f: Frame, test: Any, form: str, at: int) -> bool | None:
+    """Evaluate a test and its truth: True, False or None for either."""
+    value = expressions.evaluate(m, f, test)
+    return truth(m, f, test.at, value, form)
+
+
+def path_key(node: Any) -> str:
+    """The key under which a narrowed attribute path is remembered, or "" for anything else."""
+    names: list[str] = []
+    while type(node) is ir.Attr:
+        names.append(node.name)
+        node = node.obj
+    if type(node) is not ir.Name:
+        return ""
+    return "path:" + ".".join([node.id, *reversed(names)])
+
+
+def forget_paths(f: Frame, name: str) -> None:
+    """Drop what was narrowed about attributes of a variable that is rebound or stored to."""
+    if "$paths" not in f.scope.vars:
+        return
+    prefix = f"path:{name}."
+    for key in [k for k in f.scope.vars if k.startswith(prefix)]:
+        del f.scope.vars[key]
+
+
+def peek(m: Machine, f: Frame, node: Any) -> Value | None:
+    """The current value of a name or attribute path, without events; None for other expressions."""
+    if type(node) is ir.Name:
+        return expressions.lookup(f, node.id)
+    if type(node) is ir.Walrus:
+        return expressions.lookup(f, node.target)
+    if type(node) is ir.Attr:
+        known = f.scope.vars.get(path_key(node))
+        if known is not None:
+            return known
+        obj = peek(m, f, node.obj)
+        return None if obj is None else attributes.peek(m, f, obj, node.name)
+    return None
+
+
+def _store(f: Frame, node: Any, value: Value) -> None:
+    if type(node) is ir.Name:
+        f.scope.vars[node.id] = value
+    elif type(node) is ir.Walrus:
+        f.scope.vars[node.target] = value
+    else:
+        key = path_key(node)
+        if key:
+            f.scope.vars["$paths"] = NONE
+            f.scope.vars[key] = value
+
+
+def _filter(m: Machine, f: Frame, node: Any, keep: Callable[[Value], bool]) -> bool:
+    """Keep the alternatives of the expression's value that may pass. Answers whether any is left."""
+    value = peek(m, f, node)
+    if value is None or value is UNKNOWN:
+        return True
+    alts = alternatives(value)
+    kept = [a for a in alts if keep(a)]
+    if len(kept) == len(alts):
+        return True
+    if not kept:
+        return False
+    _store(f, node, kept[0] if len(kept) == 1 else Union(tuple(kept)))
+    return True
+
+
+def narrow(m: Machine, f: Frame, test: Any, outcome: bool) -> bool:
+    """Assume that a test came out this way: refine variables. Answers whether that is possible at all."""
+    t = type(test)
+    if t is ir.UnaryOp and test.op == "not":
+        return narrow(m, f, test.operand, not outcome)
+    if t is ir.BoolOp:
+        if (test.op == "and") is outcome:
+            return narrow(m, f, test.left, outcome) and narrow(m, f, test.right, outcome)
+        return True
+    if t is ir.Compare and len(test.ops) == 1:
+        return _narrow_compare(m, f, test, outcome)
+    if t is ir.Call and type(test.func) is ir.Name and test.args:
+        return _narrow_call(m, f, test, outcome)
+    if t in (ir.Name, ir.Attr, ir.Walrus):
+        return _filter(m, f, test, lambda a: static_truth(a) is not (not outcome))
+    return True
+
+
+def _narrow_compare(m: Machine, f: Frame, test: ir.Compare, outcome: bool) -> bool:
+    op, right = test.ops[0], test.rights[0]
+    positive = op in ("is", "==")
+    if op not in ("is", "is not", "==", "!=") or type(right) is not ir.Const:
+        return True
+    same = positive is outcome
+    if right.kind == "none":
+        if same and op in ("==", "!="):
+            return True
+        return _filter(m, f, test.left, lambda a: _is_none(a) is not (not same))
+    if right.kind in ("str", "bool", "int") and right.value is not None:
+        const = right.value
+
+        def keep(a: Value) -> bool:
+            if type(a) is not Py or a.const is NO_CONST:
+                return True
+            return (a.const == const) is same
+
+        return _filter(m, f, test.left, keep)
+    return True
+
+
+def _is_none(value: Value) -> bool | None:
+    t = type(value)
+    if t is Py:
+        return None if value.kind == "static" else value.kind == "none"  # type: ignore[attr-defined]
+    if t is Tree:
+        return None
+    return False
+
+
+def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
+    func: Any = test.func
+    value = expressions.lookup(f, func.id)
+    if type(value) is not Ext:
+        return True
+    subject = test.args[0].value
+    if value.dotted == "builtins.isinstance" and len(test.args) == 2:
+        classes = expressions.evaluate(m, f, test.args[1].value)
+        return _filter(m, f, subject, lambda a: isinstance_of(m, a, classes) is not (not outcome))
+    if value.dotted == "builtins.callable":
+        return _filter(m, f, subject, lambda a: is_callable(a) is not (not outcome))
+    if value.dotted == "builtins.hasattr" and len(test.args) == 2 and type(test.args[1].value) is ir.Const:
+        name = test.args[1].value.value
+        return _filter(m, f, subject, lambda a: has_attribute(m, a, str(name)) is not (not outcome))
+    return True
+
+
+def filter_truth(value: Value, outcome: bool) -> Value | None:
+    """The part of a value whose truth may be ``outcome``; None when nothing is left."""
+    if value is UNKNOWN:
+        return value
+    kept = [a for a in alternatives(value) if static_truth(a) is not (not outcome)]
+    if not kept:
+        return None
+    return kept[0] if len(kept) == 1 else Union(tuple(kept))
+
+
+def join_vars(a: dict[str, Value], b: dict[str, Value]) -> dict[str, Value]:
+    """Variables after two paths meet. A variable set on one path only keeps that value."""
+    if a is b:
+        return a
+    out = dict(a)
+    for name, value in b.items():
+        old = out.get(name)
+        if old is None:
+            if not name.startswith("path:"):
+                out[name] = value
+        elif old is not value:
+            out[name] = join(old, value)
+    if "$paths" in out:
+        for name in [k for k in out if k.startswith("path:") and k not in b]:
+            del out[name]
+    return out
+
+
+def restore_paths(before: dict[str, Value], after: dict[str, Value]) -> dict[str, Value]:
+    """After a conditional expression: keep assignments made inside, drop what was only narrowed."""
+    if after is before:
+        return after
+    for name, value in before.items():
+        if after.get(name) is not value:
+            break
+    else:
+        if len(after) == len(before):
+            return before
+    out = dict(before)
+    for name, value in after.items():
+        if name not in before and not name.startswith("path:"):
+            out[name] = value
+    return out

@@ -1,0 +1,217 @@
+"""Calls: from a callable value to the activation of a function, memoised per context (layer: ``link``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import Step
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Bound,
+    Class,
+    Descr,
+    Ext,
+    ExtInst,
+    Func,
+    Inst,
+    Map,
+    Method,
+    Partial,
+    Scope,
+    Seq,
+    Super,
+    Tup,
+    Union,
+    Value,
+    Xform,
+    freeze,
+    join,
+    traced_modes,
+)
+from jitlint.link import classes, expressions, libraries, methods, statements, status, xforms
+from jitlint.link.machine import MAX_CONTEXTS, MAX_DEPTH, Args, Frame, Machine, Memo, World
+from jitlint.link.operators import find_method
+
+
+def make_function(m: Machine, f: Frame, index: int) -> Func:
+    """The function value of a ``def`` or ``lambda``: its code, the scope it closes over, its defaults."""
+    fn = f.module.functions[index]
+    defaults: dict[str, Value] = {}
+    for param in fn.node.params:
+        if param.default is not None:
+            defaults[param.name] = expressions.evaluate(m, f, param.default)
+    scope: Scope | None = f.scope
+    if f.cls is not None:
+        scope = f.scope.parent
+    value = Func(fn, scope if scope is not None else f.scope, defaults, f.cls)
+    if len(fn.values) < 2:
+        fn.values.append(value)
+    return value
+
+
+def decorated(m: Machine, f: Frame, value: Func) -> Value:
+    """Apply the decorators, innermost first. One that is not understood leaves its argument as it is."""
+    out: Value = value
+    for node in reversed(value.fn.node.decorators):
+        decorator = expressions.evaluate(m, f, node)
+        result = call(m, f, node.at, decorator, Args([out]))
+        if result is not UNKNOWN and not (type(result) is ExtInst and type(decorator) in (Ext, ExtInst, Method)):
+            out = result
+    return out
+
+
+def make_super(m: Machine, f: Frame, explicit: list[Value]) -> Value:
+    """``super()`` or ``super(C, self)``."""
+    if len(explicit) == 2 and type(explicit[0]) is Class:
+        return Super(explicit[0].info, explicit[1])
+    if f.owner is not None and f.recv is not None:
+        return Super(f.owner, f.recv)
+    return UNKNOWN
+
+
+def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
+    """Call any value."""
+    t = type(callee)
+    c: Any = callee
+    if t is Func:
+        return call_function(m, f, at, c, args)
+    if t is Ext:
+        return libraries.call(m, f, at, c.dotted, args)
+    if t is Method:
+        return methods.call(m, f, at, c.obj, c.name, args)
+    if t is Bound:
+        return call(m, f, at, c.func, Args([c.recv, *args.pos], args.kw, args.more, args.kw_more))
+    if t is Class:
+        return classes.instantiate(m, f, at, c.info, args)
+    if t is Xform:
+        return xforms.call(m, f, at, c, args)
+    if t is Partial:
+        merged = Args([*c.args, *args.pos], {**c.keywords, **args.kw}, args.more, args.kw_more)
+        return call(m, f, at, c.func, merged)
+    if t is Union:
+        out: Value | None = None
+        for alt in c.alts:
+            value = call(m, f, at, alt, args)
+            out = value if out is None else join(out, value)
+        return out if out is not None else UNKNOWN
+    if t is Inst:
+        method = find_method(c, "__call__")
+        if method is not None:
+            return call(m, f, at, method, Args([callee, *args.pos], args.kw, args.more, args.kw_more))
+        return classes.call_inherited(m, f, at, c, args)
+    if t is ExtInst:
+        return libraries.call_instance(m, f, at, c, args)
+    if t is Descr:
+        return call(m, f, at, c.func, args)
+    return UNKNOWN
+
+
+def bind_arguments(m: Machine, func: Func, args: Args) -> dict[str, Value]:
+    """Parameters to values as Python binds them. What an unknown ``*`` or ``**`` may fill is its element."""
+    out: dict[str, Value] = {}
+    kw = dict(args.kw)
+    pos = args.pos
+    used = 0
+    for param in func.fn.node.params:
+        kind, name = param.kind, param.name
+        if kind == "var":
+            rest = list(pos[used:])
+            used = max(used, len(pos))
+            out[name] = Tup(tuple(rest)) if args.more is None else Seq("tuple", None, _join(rest, args.more), 1 << 30)
+        elif kind == "kwvar":
+            out[name] = Map(kw, args.kw_more, 1 << 30)
+            kw = {}
+        elif kind in ("pos", "any") and used < len(pos):
+            out[name] = pos[used]
+            used += 1
+        elif kind != "pos" and name in kw:
+            out[name] = kw.pop(name)
+        elif args.more is not None and kind in ("pos", "any"):
+            out[name] = _or_default(func, name, args.more)
+        elif args.kw_more is not None and kind != "pos":
+            out[name] = _or_default(func, name, args.kw_more)
+        else:
+            out[name] = func.defaults.get(name, UNKNOWN)
+    return out
+
+
+def _join(values: list[Value], last: Value) -> Value:
+    out = last
+    for value in values:
+        out = join(out, value)
+    return out
+
+
+def _or_default(func: Func, name: str, value: Value) -> Value:
+    default = func.defaults.get(name)
+    return value if default is None else UNKNOWN
+
+
+def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Value:
+    """Call a function of the project in the caller's world."""
+    return activate(m, f, at, func, bind_arguments(m, func, args))
+
+
+def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> Value:
+    """Run a function on bound parameters, or give what the same context gave before."""
+    fn = func.fn
+    world = f.world
+    key = (fn.id, func.scope.key, world.key, tuple([freeze(v) for v in bound.values()]))
+    memo = m.memo.get(key)
+    if memo is not None:
+        return memo.value
+    if f.depth >= MAX_DEPTH:
+        return UNKNOWN
+    traced = world.level > 0 and (world.here or any(traced_modes(v) for v in bound.values()))
+    fn.contexts += 1
+    if fn.contexts > (4 * MAX_CONTEXTS if traced else MAX_CONTEXTS):
+        return UNKNOWN
+    memo = m.memo[key] = Memo()
+    m.activations += 1
+    number = m.intern(key)
+    scope = Scope(bound, func.scope, fn, number, world.level, f.token)
+    steps = (*f.steps, Step(f.module.name, at, f"`{fn.qualname}` is called here")) if f.steps else ()
+    frame = Frame(fn.module, scope, world, fn, f.depth + 1, steps, f.ground, f.confidence)
+    frame.key = number
+    frame.cls = None
+    if world.level:
+        status.record(m, frame, dict(bound), f.steps)
+    _set_receiver(frame, func, bound)
+    reached = statements.run_block(m, frame, fn.body)
+    memo.value = _result(fn, frame, reached)
+    memo.done = True
+    return memo.value
+
+
+def _set_receiver(frame: Frame, func: Func, bound: dict[str, Value]) -> None:
+    """Remember what ``super()`` means here."""
+    if func.owner is not None and bound:
+        frame.scope.vars.setdefault("__class__", Class(func.owner))
+        frame.recv = next(iter(bound.values()))
+        frame.owner = func.owner
+
+
+def _result(fn: FuncInfo, frame: Frame, reached: bool) -> Value:
+    if fn.node.is_async:
+        return UNKNOWN
+    if fn.node.is_generator:
+        return Seq("iter", None, frame.yields, frame.world.level)
+    if reached:
+        return NONE if frame.returns is None else join(frame.returns, NONE)
+    return frame.returns if frame.returns is not None else UNKNOWN
+
+
+def in_world(
+    f: Frame, world: World, steps: tuple[Step, ...], ground: str | None = None, confidence: Confidence | None = None
+) -> Frame:
+    """The caller's frame as seen from inside another world: what a transform calls its function from."""
+    g = Frame(f.module, f.scope, world, f.fn, f.depth, steps, ground or f.ground, confidence or f.confidence)
+    g.token = object()
+    g.at = f.at
+    g.cls = f.cls
+    g.recv = f.recv
+    g.owner = f.owner
+    return g

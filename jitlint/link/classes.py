@@ -1,0 +1,238 @@
+"""Class definitions, construction of instances, and what library base classes add (layer: ``link``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.program import ClassInfo
+from jitlint.infer.values import (
+    UNKNOWN,
+    Class,
+    Ext,
+    ExtInst,
+    Func,
+    Inst,
+    Map,
+    Method,
+    Py,
+    Scope,
+    Seq,
+    Tree,
+    Tup,
+    Value,
+    alternatives,
+    traced_modes,
+)
+from jitlint.link import annotations, calls, expressions, pytrees, statements
+from jitlint.link.kinds import mro
+from jitlint.link.machine import HOST, Args, Frame, Machine
+from jitlint.link.operators import find_method
+from jitlint.syntax import ir
+
+HARMLESS_BASES = frozenset(
+    {"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "enum.Enum", "enum.IntEnum"}
+)
+LINEN_METHODS = frozenset(
+    "param variable make_rng sow apply init init_with_output bind put_variable get_variable has_variable has_rng "
+    "is_initializing is_mutable_collection perturb replace clone lazy_init tabulate unbind copy".split()
+)
+
+
+def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
+    """Run a class statement."""
+    bases: list[Value] = []
+    options: dict[str, Value] = {}
+    for arg in node.bases:
+        value = expressions.evaluate(m, f, arg.value)
+        if arg.name is None:
+            bases.extend(alternatives(value))
+        else:
+            options[arg.name] = value
+    scope = Scope({}, f.scope, None, f.scope.key, f.world.level, f.token)
+    info = ClassInfo(len(m.classes) + 1, f.module, node.name, node.qualname, node.at, bases, scope.vars, {}, f.scope)
+    m.classes.append(info)
+    _inherit(m, info)
+    outer_scope, outer_cls = f.scope, f.cls
+    f.scope, f.cls = scope, info
+    try:
+        statements.run_block(m, f, node.body)
+    finally:
+        f.scope, f.cls = outer_scope, outer_cls
+    info.namespace = scope.vars
+    out: Value = Class(info)
+    for decorator_node in reversed(node.decorators):
+        decorator = expressions.evaluate(m, f, decorator_node)
+        result = calls.call(m, f, decorator_node.at, decorator, Args([out]))
+        if result is not UNKNOWN and type(result) is not ExtInst:
+            out = result
+    return out
+
+
+def _inherit(m: Machine, info: ClassInfo) -> None:
+    own = m.transforms.roles.get(f"{info.module.name}.{info.qualname}")
+    role = own
+    for base in info.bases:
+        if type(base) is Class:
+            parent = base.info
+            role = role or m.transforms.roles.get(f"{parent.module.name}.{parent.qualname}") or m.class_roles.get(parent.id)
+            info.shape = info.shape or (parent.shape if parent.shape == "namedtuple" and parent.fields else "")
+            info.extern = info.extern or parent.extern
+            info.pytree = info.pytree or (parent.pytree and parent.role in ("eqx", "struct"))
+        elif type(base) is Ext:
+            if base.dotted in ("typing.NamedTuple", "typing_extensions.NamedTuple"):
+                info.shape = "namedtuple"
+                continue
+            found = m.transforms.roles.get(base.dotted)
+            role = role or found
+            if found is None and base.dotted not in HARMLESS_BASES:
+                info.extern = True
+        elif type(base) is not ExtInst or base.dotted != "namedtuple":
+            info.extern = True
+    if role is not None:
+        m.class_roles[info.id] = role
+        info.role = role.name
+        info.pytree = info.pytree or role.self_traced
+        if role.dataclass and info.shape == "":
+            info.shape = "dataclass"
+
+
+def decorate(m: Machine, kind: str, cls: Class, options: dict[str, Value]) -> Value:
+    """Apply a class decorator that the catalogue knows: dataclass, struct, chex, pytree, register_dataclass, static."""
+    info = cls.info
+    if kind in ("dataclass", "struct", "chex"):
+        info.shape = "dataclass"
+        frozen = options.get("frozen")
+        eq = options.get("eq")
+        if kind == "dataclass" and not (type(frozen) is Py and frozen.const is True) and not (type(eq) is Py and eq.const is False):
+            info.hashable = "__hash__" in info.namespace
+    if kind in ("struct", "chex", "pytree", "register_dataclass"):
+        info.pytree = True
+        pytrees.mark_fields(info, kind, options)
+    return cls
+
+
+def ordered_fields(info: ClassInfo) -> dict[str, tuple[Any, Value | None]]:
+    """The annotated fields of a class and its project bases in constructor order."""
+    out: dict[str, tuple[Any, Value | None]] = {}
+    for cls in reversed(mro(info)):
+        out.update(cls.fields)
+    return out
+
+
+def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> Value:
+    """``C(...)``."""
+    if any(type(b) is Ext and b.dotted.startswith("enum.") for b in info.bases):
+        return Py("static")
+    if info.shape == "namedtuple" and "__new__" not in info.namespace:
+        return Tup(tuple(_fill(m, info, args).values()), info)
+    inst = Inst(info, {}, f.world.level, f.token, info.extern)
+    init = find_method(inst, "__init__")
+    if init is not None:
+        calls.call(m, f, at, init, Args([inst, *args.pos], args.kw, args.more, args.kw_more))
+        return inst
+    if info.shape == "dataclass":
+        inst.attrs.update(_fill(m, info, args))
+        inst.open = inst.open or info.role == "linen"
+        post = find_method(inst, "__post_init__")
+        if post is not None:
+            calls.call(m, f, at, post, Args([inst]))
+        _set_up(m, f, at, inst)
+        return inst
+    if find_method(inst, "__new__") is not None or info.extern:
+        inst.open = True
+    return inst
+
+
+def _set_up(m: Machine, f: Frame, at: int, inst: Inst) -> None:
+    """Run the methods in which a library lets users define submodules."""
+    role = m.class_roles.get(inst.cls.id)
+    for name in role.setup if role is not None else ():
+        method = find_method(inst, name)
+        if method is not None:
+            inst.token = f.token
+            calls.call(m, f, at, method, Args([inst]))
+
+
+def _fill(m: Machine, info: ClassInfo, args: Args) -> dict[str, Value]:
+    out: dict[str, Value] = {}
+    pos = list(args.pos)
+    for name, (annotation, default) in ordered_fields(info).items():
+        if type(annotation) is ir.Sub and type(annotation.obj) in (ir.Name, ir.Attr):
+            label = annotation.obj.id if type(annotation.obj) is ir.Name else annotation.obj.name  # type: ignore[union-attr]
+            if label == "ClassVar":
+                continue
+        if type(default) is ExtInst and default.dotted.endswith("field"):
+            if _is_false(default.attrs.get("init")):
+                continue
+            if not pos and name not in args.kw:
+                out[name] = default.attrs.get("default", UNKNOWN)
+                continue
+        if pos:
+            out[name] = pos.pop(0)
+        elif name in args.kw:
+            out[name] = args.kw[name]
+        elif default is not None and args.kw_more is None:
+            out[name] = default
+        else:
+            out[name] = UNKNOWN
+    return out
+
+
+def _is_false(value: Value | None) -> bool:
+    return type(value) is Py and value.const is False
+
+
+def cold_instance(m: Machine, info: ClassInfo) -> Value:
+    """An instance as the class's own constructor makes it from unknown arguments; made once per class."""
+    if info.cold is None:
+        if info.cold_running:
+            return Inst(info, {}, 0, None, True)
+        info.cold_running = True
+        frame = Frame(info.module, info.scope, HOST, ground="test" if info.module.is_test else "jit")
+        probe = Inst(info, {}, 0, frame.token, True)
+        init = find_method(probe, "__init__")
+        if type(init) is Func:
+            bound = {p.name: calls_default(m, init, p) for p in init.fn.node.params}
+            first = next(iter(bound), None)
+            if first is not None:
+                bound[first] = probe
+            calls.activate(m, frame, info.at, init, bound)
+            info.cold = probe
+        else:
+            value = annotations.instance_of(m, info) if info.shape else None
+            info.cold = value if type(value) is Inst else probe
+            if type(info.cold) is Inst:
+                _set_up(m, frame, info.at, info.cold)
+        if type(info.cold) is Inst:
+            info.cold.open = True
+        info.cold_running = False
+    return info.cold
+
+
+def calls_default(m: Machine, func: Func, param: ir.Param) -> Value:
+    """What a parameter is in a run without known callers, in the host world."""
+    if param.kind == "var":
+        return Seq("tuple", None, UNKNOWN, 0)
+    if param.kind == "kwvar":
+        return Map({}, UNKNOWN, 0)
+    value = annotations.value_of(m, func.scope, param.annotation)
+    return value if value is not None else UNKNOWN
+
+
+def inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
+    """An attribute that neither the instance nor its project classes define."""
+    if obj.cls.role == "linen" and name in LINEN_METHODS:
+        return Method(obj, name)
+    if obj.cls.role in ("struct", "eqx") and name in ("replace", "apply_gradients"):
+        return Method(obj, name)
+    if obj.cls.pytree and name == "replace":
+        return Method(obj, name)
+    return UNKNOWN
+
+
+def call_inherited(m: Machine, f: Frame, at: int, obj: Inst, args: Args) -> Value:
+    """Calling an instance whose ``__call__`` comes from a library."""
+    modes = 0
+    for value in (*args.pos, *args.kw.values()):
+        modes |= traced_modes(value)
+    return Tree(modes | f.world.here, "", f.world.level, True) if obj.cls.extern and modes else UNKNOWN

@@ -1,0 +1,107 @@
+"""Decides whether an operation hurts a value and records the event (layer: ``link``).
+
+The mode matrix is measured: truth, ``__index__``, ``int``, ``.item``, masks and data-dependent shapes fail on
+staged and batched tracers; ``float``, ``complex``, ``.tolist``, ``math``, NumPy conversion and format
+specifications fail on linear ones too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import Convert, Truth
+from jitlint.infer.values import NONE, Arr, B, L, S, Tree, Tup, Union, Value, alternatives, seq_element
+from jitlint.infer.values import Map as MapValue
+from jitlint.infer.values import Seq as SeqValue
+from jitlint.link.machine import Frame, Machine
+
+STAGED_OR_BATCHED = S | B
+ANY_TRACER = S | B | L
+
+NUMERIC_ONLY = {"int": S | B, "index": S | B, "range": S | B, "item": S | B, "round": 0, "hash": S | B | L}
+
+
+def hurt(value: Value, modes: int, container: bool = False) -> Value | None:
+    """The alternative that is a tracer in one of these modes, or None.
+
+    A pytree of unknown structure counts unless its uses say that it is a container; ``container`` asks for
+    those as well.
+    """
+    if type(value) is Union:
+        for alt in value.alts:
+            found = hurt(alt, modes, container)
+            if found is not None:
+                return found
+        return None
+    if type(value) is Arr:
+        return value if value.modes & modes and not value.host else None
+    if type(value) is Tree:
+        if value.modes & modes and (container or value.evidence in ("", "array")):
+            return value
+    return None
+
+
+def confidence_of(value: Value) -> Confidence | None:
+    """Lower confidence when only some alternatives are traced; None when nothing lowers it."""
+    if type(value) is not Union:
+        return None
+    if NONE in value.alts:
+        return Confidence.POSSIBLE
+    traced = [a for a in value.alts if type(a) in (Arr, Tree) and a.modes]  # type: ignore[attr-defined]
+    return None if len(traced) == len(value.alts) else Confidence.LIKELY
+
+
+def emit_truth(m: Machine, f: Frame, at: int, value: Value, form: str) -> bool:
+    """Record that ``bool()`` is asked of a tracer. Answers whether it is one."""
+    found = hurt(value, STAGED_OR_BATCHED)
+    if found is None:
+        return False
+    m.emit(f, Truth, at, found, confidence_of(value), form=form)
+    return True
+
+
+def emit_convert(m: Machine, f: Frame, at: int, value: Value, to: str, what: str = "") -> bool:
+    """Record that a tracer is forced into a Python value. Answers whether it is one."""
+    found = hurt(value, NUMERIC_ONLY.get(to, ANY_TRACER))
+    if found is None:
+        return False
+    m.emit(f, Convert, at, found, confidence_of(value), to=to, what=what)
+    return True
+
+
+def emit_format(m: Machine, f: Frame, at: int, value: Value, what: str) -> bool:
+    """Record that a tracer meets a format specification."""
+    return emit_convert(m, f, at, value, "format", what)
+
+
+def emit_numpy(m: Machine, f: Frame, at: int, value: Value, what: str) -> bool:
+    """Record that NumPy converts a tracer, also one inside a list or tuple."""
+    found = tracer_inside(value)
+    if found is None:
+        return False
+    m.emit(f, Convert, at, found, confidence_of(value), to="numpy", what=what)
+    return True
+
+
+def tracer_inside(value: Value, depth: int = 2) -> Value | None:
+    """A tracer that is the value or an element of it."""
+    found = hurt(value, ANY_TRACER)
+    if found is not None or depth == 0:
+        return found
+    a: Any
+    for a in alternatives(value):
+        inside: Value | None = None
+        if type(a) is Tup:
+            for item in a.items:
+                inside = tracer_inside(item, depth - 1)
+                if inside is not None:
+                    return inside
+        elif type(a) is SeqValue:
+            element = seq_element(a)
+            inside = tracer_inside(element, depth - 1) if element is not None else None
+        elif type(a) is MapValue:
+            continue
+        if inside is not None:
+            return inside
+    return None

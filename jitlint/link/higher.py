@@ -1,0 +1,315 @@
+"""Library functions that run their function arguments at once: scan, cond, while_loop, tree.map (layer: ``link``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.catalogue.transforms import HigherOrder, Run
+from jitlint.infer.events import Step, TransformMisuse
+from jitlint.infer.values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    Arr,
+    B,
+    Inst,
+    L,
+    Map,
+    Py,
+    S,
+    Seq,
+    Tree,
+    Tup,
+    Union,
+    Value,
+    alternatives,
+    join,
+    traced_modes,
+)
+from jitlint.link import calls, iteration, pytrees, xforms
+from jitlint.link.events import STAGED_OR_BATCHED, hurt
+from jitlint.link.machine import HOST, Args, Frame, Machine
+from jitlint.link.signatures import describe
+
+ALL_MODES = S | B | L
+
+
+def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
+    """Call a higher-order library function."""
+    named = bind(spec, args)
+    results: list[Value] = []
+    given: list[list[Value]] = []
+    for one in spec.run:
+        result, used = _run_one(m, f, at, spec, one, named)
+        results.append(result)
+        given.append(used)
+    return _result(m, f, at, spec, named, results, given)
+
+
+def bind(spec: HigherOrder, args: Args) -> dict[str, Value]:
+    """Arguments by parameter name; ``*rest`` gets a tuple."""
+    named: dict[str, Value] = dict(args.kw)
+    pos = list(args.pos)
+    for name in spec.params:
+        if name.startswith("*"):
+            rest = tuple(pos)
+            named[name[1:]] = Tup(rest) if args.more is None else Seq("tuple", None, _join_all([*rest, args.more]), 0)
+            if "operands" == name[1:] and "operand" in named:
+                named["operands"] = Tup((named["operand"],))
+            pos = []
+        elif pos and name not in named:
+            named[name] = pos.pop(0)
+    return named
+
+
+def _join_all(values: list[Value]) -> Value:
+    out: Value | None = None
+    for value in values:
+        out = value if out is None else join(out, value)
+    return out if out is not None else UNKNOWN
+
+
+def _run_one(m: Machine, f: Frame, at: int, spec: HigherOrder, one: Run, named: dict[str, Value]) -> tuple[Value, list[Value]]:
+    w = f.world
+    if one.modes == -1:
+        inner = calls.in_world(f, HOST, ())
+    elif one.modes <= 0:
+        inner = calls.in_world(f, w, f.steps)
+        inner.token = object()
+    else:
+        staged = one.modes if not (w.eager_jit and one.modes & S) else 0
+        label = f"runs under `{spec.name}` here"
+        inner = calls.in_world(f, w.inside(staged, S), f.steps)
+        inner.steps = (*f.steps, Step(f.module.name, at, label))
+    out: Value | None = None
+    used: list[Value] = []
+    functions = named.get(one.function, UNKNOWN)
+    for function in _functions(functions):
+        if inner.steps and one.modes > 0:
+            step = Step(f.module.name, at, f"`{describe(function)}` runs under `{spec.name}` here")
+            inner.steps = (*f.steps, step)
+        call_args, used = _arguments(m, f, inner, at, one, named, function)
+        xforms.mark_called(function)
+        value = calls.call(m, inner, at, function, call_args)
+        out = value if out is None else join(out, value)
+    if not used:
+        used = _arguments(m, f, inner, at, one, named, UNKNOWN)[1]
+    return (out if out is not None else UNKNOWN), used
+
+
+def _functions(value: Value) -> list[Value]:
+    out: list[Value] = []
+    for alt in alternatives(value):
+        items = iteration.known_items(alt) if type(alt) in (Tup, Seq) else None
+        if items is not None:
+            out.extend(items)
+        elif type(alt) is Seq:
+            out.extend(alternatives(alt.rest) if alt.rest is not None else [])
+        else:
+            out.append(alt)
+    return out
+
+
+def _arguments(
+    m: Machine, f: Frame, inner: Frame, at: int, one: Run, named: dict[str, Value], function: Value
+) -> tuple[Args, list[Value]]:
+    pos: list[Value] = []
+    more: Value | None = None
+    for text in one.args:
+        kind, _, name = text.rpartition(":")
+        if name.startswith("*"):
+            rest = named.get(name.lstrip("*"), Tup(()))
+            items = iteration.known_items(rest)
+            if items is None:
+                more = _shape_argument(m, f, inner, one, kind, iteration.element(m, f, at, rest, quiet=True))
+            else:
+                pos.extend(_shape_argument(m, f, inner, one, kind, item) for item in items)
+        elif text == "int":
+            pos.append(Arr(one.modes, "int", 0, "the loop index", inner.world.level))
+        elif text == "static":
+            pos.append(STATIC)
+        else:
+            pos.append(_shape_argument(m, f, inner, one, kind, named.get(name, UNKNOWN), name))
+    return Args(pos, {}, more), pos
+
+
+def _shape_argument(m: Machine, f: Frame, inner: Frame, one: Run, kind: str, value: Value, name: str = "") -> Value:
+    if kind == "leaf":
+        return pytrees.leaf(value)
+    if kind == "elem":
+        value = slice_leaves(f, value)
+    if one.modes == -1:
+        return on_host(value)
+    if one.modes <= 0:
+        return value
+    if value is UNKNOWN:
+        value = Tree(0)
+    why = f"`{name}` of the traced loop" if name else "an operand of the traced branch"
+    return pytrees.lift(value, one.modes, inner.world.level, why, one.filter)
+
+
+def on_host(value: Value) -> Value:
+    """What a host callback receives: concrete arrays."""
+    lowered = pytrees.lower(value, ALL_MODES, 0, 0)
+    if type(lowered) is Arr:
+        return Arr(0, lowered.dtype, lowered.rank, "", 0, False, True)
+    return lowered
+
+
+def slice_leaves(f: Frame, value: Value) -> Value:
+    """Every leaf without its leading axis."""
+    t = type(value)
+    a: Any = value
+    if t is Arr:
+        return Arr(a.modes, a.dtype, a.rank - 1 if a.rank else None, a.why, a.level, a.weak, a.host)
+    if t is Tup:
+        return Tup(tuple([slice_leaves(f, i) for i in a.items]), a.cls)
+    if t is Map:
+        rest = None if a.rest is None else slice_leaves(f, a.rest)
+        return Map({k: slice_leaves(f, v) for k, v in a.entries.items()}, rest, a.level)
+    if t is Seq and a.kind == "list" and a.items is not None:
+        return Seq("list", [slice_leaves(f, i) for i in a.items], None, a.level)
+    if t is Inst and pytrees.is_pytree(a.cls):
+        return Inst(a.cls, {k: slice_leaves(f, v) for k, v in a.attrs.items()}, a.level, None, a.open)
+    if t is Union:
+        return _join_all([slice_leaves(f, i) for i in a.alts])
+    return value
+
+
+def _result(
+    m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value], results: list[Value], given: list[list[Value]]
+) -> Value:
+    w = f.world
+    kind = spec.result
+    outer = 0
+    for value in named.values():
+        outer |= traced_modes(value)
+
+    def out(value: Value) -> Value:
+        return pytrees.lower(value, S if spec.run[0].modes > 0 else 0, w.here, w.level, outer if w.here else outer & ~S)
+
+    if kind == "scan":
+        carry, ys = _pair(results[0])
+        init = given[0][0] if given[0] else UNKNOWN
+        _check_carry(m, f, at, spec, named.get("init", UNKNOWN), carry)
+        return Tup((out(_either(init, carry)), out(ys)))
+    if kind in ("while", "fori"):
+        name = "init_val"
+        init = given[-1][-1] if given[-1] else UNKNOWN
+        body = results[-1]
+        _check_carry(m, f, at, spec, named.get(name, UNKNOWN), body)
+        _check_reverse(m, f, at, spec, named, init)
+        return out(_either(init, body))
+    if kind == "branches":
+        return out(_join_all([r for r in results if r is not UNKNOWN])) if any(r is not UNKNOWN for r in results) else _opaque(f, outer)
+    if kind in ("stack", "first"):
+        return out(results[0]) if results[0] is not UNKNOWN else _opaque(f, outer)
+    if kind == "last":
+        return out(results[-1])
+    if kind == "tree_map":
+        return pytrees.rebuild(named.get("tree", UNKNOWN), results[0]) if type(named.get("tree")) is not Arr else results[0]
+    if kind == "jvp":
+        value = out(results[0])
+        return Tup((value, value))
+    if kind == "vjp":
+        value = out(results[0])
+        aux = named.get("has_aux")
+        if type(aux) is Py and aux.const is True and type(value) is Tup and len(value.items) == 2:
+            return Tup((value.items[0], UNKNOWN, value.items[1]))
+        return Tup((value, UNKNOWN))
+    if kind == "array":
+        return Tree(w.here | outer, "", w.level)
+    if kind == "none":
+        return NONE
+    return UNKNOWN
+
+
+def _opaque(f: Frame, outer: int) -> Value:
+    return Tree(f.world.here | outer, "", f.world.level, True) if f.world.here or outer else UNKNOWN
+
+
+def _either(init: Value, out: Value) -> Value:
+    if init is UNKNOWN:
+        return out
+    return init if out is UNKNOWN else join(init, out)
+
+
+def _pair(value: Value) -> tuple[Value, Value]:
+    items = iteration.known_items(value) if type(value) is Tup else None
+    if items is not None and len(items) == 2:
+        return items[0], items[1]
+    element = Tree(value.modes, value.why, value.level, value.weak) if type(value) is Tree else UNKNOWN
+    return element, element
+
+
+def _check_carry(m: Machine, f: Frame, at: int, spec: HigherOrder, init: Value, out: Value) -> None:
+    detail = mismatch(init, out)
+    if detail:
+        m.emit(f, TransformMisuse, at, None, transform=spec.name, problem="carry-mismatch", parameter="", detail=detail)
+
+
+def mismatch(init: Value, out: Value, path: str = "") -> str:
+    """How two carries certainly differ in structure or dtype, or "". Python numbers are promoted by JAX."""
+    a: Any = init
+    b: Any = out
+    ta, tb = type(init), type(out)
+    if ta is Union or tb is Union:
+        return ""
+    where = f" at `{path}`" if path else ""
+    if ta is Tup and tb is Tup:
+        if len(a.items) != len(b.items):
+            return f"a tuple of {len(a.items)} comes in, one of {len(b.items)} goes out{where}"
+        for i, (x, y) in enumerate(zip(a.items, b.items)):
+            found = mismatch(x, y, f"{path}[{i}]")
+            if found:
+                return found
+        return ""
+    if ta is Map and tb is Map and a.rest is None and b.rest is None:
+        if set(a.entries) != set(b.entries):
+            extra = sorted(map(str, set(a.entries) ^ set(b.entries)))
+            return f"the dict keys differ ({', '.join(extra[:3])}){where}"
+        for key, x in a.entries.items():
+            found = mismatch(x, b.entries[key], f"{path}[{key!r}]")
+            if found:
+                return found
+        return ""
+    scalar = ("none", "tuple")
+    shape_a, shape_b = _outline(init), _outline(out)
+    if shape_a and shape_b and shape_a != shape_b and (shape_a in scalar or shape_b in scalar):
+        return f"{_WORDS[shape_a]} comes in, {_WORDS[shape_b]} goes out{where}"
+    if ta is Arr and tb is Arr and a.dtype and b.dtype and a.dtype != b.dtype and "key" not in (a.dtype, b.dtype):
+        return f"`{a.dtype}` comes in, `{b.dtype}` goes out{where}"
+    return ""
+
+
+_WORDS = {"none": "`None`", "tuple": "a tuple", "array": "an array", "dict": "a dict"}
+
+
+def _outline(value: Value) -> str:
+    t = type(value)
+    if t is Py:
+        return "none" if value is NONE else "array" if value.kind in pytrees.NUMBERS else ""  # type: ignore[attr-defined]
+    return {Tup: "tuple", Arr: "array", Map: "dict"}.get(t, "")
+
+
+def _check_reverse(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value], carry: Value) -> None:
+    """Reverse mode cannot go through a loop whose number of turns is not known while tracing."""
+    reverse = f.world.reverse
+    if reverse is None or not traced_modes(carry) & L:
+        return
+    if spec.result == "fori" and not any(
+        hurt(named.get(name, UNKNOWN), STAGED_OR_BATCHED) is not None for name in ("lower", "upper")
+    ):
+        return
+    module, function, place = reverse
+    m.emit(
+        f,
+        TransformMisuse,
+        place,
+        None,
+        where=(module, function),
+        transform=spec.name,
+        problem="reverse-mode-loop",
+        parameter="",
+        detail=spec.name,
+    )

@@ -1,0 +1,172 @@
+"""Iterating and unpacking abstract values, and assignment to targets (layer: ``link``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.events import Convert
+from jitlint.infer.values import (
+    INT,
+    NONE,
+    STR,
+    UNKNOWN,
+    Arr,
+    Inst,
+    Map,
+    Py,
+    Scope,
+    Seq,
+    Tree,
+    Tup,
+
+    Value,
+    alternatives,
+    join,
+    py,
+    seq_element,
+)
+from jitlint.link import attributes, branches, calls, expressions, leaks, subscripts
+from jitlint.link.events import ANY_TRACER
+from jitlint.link.machine import Args, Frame, Machine
+from jitlint.link.operators import find_method
+from jitlint.syntax import ir
+
+
+def known_items(value: Value) -> list[Value] | None:
+    """The elements in order when all are known (tuples, lists, dict keys), else None."""
+    t = type(value)
+    a: Any = value
+    if t is Tup:
+        return list(a.items)
+    if t is Seq:
+        return None if a.items is None else list(a.items)
+    if t is Map and a.rest is None and a.entries:
+        return [py(k) for k in a.entries]
+    return None
+
+
+def element(m: Machine, f: Frame, at: int, iterable: Value, quiet: bool = False) -> Value:
+    """What one turn of a loop over the value gets. A 0-d tracer is recorded unless ``quiet``."""
+    out: Value | None = None
+    for alt in alternatives(iterable):
+        one = _element_of(m, f, at, alt, quiet)
+        out = one if out is None else join(out, one)
+    return out if out is not None else UNKNOWN
+
+
+def _element_of(m: Machine, f: Frame, at: int, value: Value, quiet: bool) -> Value:
+    t = type(value)
+    a: Any = value
+    if t is Tup:
+        return _join_all(list(a.items))
+    if t is Seq:
+        found = seq_element(a)
+        return found if found is not None else UNKNOWN
+    if t is Map:
+        return _join_all([py(k) for k in a.entries] + ([STR] if a.rest is not None else [])) if a.entries else STR
+    if t is Arr:
+        if a.rank == 0 and a.modes and not quiet:
+            m.emit(f, Convert, at, value, to="iter")
+        return Arr(a.modes | (f.world.here if not a.host else 0), a.dtype, a.rank - 1 if a.rank else None, a.why, a.level, a.weak, a.host)
+    if t is Tree:
+        if a.evidence == "map":
+            return STR
+        return Tree(a.modes, a.why, a.level, a.weak, "array" if a.evidence == "array" else "") if a.evidence != "" else _tree_element(a)
+    if t is Py:
+        return STR if a.kind == "str" else UNKNOWN
+    if t is Inst:
+        method = find_method(a, "__iter__")
+        if method is not None:
+            return element(m, f, at, calls.call(m, f, at, method, Args([value])), quiet)
+    return UNKNOWN
+
+
+def _tree_element(tree: Tree) -> Value:
+    """Iterating an unknown pytree may give keys of a dict: only weakly traced."""
+    return Tree(tree.modes, tree.why, tree.level, True)
+
+
+def _join_all(values: list[Value]) -> Value:
+    out: Value | None = None
+    for value in values:
+        out = value if out is None else join(out, value)
+    return out if out is not None else UNKNOWN
+
+
+def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
+    """Bind a name where the function's scope rules put it."""
+    fn = f.scope.fn
+    if fn is not None:
+        if name in fn.node.global_names:
+            _store_outer(m, f, fn.module.scope, name, value, "global")
+            return
+        if name in fn.node.nonlocal_names:
+            scope = f.scope.parent
+            while scope is not None and name not in scope.vars:
+                scope = scope.parent
+            if scope is not None:
+                _store_outer(m, f, scope, name, value, "nonlocal")
+            return
+    branches.forget_paths(f, name)
+    f.scope.vars[name] = value
+
+
+def _store_outer(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:
+    leaks.stored_in_scope(m, f, scope, name, value, target)
+    old = scope.vars.get(name)
+    scope.vars[name] = value if old is None else join(old, value)
+
+
+def bind(m: Machine, f: Frame, target: Any, value: Value) -> None:
+    """Assign a value to any target: name, attribute, subscript, tuple, list, starred."""
+    t = type(target)
+    if t is ir.Name:
+        assign_name(m, f, target.id, value)
+    elif t is ir.Tuple or t is ir.List:
+        _unpack(m, f, target, value)
+    elif t is ir.Attr:
+        obj = expressions.evaluate(m, f, target.obj)
+        key = branches.path_key(target)
+        if key and key in f.scope.vars:
+            del f.scope.vars[key]
+        attributes.store(m, f, target.at, obj, target.name, value)
+    elif t is ir.Sub:
+        obj = expressions.evaluate(m, f, target.obj)
+        index = expressions.evaluate(m, f, target.index)
+        subscripts.store(m, f, target.at, obj, index, value, "setitem")
+    elif t is ir.Starred:
+        bind(m, f, target.value, Seq("list", None, element(m, f, target.at, value, quiet=True), f.world.level))
+
+
+def _unpack(m: Machine, f: Frame, target: Any, value: Value) -> None:
+    targets = target.elts
+    star = next((i for i, e in enumerate(targets) if type(e) is ir.Starred), None)
+    slots = [[] for _ in targets]  # type: list[list[Value]]
+    for alt in alternatives(value):
+        for slot, part in zip(slots, _unpacked(m, f, target.at, alt, len(targets), star)):
+            slot.append(part)
+    for sub_target, parts in zip(targets, slots):
+        node = sub_target.value if type(sub_target) is ir.Starred else sub_target
+        bind(m, f, node, _join_all(parts))
+
+
+def _unpacked(m: Machine, f: Frame, at: int, value: Value, count: int, star: int | None) -> list[Value]:
+    items = known_items(value)
+    level = f.world.level
+    if items is not None and type(value) is not Map:
+        if star is None:
+            if len(items) == count:
+                return items
+        elif len(items) >= count - 1:
+            tail = count - star - 1
+            middle = items[star : len(items) - tail]
+            return [*items[:star], Seq("list", middle, None, level, f.token), *items[len(items) - tail :]]
+    if type(value) is Tree and value.evidence != "map":
+        one: Value = Tree(value.modes, value.why, value.level, value.weak)
+    elif value is NONE or type(value) is Py:
+        one = INT if type(value) is Py and value.kind == "static" else UNKNOWN
+    else:
+        one = element(m, f, at, value, quiet=True)
+    return [Seq("list", None, one, level, f.token) if i == star else one for i in range(count)]
+
+

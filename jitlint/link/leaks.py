@@ -1,0 +1,66 @@
+"""Tracers that are stored where they outlive their trace (layer: ``link``).
+
+Ownership is by boundary, not by nesting: a box remembers how many transforms were around the place that
+made it. A tracer made under more boundaries than its new home leaks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.events import Leak
+from jitlint.infer.values import Arr, Inst, Map, Scope, Seq, Tree, Tup, Value, alternatives, seq_element
+from jitlint.link.events import confidence_of
+from jitlint.link.machine import Frame, Machine
+
+
+def deepest_tracer(value: Value, depth: int = 2) -> Any:
+    """The tracer of the highest level inside a value, or None."""
+    best: Any = None
+    for alt in alternatives(value):
+        a: Any = alt
+        found: Any = None
+        t = type(alt)
+        if t is Arr or t is Tree:
+            found = a if a.modes and not a.weak else None
+        elif depth and t is Tup:
+            found = _deepest([deepest_tracer(i, depth - 1) for i in a.items])
+        elif depth and t is Seq:
+            inner = seq_element(a)
+            found = deepest_tracer(inner, depth - 1) if inner is not None else None
+        elif depth and t is Map:
+            found = _deepest([deepest_tracer(i, depth - 1) for i in a.entries.values()])
+        if found is not None and (best is None or found.level > best.level):
+            best = found
+    return best
+
+
+def _deepest(found: list[Any]) -> Any:
+    best: Any = None
+    for one in found:
+        if one is not None and (best is None or one.level > best.level):
+            best = one
+    return best
+
+
+def stored(m: Machine, f: Frame, at: int, box: Value, value: Value, target: str, what: str) -> None:
+    """A value goes into an attribute or element of ``box``: record a leak when it outlives its trace."""
+    if type(box) is Inst and box.cls.role in ("nnx", "linen", "haiku"):
+        return
+    level = box.level  # type: ignore[attr-defined]
+    if level >= f.world.level:
+        return
+    _leak(m, f, at, level, value, target, what, box)
+
+
+def stored_in_scope(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:
+    """A value is bound to a global or nonlocal name."""
+    if scope.level < f.world.level:
+        _leak(m, f, f.at, scope.level, value, target, name, scope)
+
+
+def _leak(m: Machine, f: Frame, at: int, level: int, value: Value, target: str, what: str, home: object) -> None:
+    tracer = deepest_tracer(value)
+    if tracer is None or tracer.level <= level:
+        return
+    m.emit(f, Leak, at, tracer, confidence_of(value), target=target, what=what)

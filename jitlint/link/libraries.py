@@ -1,0 +1,169 @@
+"""Calls of library names: which of the models answers (layer: ``link``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jitlint.infer.values import (
+    UNKNOWN,
+    Arr,
+    Class,
+    Descr,
+    Ext,
+    ExtInst,
+    Func,
+    Partial,
+    Py,
+    Tree,
+    Value,
+    alternatives,
+    traced_modes,
+    why_of,
+)
+from jitlint.link import arrays, calls, classes, higher, jax_calls, operators, python_calls, stdlib_calls, xforms
+from jitlint.link.machine import Args, Frame, Machine
+
+Handler = Callable[[Machine, Frame, int, Args], Value]
+
+MEMO = "functools.lru_cache.cached"
+WRAPS = "functools.wraps.applied"
+
+
+def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
+    """Call the library function ``dotted`` (a canonical name)."""
+    handler = _handler(dotted)
+    if handler is not None:
+        return handler(m, f, at, args)
+    tables = m.transforms
+    wrap = tables.wraps.get(dotted)
+    if wrap is not None:
+        return xforms.apply(m, f, at, wrap, args)
+    spec = tables.calls.get(dotted)
+    if spec is not None:
+        if spec.params[0] in args.kw or args.pos:
+            return higher.run(m, f, at, spec, args)
+        return UNKNOWN
+    kind = tables.decorators.get(dotted)
+    if kind is not None:
+        return _decorate(m, f, at, dotted, kind, args)
+    handed = tables.handed.get(dotted)
+    if handed is not None:
+        return hand_over(m, f, handed, args)
+    fn = m.catalogue.function(dotted)
+    if fn is not None:
+        return arrays.call_api(m, f, at, fn, args)
+    if m.catalogue.constant(dotted) == "dtype" and args.pos:
+        return _dtype_call(m, f, dotted, args)
+    numpy = m.catalogue.numpy(dotted) if dotted.startswith("numpy.") else None
+    if numpy is not None:
+        return arrays.call_numpy(m, f, at, numpy, args)
+    if dotted in tables.roles or any(dotted.startswith(p) for p in tables.modules):
+        return ExtInst(dotted)
+    return _unknown(f, dotted, args)
+
+
+def _handler(dotted: str) -> Handler | None:
+    return (
+        python_calls.BUILTIN_CALLS.get(dotted)
+        or jax_calls.JAX_CALLS.get(dotted)
+        or stdlib_calls.STDLIB_CALLS.get(dotted)
+        or _OWN.get(dotted)
+    )
+
+
+def _unknown(f: Frame, dotted: str, args: Args) -> Value:
+    """A library function nobody described: its result may hold what its arguments held."""
+    modes = 0
+    why = ""
+    for value in (*args.pos, *args.kw.values()):
+        part = traced_modes(value, 2)
+        modes |= part
+        why = why or (why_of(value) if part else "")
+    if modes:
+        return Tree(modes | f.world.here, why, f.world.level, True)
+    return ExtInst(dotted, dict(args.kw) if dotted.endswith("field") else None)
+
+
+def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
+    """Call an object of a library: a layer maps arrays to arrays."""
+    modes = 0
+    why = ""
+    for value in (*args.pos, *args.kw.values()):
+        modes |= traced_modes(value, 2)
+        why = why or why_of(value)
+    if any(obj.dotted.startswith(p) for p in m.transforms.modules):
+        here = modes | f.world.here
+        return Tree(here, why or "a layer of a traced function", f.world.level) if here else UNKNOWN
+    if modes:
+        return Tree(modes | f.world.here, why, f.world.level, True)
+    first = args.pos[0] if args.pos else UNKNOWN
+    return first if type(first) in (Func, Class) and len(args.pos) == 1 and not args.kw else UNKNOWN
+
+
+def _dtype_call(m: Machine, f: Frame, dotted: str, args: Args) -> Value:
+    """``jnp.float32(x)``."""
+    value = args.pos[0]
+    here = f.world.here
+    rank = getattr(value, "rank", 0 if type(value) is Py else None)
+    return Arr(traced_modes(value) | here, arrays.dtype_kind(Ext(dotted)), rank, why_of(value), f.world.level)
+
+
+def _decorate(m: Machine, f: Frame, at: int, dotted: str, kind: str, args: Args) -> Value:
+    """A decorator of the catalogue, applied or only configured."""
+    target = args.pos[0] if args.pos else None
+    if kind == "wraps":
+        return Partial(Ext(WRAPS), [target], {}) if target is not None else UNKNOWN
+    if target is None or type(target) is Py:
+        return Partial(Ext(dotted), [], dict(args.kw))
+    if kind == "identity" or kind == "static":
+        return target
+    if kind == "memo":
+        return Partial(Ext(MEMO), [target], {})
+    if kind == "cached_property":
+        return Descr("cached_property", target)
+    if type(target) is Class:
+        return classes.decorate(m, kind, target, {**args.kw, **_register_options(args)})
+    return target
+
+
+def _register_options(args: Args) -> dict[str, Value]:
+    """``register_dataclass(cls, data_fields, meta_fields)`` by position."""
+    return dict(zip(("data_fields", "meta_fields"), args.pos[1:]))
+
+
+def hand_over(m: Machine, f: Frame, handed: Any, args: Args) -> Value:
+    """Functions given to a library that will trace them."""
+    named: dict[str, Value] = dict(args.kw)
+    for name, value in zip(handed.params, args.pos):
+        named.setdefault(name, value)
+    m.catalogue_roots.append((handed, named, f.module, f.at))
+    return ExtInst(handed.name, named)
+
+
+def _partial(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    if not args.pos:
+        return UNKNOWN
+    func = args.pos[0]
+    if type(func) is Ext and func.dotted in m.transforms.wraps and len(args.pos) == 1:
+        return Partial(func, [], dict(args.kw), (f.module.name, at))
+    return Partial(func, list(args.pos[1:]), dict(args.kw), (f.module.name, at))
+
+
+def _memo_call(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """A call through ``lru_cache``: the arguments are hashed."""
+    for value in (*args.pos[1:], *args.kw.values()):
+        operators.hashed(m, f, at, value, "lru_cache")
+    return calls.call(m, f, at, args.pos[0], Args(args.pos[1:], args.kw, args.more, args.kw_more))
+
+
+def _wraps_apply(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    if len(args.pos) != 2:
+        return UNKNOWN
+    for alt in alternatives(args.pos[1]):
+        if type(alt) is Func:
+            alt.wraps = args.pos[0]
+    return args.pos[1]
+
+
+_OWN: dict[str, Handler] = {"functools.partial": _partial, MEMO: _memo_call, WRAPS: _wraps_apply}

@@ -1,0 +1,226 @@
+"""The state of one whole-program analysis: worlds, frames, events, memo (layer: ``link``).
+
+What it does: holds what the evaluator modules of this package share. What it does not: evaluate anything.
+The other modules are plain functions ``(machine, frame, ...)``; `Machine` gives them access to each other
+through late-bound hooks only where Python's import order would forbid a direct import.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.load import Catalogue
+from jitlint.catalogue.transforms import Role, Transforms
+from jitlint.infer.events import AnyEvent, Place, Step, TracedFunction
+from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
+from jitlint.infer.values import UNKNOWN, Arr, Inst, S, Scope, Tree, Value, Xform, mode_letters
+
+MAX_DEPTH = 40
+"""Activations on the abstract stack; deeper calls give unknown."""
+
+MAX_CONTEXTS = 24
+"""Distinct argument contexts per function; later ones give unknown unless they are traced and few."""
+
+
+class World:
+    """The transforms in force. ``here``: modes that a fresh `jax.numpy` result gets. ``level``: boundaries.
+
+    modes: of all transforms in force. reverse: the place of a
+    reverse-mode derivative around. excused: inside ``pytest.raises`` or a handler for tracing errors. eager_jit: ``disable_jit`` is active.
+    """
+
+    __slots__ = ("eager_jit", "excused", "here", "key", "level", "modes", "reverse")
+
+    def __init__(
+        self,
+        here: int,
+        level: int,
+        excused: bool = False,
+        eager_jit: bool = False,
+        modes: int = 0,
+        reverse: tuple[Any, ...] | None = None,
+    ) -> None:
+        self.here = here
+        self.level = level
+        self.excused = excused
+        self.eager_jit = eager_jit
+        self.modes = modes
+        self.reverse = reverse
+        self.key = (here, level, excused, eager_jit, modes, reverse is not None)
+
+    def inside(self, modes: int, staged: int) -> World:
+        """The world one transform further in."""
+        return World(
+            self.here | (modes & staged), self.level + 1, self.excused, self.eager_jit, self.modes | modes, self.reverse
+        )
+
+
+HOST = World(0, 0)
+
+
+class Args:
+    """Arguments of a call. more: a ``*unknown`` was passed; kw_more: a ``**unknown`` was passed."""
+
+    __slots__ = ("kw", "kw_more", "more", "pos")
+
+    def __init__(
+        self, pos: list[Value], kw: dict[str, Value] | None = None, more: Value | None = None, kw_more: Value | None = None
+    ) -> None:
+        self.pos = pos
+        self.kw = kw if kw is not None else {}
+        self.more = more
+        self.kw_more = kw_more
+
+    def get(self, index: int, name: str) -> Value | None:
+        """The argument at a position or under a name, or None."""
+        if 0 <= index < len(self.pos):
+            return self.pos[index]
+        return self.kw.get(name)
+
+
+class Frame:
+    """One activation of a function or a module body."""
+
+    __slots__ = (
+        "at", "breaks", "cls", "confidence", "continues", "depth", "fn", "ground", "key", "module", "owner", "recv", "returns", "scope", "steps",
+        "token", "world", "yields",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        module: ModuleInfo,
+        scope: Scope,
+        world: World,
+        fn: FuncInfo | None = None,
+        depth: int = 0,
+        steps: tuple[Step, ...] = (),
+        ground: str = "jit",
+        confidence: Confidence = Confidence.CERTAIN,
+    ) -> None:
+        self.module = module
+        self.scope = scope
+        self.world = world
+        self.fn = fn
+        self.depth = depth
+        self.steps = steps
+        self.ground = ground
+        self.confidence = confidence
+        self.returns: Value | None = None
+        self.yields: Value | None = None
+        self.breaks: list[dict[str, Value]] = []
+        self.continues: list[dict[str, Value]] = []
+        self.token: object = scope.token
+        self.cls: ClassInfo | None = None
+        self.recv: Value | None = None
+        self.owner: ClassInfo | None = None
+        self.key = 0
+        self.at = 0
+
+    @property
+    def qualname(self) -> str:
+        return self.fn.qualname if self.fn is not None else "<module>"
+
+
+class Memo:
+    """The result of a finished or running activation."""
+
+    __slots__ = ("done", "value")
+
+    def __init__(self) -> None:
+        self.done = False
+        self.value: Value = UNKNOWN
+
+
+@dataclass(slots=True)
+class Site:
+    """An evaluated transform application: whose function was found, and under which circumstances."""
+
+    xform: Xform
+    module: ModuleInfo
+    frame_steps: tuple[Step, ...]
+    world: World
+    ground: str
+    confidence: Confidence
+
+
+@dataclass(slots=True)
+class Machine:
+    """Everything the analysis knows. ``events`` and ``traced`` are its result."""
+
+    catalogue: Catalogue
+    transforms: Transforms
+    modules: dict[str, ModuleInfo] = field(default_factory=dict)
+    functions: list[FuncInfo] = field(default_factory=list)
+    classes: list[ClassInfo] = field(default_factory=list)
+    events: dict[tuple[Any, ...], AnyEvent] = field(default_factory=dict)
+    traced: dict[int, TracedFunction] = field(default_factory=dict)
+    statuses: dict[int, dict[str, set[str]]] = field(default_factory=dict)
+    memo: dict[tuple[Any, ...], Memo] = field(default_factory=dict)
+    interned: dict[Any, int] = field(default_factory=dict)
+    sites: list[Site] = field(default_factory=list)
+    site_keys: set[Any] = field(default_factory=set)
+    jit_sites: dict[tuple[str, int], bool] = field(default_factory=dict)
+    used: set[int] = field(default_factory=set)
+    activations: int = 0
+    leaks: dict[int, Any] = field(default_factory=dict)
+    missing_modules: set[str] = field(default_factory=set)
+    catalogue_roots: list[Any] = field(default_factory=list)
+    class_roles: dict[int, Role] = field(default_factory=dict)
+    removed_seen: dict[tuple[str, int], str] = field(default_factory=dict)
+    include_possible: bool = False
+
+    def intern(self, key: object) -> int:
+        """A small number for a hashable key."""
+        return self.interned.setdefault(key, len(self.interned) + 1)
+
+    def emit(
+        self,
+        f: Frame,
+        kind: Any,
+        at: int,
+        value: Value | None = None,
+        confidence: Confidence | None = None,
+        where: tuple[str, str] | None = None,
+        **fields: Any,
+    ) -> None:
+        """Record an event of class ``kind`` at origin ``at``; the first certain witness is kept.
+
+        ``where``: module and function of the place when it is not the frame's own. Inside an excused region
+        nothing is recorded.
+        """
+        if f.world.excused:
+            return
+        weak = False
+        why = modes = ""
+        if value is not None:
+            t = type(value)
+            if t is Arr or t is Tree:
+                why, modes, weak = value.why, mode_letters(value.modes), value.weak  # type: ignore[attr-defined]
+            elif t is Inst:
+                why = value.why  # type: ignore[attr-defined]
+        level = f.confidence
+        if confidence is not None and confidence.rank < level.rank:
+            level = confidence
+        if weak:
+            level = Confidence.POSSIBLE
+        module, function = where if where is not None else (f.module.name, f.qualname)
+        key = (kind, module, at, *fields.values())
+        old = self.events.get(key)
+        if old is not None and old.place.confidence.rank >= level.rank:
+            return
+        ground = f.ground if f.steps else "eager"
+        place = Place(module, at, function, f.steps, ground, level)
+        self.events[key] = kind(place, why, modes, **fields)
+
+
+def here_array(
+    f: Frame, modes: int, dtype: str | None = None, rank: int | None = None, why: str = "", weak: bool = False
+) -> Arr:
+    """The result of a staging operation: the operands' modes and those of the world."""
+    here = f.world.here
+    modes |= here
+    if weak and here & S:
+        weak = False
+    return Arr(modes, dtype, rank, why, f.world.level, weak)

@@ -1,0 +1,17 @@
+"""Runs module bodies, each once, in the order in which imports reach them (layer: ``link``)."""
+
+from __future__ import annotations
+
+from jitlint.infer.program import ModuleInfo
+from jitlint.link import statements
+from jitlint.link.machine import HOST, Frame, Machine
+
+
+def run(m: Machine, info: ModuleInfo) -> None:
+    """Execute a module's body unless that has begun already (an import cycle sees what is there so far)."""
+    if info.state:
+        return
+    info.state = 1
+    frame = Frame(info, info.scope, HOST, ground="test" if info.is_test else "jit")
+    statements.run_block(m, frame, info.tree.body)
+    info.state = 2

@@ -1,0 +1,106 @@
+"""The whole program: modules in, events and traced functions out (layer: ``link``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from jitlint.catalogue.load import catalogue
+from jitlint.catalogue.transforms import load_transforms
+from jitlint.infer.events import AnyEvent, ApiMisuse, Place, TracedFunction, TracedParameter
+from jitlint.infer.program import FuncInfo, ModuleInfo
+from jitlint.infer.values import STR, Scope
+from jitlint.base.diagnostic import Confidence
+from jitlint.link import modules as module_runner
+from jitlint.link import roots, status
+from jitlint.link.machine import Machine
+from jitlint.syntax import ir
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleInput:
+    """One module to analyse. data: the encoded IR."""
+
+    name: str
+    path: str
+    is_package: bool
+    data: bytes
+    is_test: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """traced: patterns of fully qualified names. include_possible: run public functions that take arrays too.
+
+    catalogue: paths of the user's own catalogue files.
+    """
+
+    traced: tuple[str, ...] = ()
+    include_possible: bool = False
+    catalogue: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Analysis:
+    """What the analysis found. jit_sites: places that stage a function; jit_sites_resolved: function known."""
+
+    events: list[AnyEvent]
+    traced: list[TracedFunction]
+    jit_sites: int
+    jit_sites_resolved: int
+    notes: dict[str, int] = field(default_factory=dict)
+
+
+def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
+    """Analyse a set of modules as one program. Deterministic: the order of ``inputs`` does not matter."""
+    m = Machine(catalogue(), load_transforms())
+    for item in sorted(inputs, key=lambda i: (i.is_test, i.name, i.path)):
+        _add(m, item)
+    for info in list(m.modules.values()):
+        module_runner.run(m, info)
+    roots.run_cold(m)
+    roots.run_sites(m)
+    roots.run_declared(m, options.traced)
+    roots.run_handed(m)
+    roots.run_roles(m)
+    if options.include_possible:
+        roots.run_possible(m)
+    roots.run_sites(m)
+    _removed(m)
+    return Analysis(
+        list(m.events.values()),
+        _traced(m),
+        len(m.jit_sites),
+        sum(m.jit_sites.values()),
+        {"activations": m.activations, "functions": len(m.functions), "events": len(m.events)},
+    )
+
+
+def _add(m: Machine, item: ModuleInput) -> None:
+    if item.name in m.modules:
+        return
+    tree = ir.decode_module(item.data)
+    scope = Scope({"__name__": STR}, None, None, m.intern(("module", item.name)), 0, object())
+    info = ModuleInfo(item.name, item.path, item.is_package, item.is_test, tree, scope)
+    for node in tree.functions:
+        fn = FuncInfo(len(m.functions), info, node)
+        m.functions.append(fn)
+        info.functions.append(fn)
+    m.modules[item.name] = info
+
+
+def _removed(m: Machine) -> None:
+    """Names that JAX no longer has, wherever they stand."""
+    for (module, at), dotted in m.removed_seen.items():
+        entry = m.catalogue.removed(dotted)
+        if entry is not None:
+            place = Place(module, at, "", (), "eager", Confidence.CERTAIN)
+            event = ApiMisuse(place, api=dotted, problem="removed", cure=entry.replacement)
+            m.events[(ApiMisuse, module, at, "removed")] = event
+
+
+def _traced(m: Machine) -> list[TracedFunction]:
+    for id, function in m.traced.items():
+        found = m.statuses.get(id, {})
+        function.parameters = [TracedParameter(name, status.summary(kinds)) for name, kinds in found.items()]
+    return [m.traced[id] for id in sorted(m.traced)]

@@ -1,0 +1,272 @@
+"""Crossing a transform boundary: which leaves become tracers on the way in and arrays on the way out (layer: ``link``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.program import ClassInfo
+from jitlint.infer.values import (
+    NO_CONST,
+    NONE,
+    UNKNOWN,
+    Arr,
+    ExtInst,
+    Func,
+    Inst,
+    Map,
+    Py,
+    Seq,
+    Tree,
+    Tup,
+    Union,
+    Value,
+    join,
+)
+from jitlint.link.kinds import mro
+from jitlint.syntax import ir
+
+NUMBERS = ("int", "float", "bool", "complex")
+
+
+def lift(value: Value, modes: int, level: int, why: str, arrays_only: bool = False) -> Value:
+    """The value as the traced function sees it. Leaves that are no arrays stay as they are.
+
+    arrays_only: Python numbers stay static (Equinox's filtered transforms).
+    """
+    t = type(value)
+    a: Any = value
+    if t is Arr:
+        return Arr(a.modes | modes, a.dtype, a.rank, a.why or why, level, a.weak)
+    if t is Tree:
+        if arrays_only and a.evidence != "array" and not a.modes:
+            return Tree(modes, why, level, True, a.evidence)
+        return Tree(a.modes | modes, a.why or why, level, a.weak, a.evidence)
+    if t is Py:
+        if arrays_only:
+            return value
+        if a.kind in NUMBERS:
+            return Arr(modes, a.kind, 0, why, level)
+        return Tree(modes, why, level, True) if a.kind == "static" else value
+    if t is Tup:
+        return Tup(tuple([lift(i, modes, level, why, arrays_only) for i in a.items]), a.cls)
+    if t is Seq:
+        if a.kind not in ("list", "tuple", "deque"):
+            return value
+        if a.items is not None:
+            return Seq(a.kind, [lift(i, modes, level, why, arrays_only) for i in a.items], None, level)
+        rest = None if a.rest is None else lift(a.rest, modes, level, why, arrays_only)
+        return Seq(a.kind, None, rest, level)
+    if t is Map:
+        entries = {k: lift(v, modes, level, why, arrays_only) for k, v in a.entries.items()}
+        rest = None if a.rest is None else lift(a.rest, modes, level, why, arrays_only)
+        return Map(entries, rest, level)
+    if t is Inst:
+        return _lift_instance(a, modes, level, why, arrays_only)
+    if t is Union:
+        out: Value | None = None
+        for alt in a.alts:
+            one = lift(alt, modes, level, why, arrays_only)
+            out = one if out is None else join(out, one)
+        return out if out is not None else UNKNOWN
+    return value
+
+
+def is_pytree(info: ClassInfo) -> bool:
+    """Whether instances may cross a boundary: registered, or of a library class that registers its subclasses."""
+    return any(cls.pytree for cls in mro(info)) or info.shape == "namedtuple"
+
+
+def meta_names(info: ClassInfo) -> frozenset[str]:
+    """Attributes that stay static when an instance is flattened."""
+    out: frozenset[str] = frozenset()
+    for cls in mro(info):
+        out |= cls.meta_fields
+        for name, (_, default) in cls.fields.items():
+            if is_static_field(default):
+                out |= {name}
+    return out
+
+
+def is_static_field(default: Value | None) -> bool:
+    """``field(static=True)``, ``field(pytree_node=False)``, ``metadata=dict(static=True)``."""
+    if type(default) is not ExtInst:
+        return False
+    static, node = default.attrs.get("static"), default.attrs.get("pytree_node")
+    if type(static) is Py and static.const is True or type(node) is Py and node.const is False:
+        return True
+    metadata = default.attrs.get("metadata")
+    if type(metadata) is Map:
+        flag = metadata.entries.get("static")
+        return type(flag) is Py and flag.const is True
+    return False
+
+
+def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: bool) -> Value:
+    info = value.cls
+    if not is_pytree(info):
+        return value
+    static = meta_names(info)
+    known = next((c.data_fields for c in mro(info) if c.data_fields is not None), None)
+    attrs: dict[str, Value] = {}
+    for name, part in value.attrs.items():
+        if name in static or (known is not None and name not in known):
+            attrs[name] = part
+        elif part is UNKNOWN:
+            attrs[name] = UNKNOWN if info.role in ("eqx", "nnx", "distribution") else Tree(modes, why, level)
+        else:
+            attrs[name] = lift(part, modes, level, why, arrays_only or info.role in ("eqx", "nnx"))
+    out = Inst(info, attrs, level, None, value.open)
+    if info.role in ("struct",) or (known is None and info.role == ""):
+        out.modes = modes
+        out.why = why
+    return out
+
+
+def lower(value: Value, drop: int, here: int, level: int, outer: int = 0) -> Value:
+    """What comes out of a transform: the boundary's own modes are gone, those of the world around stay.
+
+    ``outer``: modes that the arguments already had outside.
+    """
+    t = type(value)
+    a: Any = value
+    if t is Arr:
+        modes = (a.modes & ~drop) | here | (a.modes & outer)
+        return Arr(modes, a.dtype, a.rank, a.why if modes else "", level, a.weak and not here)
+    if t is Tree:
+        modes = (a.modes & ~drop) | here | (a.modes & outer)
+        return Tree(modes, a.why if modes else "", level, a.weak, a.evidence)
+    if t is Py:
+        return Arr(here | outer, a.kind, 0, "", level) if a.kind in NUMBERS else value
+    if t is Tup:
+        return Tup(tuple([lower(i, drop, here, level, outer) for i in a.items]), a.cls)
+    if t is Seq:
+        if a.items is not None:
+            return Seq(a.kind, [lower(i, drop, here, level, outer) for i in a.items], None, level)
+        return Seq(a.kind, None, None if a.rest is None else lower(a.rest, drop, here, level, outer), level)
+    if t is Map:
+        entries = {k: lower(v, drop, here, level, outer) for k, v in a.entries.items()}
+        return Map(entries, None if a.rest is None else lower(a.rest, drop, here, level, outer), level)
+    if t is Inst:
+        if not is_pytree(a.cls):
+            return value
+        out = Inst(a.cls, {k: lower(v, drop, here, level, outer) for k, v in a.attrs.items()}, level, None, a.open)
+        out.modes = (a.modes & ~drop) | (here if a.modes else 0)
+        out.why = a.why
+        return out
+    if t is Union:
+        joined: Value | None = None
+        for alt in a.alts:
+            one = lower(alt, drop, here, level, outer)
+            joined = one if joined is None else join(joined, one)
+        return joined if joined is not None else UNKNOWN
+    return value
+
+
+def leaf(value: Value) -> Value:
+    """The join of a pytree's leaves; what `jax.tree.map` hands to its function."""
+    t = type(value)
+    a: Any = value
+    if t in (Arr, Py) or value is UNKNOWN:
+        return value
+    if t is Tree:
+        return Arr(a.modes, None, None, a.why, a.level, a.weak)
+    inner: list[Value] = []
+    if t is Tup:
+        inner = list(a.items)
+    elif t is Seq:
+        inner = list(a.items) if a.items is not None else [a.rest] if a.rest is not None else []
+    elif t is Map:
+        inner = [*a.entries.values(), *([a.rest] if a.rest is not None else [])]
+    elif t is Inst:
+        inner = list(a.attrs.values()) if is_pytree(a.cls) else [value]
+        if inner == [value]:
+            return value
+    elif t is Union:
+        inner = list(a.alts)
+    else:
+        return value
+    out: Value | None = None
+    for part in inner:
+        if part is NONE:
+            continue
+        one = leaf(part)
+        out = one if out is None else join(out, one)
+    return out if out is not None else UNKNOWN
+
+
+def rebuild(value: Value, new_leaf: Value) -> Value:
+    """The same structure with every leaf replaced."""
+    t = type(value)
+    a: Any = value
+    if t is Tup:
+        return Tup(tuple([rebuild(i, new_leaf) for i in a.items]), a.cls)
+    if t is Seq:
+        if a.items is not None:
+            return Seq(a.kind, [rebuild(i, new_leaf) for i in a.items], None, 1 << 30)
+        return Seq(a.kind, None, new_leaf, 1 << 30)
+    if t is Map:
+        rest = None if a.rest is None else rebuild(a.rest, new_leaf)
+        return Map({k: rebuild(v, new_leaf) for k, v in a.entries.items()}, rest, 1 << 30)
+    if t is Inst and is_pytree(a.cls):
+        return Inst(a.cls, {k: rebuild(v, new_leaf) for k, v in a.attrs.items()}, 1 << 30, None, a.open)
+    if t is Tree:
+        if type(new_leaf) is Arr:
+            return Tree(new_leaf.modes, new_leaf.why, new_leaf.level, new_leaf.weak, a.evidence)
+        return UNKNOWN
+    if value is NONE or value is UNKNOWN:
+        return value
+    return new_leaf
+
+
+def mark_fields(info: ClassInfo, kind: str, options: dict[str, Value]) -> None:
+    """Find out which attributes of a registered class are data and which are static."""
+    if kind == "register_dataclass":
+        data, meta = options.get("data_fields"), options.get("meta_fields")
+        if data is not None:
+            info.data_fields = frozenset(constant_strings(data))
+        if meta is not None:
+            info.meta_fields = frozenset(constant_strings(meta))
+    elif kind == "pytree":
+        flatten = info.namespace.get("tree_flatten")
+        if type(flatten) is Func:
+            info.data_fields = flattened_names(flatten)
+
+
+def constant_strings(value: Value) -> list[str]:
+    """The strings of a constant list or tuple of strings."""
+    items: list[Value] = []
+    if type(value) is Tup:
+        items = list(value.items)
+    elif type(value) is Seq and value.items is not None:
+        items = value.items
+    elif type(value) is Py:
+        items = [value]
+    return [i.const for i in items if type(i) is Py and isinstance(i.const, str) and i.const is not NO_CONST]
+
+
+def flattened_names(flatten: Func) -> frozenset[str] | None:
+    """The attributes that a ``tree_flatten`` method puts among the children, read from its syntax."""
+    local: dict[str, set[str]] = {}
+    for stmt in flatten.fn.body:
+        if type(stmt) is ir.Assign and type(stmt.targets[0]) is ir.Name:
+            local[stmt.targets[0].id] = _self_attributes(stmt.value, local)
+        elif type(stmt) is ir.Return and type(stmt.value) is ir.Tuple and stmt.value.elts:
+            return frozenset(_self_attributes(stmt.value.elts[0], local))
+    return None
+
+
+def _self_attributes(node: Any, local: dict[str, set[str]]) -> set[str]:
+    if type(node) is ir.Attr and type(node.obj) is ir.Name and node.obj.id in ("self", "obj", "x"):
+        return {node.name}
+    if type(node) is ir.Name:
+        return local.get(node.id, set())
+    out: set[str] = set()
+    if type(node) in (ir.Tuple, ir.List):
+        for part in node.elts:
+            out |= _self_attributes(part, local)
+    elif type(node) is ir.Call:
+        for arg in node.args:
+            out |= _self_attributes(arg.value, local)
+    elif type(node) is ir.BinOp:
+        out = _self_attributes(node.left, local) | _self_attributes(node.right, local)
+    return out

@@ -1,0 +1,62 @@
+"""Regions of code that run under other rules: compile-time evaluation, disabled jit, expected errors (layer: ``link``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.values import Ext, ExtInst, Value
+from jitlint.link.machine import Frame, Machine, World
+from jitlint.syntax import ir
+
+EXPECTED = ("pytest.raises", "unittest.case.TestCase.assertRaises", "contextlib.suppress")
+EXPECTED_METHODS = frozenset(
+    {"assertRaises", "assertRaisesRegex", "assertRaisesWithLiteralMatch", "assertRaisesWithPredicateMatch"}
+)
+TRACING_ERRORS = frozenset(
+    {
+        "ConcretizationTypeError",
+        "TracerBoolConversionError",
+        "TracerIntegerConversionError",
+        "TracerArrayConversionError",
+        "NonConcreteBooleanIndexError",
+        "UnexpectedTracerError",
+        "JAXTypeError",
+        "JAXIndexError",
+    }
+)
+
+
+def entered(f: Frame, value: Value) -> World | None:
+    """The world inside ``with value:`` when it differs from the one around."""
+    if type(value) is not ExtInst:
+        return None
+    w = f.world
+    if value.dotted == "jax.ensure_compile_time_eval":
+        return World(0, w.level, w.excused, w.eager_jit, w.modes, w.reverse)
+    if value.dotted == "jax.disable_jit":
+        return World(w.here, w.level, w.excused, True, w.modes, w.reverse)
+    if value.dotted in EXPECTED or value.dotted.rpartition(".")[2] in EXPECTED_METHODS:
+        return World(w.here, w.level, True, w.eager_jit, w.modes, w.reverse)
+    return None
+
+
+def guarded(m: Machine, f: Frame, handlers: list[ir.Handler]) -> World:
+    """The world of a ``try`` body: excused when a handler names a tracing error."""
+    for handler in handlers:
+        if handler.type is not None and any(name in TRACING_ERRORS for name in _names(handler.type)):
+            w = f.world
+            return World(w.here, w.level, True, w.eager_jit, w.modes, w.reverse)
+    return f.world
+
+
+def _names(node: Any) -> list[str]:
+    if type(node) is ir.Tuple:
+        return [name for part in node.elts for name in _names(part)]
+    if type(node) is ir.Attr:
+        return [node.name]
+    return [node.id] if type(node) is ir.Name else []
+
+
+def is_expected(value: Value) -> bool:
+    """Whether a callable is one of those that run code which is expected to fail."""
+    return type(value) is Ext and value.dotted in EXPECTED

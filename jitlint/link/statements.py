@@ -1,0 +1,377 @@
+"""Executes statements on abstract values (layer: ``link``).
+
+`run_block` answers whether execution can fall through its end. Branches that may go either way run on copies
+of the variables that are joined afterwards; loops run until nothing changes, at most `LOOP_PASSES` times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jitlint.infer.events import ArrayStore
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Arr,
+    ExtInst,
+    Inst,
+    Map,
+    Seq,
+    Value,
+    alternatives,
+    freeze,
+    join,
+)
+from jitlint.link import (
+    attributes,
+    branches,
+    calls,
+    classes,
+    imports,
+    iteration,
+    leaks,
+    matching,
+    operators,
+    regions,
+    subscripts,
+)
+from jitlint.link.expressions import evaluate
+from jitlint.link.machine import Args, Frame, Machine
+from jitlint.syntax import ir
+
+LOOP_PASSES = 3
+
+Executor = Callable[[Machine, Frame, Any], bool]
+
+
+def run_block(m: Machine, f: Frame, block: list[Any]) -> bool:
+    """Run statements in order. False when the end cannot be reached."""
+    for node in block:
+        f.at = node.at
+        if not EXECUTORS[type(node)](m, f, node):
+            return False
+    return True
+
+
+def _expr(m: Machine, f: Frame, node: ir.ExprStmt) -> bool:
+    evaluate(m, f, node.value)
+    return True
+
+
+def _assign(m: Machine, f: Frame, node: ir.Assign) -> bool:
+    value = evaluate(m, f, node.value)
+    f.at = node.at
+    for target in node.targets:
+        iteration.bind(m, f, target, value)
+    return True
+
+
+def _aug_assign(m: Machine, f: Frame, node: ir.AugAssign) -> bool:
+    target = node.target
+    t = type(target)
+    if t is ir.Name:
+        left = evaluate(m, f, target)
+        right = evaluate(m, f, node.value)
+        iteration.assign_name(m, f, target.id, _augmented(m, f, node, left, right))
+    elif t is ir.Attr:
+        obj = evaluate(m, f, target.obj)
+        left = attributes.get(m, f, target.at, obj, target.name)
+        right = evaluate(m, f, node.value)
+        f.at = node.at
+        attributes.store(m, f, target.at, obj, target.name, _augmented(m, f, node, left, right))
+    elif t is ir.Sub:
+        obj = evaluate(m, f, target.obj)
+        index = evaluate(m, f, target.index)
+        right = evaluate(m, f, node.value)
+        left = UNKNOWN if _is_jax_array(obj) else subscripts.get(m, f, target.at, obj, index, target.index)
+        value = operators.binary(m, f, node.at, node.op, left, right)
+        subscripts.store(m, f, target.at, obj, index, value, "augmented")
+    return True
+
+
+def _is_jax_array(value: Value) -> bool:
+    return any(type(a) is Arr and not a.host for a in alternatives(value))
+
+
+def _augmented(m: Machine, f: Frame, node: ir.AugAssign, left: Value, right: Value) -> Value:
+    if type(left) is Seq and left.kind == "list" and node.op == "+":
+        element = iteration.element(m, f, node.at, right, quiet=True)
+        leaks.stored(m, f, node.at, left, element, "append", "+=")
+        items = iteration.known_items(right)
+        if items is not None and left.items is not None and left.token is f.token:
+            left.items.extend(items)
+        elif items != []:
+            subscripts.widen(left, element)
+        return left
+    return operators.binary(m, f, node.at, node.op, left, right)
+
+
+def _ann_assign(m: Machine, f: Frame, node: ir.AnnAssign) -> bool:
+    if f.cls is not None and type(node.target) is ir.Name:
+        default = evaluate(m, f, node.value) if node.value is not None else None
+        f.cls.fields[node.target.id] = (node.annotation, default)
+        if default is not None:
+            f.scope.vars[node.target.id] = default
+        return True
+    if node.value is not None:
+        iteration.bind(m, f, node.target, evaluate(m, f, node.value))
+    return True
+
+
+def _if(m: Machine, f: Frame, node: ir.If) -> bool:
+    outcome = branches.condition(m, f, node.test, "elif" if node.is_elif else "if", node.at)
+    saved = f.scope.vars
+    token = f.token
+    merged: dict[str, Value] | None = None
+    for side, block in ((True, node.body), (False, node.orelse)):
+        if outcome is (not side):
+            continue
+        f.scope.vars = dict(saved)
+        if outcome is None:
+            f.token = object()
+        if branches.narrow(m, f, node.test, side) and run_block(m, f, block):
+            merged = f.scope.vars if merged is None else branches.join_vars(merged, f.scope.vars)
+    f.token = token
+    f.scope.vars = merged if merged is not None else saved
+    return merged is not None
+
+
+def _loop(
+    m: Machine, f: Frame, begin: Callable[[], bool], body: list[Any], orelse: list[Any], certain: bool
+) -> bool:
+    """Run a loop body to a fixpoint. begin binds the target or tests the condition; False: no more turns."""
+    token, f.token = f.token, object()
+    breaks, continues = f.breaks, f.continues
+    f.breaks = []
+    before = f.scope.vars
+    exits: dict[str, Value] | None = None if certain else before
+    for _ in range(LOOP_PASSES):
+        f.continues = []
+        f.scope.vars = dict(before)
+        if not begin():
+            exits = f.scope.vars if exits is None else branches.join_vars(exits, f.scope.vars)
+            break
+        reached = run_block(m, f, body)
+        after: dict[str, Value] | None = f.scope.vars if reached else None
+        for variables in f.continues:
+            after = variables if after is None else branches.join_vars(after, variables)
+        if after is None:
+            break
+        exits = after if exits is None else branches.join_vars(exits, after)
+        again = branches.join_vars(before, after)
+        if _same(again, before):
+            break
+        before = again
+    f.token = token
+    leaving = f.breaks
+    f.breaks, f.continues = breaks, continues
+    reachable = exits is not None
+    f.scope.vars = exits if exits is not None else before
+    if reachable and orelse:
+        reachable = run_block(m, f, orelse)
+    for variables in leaving:
+        f.scope.vars = branches.join_vars(f.scope.vars, variables) if reachable else variables
+        reachable = True
+    return reachable
+
+
+def _same(a: dict[str, Value], b: dict[str, Value]) -> bool:
+    if len(a) != len(b):
+        return False
+    for name, value in a.items():
+        other = b.get(name)
+        if other is not value and (other is None or freeze(other, 2) != freeze(value, 2)):
+            return False
+    return True
+
+
+def _for(m: Machine, f: Frame, node: ir.For) -> bool:
+    iterable = evaluate(m, f, node.iter)
+    items = iteration.known_items(iterable)
+    if items == []:
+        return run_block(m, f, node.orelse)
+    element = iteration.element(m, f, node.iter.at, iterable)
+
+    def begin() -> bool:
+        iteration.bind(m, f, node.target, element)
+        return True
+
+    return _loop(m, f, begin, node.body, node.orelse, certain=bool(items))
+
+
+def _while(m: Machine, f: Frame, node: ir.While) -> bool:
+    endless = type(node.test) is ir.Const and bool(node.test.value)
+
+    def begin() -> bool:
+        outcome = branches.condition(m, f, node.test, "while", node.at)
+        return outcome is not False and branches.narrow(m, f, node.test, True)
+
+    reachable = _loop(m, f, begin, node.body, node.orelse, certain=endless)
+    if endless:
+        return reachable
+    branches.narrow(m, f, node.test, False)
+    return reachable
+
+
+def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
+    before = dict(f.scope.vars)
+    token, f.token = f.token, object()
+    world = f.world
+    f.world = regions.guarded(m, f, node.handlers)
+    reached = run_block(m, f, node.body)
+    f.world = world
+    if reached and node.orelse:
+        reached = run_block(m, f, node.orelse)
+    out: dict[str, Value] | None = f.scope.vars if reached else None
+    start = branches.join_vars(before, f.scope.vars)
+    for handler in node.handlers:
+        f.scope.vars = dict(start)
+        if handler.name:
+            f.scope.vars[handler.name] = UNKNOWN
+        if run_block(m, f, handler.body):
+            out = f.scope.vars if out is None else branches.join_vars(out, f.scope.vars)
+    f.token = token
+    f.scope.vars = out if out is not None else start
+    if node.final and not run_block(m, f, node.final):
+        return False
+    return out is not None
+
+
+def _with(m: Machine, f: Frame, node: ir.With) -> bool:
+    world = f.world
+    swallows = False
+    for item in node.items:
+        value = evaluate(m, f, item.value)
+        region = regions.entered(f, value)
+        if region is not None:
+            f.world = region
+            swallows = swallows or region.excused
+        if item.target is not None:
+            iteration.bind(m, f, item.target, _entered_value(m, f, item.value.at, value))
+    before = dict(f.scope.vars) if swallows else None
+    reached = run_block(m, f, node.body)
+    f.world = world
+    if before is not None:
+        f.scope.vars = branches.join_vars(before, f.scope.vars)
+        return True
+    return reached
+
+
+def _entered_value(m: Machine, f: Frame, at: int, value: Value) -> Value:
+    if type(value) is Inst:
+        method = operators.find_method(value, "__enter__")
+        return calls.call(m, f, at, method, Args([value])) if method is not None else UNKNOWN
+    return value if type(value) is ExtInst else UNKNOWN
+
+
+def _return(m: Machine, f: Frame, node: ir.Return) -> bool:
+    value = evaluate(m, f, node.value) if node.value is not None else NONE
+    f.returns = value if f.returns is None else join(f.returns, value)
+    return False
+
+
+def _raise(m: Machine, f: Frame, node: ir.Raise) -> bool:
+    if node.exc is not None:
+        evaluate(m, f, node.exc)
+    return False
+
+
+def _assert(m: Machine, f: Frame, node: ir.Assert) -> bool:
+    outcome = branches.condition(m, f, node.test, "assert", node.at)
+    if outcome is False:
+        return False
+    f.scope.vars = dict(f.scope.vars)
+    return branches.narrow(m, f, node.test, True)
+
+
+def _del(m: Machine, f: Frame, node: ir.Del) -> bool:
+    for target in node.targets:
+        if type(target) is ir.Name:
+            f.scope.vars.pop(target.id, None)
+        elif type(target) is ir.Sub:
+            obj = evaluate(m, f, target.obj)
+            index = evaluate(m, f, target.index)
+            for alt in alternatives(obj):
+                if type(alt) is Arr and not alt.host:
+                    m.emit(f, ArrayStore, target.at, alt, op="delitem")
+                elif type(alt) in (Map, Seq):
+                    subscripts.remove(alt, index)
+    return True
+
+
+def _import(m: Machine, f: Frame, node: ir.Import) -> bool:
+    for name in node.names:
+        if name.asname:
+            f.scope.vars[name.asname] = imports.module(m, f, name.name)
+        else:
+            imports.module(m, f, name.name)
+            top = name.name.split(".")[0]
+            f.scope.vars[top] = imports.module(m, f, top)
+    return True
+
+
+def _import_from(m: Machine, f: Frame, node: ir.ImportFrom) -> bool:
+    base = imports.absolute(f.module, node.module, node.level)
+    for name in node.names:
+        if name.name == "*":
+            imports.star(m, f, base)
+        else:
+            f.scope.vars[name.asname or name.name] = imports.member(m, f, base, name.name)
+    return True
+
+
+def _nothing(m: Machine, f: Frame, node: Any) -> bool:
+    return True
+
+
+def _break(m: Machine, f: Frame, node: ir.Break) -> bool:
+    f.breaks.append(f.scope.vars)
+    return False
+
+
+def _continue(m: Machine, f: Frame, node: ir.Continue) -> bool:
+    f.continues.append(f.scope.vars)
+    return False
+
+
+def _func_def(m: Machine, f: Frame, node: ir.FuncDef) -> bool:
+    value = calls.make_function(m, f, node.function)
+    iteration.assign_name(m, f, node.name, calls.decorated(m, f, value))
+    return True
+
+
+def _class_def(m: Machine, f: Frame, node: ir.ClassDef) -> bool:
+    iteration.assign_name(m, f, node.name, classes.define(m, f, node))
+    return True
+
+
+def _match(m: Machine, f: Frame, node: ir.Match) -> bool:
+    return matching.run(m, f, node, run_block)
+
+
+EXECUTORS: dict[type, Executor] = {
+    ir.ExprStmt: _expr,
+    ir.Assign: _assign,
+    ir.AugAssign: _aug_assign,
+    ir.AnnAssign: _ann_assign,
+    ir.If: _if,
+    ir.For: _for,
+    ir.While: _while,
+    ir.Try: _try,
+    ir.With: _with,
+    ir.Return: _return,
+    ir.Raise: _raise,
+    ir.Assert: _assert,
+    ir.Del: _del,
+    ir.Import: _import,
+    ir.ImportFrom: _import_from,
+    ir.Global: _nothing,
+    ir.Pass: _nothing,
+    ir.Break: _break,
+    ir.Continue: _continue,
+    ir.FuncDef: _func_def,
+    ir.ClassDef: _class_def,
+    ir.Match: _match,
+}
+

@@ -1,0 +1,67 @@
+"""Keeps which functions and parameters are traced, and on what grounds (layer: ``link``)."""
+
+from __future__ import annotations
+
+from jitlint.infer.events import Step, TracedFunction
+from jitlint.infer.values import UNKNOWN, Arr, B, Inst, L, S, Tree, Value, alternatives, mode_letters, parts
+from jitlint.link.machine import Frame, Machine
+
+GROUND_RANK = {"jit": 4, "declared": 3, "test": 2, "catalogue": 1, "possible": 0}
+
+
+def record(m: Machine, frame: Frame, bound: dict[str, Value], because: tuple[Step, ...]) -> None:
+    """Note that a function is entered under some transform."""
+    fn = frame.fn
+    if fn is None:
+        return
+    statuses = m.statuses.setdefault(fn.id, {})
+    for name, value in bound.items():
+        statuses.setdefault(name, set()).update(leaf_statuses(value, 2))
+    modes = frame.world.modes | frame.world.here
+    old = m.traced.get(fn.id)
+    if old is None or GROUND_RANK[frame.ground] > GROUND_RANK[old.ground]:
+        new = TracedFunction(
+            frame.module.name,
+            fn.qualname,
+            fn.node.first_at,
+            fn.node.name_at,
+            mode_letters(modes),
+            frame.ground,
+            frame.confidence,
+            because=because,
+        )
+        if old is not None:
+            new.modes = "".join(c for c in "SBL" if c in old.modes or c in new.modes)
+        m.traced[fn.id] = new
+    elif len(old.modes) < 3:
+        letters = old.modes + mode_letters(modes)
+        old.modes = "".join(c for c in "SBL" if c in letters)
+
+
+def leaf_statuses(value: Value, depth: int) -> set[str]:
+    """traced, static, unknown: what the leaves of a value are."""
+    t = type(value)
+    if value is UNKNOWN:
+        return {"unknown"}
+    if t is Arr or t is Tree:
+        if value.modes & (S | B | L):  # type: ignore[attr-defined]
+            return {"unknown" if value.weak else "traced"}  # type: ignore[attr-defined]
+        return {"static"}
+    if t is Inst and value.modes:  # type: ignore[attr-defined]
+        return {"traced"}
+    inner = alternatives(value) if len(alternatives(value)) > 1 else parts(value)
+    if not inner or depth == 0:
+        return {"static"}
+    out: set[str] = set()
+    for part in inner:
+        out |= leaf_statuses(part, depth - 1)
+    return out
+
+
+def summary(found: set[str]) -> str:
+    """One word for all leaves over all entries."""
+    if found == {"traced"}:
+        return "traced"
+    if "traced" in found:
+        return "mixed"
+    return "unknown" if "unknown" in found or not found else "static"

@@ -1,0 +1,350 @@
+"""Transforms that return functions: jit, vmap, grad and their kin (layer: ``link``).
+
+`apply` makes the transformed function a value; `call` runs it: arguments that are not static become tracers, the
+function runs in a new world, and its result leaves that world again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.catalogue.transforms import Wrap
+from jitlint.infer.events import Step
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Arr,
+    Bound,
+    Class,
+    Ext,
+    Func,
+    Inst,
+    L,
+    Method,
+    Partial,
+    Py,
+    S,
+    Tree,
+    Tup,
+    Value,
+    Xform,
+    alternatives,
+    join,
+    traced_modes,
+)
+from jitlint.link import annotations, calls, iteration, misuse, pytrees
+from jitlint.link.machine import Args, Frame, Machine, Site
+from jitlint.link.signatures import Signature, describe, signature
+
+CALLABLE_TYPES = (Func, Bound, Partial, Xform, Inst, Class, Method)
+
+
+def apply(m: Machine, f: Frame, at: int, spec: Wrap, args: Args) -> Value:
+    """``jax.jit(f, ...)``: the transformed function, or a partial application when the function is missing."""
+    named: dict[str, Value] = dict(args.kw)
+    for name, value in zip(spec.params, args.pos):
+        named[name] = value
+    target = named.pop(spec.function, None)
+    if target is None:
+        return Partial(Ext(spec.name), list(args.pos), dict(args.kw), (f.module.name, at))
+    if args.kw_more is not None:
+        named["**"] = args.kw_more
+    out: Value | None = None
+    for alt in alternatives(target):
+        one = _make(m, f, at, spec, alt, named)
+        out = one if out is None else join(out, one)
+    return out if out is not None else UNKNOWN
+
+
+def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dict[str, Value]) -> Value:
+    staged = bool(spec.modes & S)
+    known = type(target) in CALLABLE_TYPES or type(target) is Ext
+    if staged:
+        key = (f.module.name, at)
+        m.jit_sites[key] = m.jit_sites.get(key, False) or known
+    if type(target) is Class and spec.name.startswith(("flax.linen.", "flax.nnx.")):
+        return target
+    if not known:
+        return UNKNOWN
+    if type(target) is Func and staged and not f.world.level:
+        target.fn.cold = True
+    x = Xform(spec, target, options, (f.module.name, at))
+    x.module = f.module
+    if not f.world.excused:
+        m.sites.append(Site(x, f.module, f.steps, f.world, f.ground, f.confidence))
+    if spec.static_nums or spec.static_names:
+        misuse.check_static_spec(m, f, at, x)
+    return x
+
+
+def mark_called(x: Value) -> None:
+    """A transformed function inside another needs no run of its own."""
+    while True:
+        c: Any = x
+        if type(x) is Xform:
+            c.called = True
+            x = c.target
+        elif type(x) in (Bound, Partial):
+            x = c.func
+        else:
+            return
+
+
+def static_names(x: Xform, sig: Signature | None) -> tuple[set[int], set[str], bool]:
+    """Static positions (non-negative), static names, and whether the specification is fully known."""
+    spec = x.spec
+    nums, names, known = set[int](), set[str](), "**" not in x.options
+    if spec.static_nums and spec.static_nums in x.options:
+        found = constant_ints(x.options[spec.static_nums])
+        known = known and found is not None
+        count = len(sig.positional) if sig is not None else None
+        for n in found or ():
+            if n < 0 and count is not None:
+                n += count
+            if n >= 0:
+                nums.add(n)
+    if spec.static_names and spec.static_names in x.options:
+        value = x.options[spec.static_names]
+        names |= set(pytrees.constant_strings(value))
+        known = known and value is not UNKNOWN
+    if sig is not None:
+        positional = sig.positional
+        if spec.static_names and spec.static_nums:
+            for n in list(nums):
+                if n < len(positional) and spec.static_names not in x.options:
+                    names.add(positional[n].name)
+            if spec.static_nums not in x.options:
+                nums |= {i for i, p in enumerate(positional) if p.name in names}
+    return nums, names, known
+
+
+def constant_ints(value: Value) -> list[int] | None:
+    """The integers of a constant int, tuple or list, or None when they are not known."""
+    if value is NONE:
+        return []
+    if type(value) is Py and type(value.const) is int:
+        return [value.const]
+    items = iteration.known_items(value)
+    if items is None or not all(type(i) is Py and type(i.const) is int for i in items):
+        return None
+    return [i.const for i in items if type(i) is Py and type(i.const) is int]
+
+
+def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
+    """Call a transformed function."""
+    spec: Wrap = x.spec
+    mark_called(x)
+    w = f.world
+    if (w.eager_jit and spec.modes & S) or (spec.modes == 0 and not spec.custom):
+        return _custom_result(m, f, at, x, calls.call(m, f, at, x.target, args))
+    sig = signature(x.target)
+    if spec.custom:
+        return _call_custom(m, f, at, x, args)
+    lifted = _lift_arguments(m, f, at, x, sig, args)
+    world = w.inside(spec.modes, S)
+    steps = _steps(f, x, at)
+    if spec.result in ("grad", "value_and_grad") or spec.name == "jax.jacrev":
+        world.reverse = (f.module.name, f.qualname, at)
+    ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
+    inner = calls.in_world(f, world, steps, ground)
+    result = calls.call(m, inner, at, x.target, lifted)
+    outer = 0
+    for value in (*args.pos, *args.kw.values()):
+        outer |= traced_modes(value, 2)
+    return _leave(m, f, inner, x, args, result, outer)
+
+
+def _steps(f: Frame, x: Xform, at: int) -> tuple[Step, ...]:
+    made = Step(x.site[0], x.site[1], f"`{describe(x.target)}` is {_verb(x.spec.name)} here")
+    here = Step(f.module.name, at, "and called here")
+    if f.steps:
+        return (*f.steps, made if x.site == (f.module.name, at) else here)
+    return (made,) if x.site == (f.module.name, at) else (made, here)
+
+
+def _verb(name: str) -> str:
+    short = name.rpartition(".")[2]
+    return {"jit": "jitted with `jax.jit`", "vmap": "batched with `jax.vmap`"}.get(
+        short if name.startswith("jax.") else "", f"traced by `{name}`"
+    )
+
+
+def _lift_arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, args: Args) -> Args:
+    spec: Wrap = x.spec
+    nums, names, known = static_names(x, sig)
+    level = f.world.level + 1
+    positional = sig.positional if sig is not None else []
+    only = _differentiated(x) if spec.argnums else None
+    axes = _axes(x) if spec.axes else None
+    skip = set(pytrees.constant_strings(x.options[spec.excluded])) if spec.excluded in x.options else set()
+    pos: list[Value] = []
+    for i, value in enumerate(args.pos):
+        name = positional[i].name if i < len(positional) else ""
+        if i in nums or (name and name in names) or name in skip:
+            misuse.check_static_value(m, f, at, x, name or f"argument {i}", value)
+            pos.append(value)
+        elif not known or (only is not None and i not in only) or (axes is not None and i in axes):
+            pos.append(value)
+        else:
+            pos.append(_lift_one(m, f, at, x, sig, name, value, level))
+    kw: dict[str, Value] = {}
+    for name, value in args.kw.items():
+        if name in names:
+            misuse.check_static_value(m, f, at, x, name, value)
+            kw[name] = value
+        elif not known or only is not None:
+            kw[name] = value
+        else:
+            kw[name] = _lift_one(m, f, at, x, sig, name, value, level)
+    more = args.more if args.more is None else _lift_more(x, args.more, level)
+    kw_more = args.kw_more if args.kw_more is None else _lift_more(x, args.kw_more, level)
+    return Args(pos, kw, more, kw_more)
+
+
+def _lift_more(x: Xform, value: Value, level: int) -> Value:
+    return pytrees.lift(value, x.spec.modes, level, "", x.spec.filter)
+
+
+def _lift_one(
+    m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, name: str, value: Value, level: int
+) -> Value:
+    spec: Wrap = x.spec
+    if value is UNKNOWN and sig is not None and name:
+        value = annotations.generic(m, sig.func, name, meant=spec.filter or spec.kernel)
+    if spec.strict and not spec.kernel:
+        misuse.check_argument(m, f, at, x, name, value)
+    why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
+    if spec.kernel:
+        return value
+    if spec.modes == 2 and type(value) is Arr and value.rank:
+        value = Arr(value.modes, value.dtype, value.rank - 1, value.why, value.level, value.weak, value.host)
+    return pytrees.lift(value, spec.modes, level, why, spec.filter)
+
+
+def _differentiated(x: Xform) -> set[int]:
+    value = x.options.get(x.spec.argnums)
+    if value is None:
+        return {0}
+    found = constant_ints(value)
+    return set(found) if found is not None else set()
+
+
+def _axes(x: Xform) -> set[int] | None:
+    """Positions whose axis is None: not batched."""
+    value = x.options.get(x.spec.axes)
+    items = iteration.known_items(value) if value is not None else None
+    if items is None:
+        return {0} if value is NONE else None
+    return {i for i, item in enumerate(items) if item is NONE}
+
+
+def _leave(m: Machine, f: Frame, inner: Frame, x: Xform, args: Args, result: Value, outer: int) -> Value:
+    spec: Wrap = x.spec
+    if spec.strict and spec.modes & S:
+        misuse.check_output(m, inner, x, result)
+    w = f.world
+    out = pytrees.lower(result, spec.modes, w.here, w.level, outer & ~S if not w.here else outer)
+    if spec.result == "same":
+        return out
+    aux = x.options.get("has_aux")
+    has_aux = type(aux) is Py and aux.const is True
+    value, extra = out, UNKNOWN
+    if has_aux:
+        parts = iteration.known_items(out) if type(out) is Tup else None
+        value, extra = (parts[0], parts[1]) if parts is not None and len(parts) == 2 else (UNKNOWN, UNKNOWN)
+    gradient = _gradient(m, f, x, args)
+    if spec.result == "grad" or spec.result == "jacobian":
+        return Tup((gradient, extra)) if has_aux else gradient
+    if spec.result == "value_and_grad":
+        return Tup((Tup((value, extra)) if has_aux else value, gradient))
+    if spec.result == "checkify":
+        return Tup((UNKNOWN, out))
+    if spec.result == "array":
+        return Arr(w.here, None, None, "", w.level)
+    return UNKNOWN
+
+
+def _gradient(m: Machine, f: Frame, x: Xform, args: Args) -> Value:
+    """A gradient has the structure of the argument it belongs to."""
+    nums = constant_ints(x.options["argnums"]) if "argnums" in x.options else [0]
+    many = "argnums" in x.options and type(x.options["argnums"]) is not Py
+    out: list[Value] = []
+    for n in nums if nums is not None else [0]:
+        value = args.pos[n] if -len(args.pos) <= n < len(args.pos) else UNKNOWN
+        modes = traced_modes(value) | f.world.here
+        if value is UNKNOWN:
+            out.append(Tree(modes, "", f.world.level))
+        else:
+            out.append(pytrees.rebuild(value, Arr(modes & ~L, "float", None, "", f.world.level)))
+    return Tup(tuple(out)) if many else (out[0] if out else UNKNOWN)
+
+
+def _custom_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> Value:
+    if x.spec.result in ("haiku", "haiku_state"):
+        return UNKNOWN
+    return result
+
+
+def _call_custom(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
+    """A function with its own derivative rules: the rules run when it is differentiated inside a trace."""
+    result = calls.call(m, f, at, x.target, args)
+    traced = f.world.here or any(traced_modes(v) & ~L for v in args.pos)
+    if not traced:
+        return result
+    nondiff: list[int] = []
+    if "nondiff_argnums" in x.options:
+        nondiff = constant_ints(x.options["nondiff_argnums"]) or []
+    lead = [args.pos[n] for n in nondiff if 0 <= n < len(args.pos)]
+    rest = tuple(v for i, v in enumerate(args.pos) if i not in nondiff)
+    for kind, rule in x.rules:
+        if kind == "jvp":
+            calls.call(m, f, at, rule, Args([*lead, Tup(rest), Tup(rest)]))
+        elif kind == "fwd":
+            forward = calls.call(m, f, at, rule, Args(list(args.pos), dict(args.kw)))
+            residuals = forward.items[1] if type(forward) is Tup and len(forward.items) == 2 else UNKNOWN
+            backward = next((r for k, r in x.rules if k == "bwd"), None)
+            if backward is not None:
+                calls.call(m, f, at, backward, Args([*lead, residuals, _cotangent(f, result)]))
+    return result
+
+
+def _cotangent(f: Frame, result: Value) -> Value:
+    modes = f.world.here or traced_modes(result)
+    if result is UNKNOWN:
+        return Tree(modes, "the cotangent", f.world.level)
+    return pytrees.rebuild(result, Arr(modes, None, None, "the cotangent", f.world.level))
+
+
+def run_generic(m: Machine, site: Site) -> None:
+    """Run a transformed function that no known code calls, with arguments as its signature suggests them."""
+    x = site.xform
+    sig = signature(x.target)
+    if sig is None:
+        mark_called(x)
+        return
+    nums, names, _ = static_names(x, sig)
+    frame = Frame(site.module, site.module.scope, site.world, None, 0, site.frame_steps, site.ground, site.confidence)
+    if site.module.is_test and not site.frame_steps:
+        frame.ground = "test"
+    frame.token = object()
+    pos: list[Value] = []
+    kw: dict[str, Value] = {}
+    for i, param in enumerate(sig.params):
+        static = (param.kind in ("pos", "any") and i in nums) or param.name in names
+        if param.kind in ("var", "kwvar"):
+            continue
+        if static:
+            value: Value = Py("static")
+        elif param.default is not None:
+            if sig.func.defaults.get(param.name) is not NONE:
+                continue
+            value = join(NONE, annotations.generic(m, sig.func, param.name, meant=x.spec.filter))
+        else:
+            value = annotations.generic(m, sig.func, param.name, meant=x.spec.filter or x.spec.kernel)
+        if param.kind == "kwonly" or len(pos) < i:
+            kw[param.name] = value
+        else:
+            pos.append(value)
+    more: Value | None = Tree(0) if sig.has_var else None
+    call(m, frame, x.site[1], x, Args(pos, kw, more))
+
