@@ -1,7 +1,7 @@
 """Expressions: libcst nodes to IR.
 
 What it does: one function per libcst expression class, reached through the table `EXPR` by exact type.
-What it does not: statements, parsing. Layer: ``syntax``.
+What it does not: lambdas and signatures (`signatures`), statements (`lower_stmt`), parsing. Layer: ``syntax``.
 
 This is the hottest code before the link step. Hence the repeated two lines that take an origin, the plain
 loops, and the absence of visitors.
@@ -9,14 +9,12 @@ loops, and the absence of visitors.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 import libcst as cst
 
 from jitlint.syntax import ir
-from jitlint.syntax.guard import guard
 from jitlint.syntax.literals import float_value, int_value, string_value
 from jitlint.syntax.scopes import Lowering
 
@@ -25,7 +23,8 @@ ExprHandler = Callable[[Any, Lowering], ir.Expr]
 # libcst class -> handler. Filled below; statements look expressions up here too.
 EXPR: dict[type, ExprHandler] = {}
 
-_SINGLETONS: dict[str, tuple[str, bool | None]] = {
+# Names that are constants: kind and value.
+SINGLETONS: dict[str, tuple[str, bool | None]] = {
     "None": ("none", None),
     "True": ("bool", True),
     "False": ("bool", False),
@@ -43,18 +42,14 @@ _COMPARE = {
     cst.IsNot: "is not",
 }  # fmt: skip
 
-_DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*\Z")
-# Longer string annotations are prose or generated: not worth a parse.
-_MAX_ANNOTATION = 1000
-
 
 def _name(n: cst.Name, s: Lowering) -> ir.Expr:
     nodes = s.nodes
     at = len(nodes)
     nodes.append(n)
     value = n.value
-    if value in _SINGLETONS:
-        kind, const = _SINGLETONS[value]
+    if value in SINGLETONS:
+        kind, const = SINGLETONS[value]
         return ir.Const(at, kind, const)
     return ir.Name(at, value)
 
@@ -83,7 +78,7 @@ def _ellipsis(n: cst.Ellipsis, s: Lowering) -> ir.Expr:
     return ir.Const(len(nodes) - 1, "ellipsis", None)
 
 
-def _string(n: cst.SimpleString, s: Lowering) -> ir.Expr:
+def string(n: cst.SimpleString, s: Lowering) -> ir.Expr:
     nodes = s.nodes
     nodes.append(n)
     kind, value = string_value(n.value)
@@ -427,95 +422,6 @@ def _walrus(n: cst.NamedExpr, s: Lowering) -> ir.Expr:
     return ir.Walrus(at, target.value, lowered)
 
 
-def _lambda(n: cst.Lambda, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
-    index = len(s.functions)
-    s.functions.append(None)
-    params = lower_params(n.params, s)
-    qualname = s.prefix + "<lambda>"
-    saved = s.enter(qualname + ".<locals>.")
-    for param in params:
-        s.bound[param.name] = None
-    body = n.body
-    return_at = len(nodes)
-    nodes.append(body)
-    code = ir.encode_body([ir.Return(return_at, EXPR[type(body)](body, s))])
-    s.functions[index] = ir.Function(
-        at, at, at, "<lambda>", qualname, params, [], None, s.local_names(), [], [],
-        False, s.has_yield, True, False, code,
-    )  # fmt: skip
-    s.leave(saved)
-    return ir.Lambda(at, index)
-
-
-def lower_params(n: cst.Parameters, s: Lowering) -> list[ir.Param]:
-    """Parameters in the order of the signature; defaults and annotations belong to the open scope."""
-    out: list[ir.Param] = []
-    for param in n.posonly_params:
-        out.append(_param(param, "pos", s))
-    for param in n.params:
-        out.append(_param(param, "any", s))
-    star_arg = n.star_arg
-    if type(star_arg) is cst.Param:
-        out.append(_param(star_arg, "var", s))
-    for param in n.kwonly_params:
-        out.append(_param(param, "kwonly", s))
-    if n.star_kwarg is not None:
-        out.append(_param(n.star_kwarg, "kwvar", s))
-    return out
-
-
-def _param(n: cst.Param, kind: str, s: Lowering) -> ir.Param:
-    nodes = s.nodes
-    at = len(nodes)
-    name = n.name
-    annotation = n.annotation
-    default = n.default
-    if annotation is None:
-        nodes.append(name)
-        lowered = None
-    else:
-        nodes.append((name, annotation))
-        lowered = lower_annotation(annotation, s)
-    value = None if default is None else EXPR[type(default)](default, s)
-    return ir.Param(at, name.value, kind, value, lowered)
-
-
-def lower_annotation(n: cst.Annotation, s: Lowering) -> ir.Expr:
-    """An annotation. A string is parsed; if it is no expression, it stays a string."""
-    node = n.annotation
-    if type(node) is not cst.SimpleString:
-        return EXPR[type(node)](node, s)
-    text = string_value(node.value)[1]
-    if text is None or len(text) > _MAX_ANNOTATION:
-        return _string(node, s)
-    text = text.strip()
-    nodes = s.nodes
-    if _DOTTED.match(text):
-        first, *rest = text.split(".")
-        kind = _SINGLETONS.get(first)
-        nodes.append(node)
-        at = len(nodes) - 1
-        expr: ir.Expr = ir.Name(at, first) if kind is None else ir.Const(at, kind[0], kind[1])
-        for name in rest:
-            nodes.append(node)
-            expr = ir.Attr(len(nodes) - 1, expr, name)
-        return expr
-    if guard(text) is not None:
-        return _string(node, s)
-    try:
-        parsed = cst.parse_expression(text)
-    except Exception:  # whatever the parser dislikes: the text is not an expression
-        return _string(node, s)
-    start = len(nodes)
-    expr = EXPR[type(parsed)](parsed, s)
-    # The parts of the inner tree have no place of their own: they all stand where the string stands.
-    nodes[start:] = [node] * (len(nodes) - start)
-    return expr
-
-
 def register(table: dict[type, Any], handlers: dict[str, Any]) -> None:
     """Enter handlers by libcst class name; classes that the installed libcst lacks are left out."""
     for name, handler in handlers.items():
@@ -528,12 +434,12 @@ register(
     EXPR,
     {
         "Name": _name, "Integer": _integer, "Float": _float, "Imaginary": _imaginary, "Ellipsis": _ellipsis,
-        "SimpleString": _string, "ConcatenatedString": _concatenated, "FormattedString": _fstring,
+        "SimpleString": string, "ConcatenatedString": _concatenated, "FormattedString": _fstring,
         "TemplatedString": _tstring, "Attribute": _attribute, "Call": _call, "Subscript": _subscript,
         "BinaryOperation": _binary, "BooleanOperation": _boolean, "UnaryOperation": _unary,
         "Comparison": _comparison, "IfExp": _ifexp, "Tuple": _tuple, "List": _list, "Set": _set,
         "Dict": _dict, "StarredElement": _starred, "ListComp": _comp, "SetComp": _comp, "DictComp": _comp,
         "GeneratorExp": _comp, "StarredDictComp": _starred_dict_comp, "Await": _await, "Yield": _yield,
-        "NamedExpr": _walrus, "Lambda": _lambda,
+        "NamedExpr": _walrus,
     },
 )  # fmt: skip

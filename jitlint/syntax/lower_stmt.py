@@ -14,15 +14,9 @@ from typing import Any
 import libcst as cst
 
 from jitlint.syntax import ir
-from jitlint.syntax.lower_expr import (
-    BINARY,
-    EXPR,
-    lower_annotation,
-    lower_args,
-    lower_params,
-    register,
-)
+from jitlint.syntax.lower_expr import BINARY, EXPR, lower_args, register
 from jitlint.syntax.scopes import Lowering
+from jitlint.syntax.signatures import lower_annotation, lower_params
 
 StmtHandler = Callable[[Any, Lowering], ir.Stmt]
 

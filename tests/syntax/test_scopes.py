@@ -10,6 +10,7 @@ import types
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -124,7 +125,7 @@ def files() -> list[tuple[Source, ir.Module]]:
     return found
 
 
-def _code_objects(code: types.CodeType) -> Iterator[types.CodeType]:
+def _code_objects(code: types.CodeType) -> Iterator[Any]:  # Python 3.10 does not know `co_qualname`
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
