@@ -79,3 +79,18 @@ def test_the_text_speaks_of_the_project_only() -> None:
     pattern = re.compile(r"(?<![\w.])/(?:home|root|work|Users)/")
     files = [*MODULES, *ROOT.glob("*.md"), *ROOT.glob("*.cfg"), *ROOT.glob("*.toml"), ROOT / ".ci" / "run"]
     assert [_id(path) for path in files if pattern.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_every_data_file_is_packaged() -> None:
+    parser = configparser.ConfigParser()
+    parser.read(ROOT / "setup.cfg", encoding="utf-8")
+    packaged: set[Path] = set()
+    for package, patterns in parser["options.package_data"].items():
+        folder = ROOT.joinpath(*package.split("."))
+        packaged.update(path for pattern in patterns.split(",") for path in folder.glob(pattern.strip()))
+    data = {
+        path
+        for path in (ROOT / "jitlint").rglob("*")
+        if path.is_file() and path.suffix not in (".py", ".pyc")
+    }
+    assert data - packaged == set()
