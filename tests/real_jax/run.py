@@ -67,15 +67,14 @@ def _import_from(program: Program) -> Iterator[None]:
     finally:
         for root in roots:
             sys.path.remove(root)
-        for name in set(sys.modules) - before:
-            origin = getattr(sys.modules[name], "__file__", None) or ""
-            if Path(origin) in program.files or _is_namespace_of(sys.modules[name], folder):
-                del sys.modules[name]
+        # First find all, then delete: a namespace package looks for its parent when asked for its folders.
+        for name in [n for n in set(sys.modules) - before if _lies_in(sys.modules[n], folder)]:
+            del sys.modules[name]
 
 
-def _is_namespace_of(module: ModuleType, folder: Path) -> bool:
-    locations = list(getattr(module, "__path__", []))
-    return module.__name__ != "__main__" and any(folder in Path(place).parents for place in locations)
+def _lies_in(module: ModuleType, folder: Path) -> bool:
+    places = [getattr(module, "__file__", None) or "", *getattr(module, "__path__", [])]
+    return any(folder in Path(place).parents for place in places)
 
 
 def _load(program: Program) -> ModuleType:
