@@ -339,7 +339,7 @@ class Xform(Value):
     the function. site: where it was made.
     """
 
-    __slots__ = ("called", "module", "options", "rules", "site", "spec", "steps", "target")
+    __slots__ = ("broken", "called", "module", "options", "rules", "site", "spec", "steps", "target")
 
     def __init__(self, spec: Any, target: Value, options: dict[str, Value], site: tuple[str, int]) -> None:
         self.spec = spec
@@ -347,6 +347,7 @@ class Xform(Value):
         self.options = options
         self.site = site
         self.called = False
+        self.broken = False
         self.rules: list[tuple[str, Value]] = []
         self.steps: tuple[Any, ...] = ()
 
@@ -399,6 +400,9 @@ class Union(Value):
 
 
 MAX_ALTERNATIVES: Final = 6
+
+
+JOIN_DEPTH: Final = 8
 
 
 def alternatives(value: Value) -> tuple[Value, ...]:
@@ -491,22 +495,24 @@ def _freeze_compound(value: Value, depth: int) -> object:
     return (t.__name__,)
 
 
-def join(a: Value, b: Value) -> Value:
-    """The least upper bound within the domain's limits. Unknown absorbs everything."""
+def join(a: Value, b: Value, depth: int = JOIN_DEPTH) -> Value:
+    """The least upper bound within the domain's limits. Unknown absorbs everything; so does too deep a structure."""
     if a is b:
         return a
+    if depth == 0:
+        return UNKNOWN
     ta, tb = type(a), type(b)
     if ta is Unknown or tb is Unknown:
         return UNKNOWN
     if ta is not Union and tb is not Union:
-        merged = _merge(a, b)
+        merged = _merge(a, b, depth - 1)
         if merged is not None:
             return merged
         return Union((a, b))
     alts = list(alternatives(a))
     for new in alternatives(b):
         for i, old in enumerate(alts):
-            merged = old if old is new else _merge(old, new)
+            merged = old if old is new else _merge(old, new, depth - 1)
             if merged is not None:
                 alts[i] = merged
                 break
@@ -517,7 +523,7 @@ def join(a: Value, b: Value) -> Value:
     return Union(tuple(alts)) if len(alts) <= MAX_ALTERNATIVES else UNKNOWN
 
 
-def _merge(a: Value, b: Value) -> Value | None:
+def _merge(a: Value, b: Value, depth: int) -> Value | None:
     """One value for both, or None when they should stay apart."""
     t = type(a)
     if t is not type(b):
@@ -549,26 +555,26 @@ def _merge(a: Value, b: Value) -> Value | None:
         return Tree(x.modes | y.modes, x.why, max(x.level, y.level), x.weak or y.weak, evidence)
     if t is Tup:
         if x.cls is y.cls and len(x.items) == len(y.items):
-            return Tup(tuple([join(i, j) for i, j in zip(x.items, y.items)]), x.cls)
+            return Tup(tuple([join(i, j, depth) for i, j in zip(x.items, y.items)]), x.cls)
         return None
     if t is Seq:
         if x.kind != y.kind:
             return None
         level = min(x.level, y.level)
         if x.items is not None and y.items is not None and len(x.items) == len(y.items):
-            return Seq(x.kind, [join(i, j) for i, j in zip(x.items, y.items)], None, level)
+            return Seq(x.kind, [join(i, j, depth) for i, j in zip(x.items, y.items)], None, level)
         return Seq(x.kind, None, _join_optional(seq_element(a), seq_element(b)), level)
     if t is Map:
         entries = dict(x.entries)
         for k, v in y.entries.items():
-            entries[k] = join(entries[k], v) if k in entries else v
+            entries[k] = join(entries[k], v, depth) if k in entries else v
         return Map(entries, _join_optional(x.rest, y.rest), min(x.level, y.level))
     if t is Inst:
         if x.cls is not y.cls:
             return None
         attrs = dict(x.attrs)
         for k, v in y.attrs.items():
-            attrs[k] = join(attrs[k], v) if k in attrs else v
+            attrs[k] = join(attrs[k], v, depth) if k in attrs else v
         merged = Inst(x.cls, attrs, min(x.level, y.level), None, x.open or y.open)
         merged.modes = x.modes | y.modes
         merged.why = x.why

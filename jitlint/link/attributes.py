@@ -173,7 +173,7 @@ def bind_descriptor(m: Machine, f: Frame, at: int, found: Value, recv: Value) ->
         if d.kind == "staticmethod":
             return d.func  # type: ignore[no-any-return]
         if d.kind == "classmethod":
-            return Bound(d.func, Class(recv.cls))  # type: ignore[attr-defined]
+            return Bound(d.func, recv if type(recv) is Class else Class(recv.cls))  # type: ignore[attr-defined]
     if t is Union:
         out: Value | None = None
         for alt in alternatives(found):

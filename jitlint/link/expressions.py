@@ -150,14 +150,14 @@ def _binop(m: Machine, f: Frame, node: ir.BinOp) -> Value:
 def _unary(m: Machine, f: Frame, node: ir.UnaryOp) -> Value:
     value = evaluate(m, f, node.operand)
     if node.op == "not":
-        outcome = branches.truth(m, f, node.operand.at, value, "not", report_at=node.at)
+        outcome = branches.truth(m, f, node.operand.at, value, "not")
         return Py("bool") if outcome is None else py(not outcome)
     return operators.unary(m, f, node.at, node.op, value)
 
 
 def _boolop(m: Machine, f: Frame, node: ir.BoolOp) -> Value:
     left = evaluate(m, f, node.left)
-    outcome = branches.truth(m, f, node.left.at, left, node.op, report_at=node.at)
+    outcome = branches.truth(m, f, node.left.at, left, node.op)
     is_and = node.op == "and"
     if outcome is (not is_and):
         return left

@@ -156,23 +156,25 @@ def on_host(value: Value) -> Value:
     return lowered
 
 
-def slice_leaves(f: Frame, value: Value) -> Value:
+def slice_leaves(f: Frame, value: Value, depth: int = pytrees.DEPTH) -> Value:
     """Every leaf without its leading axis."""
     t = type(value)
     a: Any = value
     if t is Arr:
         return Arr(a.modes, a.dtype, a.rank - 1 if a.rank else None, a.why, a.level, a.weak, a.host)
+    if depth == 0:
+        return UNKNOWN
     if t is Tup:
-        return Tup(tuple([slice_leaves(f, i) for i in a.items]), a.cls)
+        return Tup(tuple([slice_leaves(f, i, depth - 1) for i in a.items]), a.cls)
     if t is Map:
-        rest = None if a.rest is None else slice_leaves(f, a.rest)
-        return Map({k: slice_leaves(f, v) for k, v in a.entries.items()}, rest, a.level)
+        rest = None if a.rest is None else slice_leaves(f, a.rest, depth - 1)
+        return Map({k: slice_leaves(f, v, depth - 1) for k, v in a.entries.items()}, rest, a.level)
     if t is Seq and a.kind == "list" and a.items is not None:
-        return Seq("list", [slice_leaves(f, i) for i in a.items], None, a.level)
+        return Seq("list", [slice_leaves(f, i, depth - 1) for i in a.items], None, a.level)
     if t is Inst and pytrees.is_pytree(a.cls):
-        return Inst(a.cls, {k: slice_leaves(f, v) for k, v in a.attrs.items()}, a.level, None, a.open)
+        return Inst(a.cls, {k: slice_leaves(f, v, depth - 1) for k, v in a.attrs.items()}, a.level, None, a.open)
     if t is Union:
-        return _join_all([slice_leaves(f, i) for i in a.alts])
+        return _join_all([slice_leaves(f, i, depth - 1) for i in a.alts])
     return value
 
 
@@ -198,7 +200,7 @@ def _result(
         init = given[-1][-1] if given[-1] else UNKNOWN
         body = results[-1]
         _check_carry(m, f, at, spec, named.get(name, UNKNOWN), body)
-        _check_reverse(m, f, at, spec, named, init)
+        _check_reverse(m, f, spec, named, (init, body))
         return out(_either(init, body))
     if kind == "branches":
         return out(_join_all([r for r in results if r is not UNKNOWN])) if any(r is not UNKNOWN for r in results) else _opaque(f, outer)
@@ -292,10 +294,10 @@ def _outline(value: Value) -> str:
     return {Tup: "tuple", Arr: "array", Map: "dict"}.get(t, "")
 
 
-def _check_reverse(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value], carry: Value) -> None:
+def _check_reverse(m: Machine, f: Frame, spec: HigherOrder, named: dict[str, Value], carry: tuple[Value, Value]) -> None:
     """Reverse mode cannot go through a loop whose number of turns is not known while tracing."""
     reverse = f.world.reverse
-    if reverse is None or not traced_modes(carry) & L:
+    if reverse is None or not any(traced_modes(v) & L for v in carry):
         return
     if spec.result == "fori" and not any(
         hurt(named.get(name, UNKNOWN), STAGED_OR_BATCHED) is not None for name in ("lower", "upper")

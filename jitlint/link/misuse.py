@@ -31,7 +31,7 @@ from jitlint.syntax import ir
 
 
 def check_static_spec(m: Machine, f: Frame, at: int, x: Xform) -> None:
-    """Static numbers out of range and static names that no parameter has."""
+    """Static numbers out of range and static names that no parameter has: such a function cannot be called."""
     sig = signature(x.target)
     if sig is None or sig.func.wraps is not None:
         return
@@ -42,12 +42,14 @@ def check_static_spec(m: Machine, f: Frame, at: int, x: Xform) -> None:
         for n in xforms.constant_ints(nums) or ():
             if not -count <= n < count:
                 m.emit(f, TransformMisuse, at, transform=spec.name, problem="static-out-of-range", parameter=str(n), detail=str(count))
+                x.broken = True
     names = x.options.get(spec.static_names) if spec.static_names else None
     if names is not None and not sig.has_kwvar:
         known = {p.name for p in sig.params if p.kind in ("any", "kwonly")} | set(sig.bound_names)
         for name in pytrees.constant_strings(names):
             if name not in known:
                 m.emit(f, TransformMisuse, at, transform=spec.name, problem="static-unknown-name", parameter=name, detail="")
+                x.broken = True
 
 
 def unhashable(value: Value) -> str:
@@ -67,14 +69,15 @@ def unhashable(value: Value) -> str:
     return ""
 
 
-def check_static_value(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> None:
-    """A static argument must be hashable."""
+def check_static_value(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> bool:
+    """A static argument must be hashable. Answers whether it certainly is not."""
     reasons = [unhashable(a) for a in alternatives(value)]
     if not reasons or not all(reasons):
-        return
+        return False
     m.emit(
         f, TransformMisuse, at, None, transform=x.spec.name, problem="unhashable-static", parameter=name, detail=reasons[0]
     )
+    return True
 
 
 def not_an_array(value: Value, depth: int = 2) -> str:

@@ -25,10 +25,13 @@ from jitlint.infer.values import (
 from jitlint.link.kinds import mro
 from jitlint.syntax import ir
 
+DEPTH = 8
+"""Levels of containers that are followed; instances may hold each other in cycles."""
+
 NUMBERS = ("int", "float", "bool", "complex")
 
 
-def lift(value: Value, modes: int, level: int, why: str, arrays_only: bool = False) -> Value:
+def lift(value: Value, modes: int, level: int, why: str, arrays_only: bool = False, depth: int = DEPTH) -> Value:
     """The value as the traced function sees it. Leaves that are no arrays stay as they are.
 
     arrays_only: Python numbers stay static (Equinox's filtered transforms).
@@ -47,25 +50,27 @@ def lift(value: Value, modes: int, level: int, why: str, arrays_only: bool = Fal
         if a.kind in NUMBERS:
             return Arr(modes, a.kind, 0, why, level)
         return Tree(modes, why, level, True) if a.kind == "static" else value
+    if depth == 0:
+        return UNKNOWN
     if t is Tup:
-        return Tup(tuple([lift(i, modes, level, why, arrays_only) for i in a.items]), a.cls)
+        return Tup(tuple([lift(i, modes, level, why, arrays_only, depth - 1) for i in a.items]), a.cls)
     if t is Seq:
         if a.kind not in ("list", "tuple", "deque"):
             return value
         if a.items is not None:
-            return Seq(a.kind, [lift(i, modes, level, why, arrays_only) for i in a.items], None, level)
-        rest = None if a.rest is None else lift(a.rest, modes, level, why, arrays_only)
+            return Seq(a.kind, [lift(i, modes, level, why, arrays_only, depth - 1) for i in a.items], None, level)
+        rest = None if a.rest is None else lift(a.rest, modes, level, why, arrays_only, depth - 1)
         return Seq(a.kind, None, rest, level)
     if t is Map:
-        entries = {k: lift(v, modes, level, why, arrays_only) for k, v in a.entries.items()}
-        rest = None if a.rest is None else lift(a.rest, modes, level, why, arrays_only)
+        entries = {k: lift(v, modes, level, why, arrays_only, depth - 1) for k, v in a.entries.items()}
+        rest = None if a.rest is None else lift(a.rest, modes, level, why, arrays_only, depth - 1)
         return Map(entries, rest, level)
     if t is Inst:
-        return _lift_instance(a, modes, level, why, arrays_only)
+        return _lift_instance(a, modes, level, why, arrays_only, depth)
     if t is Union:
         out: Value | None = None
         for alt in a.alts:
-            one = lift(alt, modes, level, why, arrays_only)
+            one = lift(alt, modes, level, why, arrays_only, depth - 1)
             out = one if out is None else join(out, one)
         return out if out is not None else UNKNOWN
     return value
@@ -101,7 +106,7 @@ def is_static_field(default: Value | None) -> bool:
     return False
 
 
-def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: bool) -> Value:
+def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: bool, depth: int) -> Value:
     info = value.cls
     if not is_pytree(info):
         return value
@@ -114,7 +119,7 @@ def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: b
         elif part is UNKNOWN:
             attrs[name] = UNKNOWN if info.role in ("eqx", "nnx", "distribution") else Tree(modes, why, level)
         else:
-            attrs[name] = lift(part, modes, level, why, arrays_only or info.role in ("eqx", "nnx"))
+            attrs[name] = lift(part, modes, level, why, arrays_only or info.role in ("eqx", "nnx"), depth - 1)
     out = Inst(info, attrs, level, None, value.open)
     if info.role in ("struct",) or (known is None and info.role == ""):
         out.modes = modes
@@ -122,7 +127,7 @@ def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: b
     return out
 
 
-def lower(value: Value, drop: int, here: int, level: int, outer: int = 0) -> Value:
+def lower(value: Value, drop: int, here: int, level: int, outer: int = 0, depth: int = DEPTH) -> Value:
     """What comes out of a transform: the boundary's own modes are gone, those of the world around stay.
 
     ``outer``: modes that the arguments already had outside.
@@ -137,32 +142,34 @@ def lower(value: Value, drop: int, here: int, level: int, outer: int = 0) -> Val
         return Tree(modes, a.why if modes else "", level, a.weak, a.evidence)
     if t is Py:
         return Arr(here | outer, a.kind, 0, "", level) if a.kind in NUMBERS else value
+    if depth == 0:
+        return UNKNOWN
     if t is Tup:
-        return Tup(tuple([lower(i, drop, here, level, outer) for i in a.items]), a.cls)
+        return Tup(tuple([lower(i, drop, here, level, outer, depth - 1) for i in a.items]), a.cls)
     if t is Seq:
         if a.items is not None:
-            return Seq(a.kind, [lower(i, drop, here, level, outer) for i in a.items], None, level)
-        return Seq(a.kind, None, None if a.rest is None else lower(a.rest, drop, here, level, outer), level)
+            return Seq(a.kind, [lower(i, drop, here, level, outer, depth - 1) for i in a.items], None, level)
+        return Seq(a.kind, None, None if a.rest is None else lower(a.rest, drop, here, level, outer, depth - 1), level)
     if t is Map:
-        entries = {k: lower(v, drop, here, level, outer) for k, v in a.entries.items()}
-        return Map(entries, None if a.rest is None else lower(a.rest, drop, here, level, outer), level)
+        entries = {k: lower(v, drop, here, level, outer, depth - 1) for k, v in a.entries.items()}
+        return Map(entries, None if a.rest is None else lower(a.rest, drop, here, level, outer, depth - 1), level)
     if t is Inst:
         if not is_pytree(a.cls):
             return value
-        out = Inst(a.cls, {k: lower(v, drop, here, level, outer) for k, v in a.attrs.items()}, level, None, a.open)
+        out = Inst(a.cls, {k: lower(v, drop, here, level, outer, depth - 1) for k, v in a.attrs.items()}, level, None, a.open)
         out.modes = (a.modes & ~drop) | (here if a.modes else 0)
         out.why = a.why
         return out
     if t is Union:
         joined: Value | None = None
         for alt in a.alts:
-            one = lower(alt, drop, here, level, outer)
+            one = lower(alt, drop, here, level, outer, depth - 1)
             joined = one if joined is None else join(joined, one)
         return joined if joined is not None else UNKNOWN
     return value
 
 
-def leaf(value: Value) -> Value:
+def leaf(value: Value, depth: int = DEPTH) -> Value:
     """The join of a pytree's leaves; what `jax.tree.map` hands to its function."""
     t = type(value)
     a: Any = value
@@ -170,6 +177,8 @@ def leaf(value: Value) -> Value:
         return value
     if t is Tree:
         return Arr(a.modes, None, None, a.why, a.level, a.weak)
+    if depth == 0:
+        return UNKNOWN
     inner: list[Value] = []
     if t is Tup:
         inner = list(a.items)
@@ -189,26 +198,28 @@ def leaf(value: Value) -> Value:
     for part in inner:
         if part is NONE:
             continue
-        one = leaf(part)
+        one = leaf(part, depth - 1)
         out = one if out is None else join(out, one)
     return out if out is not None else UNKNOWN
 
 
-def rebuild(value: Value, new_leaf: Value) -> Value:
+def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
     """The same structure with every leaf replaced."""
     t = type(value)
     a: Any = value
+    if depth == 0:
+        return UNKNOWN
     if t is Tup:
-        return Tup(tuple([rebuild(i, new_leaf) for i in a.items]), a.cls)
+        return Tup(tuple([rebuild(i, new_leaf, depth - 1) for i in a.items]), a.cls)
     if t is Seq:
         if a.items is not None:
-            return Seq(a.kind, [rebuild(i, new_leaf) for i in a.items], None, 1 << 30)
+            return Seq(a.kind, [rebuild(i, new_leaf, depth - 1) for i in a.items], None, 1 << 30)
         return Seq(a.kind, None, new_leaf, 1 << 30)
     if t is Map:
-        rest = None if a.rest is None else rebuild(a.rest, new_leaf)
-        return Map({k: rebuild(v, new_leaf) for k, v in a.entries.items()}, rest, 1 << 30)
+        rest = None if a.rest is None else rebuild(a.rest, new_leaf, depth - 1)
+        return Map({k: rebuild(v, new_leaf, depth - 1) for k, v in a.entries.items()}, rest, 1 << 30)
     if t is Inst and is_pytree(a.cls):
-        return Inst(a.cls, {k: rebuild(v, new_leaf) for k, v in a.attrs.items()}, 1 << 30, None, a.open)
+        return Inst(a.cls, {k: rebuild(v, new_leaf, depth - 1) for k, v in a.attrs.items()}, 1 << 30, None, a.open)
     if t is Tree:
         if type(new_leaf) is Arr:
             return Tree(new_leaf.modes, new_leaf.why, new_leaf.level, new_leaf.weak, a.evidence)

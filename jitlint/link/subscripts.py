@@ -315,6 +315,8 @@ def _store_one(m: Machine, f: Frame, at: int, obj: Value, index: Value, value: V
             a.items[const] = value if certain and a.token is f.token else join(old, value)
         else:
             widen(a, value)
+    elif t is At:
+        m.emit(f, ArrayStore, at, hurt(a.arr, STAGED_OR_BATCHED), op=op, what="")
     elif t is Inst:
         method = operators.find_method(a, "__setitem__")
         if method is not None:

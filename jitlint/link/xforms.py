@@ -134,6 +134,8 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     """Call a transformed function."""
     spec: Wrap = x.spec
     mark_called(x)
+    if x.broken:
+        return UNKNOWN
     w = f.world
     if (w.eager_jit and spec.modes & S) or (spec.modes == 0 and not spec.custom):
         return _custom_result(m, f, at, x, calls.call(m, f, at, x.target, args))
@@ -181,8 +183,8 @@ def _lift_arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | No
     for i, value in enumerate(args.pos):
         name = positional[i].name if i < len(positional) else ""
         if i in nums or (name and name in names) or name in skip:
-            misuse.check_static_value(m, f, at, x, name or f"argument {i}", value)
-            pos.append(value)
+            bad = misuse.check_static_value(m, f, at, x, name or f"argument {i}", value)
+            pos.append(UNKNOWN if bad else value)
         elif not known or (only is not None and i not in only) or (axes is not None and i in axes):
             pos.append(value)
         else:
@@ -190,8 +192,7 @@ def _lift_arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | No
     kw: dict[str, Value] = {}
     for name, value in args.kw.items():
         if name in names:
-            misuse.check_static_value(m, f, at, x, name, value)
-            kw[name] = value
+            kw[name] = UNKNOWN if misuse.check_static_value(m, f, at, x, name, value) else value
         elif not known or only is not None:
             kw[name] = value
         else:
