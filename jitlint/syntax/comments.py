@@ -1,7 +1,7 @@
 """The comments of a file, for those who look for suppressions and other remarks to the tools.
 
 What it does: find comments and where they stand, also in files that do not parse.
-What it does not: interpret them. Layer: ``syntax``.
+What it does not: interpret them, look into the braces of f-strings. Layer: ``syntax``.
 """
 
 from __future__ import annotations

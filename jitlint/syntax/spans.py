@@ -9,8 +9,6 @@ Spans are those of Python's `ast`, which are also those of tracebacks: redundant
 expression, while those of a tuple or a generator expression do; a decorated function starts at its ``def``
 (ask for `Function.first_at` to get the decorator); a compound statement ends where its last statement ends.
 The parts of a string annotation span the whole string; a parameter spans its name and annotation.
-
-libcst drops form feeds at the start of a line: there, and only on that line, columns are too small by their number.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from libcst._nodes.internal import CodegenState
 
 from jitlint.base.diagnostic import Span
 from jitlint.syntax.lowering import deep_stack, lower_with_nodes
-from jitlint.syntax.source import SyntaxProblem
+from jitlint.syntax.source import SyntaxProblem, end_lines
 
 _STAR = re.compile(r"\*\s*\w+")
 _NOTHING = nullcontext()
@@ -110,7 +108,11 @@ def _spans(text: str, wanted: Collection[int]) -> dict[int, Span]:
     tokens = state.tokens
     offsets = [0, *accumulate(map(len, tokens))]
     code = "".join(tokens)
-    lines = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", code))]
+    text = end_lines(text)
+    if code != text:
+        aligned = _align(code, text)
+        offsets = [aligned[offset] for offset in offsets]
+    lines = [0, *(match.end() for match in re.finditer(r"\r?\n", text))]
     spans = {}
     for origin, (first, last) in ends_of.items():
         start = state.starts[id(first)]
@@ -129,12 +131,29 @@ def _spans(text: str, wanted: Collection[int]) -> dict[int, Span]:
                 end += 1
             end += 1
         begin, stop = offsets[start], offsets[end]
-        if type(first) is cst.MatchStar and (star := _STAR.match(code, begin)):
+        if type(first) is cst.MatchStar and (star := _STAR.match(text, begin)):
             stop = star.end()  # libcst counts the comma in
         line = bisect_right(lines, begin)
         end_line = bisect_right(lines, stop)
         spans[origin] = Span(line, begin - lines[line - 1] + 1, end_line, stop - lines[end_line - 1] + 1)
     return spans
+
+
+def _align(code: str, text: str) -> list[int]:
+    """For each offset in ``code`` its offset in ``text``, which is the same but for dropped white space.
+
+    libcst drops a form feed before a statement, and blanks behind the conversion in ``f"{x!r }"``.
+    """
+    aligned = []
+    at = 0
+    for character in code:
+        while at < len(text) and text[at] != character and text[at].isspace():
+            at += 1
+        aligned.append(at)
+        if text.startswith(character, at):
+            at += 1
+    aligned.append(at)
+    return aligned
 
 
 _BRACKETED = frozenset({cst.Tuple, cst.MatchTuple})

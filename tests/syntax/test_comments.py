@@ -31,6 +31,16 @@ def test_broken_files_have_comments_too() -> None:
     assert comments("x = (\n'unclosed  # noqa\ny # noqa\n") == [(2, 12, "# noqa"), (3, 3, "# noqa")]
 
 
+def _comments_in_f_strings(tokens: list[tokenize.TokenInfo]) -> bool:
+    depth = 0
+    for token in tokens:
+        kind = tokenize.tok_name[token.type]
+        depth += (kind == "FSTRING_START") - (kind == "FSTRING_END")
+        if depth and kind == "COMMENT":
+            return True
+    return False
+
+
 def test_agreement_with_tokenize() -> None:
     compared = 0
     for source in corpus():
@@ -38,6 +48,8 @@ def test_agreement_with_tokenize() -> None:
         try:
             tokens = list(tokenize.generate_tokens(io.StringIO(text, newline="").readline))
         except (tokenize.TokenError, SyntaxError):
+            continue
+        if _comments_in_f_strings(tokens):  # the one place where we do not look
             continue
         expected = [(t.start[0], t.start[1] + 1, t.string) for t in tokens if t.type == tokenize.COMMENT]
         assert comments(text) == expected, source.path
