@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import tokenize
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
@@ -206,11 +207,13 @@ def _split(values: Iterable[str]) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=8)
 def _source_lines(path: str) -> list[str]:
-    from jitlint.base.text import split_lines
-    from jitlint.syntax.source import Source, read_source
-
-    source = read_source(path)
-    return split_lines(source.text) if isinstance(source, Source) else []
+    """The lines of a file, to show; none if it has become unreadable. Does without the syntax layer: showing a
+    remembered finding should not load the parser."""
+    try:
+        with tokenize.open(path) as stream:
+            return stream.read().split("\n")
+    except (OSError, SyntaxError, UnicodeError, ValueError, LookupError):
+        return []
 
 
 def _style(stream: TextIO) -> Style:
