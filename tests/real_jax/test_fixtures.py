@@ -5,13 +5,18 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+from collections.abc import Sequence
 
+import jax
 import pytest
 
 import jitlint.rules
 from jitlint.base.outcome import Raises
 from tests.fixtures.marks import Mark, Program, cases, marks, must_raise, programs
 from tests.real_jax.run import Outcome, run
+
+if jax.__version_info__ < (0, 10):
+    pytest.skip(f"the fixtures are measured on JAX 0.10, not {jax.__version__}", allow_module_level=True)
 
 
 def _outcomes_by_code() -> dict[str, Raises]:
@@ -50,7 +55,7 @@ def _shows(outcome: Outcome, mark: Mark) -> bool:
     return _is_late(mark) and outcome.raised in OUTCOMES[mark.code].classes and outcome.follows_from(mark)
 
 
-def _parameters() -> list[object]:
+def _parameters() -> Sequence[object]:
     found = []
     for program in programs():
         group = [pytest.mark.frameworks] if program.framework else []
