@@ -99,6 +99,11 @@ class Cache:
         return entry if entry is not None and entry.holds_for(status) else None
 
     def remember(self, path: str, entry: FileEntry) -> None:
+        """Keep the entry for the next run; a file whose name is not text is looked at each time."""
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            return
         self._index.files[self._relative(path)] = entry
         self._changed = True
 
@@ -157,9 +162,14 @@ class Cache:
         return self._load(f"run-{key}", kind)
 
     def keep_run(self, key: str, result: object) -> None:
+        """Keep a whole result, unless a name in it is not text."""
         if self._directory is None:
             return
-        self._write(f"run-{key}", msgspec.msgpack.encode(result))
+        try:
+            data = msgspec.msgpack.encode(result)
+        except UnicodeEncodeError:
+            return
+        self._write(f"run-{key}", data)
         with contextlib.suppress(OSError):
             runs = [entry for entry in os.scandir(self._directory) if entry.name.startswith("run-")]
             runs.sort(key=lambda entry: entry.stat().st_mtime_ns)

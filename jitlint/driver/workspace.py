@@ -1,8 +1,8 @@
 """The files of one run: found, hashed, named, and reduced to those that can matter (layer: ``driver``).
 
-Files that the user named are reported on; files that they import (within the project) are context. Only
-files connected with JAX are analysed at all: those that mention a library, and what is connected with them
-by imports, in either direction. On an unchanged tree nothing but file status is read.
+Files that the user named are reported on; files that they import (within the project) are context. Of a
+directory, only files connected with JAX are analysed at all: those that mention a library, and what is
+connected with them by imports, in either direction. On an unchanged tree nothing but file status is read.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ def open_workspace(paths: Sequence[str], settings: Settings, use_cache: bool) ->
     imports = {path: entry.scan.imports for path, entry in workspace.entries.items()}
     workspace.names = module_names(workspace.layout, imports)
     everything = bool(settings.traced or settings.catalogue)
-    workspace.relevant = [path for path in workspace.entries if everything] or _relevant(workspace, edges)
+    # A file that is named itself is looked into in any case, if only to say that it is no Python.
+    start = set(workspace.entries) if everything else {os.path.abspath(path) for path in paths}
+    workspace.relevant = _relevant(workspace, edges, start)
     return workspace
 
 
@@ -123,13 +125,13 @@ def _with_context(workspace: Workspace, look: _Look) -> dict[str, set[str]]:
     return edges
 
 
-def _relevant(workspace: Workspace, edges: dict[str, set[str]]) -> list[str]:
-    """Files that mention a library, and all that hang together with them by imports."""
+def _relevant(workspace: Workspace, edges: dict[str, set[str]], start: set[str]) -> list[str]:
+    """The files of ``start``, files that mention a library, and all that hang together with them by imports."""
     neighbours: dict[str, set[str]] = {path: set(targets) for path, targets in edges.items()}
     for path, targets in edges.items():
         for target in targets:
             neighbours.setdefault(target, set()).add(path)
-    waiting = [path for path, entry in workspace.entries.items() if entry.scan.mentions]
+    waiting = [path for path, entry in workspace.entries.items() if entry.scan.mentions or path in start]
     reached = set(waiting)
     while waiting:
         for neighbour in neighbours.get(waiting.pop(), ()):

@@ -84,7 +84,7 @@ def check(
     if min_confidence is not None:
         settings = replace(settings, min_confidence=parse_confidence(min_confidence, "--min-confidence"))
     result = run_check(paths or ["."], settings, jobs=jobs, use_cache=not no_cache)
-    shown = [*result.problems, *result.findings]
+    shown = sorted([*result.problems, *result.findings], key=lambda finding: finding.sort_key)
     style = _style(sys.stdout)
     if output_format == "json":
         _print([findings_json(shown, result.urls)])

@@ -72,6 +72,20 @@ def test_files_that_cannot_concern_jax_are_not_analysed(project: Write, simple_a
     assert len(simple_analysis[-1][0]) == 7
 
 
+def test_a_file_that_is_named_itself_is_always_looked_into(project: Write, simple_analysis: Seen) -> None:
+    project({"broken.py": "def f(:\n"})
+    assert [problem.code for problem in _check("broken.py").problems] == ["JIT001"]
+    assert _check(".").problems == []
+
+
+def test_names_that_are_not_text_are_no_obstacle(project: Write, simple_analysis: Seen) -> None:
+    root = project({"a.py": BRANCH})
+    (root / os.fsdecode(b"b\xff.py")).write_text(BRANCH)
+    _age(root)
+    for _ in range(2):
+        assert len(_check().findings) == 2
+
+
 def test_imported_files_are_context_and_not_reported(project: Write, simple_analysis: Seen) -> None:
     project({"pkg/__init__.py": "", "pkg/a.py": "from pkg import b\n" + BRANCH, "pkg/b.py": BRANCH})
     assert _lines(_check("pkg/a.py")) == ["pkg/a.py:7:8 JIT101"]

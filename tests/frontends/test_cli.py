@@ -85,7 +85,7 @@ def test_json_output_is_one_array_whatever_happens(project: Write, capsys: Captu
     project({"a.py": BRANCH, "b.py": "import jax\n("})
     assert main(["check", "--output-format", "json", "--statistics"]) == 2
     captured = capsys.readouterr()
-    problem, finding = json.loads(captured.out)
+    finding, problem = json.loads(captured.out)
     assert list(finding) == list(problem) == KEYS
     assert (problem["code"], problem["path"], problem["line"]) == ("JIT001", "b.py", 2)
     assert (finding["code"], finding["line"], finding["column"], finding["end_column"]) == (
