@@ -139,7 +139,7 @@ class _Run:
     def _key(self, command: str) -> str:
         """Everything that the result depends on: the tool is part of the index and of the names below."""
         workspace = self._workspace
-        named = set(workspace.named)
+        named, relevant = set(workspace.named), set(workspace.relevant)
         parts: list[object] = [
             command,
             workspace.cache.tool,
@@ -149,7 +149,8 @@ class _Run:
             [(self._kept_path(path), why) for path, why in workspace.failures],
         ]
         for path, entry in workspace.entries.items():
-            parts.append((self._kept_path(path), workspace.names[path], entry.digest, path in named))
+            roles = (path in named, path in relevant)
+            parts.append((self._kept_path(path), workspace.names[path], entry.digest, roles))
         return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
     # ------------------------------------------------------------ the phases
