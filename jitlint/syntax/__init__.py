@@ -1,9 +1,19 @@
-"""Source text to IR: the only home of libcst."""
+"""Source text to IR: the only home of libcst.
+
+libcst itself is loaded when `lower` or `compute_spans` is first asked for: a run that finds everything in
+the cache never pays for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from jitlint.syntax.comments import comments
-from jitlint.syntax.lowering import lower
 from jitlint.syntax.source import Source, SyntaxProblem, decode, decode_source, read_source
-from jitlint.syntax.spans import compute_spans
+
+if TYPE_CHECKING:
+    from jitlint.syntax.lowering import lower
+    from jitlint.syntax.spans import compute_spans
 
 __all__ = [
     "Source",
@@ -15,3 +25,15 @@ __all__ = [
     "lower",
     "read_source",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "lower":
+        from jitlint.syntax.lowering import lower
+
+        return lower
+    if name == "compute_spans":
+        from jitlint.syntax.spans import compute_spans
+
+        return compute_spans
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

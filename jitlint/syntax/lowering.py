@@ -59,6 +59,12 @@ def lower_with_nodes(text: str) -> tuple[ir.Module, list[Any], cst.Module] | Syn
             return _lower_tree(tree, text)
     except RecursionError:
         return SyntaxProblem(TOO_COMPLEX, "too complex to be analysed (nested too deeply)")
+    except KeyError as error:
+        kind = error.args[0]
+        if not isinstance(kind, type):
+            raise
+        # The tables have no handler: a libcst newer than this code, and a text that uses what is new in it.
+        return SyntaxProblem(SYNTAX_ERROR, f"syntax that jitlint does not know yet ({kind.__name__})")
     finally:
         if collecting:
             gc.enable()

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import gc
+import inspect
+import subprocess
 import sys
 
+import libcst as cst
 import pytest
 
+import jitlint.syntax
 from jitlint.syntax import SyntaxProblem, ir, lower
+from jitlint.syntax.lower_expr import EXPR
+from jitlint.syntax.lower_stmt import STMT
 from tests.syntax.helpers import corpus, module, problem, walk
 
 
@@ -85,3 +91,35 @@ def test_a_long_file() -> None:
     lowered = module(text)
     assert len(lowered.functions) == 5_000
     assert len(lowered.body) == 40_000
+
+
+def _concrete(base: type) -> set[str]:
+    """Names of the classes below ``base`` that can be instantiated and are exported."""
+    found: set[str] = set()
+    subclasses: list[type] = base.__subclasses__()
+    for cls in subclasses:
+        found |= _concrete(cls)
+        if not inspect.isabstract(cls) and hasattr(cst, cls.__name__) and not cls.__name__.startswith("Base"):
+            found.add(cls.__name__)
+    return found
+
+
+def test_every_class_of_libcst_is_lowered() -> None:
+    statements = _concrete(cst.BaseSmallStatement) | _concrete(cst.BaseCompoundStatement)
+    assert statements == {cls.__name__ for cls in STMT}
+    assert _concrete(cst.BaseExpression) == {cls.__name__ for cls in EXPR}
+
+
+def test_a_class_that_is_not_known_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(EXPR, cst.Set)
+    assert problem("x = {1}") == SyntaxProblem("JIT001", "syntax that jitlint does not know yet (Set)")
+
+
+def test_libcst_is_loaded_only_when_needed() -> None:
+    code = "import sys, jitlint.syntax, jitlint.syntax.ir; sys.exit('libcst' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_no_other_names() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'lowre'"):
+        jitlint.syntax.lowre  # noqa: B018
