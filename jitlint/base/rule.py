@@ -56,7 +56,9 @@ class Rule:
     default: bool = True
     checks: list[tuple[type, Check]] = field(default_factory=list)
 
-    def on(self, event_type: type[E]) -> Callable[[Callable[[E], Report | None]], Callable[[E], Report | None]]:
+    def on(
+        self, event_type: type[E]
+    ) -> Callable[[Callable[[E], Report | None]], Callable[[E], Report | None]]:
         """Register the decorated function as this rule's check for one event type."""
 
         def register(check: Callable[[E], Report | None]) -> Callable[[E], Report | None]:

@@ -169,7 +169,9 @@ def read(data: dict[str, Any], into: Transforms, source: str) -> None:
         into.arrays |= frozenset(data.get("array_types", ()))
         into.modules += tuple(data.get("module_prefixes", ()))
     except (KeyError, TypeError, AttributeError) as error:
-        raise CatalogueError(f"{source}: entry {entry_name!r} does not follow the schema ({error})") from error
+        raise CatalogueError(
+            f"{source}: entry {entry_name!r} does not follow the schema ({error})"
+        ) from error
 
 
 @functools.cache

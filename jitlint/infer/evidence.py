@@ -1,7 +1,8 @@
 """What the uses of a parameter say about its kind, flow-insensitively (layer: ``infer``).
 
 Arithmetic, ordering, `.shape`, a slice or a `jax.numpy` call say *array*; `.items()` or a string subscript say
-*map*; unpacking or `.append` say *seq*. Contradicting or missing evidence is "".
+*map*; unpacking or `.append` say *seq*; a parameter that is only ever tested is a *flag*. Contradicting or missing
+evidence is "".
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ ARRAY_ATTRIBUTES = frozenset(
 MAP_ATTRIBUTES = frozenset({"items", "keys", "values", "setdefault"})
 SEQ_ATTRIBUTES = frozenset({"append", "extend", "insert"})
 ARRAY_ROOTS = frozenset({"jnp", "np", "numpy", "onp", "lax", "jsp", "jrandom", "random", "jr", "math"})
-NOT_ARRAY_CALLS = frozenset({"tree_map", "tree", "tree_util", "asarray", "array", "shape", "ndim", "size", "result_type"})
+NOT_ARRAY_CALLS = frozenset(
+    {"tree_map", "tree", "tree_util", "asarray", "array", "shape", "ndim", "size", "result_type"}
+)
 ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**", "@"})
 ORDER = frozenset({"<", "<=", ">", ">="})
 
 
 def parameter_evidence(fn: FuncInfo) -> dict[str, str]:
-    """Parameter name to array, map, seq; parameters without clear evidence are absent. Cached on the function."""
+    """Parameter name to array, map, seq, flag; parameters without clear evidence are absent. Cached on the function."""
     if fn.evidence is None:
         names = {p.name for p in fn.node.params}
         found: dict[str, set[str]] = {}
@@ -34,15 +37,25 @@ def parameter_evidence(fn: FuncInfo) -> dict[str, str]:
         for stmt in fn.body:
             collector.walk(stmt)
         fn.evidence = {name: kinds.pop() for name, kinds in found.items() if len(kinds) == 1}
+        for name in names - set(found):
+            if collector.tested.get(name, 0) and collector.tested[name] == collector.loads.get(name, 0):
+                fn.evidence[name] = "flag"
     return fn.evidence
 
 
 class _Collector:
-    __slots__ = ("found", "names")
+    __slots__ = ("found", "loads", "names", "tested")
 
     def __init__(self, names: set[str], found: dict[str, set[str]]) -> None:
         self.names = names
         self.found = found
+        self.loads: dict[str, int] = {}
+        self.tested: dict[str, int] = {}
+
+    def test(self, node: Any) -> None:
+        """A name whose truth is asked."""
+        if type(node) is ir.Name and node.id in self.names:
+            self.tested[node.id] = self.tested.get(node.id, 0) + 1
 
     def note(self, node: Any, kind: str) -> None:
         if type(node) is ir.Name and node.id in self.names:
@@ -66,6 +79,20 @@ class _Collector:
                     stack.append(value)
 
 
+def _name(c: _Collector, node: ir.Name) -> None:
+    if node.id in c.names:
+        c.loads[node.id] = c.loads.get(node.id, 0) + 1
+
+
+def _tests(c: _Collector, node: Any) -> None:
+    c.test(node.test)
+
+
+def _boolop(c: _Collector, node: ir.BoolOp) -> None:
+    c.test(node.left)
+    c.test(node.right)
+
+
 def _attr(c: _Collector, node: ir.Attr) -> None:
     if node.name in ARRAY_ATTRIBUTES:
         c.note(node.obj, "array")
@@ -78,7 +105,9 @@ def _attr(c: _Collector, node: ir.Attr) -> None:
 def _binop(c: _Collector, node: ir.BinOp) -> None:
     if node.op in ARITHMETIC:
         for side, other in ((node.left, node.right), (node.right, node.left)):
-            if type(other) in (ir.List, ir.Tuple, ir.Fstr, ir.Dict) or (type(other) is ir.Const and other.kind == "str"):
+            if type(other) in (ir.List, ir.Tuple, ir.Fstr, ir.Dict) or (
+                type(other) is ir.Const and other.kind == "str"
+            ):
                 continue
             c.note(side, "array")
 
@@ -90,7 +119,9 @@ def _augmented(c: _Collector, node: ir.AugAssign) -> None:
 
 
 def _unary(c: _Collector, node: ir.UnaryOp) -> None:
-    if node.op != "not":
+    if node.op == "not":
+        c.test(node.operand)
+    else:
         c.note(node.operand, "array")
 
 
@@ -125,13 +156,24 @@ def _call(c: _Collector, node: ir.Call) -> None:
         for arg in node.args:
             c.note(arg.value, "array")
     elif path and not NOT_ARRAY_CALLS.intersection(path):
-        if func.id in ARRAY_ROOTS or (func.id == "jax" and path[-1] in ("numpy", "nn", "lax", "random", "scipy")):
+        if func.id in ARRAY_ROOTS or (
+            func.id == "jax" and path[-1] in ("numpy", "nn", "lax", "random", "scipy")
+        ):
             for arg in node.args[:2]:
-                if arg.name is None and arg.star == 0 and path[0] not in ("scan", "cond", "while_loop", "fori_loop"):
+                if (
+                    arg.name is None
+                    and arg.star == 0
+                    and path[0] not in ("scan", "cond", "while_loop", "fori_loop")
+                ):
                     c.note(arg.value, "array")
 
 
 _LOOKS: dict[type, Any] = {
+    ir.Name: _name,
+    ir.If: _tests,
+    ir.While: _tests,
+    ir.IfExp: _tests,
+    ir.BoolOp: _boolop,
     ir.Attr: _attr,
     ir.BinOp: _binop,
     ir.AugAssign: _augmented,

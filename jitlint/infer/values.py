@@ -118,7 +118,9 @@ class Tree(Value):
 
     __slots__ = ("evidence", "level", "modes", "weak", "why")
 
-    def __init__(self, modes: int, why: str = "", level: int = 0, weak: bool = False, evidence: str = "") -> None:
+    def __init__(
+        self, modes: int, why: str = "", level: int = 0, weak: bool = False, evidence: str = ""
+    ) -> None:
         self.modes = modes
         self.why = why
         self.level = level
@@ -152,7 +154,12 @@ class Seq(Value):
     __slots__ = ("items", "kind", "level", "rest", "token")
 
     def __init__(
-        self, kind: str, items: list[Value] | None, rest: Value | None = None, level: int = 0, token: object = None
+        self,
+        kind: str,
+        items: list[Value] | None,
+        rest: Value | None = None,
+        level: int = 0,
+        token: object = None,
     ) -> None:
         self.kind = kind
         self.items = items
@@ -188,7 +195,12 @@ class Inst(Value):
     __slots__ = ("attrs", "cls", "level", "modes", "open", "token", "why")
 
     def __init__(
-        self, cls: ClassInfo, attrs: dict[str, Value], level: int = 0, token: object = None, open: bool = False
+        self,
+        cls: ClassInfo,
+        attrs: dict[str, Value],
+        level: int = 0,
+        token: object = None,
+        open: bool = False,
     ) -> None:
         self.cls = cls
         self.attrs = attrs
@@ -221,7 +233,13 @@ class Scope:
     __slots__ = ("fn", "key", "level", "parent", "token", "vars")
 
     def __init__(
-        self, vars: dict[str, Value], parent: Scope | None, fn: FuncInfo | None, key: int, level: int, token: object
+        self,
+        vars: dict[str, Value],
+        parent: Scope | None,
+        fn: FuncInfo | None,
+        key: int,
+        level: int,
+        token: object,
     ) -> None:
         self.vars = vars
         self.parent = parent

@@ -27,7 +27,14 @@ from jitlint.link import pytrees
 from jitlint.link.events import STAGED_OR_BATCHED, confidence_of, emit_numpy, hurt, tracer_inside
 from jitlint.link.machine import Args, Frame, Machine
 
-FULL_REDUCTIONS = frozenset("sum mean max min prod any all std var ptp median nansum nanmean nanmax nanmin amax amin count_nonzero".split())
+FULL_REDUCTIONS = frozenset(
+    "sum mean max min prod any all std var ptp median nansum nanmean nanmax nanmin amax amin count_nonzero".split()
+)
+COLLECTIVES = frozenset(
+    "psum pmean pmax pmin ppermute pshuffle all_gather all_to_all psum_scatter pvary pcast".split()
+)
+"""Collectives take pytrees and give the same structure."""
+
 INDEX_REDUCTIONS = frozenset({"argmax", "argmin"})
 SHAPED = frozenset({"zeros", "ones", "empty", "full"})
 SAME_RANK = frozenset(
@@ -35,7 +42,14 @@ SAME_RANK = frozenset(
     "logical_and logical_or logical_not add subtract multiply divide power greater less equal not_equal zeros_like "
     "ones_like full_like relu sigmoid softplus gelu astype negative logical_xor bitwise_and bitwise_or".split()
 )
-DTYPE_KINDS = (("bool", "bool"), ("uint", "int"), ("int", "int"), ("bfloat", "float"), ("float", "float"), ("complex", "complex"))
+DTYPE_KINDS = (
+    ("bool", "bool"),
+    ("uint", "int"),
+    ("int", "int"),
+    ("bfloat", "float"),
+    ("float", "float"),
+    ("complex", "complex"),
+)
 
 
 def dtype_kind(value: Value | None) -> str | None:
@@ -89,11 +103,28 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
         if not (weak and modes and not f.world.here):
             probe = Arr(modes | f.world.here, None, None, why, f.world.level)
             cure = result.cures[0] if result.cures else ""
-            m.emit(f, ApiMisuse, at, probe, api=fn.name, problem="data-dependent-shape", parameter="", exception="", cure=cure)
+            m.emit(
+                f,
+                ApiMisuse,
+                at,
+                probe,
+                api=fn.name,
+                problem="data-dependent-shape",
+                parameter="",
+                exception="",
+                cure=cure,
+            )
             return UNKNOWN
     if blamed:
         return UNKNOWN
     where = fn.name.rpartition(".")[2]
+    if where in COLLECTIVES and bound:
+        return pytrees.rebuild(bound[0][1], Arr(modes | f.world.here, None, None, why, f.world.level))
+    if receiver is not None and (receiver.host or receiver.weak):
+        out = _value(m, f, fn, result, bound, receiver, modes, why, where)
+        if type(out) is Arr:
+            out.weak, out.host = weak and bool(modes), receiver.host and not modes
+        return out
     return _value(m, f, fn, result, bound, receiver, modes | f.world.here, why or _here_why(f, where), where)
 
 
@@ -143,23 +174,65 @@ def _list_argument(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parame
     if not param.refuses_list or param.kind.startswith("var") or not fn.name.startswith("jax."):
         return
     if (type(value) is Seq and value.kind == "list") or (type(value) is Tup and value.cls is None):
-        m.emit(f, ApiMisuse, at, None, api=fn.name, problem="list-argument", parameter=param.name, exception="TypeError", cure="")
+        m.emit(
+            f,
+            ApiMisuse,
+            at,
+            None,
+            api=fn.name,
+            problem="list-argument",
+            parameter=param.name,
+            exception="TypeError",
+            cure="",
+        )
 
 
-def _needs_cure(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parameter, value: Value, condition: Any) -> bool:
+def _needs_cure(
+    m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parameter, value: Value, condition: Any
+) -> bool:
     found = hurt(value, STAGED_OR_BATCHED)
     if found is None or (condition.scalar and not (type(found) is Arr and found.rank == 0)):
         return False
     cure = condition.cure[0] if condition.cure else ""
     if cure:
-        m.emit(f, ApiMisuse, at, found, confidence_of(value), api=fn.name, problem="data-dependent-shape", parameter=param.name, exception=condition.exception, cure=cure)
+        m.emit(
+            f,
+            ApiMisuse,
+            at,
+            found,
+            confidence_of(value),
+            api=fn.name,
+            problem="data-dependent-shape",
+            parameter=param.name,
+            exception=condition.exception,
+            cure=cure,
+        )
     else:
-        m.emit(f, ApiMisuse, at, found, confidence_of(value), api=fn.name, problem="static-argument", parameter=param.name, exception=condition.exception, cure="")
+        m.emit(
+            f,
+            ApiMisuse,
+            at,
+            found,
+            confidence_of(value),
+            api=fn.name,
+            problem="static-argument",
+            parameter=param.name,
+            exception=condition.exception,
+            cure="",
+        )
     return True
 
 
 def _value(
-    m: Machine, f: Frame, fn: ApiFunction, result: Result, bound: list[tuple[Parameter, Value]], receiver: Any, modes: int, why: str, name: str
+    m: Machine,
+    f: Frame,
+    fn: ApiFunction,
+    result: Result,
+    bound: list[tuple[Parameter, Value]],
+    receiver: Any,
+    modes: int,
+    why: str,
+    name: str,
 ) -> Value:
     kind = result.kind
     level = f.world.level
@@ -172,7 +245,9 @@ def _value(
     if kind == "tree":
         return Tree(modes, why, level)
     if kind == "same":
-        return next((v for p, v in bound if p.name in result.arguments), receiver if receiver is not None else UNKNOWN)
+        return next(
+            (v for p, v in bound if p.name in result.arguments), receiver if receiver is not None else UNKNOWN
+        )
     if kind in ("list", "tuple"):
         items = [Arr(modes, _plain_dtype(k), None, why, level) for k in result.arguments]
         if kind == "list":
@@ -219,7 +294,9 @@ def _like(result: Result, by_name: dict[str, Value], receiver: Any) -> str | Non
     return None
 
 
-def _rank(name: str, bound: list[tuple[Parameter, Value]], by_name: dict[str, Value], receiver: Any) -> int | None:
+def _rank(
+    name: str, bound: list[tuple[Parameter, Value]], by_name: dict[str, Value], receiver: Any
+) -> int | None:
     if name in FULL_REDUCTIONS or name in INDEX_REDUCTIONS:
         axis = by_name.get("axis", NONE)
         keep = by_name.get("keepdims")
@@ -238,7 +315,9 @@ def _rank(name: str, bound: list[tuple[Parameter, Value]], by_name: dict[str, Va
         return 1
     if name in SAME_RANK:
         ranks: list[int] = []
-        for source in ([receiver] if receiver is not None else []) + [v for p, v in bound if not p.must_be_static]:
+        for source in ([receiver] if receiver is not None else []) + [
+            v for p, v in bound if not p.must_be_static
+        ]:
             if type(source) is Arr and source.rank is not None:
                 ranks.append(source.rank)
             elif type(source) is Py and source.kind in pytrees.NUMBERS:
@@ -278,11 +357,13 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
         return NONE
     if fn.result == "list":
         return Seq("list", None, Arr(0, host=True), f.world.level)
-    if fn.behaviour == "works" and f.world.here & S and any(type(v) is Arr and not v.host for v in args.pos[:1]):
+    if (
+        fn.behaviour == "works"
+        and f.world.here & S
+        and any(type(v) is Arr and not v.host for v in args.pos[:1])
+    ):
         return Arr(f.world.here, None, None, _here_why(f, fn.name), f.world.level)
     if any(v is UNKNOWN or type(v) in (Tree,) for v in args.pos[:1]):
         return UNKNOWN
     dtype = dtype_kind(args.kw.get("dtype"))
     return Arr(0, dtype, None, "", 0, False, True)
-
-

@@ -39,11 +39,23 @@ from jitlint.link.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.kinds import mro
 from jitlint.link.machine import Args, Frame, Machine
 
-TREE_METHODS = frozenset({"items", "keys", "values", "get", "copy", "update", "pop", "setdefault", "_replace", "replace"})
+TREE_METHODS = frozenset(
+    {"items", "keys", "values", "get", "copy", "update", "pop", "setdefault", "_replace", "replace"}
+)
 """Methods of containers: on a pytree of unknown structure they say that it is one."""
 
+IN_PLACE = frozenset(
+    {"sort", "fill", "put", "itemset", "resize", "partition", "setfield", "setflags", "byteswap"}
+)
 CONCRETE_CONVERTERS = {"item": "item", "tolist": "tolist"}
-CONSTANT_ATTRIBUTES = {"pi": "float", "e": "float", "inf": "float", "nan": "float", "newaxis": "none", "tau": "float"}
+CONSTANT_ATTRIBUTES = {
+    "pi": "float",
+    "e": "float",
+    "inf": "float",
+    "nan": "float",
+    "newaxis": "none",
+    "tau": "float",
+}
 
 
 def get(m: Machine, f: Frame, at: int, obj: Value, name: str) -> Value:
@@ -94,7 +106,15 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
         return Py("dtype") if name == "dtype" else STATIC
     if kind == "array":
         rank = obj.rank
-        return Arr(obj.modes | (0 if obj.host else f.world.here), obj.dtype, rank, obj.why, obj.level, obj.weak, obj.host)
+        return Arr(
+            obj.modes | (0 if obj.host else f.world.here),
+            obj.dtype,
+            rank,
+            obj.why,
+            obj.level,
+            obj.weak,
+            obj.host,
+        )
     if obj.host:
         return Method(obj, name)
     if kind is not None and kind.startswith(("concrete-only:", "missing:")):
@@ -109,10 +129,20 @@ def _refused(m: Machine, f: Frame, at: int, obj: Arr, name: str, kind: str) -> N
     if name in CONCRETE_CONVERTERS or name.startswith("__"):
         return
     if label == "missing":
-        if obj.level <= f.world.level and not obj.weak:
+        if name in IN_PLACE and not obj.weak:
             m.emit(f, ArrayStore, at, obj, op="method", what=name)
     elif hurt(obj, ANY_TRACER) is not None and (obj.modes & STAGED_OR_BATCHED):
-        m.emit(f, ApiMisuse, at, obj, api=f"jax.Array.{name}", problem="concrete-only", parameter=name, exception=exception, cure="")
+        m.emit(
+            f,
+            ApiMisuse,
+            at,
+            obj,
+            api=f"jax.Array.{name}",
+            problem="concrete-only",
+            parameter=name,
+            exception=exception,
+            cure="",
+        )
 
 
 def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
@@ -124,7 +154,13 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
         return Method(obj, name)
     kind = m.catalogue.array_attribute(name)
     if kind == "static":
-        return INT if name in ("ndim", "size", "itemsize", "nbytes") else Py("dtype") if name == "dtype" else STATIC
+        return (
+            INT
+            if name in ("ndim", "size", "itemsize", "nbytes")
+            else Py("dtype")
+            if name == "dtype"
+            else STATIC
+        )
     if kind == "array" and name in ("T", "mT", "real", "imag"):
         return Arr(obj.modes | f.world.here, None, None, obj.why, obj.level, obj.weak)
     if obj.evidence == "array" and kind is not None and kind.startswith(("concrete-only", "missing")):
@@ -174,6 +210,8 @@ def bind_descriptor(m: Machine, f: Frame, at: int, found: Value, recv: Value) ->
             return d.func  # type: ignore[no-any-return]
         if d.kind == "classmethod":
             return Bound(d.func, recv if type(recv) is Class else Class(recv.cls))  # type: ignore[attr-defined]
+    if t is Inst and any("__get__" in cls.namespace for cls in mro(found.cls)):  # type: ignore[attr-defined]
+        return UNKNOWN
     if t is Union:
         out: Value | None = None
         for alt in alternatives(found):
@@ -222,7 +260,7 @@ def _ext(m: Machine, f: Frame, at: int, obj: Ext, name: str) -> Value:
         kind = CONSTANT_ATTRIBUTES[name]
         return Py(kind, None) if kind == "none" else Py(kind)
     removed = m.catalogue.removed(dotted)
-    if removed is not None and dotted.startswith("jax."):
+    if removed is not None and not m.guards and dotted.startswith("jax."):
         m.removed_seen.setdefault((f.module.name, at), dotted)
     return Ext(m.catalogue.canonical(dotted))
 

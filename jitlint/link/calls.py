@@ -31,9 +31,9 @@ from jitlint.infer.values import (
     join,
     traced_modes,
 )
-from jitlint.link import classes, expressions, libraries, methods, statements, status, xforms
+from jitlint.link import classes, expressions, libraries, methods, parameters, statements, status, xforms
+from jitlint.link.kinds import find_method
 from jitlint.link.machine import MAX_CONTEXTS, MAX_DEPTH, Args, Frame, Machine, Memo, World
-from jitlint.link.operators import find_method
 
 
 def make_function(m: Machine, f: Frame, index: int) -> Func:
@@ -58,7 +58,9 @@ def decorated(m: Machine, f: Frame, value: Func) -> Value:
     for node in reversed(value.fn.node.decorators):
         decorator = expressions.evaluate(m, f, node)
         result = call(m, f, node.at, decorator, Args([out]))
-        if result is not UNKNOWN and not (type(result) is ExtInst and type(decorator) in (Ext, ExtInst, Method)):
+        if result is not UNKNOWN and not (
+            type(result) is ExtInst and type(decorator) in (Ext, ExtInst, Method)
+        ):
             out = result
     return out
 
@@ -120,7 +122,9 @@ def bind_arguments(m: Machine, func: Func, args: Args) -> dict[str, Value]:
         if kind == "var":
             rest = list(pos[used:])
             used = max(used, len(pos))
-            out[name] = Tup(tuple(rest)) if args.more is None else Seq("tuple", None, _join(rest, args.more), 1 << 30)
+            out[name] = (
+                Tup(tuple(rest)) if args.more is None else Seq("tuple", None, _join(rest, args.more), 1 << 30)
+            )
         elif kind == "kwvar":
             out[name] = Map(kw, args.kw_more, 1 << 30)
             kw = {}
@@ -152,7 +156,9 @@ def _or_default(func: Func, name: str, value: Value) -> Value:
 
 def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Value:
     """Call a function of the project in the caller's world."""
-    return activate(m, f, at, func, bind_arguments(m, func, args))
+    bound = bind_arguments(m, func, args)
+    parameters.refine(func, bound)
+    return activate(m, f, at, func, bound)
 
 
 def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> Value:
@@ -173,7 +179,9 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     m.activations += 1
     number = m.intern(key)
     scope = Scope(bound, func.scope, fn, number, world.level, f.token)
-    steps = (*f.steps, Step(f.module.name, at, f"`{fn.qualname}` is called here")) if f.steps else ()
+    steps = f.steps
+    if steps and (steps[-1].module, steps[-1].at) != (f.module.name, at):
+        steps = (*steps, Step(f.module.name, at, f"`{fn.qualname}` is called here"))
     frame = Frame(fn.module, scope, world, fn, f.depth + 1, steps, f.ground, f.confidence)
     frame.key = number
     frame.cls = None
@@ -205,7 +213,11 @@ def _result(fn: FuncInfo, frame: Frame, reached: bool) -> Value:
 
 
 def in_world(
-    f: Frame, world: World, steps: tuple[Step, ...], ground: str | None = None, confidence: Confidence | None = None
+    f: Frame,
+    world: World,
+    steps: tuple[Step, ...],
+    ground: str | None = None,
+    confidence: Confidence | None = None,
 ) -> Frame:
     """The caller's frame as seen from inside another world: what a transform calls its function from."""
     g = Frame(f.module, f.scope, world, f.fn, f.depth, steps, ground or f.ground, confidence or f.confidence)

@@ -23,15 +23,23 @@ from jitlint.infer.values import (
     alternatives,
     traced_modes,
 )
-from jitlint.link import annotations, calls, expressions, pytrees, statements
-from jitlint.link.kinds import mro
+from jitlint.link import calls, expressions, parameters, pytrees, statements
+from jitlint.link.kinds import find_method, mro
 from jitlint.link.machine import HOST, Args, Frame, Machine
-from jitlint.link.operators import find_method
 from jitlint.syntax import ir
 
 HARMLESS_BASES = frozenset(
-    {"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "enum.Enum", "enum.IntEnum"}
+    {
+        "builtins.object",
+        "abc.ABC",
+        "typing.Generic",
+        "typing.Protocol",
+        "typing_extensions.Protocol",
+        "enum.Enum",
+        "enum.IntEnum",
+    }
 )
+HARMLESS_DECORATORS = ("functools.total_ordering", "typing.", "abc.", "builtins.")
 LINEN_METHODS = frozenset(
     "param variable make_rng sow apply init init_with_output bind put_variable get_variable has_variable has_rng "
     "is_initializing is_mutable_collection perturb replace clone lazy_init tabulate unbind copy".split()
@@ -49,7 +57,9 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
         else:
             options[arg.name] = value
     scope = Scope({}, f.scope, None, f.scope.key, f.world.level, f.token)
-    info = ClassInfo(len(m.classes) + 1, f.module, node.name, node.qualname, node.at, bases, scope.vars, {}, f.scope)
+    info = ClassInfo(
+        len(m.classes) + 1, f.module, node.name, node.qualname, node.at, bases, scope.vars, {}, f.scope
+    )
     m.classes.append(info)
     _inherit(m, info)
     outer_scope, outer_cls = f.scope, f.cls
@@ -59,12 +69,17 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
     finally:
         f.scope, f.cls = outer_scope, outer_cls
     info.namespace = scope.vars
+    info.extern = (
+        info.extern or bool(options) or any("__init_subclass__" in c.namespace for c in mro(info)[1:])
+    )
     out: Value = Class(info)
     for decorator_node in reversed(node.decorators):
         decorator = expressions.evaluate(m, f, decorator_node)
         result = calls.call(m, f, decorator_node.at, decorator, Args([out]))
         if result is not UNKNOWN and type(result) is not ExtInst:
             out = result
+        elif type(decorator) is not Ext or not decorator.dotted.startswith(HARMLESS_DECORATORS):
+            info.extern = True
     return out
 
 
@@ -74,8 +89,14 @@ def _inherit(m: Machine, info: ClassInfo) -> None:
     for base in info.bases:
         if type(base) is Class:
             parent = base.info
-            role = role or m.transforms.roles.get(f"{parent.module.name}.{parent.qualname}") or m.class_roles.get(parent.id)
-            info.shape = info.shape or (parent.shape if parent.shape == "namedtuple" and parent.fields else "")
+            role = (
+                role
+                or m.transforms.roles.get(f"{parent.module.name}.{parent.qualname}")
+                or m.class_roles.get(parent.id)
+            )
+            info.shape = info.shape or (
+                parent.shape if parent.shape == "namedtuple" and parent.fields else ""
+            )
             info.extern = info.extern or parent.extern
             info.pytree = info.pytree or (parent.pytree and parent.role in ("eqx", "struct"))
         elif type(base) is Ext:
@@ -103,8 +124,14 @@ def decorate(m: Machine, kind: str, cls: Class, options: dict[str, Value]) -> Va
         info.shape = "dataclass"
         frozen = options.get("frozen")
         eq = options.get("eq")
-        if kind == "dataclass" and not (type(frozen) is Py and frozen.const is True) and not (type(eq) is Py and eq.const is False):
+        if (
+            kind == "dataclass"
+            and not (type(frozen) is Py and frozen.const is True)
+            and not (type(eq) is Py and eq.const is False)
+        ):
             info.hashable = "__hash__" in info.namespace
+    if kind == "static":
+        info.pytree, info.data_fields = True, frozenset()
     if kind in ("struct", "chex", "pytree", "register_dataclass"):
         info.pytree = True
         pytrees.mark_fields(info, kind, options)
@@ -199,7 +226,7 @@ def cold_instance(m: Machine, info: ClassInfo) -> Value:
             calls.activate(m, frame, info.at, init, bound)
             info.cold = probe
         else:
-            value = annotations.instance_of(m, info) if info.shape else None
+            value = parameters.instance_of(m, info) if info.shape else None
             info.cold = value if type(value) is Inst else probe
             if type(info.cold) is Inst:
                 _set_up(m, frame, info.at, info.cold)
@@ -215,7 +242,7 @@ def calls_default(m: Machine, func: Func, param: ir.Param) -> Value:
         return Seq("tuple", None, UNKNOWN, 0)
     if param.kind == "kwvar":
         return Map({}, UNKNOWN, 0)
-    value = annotations.value_of(m, func.scope, param.annotation)
+    value = parameters.value_of(m, func.scope, param.annotation)
     return value if value is not None else UNKNOWN
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Convert, Truth
-from jitlint.infer.values import NONE, Arr, B, L, S, Tree, Tup, Union, Value, alternatives, seq_element
+from jitlint.infer.values import Arr, B, L, Py, S, Tree, Tup, Union, Value, alternatives, seq_element
 from jitlint.infer.values import Map as MapValue
 from jitlint.infer.values import Seq as SeqValue
 from jitlint.link.machine import Frame, Machine
@@ -37,7 +37,7 @@ def hurt(value: Value, modes: int, container: bool = False) -> Value | None:
     if type(value) is Arr:
         return value if value.modes & modes and not value.host else None
     if type(value) is Tree:
-        if value.modes & modes and (container or value.evidence in ("", "array")):
+        if value.modes & modes and (container or value.evidence in ("", "array", "flag")):
             return value
     return None
 
@@ -46,16 +46,19 @@ def confidence_of(value: Value) -> Confidence | None:
     """Lower confidence when only some alternatives are traced; None when nothing lowers it."""
     if type(value) is not Union:
         return None
-    if NONE in value.alts:
+    if any(type(a) is Py and a.kind in ("none", "bool") for a in value.alts):
         return Confidence.POSSIBLE
     traced = [a for a in value.alts if type(a) in (Arr, Tree) and a.modes]  # type: ignore[attr-defined]
     return None if len(traced) == len(value.alts) else Confidence.LIKELY
 
 
 def emit_truth(m: Machine, f: Frame, at: int, value: Value, form: str) -> bool:
-    """Record that ``bool()`` is asked of a tracer. Answers whether it is one."""
+    """Record that ``bool()`` is asked of a tracer. Answers whether it is one.
+
+    A pytree of unknown structure may be a container, whose truth is static: it needs evidence.
+    """
     found = hurt(value, STAGED_OR_BATCHED)
-    if found is None:
+    if found is None or (type(found) is Tree and found.evidence == ""):
         return False
     m.emit(f, Truth, at, found, confidence_of(value), form=form)
     return True

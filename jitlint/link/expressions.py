@@ -10,31 +10,23 @@ from collections.abc import Callable
 from typing import Any
 
 from jitlint.infer.values import (
-    NO_CONST,
     NONE,
     STR,
     UNKNOWN,
-    Arr,
     Ext,
-    Func,
     Map,
-    Partial,
     Py,
+    Scope,
     Seq,
     SliceVal,
-    Scope,
-    Tree,
     Tup,
-    Union,
     Value,
-    alternatives,
-    const_of,
     join,
     py,
 )
 from jitlint.link import attributes, branches, calls, iteration, operators, subscripts
 from jitlint.link.builtin_names import BUILTINS
-from jitlint.link.events import emit_format
+from jitlint.link.events import STAGED_OR_BATCHED, emit_format, hurt
 from jitlint.link.machine import Args, Frame, Machine
 from jitlint.syntax import ir
 
@@ -158,6 +150,9 @@ def _unary(m: Machine, f: Frame, node: ir.UnaryOp) -> Value:
 def _boolop(m: Machine, f: Frame, node: ir.BoolOp) -> Value:
     left = evaluate(m, f, node.left)
     outcome = branches.truth(m, f, node.left.at, left, node.op)
+    if hurt(left, STAGED_OR_BATCHED) is not None:
+        evaluate(m, f, node.right)
+        return Py("bool")
     is_and = node.op == "and"
     if outcome is (not is_and):
         return left
@@ -291,7 +286,11 @@ def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
             for test in part.ifs:
                 outcome = branches.condition(m, f, test, "comprehension", test.at)
                 if outcome is False or not branches.narrow(m, f, test, True):
-                    return Map({}, None, f.world.level) if node.kind == "dict" else Seq(_kind(node), [], None, f.world.level)
+                    return (
+                        Map({}, None, f.world.level)
+                        if node.kind == "dict"
+                        else Seq(_kind(node), [], None, f.world.level)
+                    )
     value = evaluate(m, f, node.elt)
     if node.kind == "dict":
         operators.hashed(m, f, node.elt.at, value, "dict key")

@@ -53,8 +53,10 @@ def bind(spec: HigherOrder, args: Args) -> dict[str, Value]:
     for name in spec.params:
         if name.startswith("*"):
             rest = tuple(pos)
-            named[name[1:]] = Tup(rest) if args.more is None else Seq("tuple", None, _join_all([*rest, args.more]), 0)
-            if "operands" == name[1:] and "operand" in named:
+            named[name[1:]] = (
+                Tup(rest) if args.more is None else Seq("tuple", None, _join_all([*rest, args.more]), 0)
+            )
+            if name[1:] == "operands" and "operand" in named:
                 named["operands"] = Tup((named["operand"],))
             pos = []
         elif pos and name not in named:
@@ -69,7 +71,9 @@ def _join_all(values: list[Value]) -> Value:
     return out if out is not None else UNKNOWN
 
 
-def _run_one(m: Machine, f: Frame, at: int, spec: HigherOrder, one: Run, named: dict[str, Value]) -> tuple[Value, list[Value]]:
+def _run_one(
+    m: Machine, f: Frame, at: int, spec: HigherOrder, one: Run, named: dict[str, Value]
+) -> tuple[Value, list[Value]]:
     w = f.world
     if one.modes == -1:
         inner = calls.in_world(f, HOST, ())
@@ -133,7 +137,9 @@ def _arguments(
     return Args(pos, {}, more), pos
 
 
-def _shape_argument(m: Machine, f: Frame, inner: Frame, one: Run, kind: str, value: Value, name: str = "") -> Value:
+def _shape_argument(
+    m: Machine, f: Frame, inner: Frame, one: Run, kind: str, value: Value, name: str = ""
+) -> Value:
     if kind == "leaf":
         return pytrees.leaf(value)
     if kind == "elem":
@@ -172,14 +178,22 @@ def slice_leaves(f: Frame, value: Value, depth: int = pytrees.DEPTH) -> Value:
     if t is Seq and a.kind == "list" and a.items is not None:
         return Seq("list", [slice_leaves(f, i, depth - 1) for i in a.items], None, a.level)
     if t is Inst and pytrees.is_pytree(a.cls):
-        return Inst(a.cls, {k: slice_leaves(f, v, depth - 1) for k, v in a.attrs.items()}, a.level, None, a.open)
+        return Inst(
+            a.cls, {k: slice_leaves(f, v, depth - 1) for k, v in a.attrs.items()}, a.level, None, a.open
+        )
     if t is Union:
         return _join_all([slice_leaves(f, i, depth - 1) for i in a.alts])
     return value
 
 
 def _result(
-    m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value], results: list[Value], given: list[list[Value]]
+    m: Machine,
+    f: Frame,
+    at: int,
+    spec: HigherOrder,
+    named: dict[str, Value],
+    results: list[Value],
+    given: list[list[Value]],
 ) -> Value:
     w = f.world
     kind = spec.result
@@ -188,7 +202,9 @@ def _result(
         outer |= traced_modes(value)
 
     def out(value: Value) -> Value:
-        return pytrees.lower(value, S if spec.run[0].modes > 0 else 0, w.here, w.level, outer if w.here else outer & ~S)
+        return pytrees.lower(
+            value, max(spec.run[0].modes, 0), w.here, w.level, outer if w.here else outer & ~S
+        )
 
     if kind == "scan":
         carry, ys = _pair(results[0])
@@ -203,13 +219,21 @@ def _result(
         _check_reverse(m, f, spec, named, (init, body))
         return out(_either(init, body))
     if kind == "branches":
-        return out(_join_all([r for r in results if r is not UNKNOWN])) if any(r is not UNKNOWN for r in results) else _opaque(f, outer)
+        return (
+            out(_join_all([r for r in results if r is not UNKNOWN]))
+            if any(r is not UNKNOWN for r in results)
+            else _opaque(f, outer)
+        )
     if kind in ("stack", "first"):
         return out(results[0]) if results[0] is not UNKNOWN else _opaque(f, outer)
     if kind == "last":
         return out(results[-1])
     if kind == "tree_map":
-        return pytrees.rebuild(named.get("tree", UNKNOWN), results[0]) if type(named.get("tree")) is not Arr else results[0]
+        return (
+            pytrees.rebuild(named.get("tree", UNKNOWN), results[0])
+            if type(named.get("tree")) is not Arr
+            else results[0]
+        )
     if kind == "jvp":
         value = out(results[0])
         return Tup((value, value))
@@ -247,7 +271,16 @@ def _pair(value: Value) -> tuple[Value, Value]:
 def _check_carry(m: Machine, f: Frame, at: int, spec: HigherOrder, init: Value, out: Value) -> None:
     detail = mismatch(init, out)
     if detail:
-        m.emit(f, TransformMisuse, at, None, transform=spec.name, problem="carry-mismatch", parameter="", detail=detail)
+        m.emit(
+            f,
+            TransformMisuse,
+            at,
+            None,
+            transform=spec.name,
+            problem="carry-mismatch",
+            parameter="",
+            detail=detail,
+        )
 
 
 def mismatch(init: Value, out: Value, path: str = "") -> str:
@@ -279,7 +312,14 @@ def mismatch(init: Value, out: Value, path: str = "") -> str:
     shape_a, shape_b = _outline(init), _outline(out)
     if shape_a and shape_b and shape_a != shape_b and (shape_a in scalar or shape_b in scalar):
         return f"{_WORDS[shape_a]} comes in, {_WORDS[shape_b]} goes out{where}"
-    if ta is Arr and tb is Arr and a.dtype and b.dtype and a.dtype != b.dtype and "key" not in (a.dtype, b.dtype):
+    if (
+        ta is Arr
+        and tb is Arr
+        and a.dtype
+        and b.dtype
+        and a.dtype != b.dtype
+        and "key" not in (a.dtype, b.dtype)
+    ):
         return f"`{a.dtype}` comes in, `{b.dtype}` goes out{where}"
     return ""
 
@@ -294,7 +334,9 @@ def _outline(value: Value) -> str:
     return {Tup: "tuple", Arr: "array", Map: "dict"}.get(t, "")
 
 
-def _check_reverse(m: Machine, f: Frame, spec: HigherOrder, named: dict[str, Value], carry: tuple[Value, Value]) -> None:
+def _check_reverse(
+    m: Machine, f: Frame, spec: HigherOrder, named: dict[str, Value], carry: tuple[Value, Value]
+) -> None:
     """Reverse mode cannot go through a loop whose number of turns is not known while tracing."""
     reverse = f.world.reverse
     if reverse is None or not any(traced_modes(v) & L for v in carry):

@@ -18,7 +18,6 @@ from jitlint.infer.values import (
     Seq,
     Tree,
     Tup,
-
     Value,
     alternatives,
     join,
@@ -26,9 +25,8 @@ from jitlint.infer.values import (
     seq_element,
 )
 from jitlint.link import attributes, branches, calls, expressions, leaks, subscripts
-from jitlint.link.events import ANY_TRACER
+from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
-from jitlint.link.operators import find_method
 from jitlint.syntax import ir
 
 
@@ -63,15 +61,31 @@ def _element_of(m: Machine, f: Frame, at: int, value: Value, quiet: bool) -> Val
         found = seq_element(a)
         return found if found is not None else UNKNOWN
     if t is Map:
-        return _join_all([py(k) for k in a.entries] + ([STR] if a.rest is not None else [])) if a.entries else STR
+        return (
+            _join_all([py(k) for k in a.entries] + ([STR] if a.rest is not None else []))
+            if a.entries
+            else STR
+        )
     if t is Arr:
         if a.rank == 0 and a.modes and not quiet:
             m.emit(f, Convert, at, value, to="iter")
-        return Arr(a.modes | (f.world.here if not a.host else 0), a.dtype, a.rank - 1 if a.rank else None, a.why, a.level, a.weak, a.host)
+        return Arr(
+            a.modes | (f.world.here if not a.host else 0),
+            a.dtype,
+            a.rank - 1 if a.rank else None,
+            a.why,
+            a.level,
+            a.weak,
+            a.host,
+        )
     if t is Tree:
         if a.evidence == "map":
             return STR
-        return Tree(a.modes, a.why, a.level, a.weak, "array" if a.evidence == "array" else "") if a.evidence != "" else _tree_element(a)
+        return (
+            Tree(a.modes, a.why, a.level, a.weak, "array" if a.evidence == "array" else "")
+            if a.evidence != ""
+            else _tree_element(a)
+        )
     if t is Py:
         return STR if a.kind == "str" else UNKNOWN
     if t is Inst:
@@ -114,6 +128,8 @@ def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
 def _store_outer(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:
     leaks.stored_in_scope(m, f, scope, name, value, target)
     old = scope.vars.get(name)
+    if value is UNKNOWN and old is not None and target == "global":
+        return  # a setter called with who knows what: what holds by default is the better guess
     scope.vars[name] = value if old is None else join(old, value)
 
 
@@ -135,7 +151,9 @@ def bind(m: Machine, f: Frame, target: Any, value: Value) -> None:
         index = expressions.evaluate(m, f, target.index)
         subscripts.store(m, f, target.at, obj, index, value, "setitem")
     elif t is ir.Starred:
-        bind(m, f, target.value, Seq("list", None, element(m, f, target.at, value, quiet=True), f.world.level))
+        bind(
+            m, f, target.value, Seq("list", None, element(m, f, target.at, value, quiet=True), f.world.level)
+        )
 
 
 def _unpack(m: Machine, f: Frame, target: Any, value: Value) -> None:
@@ -168,5 +186,3 @@ def _unpacked(m: Machine, f: Frame, at: int, value: Value, count: int, star: int
     else:
         one = element(m, f, at, value, quiet=True)
     return [Seq("list", None, one, level, f.token) if i == star else one for i in range(count)]
-
-

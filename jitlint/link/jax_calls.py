@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+
 from jitlint.infer.values import (
     BOOL,
     NONE,
     UNKNOWN,
     Arr,
+    Bound,
     Class,
+    Ext,
     ExtInst,
     Func,
     Seq,
     Tree,
     Tup,
+    Union,
+    Unknown,
     Value,
     py,
     traced_modes,
@@ -138,6 +143,14 @@ def _apply_updates(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return _first(args, "params")
 
 
+def _inspected(kind: type) -> Handler:
+    def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
+        value = _first(args, "object")
+        return BOOL if type(value) in (Unknown, Union, ExtInst, Ext) else py(type(value) is kind)
+
+    return handler
+
+
 def _ravel_pytree(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "pytree")
     modes = traced_modes(value) | f.world.here
@@ -160,6 +173,9 @@ JAX_CALLS: dict[str, Handler] = {
     "jax.tree_util.register_pytree_with_keys": _register("node"),
     "jax.tree_util.register_dataclass": _register("register_dataclass"),
     "jax.tree_util.register_pytree_with_keys_class": _pytree_keys,
+    "inspect.ismethod": _inspected(Bound),
+    "inspect.isfunction": _inspected(Func),
+    "inspect.isclass": _inspected(Class),
     "jax.ensure_compile_time_eval": _opaque("jax.ensure_compile_time_eval"),
     "jax.disable_jit": _opaque("jax.disable_jit"),
     "jax.debug.print": _debug,

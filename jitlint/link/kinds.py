@@ -9,8 +9,8 @@ from typing import Any
 
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
-    At,
     Arr,
+    At,
     Bound,
     Class,
     Ext,
@@ -19,7 +19,6 @@ from jitlint.infer.values import (
     Inst,
     Map,
     Method,
-    Mod,
     Partial,
     Py,
     Seq,
@@ -59,7 +58,14 @@ CONTAINERS = {
 }
 CALLABLES = ("collections.abc.Callable", "typing.Callable", "types.FunctionType")
 TRACER_TYPES = ("jax.core.Tracer",)
-HOST_ARRAY_TYPES = ("numpy.ndarray", "numpy.generic", "numpy.number", "numpy.floating", "numpy.integer", "numpy.bool_")
+HOST_ARRAY_TYPES = (
+    "numpy.ndarray",
+    "numpy.generic",
+    "numpy.number",
+    "numpy.floating",
+    "numpy.integer",
+    "numpy.bool_",
+)
 
 _CALLABLE_TYPES = (Func, Bound, Class, Partial, Xform, Method)
 
@@ -72,6 +78,15 @@ def mro(cls: ClassInfo, depth: int = 8) -> list[ClassInfo]:
             if type(base) is Class:
                 out.extend(c for c in mro(base.info, depth - 1) if c not in out)
     return out
+
+
+def find_method(value: Inst, name: str) -> Value | None:
+    """A method of the instance's class, found through its project bases."""
+    for cls in mro(value.cls):
+        found = cls.namespace.get(name)
+        if found is not None:
+            return found
+    return None
 
 
 def is_callable(value: Value) -> bool | None:
@@ -100,7 +115,13 @@ def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
         return m.catalogue.array_attribute(name) is not None or m.catalogue.array_method(name) is not None
     if t is Py:
         a: Any = value
-        if a.kind in ("int", "float", "bool", "str", "none") and name in ("shape", "dtype", "ndim", "at", "__array__"):
+        if a.kind in ("int", "float", "bool", "str", "none") and name in (
+            "shape",
+            "dtype",
+            "ndim",
+            "at",
+            "__array__",
+        ):
             return False
         return None
     if t is Inst:
@@ -176,7 +197,9 @@ def _instance_of_array(value: Value, name: str) -> bool | None:
             return bool(a.modes)
         return not a.host or bool(a.modes)
     if t is Tree:
-        return True if a.evidence == "array" and (a.modes or name not in TRACER_TYPES) else None
+        if a.modes and not a.weak and a.evidence in ("", "array", "flag"):
+            return True
+        return True if a.evidence == "array" and name not in TRACER_TYPES else None
     if t is Py:
         return None if a.kind == "static" else False
     return None if t in (Ext, At) else False

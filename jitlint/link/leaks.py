@@ -59,7 +59,9 @@ def stored_in_scope(m: Machine, f: Frame, scope: Scope, name: str, value: Value,
         _leak(m, f, f.at, scope.level, value, target, name, scope)
 
 
-def _leak(m: Machine, f: Frame, at: int, level: int, value: Value, target: str, what: str, home: object) -> None:
+def _leak(
+    m: Machine, f: Frame, at: int, level: int, value: Value, target: str, what: str, home: object
+) -> None:
     tracer = deepest_tracer(value)
     if tracer is None or tracer.level <= level:
         return

@@ -21,7 +21,17 @@ from jitlint.infer.values import (
     traced_modes,
     why_of,
 )
-from jitlint.link import arrays, calls, classes, higher, jax_calls, operators, python_calls, stdlib_calls, xforms
+from jitlint.link import (
+    arrays,
+    calls,
+    classes,
+    higher,
+    jax_calls,
+    operators,
+    python_calls,
+    stdlib_calls,
+    xforms,
+)
 from jitlint.link.machine import Args, Frame, Machine
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
@@ -76,6 +86,11 @@ def _unknown(f: Frame, dotted: str, args: Args) -> Value:
     """A library function nobody described: its result may hold what its arguments held."""
     modes = 0
     why = ""
+    if "register" in dotted:
+        for value in args.pos:
+            if type(value) is Class:
+                value.info.pytree = True
+                value.info.extern = True
     for value in (*args.pos, *args.kw.values()):
         part = traced_modes(value, 2)
         modes |= part
@@ -116,7 +131,7 @@ def _decorate(m: Machine, f: Frame, at: int, dotted: str, kind: str, args: Args)
         return Partial(Ext(WRAPS), [target], {}) if target is not None else UNKNOWN
     if target is None or type(target) is Py:
         return Partial(Ext(dotted), [], dict(args.kw))
-    if kind == "identity" or kind == "static":
+    if kind == "identity":
         return target
     if kind == "memo":
         return Partial(Ext(MEMO), [target], {})

@@ -53,7 +53,12 @@ class World:
     def inside(self, modes: int, staged: int) -> World:
         """The world one transform further in."""
         return World(
-            self.here | (modes & staged), self.level + 1, self.excused, self.eager_jit, self.modes | modes, self.reverse
+            self.here | (modes & staged),
+            self.level + 1,
+            self.excused,
+            self.eager_jit,
+            self.modes | modes,
+            self.reverse,
         )
 
 
@@ -66,7 +71,11 @@ class Args:
     __slots__ = ("kw", "kw_more", "more", "pos")
 
     def __init__(
-        self, pos: list[Value], kw: dict[str, Value] | None = None, more: Value | None = None, kw_more: Value | None = None
+        self,
+        pos: list[Value],
+        kw: dict[str, Value] | None = None,
+        more: Value | None = None,
+        kw_more: Value | None = None,
     ) -> None:
         self.pos = pos
         self.kw = kw if kw is not None else {}
@@ -169,7 +178,7 @@ class Machine:
     catalogue_roots: list[Any] = field(default_factory=list)
     class_roles: dict[int, Role] = field(default_factory=dict)
     removed_seen: dict[tuple[str, int], str] = field(default_factory=dict)
-    include_possible: bool = False
+    guards: int = 0
 
     def intern(self, key: object) -> int:
         """A small number for a hashable key."""

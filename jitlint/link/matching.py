@@ -89,7 +89,8 @@ def _matches_value(m: Machine, f: Frame, pattern: ir.PatValue, subject: Value) -
         return None
     if type(expected) is Py and expected.const is not NO_CONST:
         answers = {
-            a.const == expected.const if type(a) is Py and a.const is not NO_CONST else None for a in alternatives(subject)
+            a.const == expected.const if type(a) is Py and a.const is not NO_CONST else None
+            for a in alternatives(subject)
         }
         return answers.pop() if len(answers) == 1 else None
     return None

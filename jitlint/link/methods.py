@@ -24,10 +24,17 @@ from jitlint.infer.values import (
 )
 from jitlint.link import arrays, calls, containers
 from jitlint.link.events import emit_convert, hurt
+from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
-from jitlint.link.operators import find_method
 
-CONVERTERS = {"item": "item", "tolist": "tolist", "__array__": "numpy", "__index__": "index", "__int__": "int", "__float__": "float"}
+CONVERTERS = {
+    "item": "item",
+    "tolist": "tolist",
+    "__array__": "numpy",
+    "__index__": "index",
+    "__int__": "int",
+    "__float__": "float",
+}
 RULE_METHODS = ("defjvp", "defvjp", "defjvps", "def_jvp", "def_vjp", "def_fwd", "def_bwd")
 
 
@@ -79,8 +86,6 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
 
 
 def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str, args: Args) -> Value:
-    if name in ("replace", "_replace"):
-        return Tree(obj.modes, obj.why, obj.level, obj.weak)
     found = containers.call_method(m, f, at, obj, name, args)
     if found is not None:
         return found
@@ -141,7 +146,11 @@ def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> V
     if name in ("apply", "init", "init_with_output"):
         method = args.kw.get("method")
         rest = args.pos[1:]
-        kw = {k: v for k, v in args.kw.items() if k not in ("method", "rngs", "mutable", "capture_intermediates")}
+        kw = {
+            k: v
+            for k, v in args.kw.items()
+            if k not in ("method", "rngs", "mutable", "capture_intermediates")
+        }
         target = method if method is not None and type(method) is not Py else find_method(obj, "__call__")
         if type(method) is Py and isinstance(method.const, str):
             target = find_method(obj, method.const)
@@ -155,7 +164,10 @@ def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> V
     if name in ("is_initializing", "is_mutable_collection", "has_variable", "has_rng"):
         return Py("bool")
     if name in ("variable", "get_variable", "perturb"):
-        return ExtInst("flax.linen.Variable", {"value": Tree(f.world.here, f"a variable of `{obj.cls.name}`", f.world.level)})
+        return ExtInst(
+            "flax.linen.Variable",
+            {"value": Tree(f.world.here, f"a variable of `{obj.cls.name}`", f.world.level)},
+        )
     return UNKNOWN
 
 
@@ -177,5 +189,3 @@ def _super(m: Machine, f: Frame, obj: Super, name: str, args: Args) -> Value:
     if name in ("__init__", "__init_subclass__", "setUp", "tearDown", "__post_init__", "__setattr__"):
         return NONE
     return UNKNOWN
-
-

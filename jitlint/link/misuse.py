@@ -24,8 +24,8 @@ from jitlint.infer.values import (
     traced_modes,
 )
 from jitlint.link import pytrees, xforms
-from jitlint.link.machine import Frame, Machine
 from jitlint.link.kinds import mro
+from jitlint.link.machine import Frame, Machine
 from jitlint.link.signatures import signature
 from jitlint.syntax import ir
 
@@ -41,14 +41,30 @@ def check_static_spec(m: Machine, f: Frame, at: int, x: Xform) -> None:
     if nums is not None and not sig.has_var:
         for n in xforms.constant_ints(nums) or ():
             if not -count <= n < count:
-                m.emit(f, TransformMisuse, at, transform=spec.name, problem="static-out-of-range", parameter=str(n), detail=str(count))
+                m.emit(
+                    f,
+                    TransformMisuse,
+                    at,
+                    transform=spec.name,
+                    problem="static-out-of-range",
+                    parameter=str(n),
+                    detail=str(count),
+                )
                 x.broken = True
     names = x.options.get(spec.static_names) if spec.static_names else None
     if names is not None and not sig.has_kwvar:
         known = {p.name for p in sig.params if p.kind in ("any", "kwonly")} | set(sig.bound_names)
         for name in pytrees.constant_strings(names):
             if name not in known:
-                m.emit(f, TransformMisuse, at, transform=spec.name, problem="static-unknown-name", parameter=name, detail="")
+                m.emit(
+                    f,
+                    TransformMisuse,
+                    at,
+                    transform=spec.name,
+                    problem="static-unknown-name",
+                    parameter=name,
+                    detail="",
+                )
                 x.broken = True
 
 
@@ -75,7 +91,14 @@ def check_static_value(m: Machine, f: Frame, at: int, x: Xform, name: str, value
     if not reasons or not all(reasons):
         return False
     m.emit(
-        f, TransformMisuse, at, None, transform=x.spec.name, problem="unhashable-static", parameter=name, detail=reasons[0]
+        f,
+        TransformMisuse,
+        at,
+        None,
+        transform=x.spec.name,
+        problem="unhashable-static",
+        parameter=name,
+        detail=reasons[0],
     )
     return True
 
@@ -88,12 +111,20 @@ def not_an_array(value: Value, depth: int = 2) -> str:
         return str(a.kind)
     if t in (Func, Class, Partial, Xform, Mod):
         return "function" if t is not Class else "class"
-    if t is Inst and not a.cls.extern and not pytrees.is_pytree(a.cls) and not a.cls.role and not _subscribed(a):
+    if (
+        t is Inst
+        and not a.cls.extern
+        and not pytrees.is_pytree(a.cls)
+        and not a.cls.role
+        and not _subscribed(a)
+    ):
         return str(a.cls.name)
     if depth and t is Tup:
         return next((found for found in (not_an_array(i, depth - 1) for i in a.items) if found), "")
     if depth and t is Map:
-        return next((found for found in (not_an_array(i, depth - 1) for i in a.entries.values()) if found), "")
+        return next(
+            (found for found in (not_an_array(i, depth - 1) for i in a.entries.values()) if found), ""
+        )
     if depth and t is Seq and a.items is not None and a.kind == "list":
         return next((found for found in (not_an_array(i, depth - 1) for i in a.items) if found), "")
     return ""
@@ -127,7 +158,15 @@ def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Va
         return
     level = Confidence.LIKELY if type(value) is Inst else None
     m.emit(
-        f, TransformMisuse, at, None, level, transform=x.spec.name, problem="non-array-argument", parameter=name, detail=kinds[0]
+        f,
+        TransformMisuse,
+        at,
+        None,
+        level,
+        transform=x.spec.name,
+        problem="non-array-argument",
+        parameter=name,
+        detail=kinds[0],
     )
 
 
@@ -145,7 +184,18 @@ def check_output(m: Machine, f: Frame, x: Xform, result: Value) -> None:
         return
     level = None if all(kinds) else Confidence.LIKELY
     where = (sig.func.fn.module.name, sig.func.fn.qualname)
-    m.emit(f, TransformMisuse, place, None, level, where, transform=x.spec.name, problem="non-array-output", parameter="", detail=bad)
+    m.emit(
+        f,
+        TransformMisuse,
+        place,
+        None,
+        level,
+        where,
+        transform=x.spec.name,
+        problem="non-array-output",
+        parameter="",
+        detail=bad,
+    )
 
 
 def _last_return(body: list[Any]) -> int | None:

@@ -10,7 +10,6 @@ from jitlint.infer.events import Convert, Truth
 from jitlint.infer.values import (
     BOOL,
     FALSE,
-    INT,
     NO_CONST,
     NONE,
     STR,
@@ -18,6 +17,7 @@ from jitlint.infer.values import (
     UNKNOWN,
     Arr,
     Class,
+    Ext,
     Func,
     Inst,
     Map,
@@ -33,8 +33,15 @@ from jitlint.infer.values import (
     traced_modes,
 )
 from jitlint.link import calls
-from jitlint.link.events import ANY_TRACER, STAGED_OR_BATCHED, confidence_of, emit_convert, hurt, tracer_inside
-from jitlint.link.kinds import mro
+from jitlint.link.events import (
+    ANY_TRACER,
+    STAGED_OR_BATCHED,
+    confidence_of,
+    emit_convert,
+    hurt,
+    tracer_inside,
+)
+from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
 
 FOLD: Final[dict[str, Callable[[Any, Any], Any]]] = {
@@ -156,7 +163,7 @@ def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any)
         return STR
     if tl is Map or tr is Map or (tl is Seq and tr is Tree):
         return _container_binary(op, left, right) if tl is Map else UNKNOWN
-    if tl is Py and left.kind in ("str", "none") or tr is Py and right.kind in ("str", "none"):
+    if (tl is Py and left.kind in ("str", "none")) or (tr is Py and right.kind in ("str", "none")):
         return UNKNOWN
     a, b = _dtype_of(left), _dtype_of(right)
     dtype = None
@@ -212,7 +219,9 @@ def _combine(f: Frame, left: Any, right: Any, dtype: str | None, rank: int | Non
 def _percent(m: Machine, f: Frame, at: int, text: Any, value: Value) -> Value:
     """``"%d" % x``: %s and %r accept tracers, numeric conversions do not."""
     const = text.const
-    if not isinstance(const, str) or any(c in const for c in ("%d", "%i", "%f", "%g", "%e", "%.", "%0", "%x")):
+    if not isinstance(const, str) or any(
+        c in const for c in ("%d", "%i", "%f", "%g", "%e", "%.", "%0", "%x")
+    ):
         found = tracer_inside(value)
         if found is not None and const is not NO_CONST:
             m.emit(f, Convert, at, found, confidence_of(value), to="format", what="%")
@@ -260,15 +269,6 @@ def _join_elements(left: Any, right: Any) -> Value | None:
         for item in items:
             out = item if out is None else join(out, item)
     return out
-
-
-def find_method(value: Inst, name: str) -> Value | None:
-    """A method of the instance's class, found through its project bases."""
-    for cls in mro(value.cls):
-        found = cls.namespace.get(name)
-        if found is not None:
-            return found
-    return None
 
 
 def _overloaded(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
@@ -340,6 +340,8 @@ def _same_object(a: Value, b: Value) -> bool | None:
         return x.const == y.const if x.kind in ("bool", "ellipsis") else None
     if type(a) is Func and type(b) is Func:
         return True if a is b else (False if x.fn is not y.fn else None)
+    if type(a) is Ext and type(b) is Ext:
+        return True if x.dotted == y.dotted else (False if x.dotted.startswith("builtins.") else None)
     if type(a) is Class and type(b) is Class:
         return x.info is y.info
     none, other = (a, b) if type(a) is Py else (b, a)
@@ -424,11 +426,14 @@ def _contains(m: Machine, f: Frame, at: int, item: Value, container: Value) -> b
             return None if c.rest is not None else False
         return None
     if t is Tup or t is Seq:
-        elements = _parts(container) if t is Tup or c.items is not None else [c.rest] if c.rest is not None else []
+        elements = (
+            _parts(container) if t is Tup or c.items is not None else [c.rest] if c.rest is not None else []
+        )
         return _contains_element(m, f, at, item, elements, exact=t is Tup or c.items is not None)
     if t is Arr or t is Tree:
         found = hurt(container, STAGED_OR_BATCHED)
-        if found is not None and not (t is Tree and (type(item) is Py and item.kind == "str" or c.evidence != "array")):
+        numeric = type(item) is Arr or (type(item) is Py and item.kind in NUMBER_KINDS)
+        if found is not None and numeric and (t is Arr or c.evidence == "array"):
             m.emit(f, Truth, at, found, form="in")
         elif t is Arr and hurt(item, STAGED_OR_BATCHED):
             m.emit(f, Truth, at, hurt(item, STAGED_OR_BATCHED), form="in")
@@ -471,6 +476,3 @@ def hashed(m: Machine, f: Frame, at: int, value: Value, what: str) -> bool:
         return False
     m.emit(f, Convert, at, found, confidence_of(value), to="hash", what=what)
     return True
-
-
-__all__ = ["INT", "binary", "compare", "find_method", "hashed", "result_kind", "unary"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.load import catalogue
 from jitlint.catalogue.transforms import load_transforms
 from jitlint.infer.events import AnyEvent, ApiMisuse, Place, TracedFunction, TracedParameter
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import STR, Scope
-from jitlint.base.diagnostic import Confidence
 from jitlint.link import modules as module_runner
 from jitlint.link import roots, status
 from jitlint.link.machine import Machine

@@ -39,7 +39,7 @@ from jitlint.link import python_sequences as sequences
 from jitlint.link.boxes import argument, const_int, const_text, each, is_array, make_map, make_seq, or_unknown
 from jitlint.link.builtin_names import EXCEPTIONS
 from jitlint.link.events import emit_convert, emit_format
-from jitlint.link.kinds import has_attribute, is_callable, isinstance_of
+from jitlint.link.kinds import find_method, has_attribute, is_callable, isinstance_of
 from jitlint.link.machine import Args, Frame, Machine, here_array
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
@@ -98,7 +98,7 @@ def _abs(m: Machine, f: Frame, at: int, args: Args) -> Value:
         if type(value) is Py and type(value.const) in (int, float, bool):
             return py(abs(value.const))  # type: ignore[arg-type]
         if type(value) is Inst:
-            method = operators.find_method(value, "__abs__")
+            method = find_method(value, "__abs__")
             return UNKNOWN if method is None else calls.call(m, f, at, method, Args([value]))
         if type(value) is Py and value.kind == "complex":
             return FLOAT

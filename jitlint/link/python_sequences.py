@@ -46,6 +46,7 @@ from jitlint.link.boxes import (
     spread,
 )
 from jitlint.link.events import STAGED_OR_BATCHED, emit_convert, emit_truth, hurt
+from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
 
 MAX_RANGE: Final = 64
@@ -71,7 +72,7 @@ def length(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
     def one(value: Value) -> Value:
         if type(value) is Inst:
-            method = operators.find_method(value, "__len__")
+            method = find_method(value, "__len__")
             return UNKNOWN if method is None else calls.call(m, f, at, method, Args([value]))
         if type(value) is Py:
             return py(len(value.const)) if isinstance(value.const, (str, bytes)) else INT
@@ -226,7 +227,7 @@ def take_next(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
     def one(alt: Value) -> Value:
         if type(alt) is Inst:
-            method = operators.find_method(alt, "__next__")
+            method = find_method(alt, "__next__")
             return UNKNOWN if method is None else calls.call(m, f, at, method, Args([alt]))
         if type(alt) is Seq:
             return advance(f, alt, default)
@@ -302,7 +303,7 @@ def _compared(m: Machine, f: Frame, at: int, a: Value, b: Value, form: str) -> b
     if type(a) is Tup and type(b) is Tup and a.items and b.items:
         return _compared(m, f, at, a.items[0], b.items[0], form)
     if type(a) is Inst and type(b) is Inst:
-        method = operators.find_method(a, "__lt__")
+        method = find_method(a, "__lt__")
         result = UNKNOWN if method is None else calls.call(m, f, at, method, Args([a, b]))
     else:
         result = operators.compare(m, f, at, "<", a, b)

@@ -31,7 +31,9 @@ DEPTH = 8
 NUMBERS = ("int", "float", "bool", "complex")
 
 
-def lift(value: Value, modes: int, level: int, why: str, arrays_only: bool = False, depth: int = DEPTH) -> Value:
+def lift(
+    value: Value, modes: int, level: int, why: str, arrays_only: bool = False, depth: int = DEPTH
+) -> Value:
     """The value as the traced function sees it. Leaves that are no arrays stay as they are.
 
     arrays_only: Python numbers stay static (Equinox's filtered transforms).
@@ -58,7 +60,9 @@ def lift(value: Value, modes: int, level: int, why: str, arrays_only: bool = Fal
         if a.kind not in ("list", "tuple", "deque"):
             return value
         if a.items is not None:
-            return Seq(a.kind, [lift(i, modes, level, why, arrays_only, depth - 1) for i in a.items], None, level)
+            return Seq(
+                a.kind, [lift(i, modes, level, why, arrays_only, depth - 1) for i in a.items], None, level
+            )
         rest = None if a.rest is None else lift(a.rest, modes, level, why, arrays_only, depth - 1)
         return Seq(a.kind, None, rest, level)
     if t is Map:
@@ -97,7 +101,7 @@ def is_static_field(default: Value | None) -> bool:
     if type(default) is not ExtInst:
         return False
     static, node = default.attrs.get("static"), default.attrs.get("pytree_node")
-    if type(static) is Py and static.const is True or type(node) is Py and node.const is False:
+    if (type(static) is Py and static.const is True) or (type(node) is Py and node.const is False):
         return True
     metadata = default.attrs.get("metadata")
     if type(metadata) is Map:
@@ -149,14 +153,28 @@ def lower(value: Value, drop: int, here: int, level: int, outer: int = 0, depth:
     if t is Seq:
         if a.items is not None:
             return Seq(a.kind, [lower(i, drop, here, level, outer, depth - 1) for i in a.items], None, level)
-        return Seq(a.kind, None, None if a.rest is None else lower(a.rest, drop, here, level, outer, depth - 1), level)
+        return Seq(
+            a.kind,
+            None,
+            None if a.rest is None else lower(a.rest, drop, here, level, outer, depth - 1),
+            level,
+        )
     if t is Map:
         entries = {k: lower(v, drop, here, level, outer, depth - 1) for k, v in a.entries.items()}
-        return Map(entries, None if a.rest is None else lower(a.rest, drop, here, level, outer, depth - 1), level)
+        return Map(
+            entries, None if a.rest is None else lower(a.rest, drop, here, level, outer, depth - 1), level
+        )
     if t is Inst:
         if not is_pytree(a.cls):
             return value
-        out = Inst(a.cls, {k: lower(v, drop, here, level, outer, depth - 1) for k, v in a.attrs.items()}, level, None, a.open)
+        static = meta_names(a.cls)
+        attrs = {
+            k: v
+            if k in static or (type(v) is Py and a.cls.role in ("eqx", "nnx"))
+            else lower(v, drop, here, level, outer, depth - 1)
+            for k, v in a.attrs.items()
+        }
+        out = Inst(a.cls, attrs, level, None, a.open)
         out.modes = (a.modes & ~drop) | (here if a.modes else 0)
         out.why = a.why
         return out
@@ -187,7 +205,8 @@ def leaf(value: Value, depth: int = DEPTH) -> Value:
     elif t is Map:
         inner = [*a.entries.values(), *([a.rest] if a.rest is not None else [])]
     elif t is Inst:
-        inner = list(a.attrs.values()) if is_pytree(a.cls) else [value]
+        static = meta_names(a.cls)
+        inner = [v for k, v in a.attrs.items() if k not in static] if is_pytree(a.cls) else [value]
         if inner == [value]:
             return value
     elif t is Union:
@@ -219,7 +238,12 @@ def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
         rest = None if a.rest is None else rebuild(a.rest, new_leaf, depth - 1)
         return Map({k: rebuild(v, new_leaf, depth - 1) for k, v in a.entries.items()}, rest, 1 << 30)
     if t is Inst and is_pytree(a.cls):
-        return Inst(a.cls, {k: rebuild(v, new_leaf, depth - 1) for k, v in a.attrs.items()}, 1 << 30, None, a.open)
+        static = meta_names(a.cls)
+        attrs = {
+            k: v if k in static or type(v) is Py else rebuild(v, new_leaf, depth - 1)
+            for k, v in a.attrs.items()
+        }
+        return Inst(a.cls, attrs, 1 << 30, None, a.open)
     if t is Tree:
         if type(new_leaf) is Arr:
             return Tree(new_leaf.modes, new_leaf.why, new_leaf.level, new_leaf.weak, a.evidence)

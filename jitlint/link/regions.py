@@ -49,6 +49,12 @@ def guarded(m: Machine, f: Frame, handlers: list[ir.Handler]) -> World:
     return f.world
 
 
+def catches_missing_names(handlers: list[ir.Handler]) -> bool:
+    """Whether a ``try`` is prepared for names that this version of a library does not have."""
+    names = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception")
+    return any(h.type is None or any(n in names for n in _names(h.type)) for h in handlers)
+
+
 def _names(node: Any) -> list[str]:
     if type(node) is ir.Tuple:
         return [name for part in node.elts for name in _names(part)]

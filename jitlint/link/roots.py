@@ -23,7 +23,7 @@ from jitlint.infer.values import (
     alternatives,
     join,
 )
-from jitlint.link import annotations, calls, classes, pytrees, xforms
+from jitlint.link import calls, classes, parameters, pytrees, xforms
 from jitlint.link.kinds import mro
 from jitlint.link.machine import Frame, Machine, World
 
@@ -39,7 +39,7 @@ def run_cold(m: Machine) -> None:
         if func.scope.level or (fn.node.is_lambda and fn.contexts):
             continue
         fn.cold = True
-        frame = annotations.host_frame(m, func)
+        frame = parameters.host_frame(m, func)
         bound = {p.name: classes.calls_default(m, func, p) for p in fn.node.params}
         _bind_receiver(m, func, bound)
         for name, default in func.defaults.items():
@@ -82,7 +82,13 @@ def traced_frame(m: Machine, func: Func, ground: str, confidence: Confidence, me
 
 
 def run_meant(
-    m: Machine, func: Func, ground: str, confidence: Confidence, message: str, given: list[Value] | None = None, meant: bool = True
+    m: Machine,
+    func: Func,
+    ground: str,
+    confidence: Confidence,
+    message: str,
+    given: list[Value] | None = None,
+    meant: bool = True,
 ) -> Value:
     """Run a function as if it were traced. ``given`` fills the leading parameters."""
     frame = traced_frame(m, func, ground, confidence, message, func.fn.node.name_at)
@@ -103,7 +109,7 @@ def run_meant(
 
 def _meant_argument(m: Machine, func: Func, param: Any, meant: bool) -> Value:
     default = func.defaults.get(param.name)
-    value = annotations.generic(m, func, param.name, meant=meant)
+    value = parameters.generic(m, func, param.name, meant=meant)
     why = f"parameter `{param.name}` of `{func.fn.qualname}`"
     if default is not None:
         if default is NONE:
@@ -167,7 +173,9 @@ def _run_method(m: Machine, info: ClassInfo, func: Func, role: str) -> None:
     why = f"`self` of `{func.fn.qualname}`"
     if role in ("eqx",):
         receiver = pytrees.lift(receiver, S, 1, why, True)
-    message = f"`{func.fn.qualname}` is a method of a `{_library_base(m, info)}`, meant to run under `jax.jit`"
+    message = (
+        f"`{func.fn.qualname}` is a method of a `{_library_base(m, info)}`, meant to run under `jax.jit`"
+    )
     run_meant(m, func, "catalogue", Confidence.LIKELY, message, [receiver])
 
 
@@ -219,9 +227,7 @@ def _takes_arrays(m: Machine, func: Func) -> bool:
     for param in func.fn.node.params:
         if param.default is None and evidence.get(param.name) == "array":
             return True
-        value = annotations.value_of(m, func.scope, param.annotation)
+        value = parameters.value_of(m, func.scope, param.annotation)
         if type(value) is Arr and not value.host:
             return True
     return False
-
-

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jitlint.infer.values import Bound, Class, Descr, Func, Inst, Partial, Tup, Value, Xform
-from jitlint.link.kinds import mro
-from jitlint.link.operators import find_method
+from jitlint.link.kinds import find_method, mro
 from jitlint.syntax import ir
 
 

@@ -28,6 +28,7 @@ from jitlint.link import (
     branches,
     calls,
     classes,
+    expressions,
     imports,
     iteration,
     leaks,
@@ -36,7 +37,7 @@ from jitlint.link import (
     regions,
     subscripts,
 )
-from jitlint.link.expressions import evaluate
+from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
 from jitlint.syntax import ir
 
@@ -55,12 +56,12 @@ def run_block(m: Machine, f: Frame, block: list[Any]) -> bool:
 
 
 def _expr(m: Machine, f: Frame, node: ir.ExprStmt) -> bool:
-    evaluate(m, f, node.value)
+    expressions.evaluate(m, f, node.value)
     return True
 
 
 def _assign(m: Machine, f: Frame, node: ir.Assign) -> bool:
-    value = evaluate(m, f, node.value)
+    value = expressions.evaluate(m, f, node.value)
     f.at = node.at
     for target in node.targets:
         iteration.bind(m, f, target, value)
@@ -71,19 +72,19 @@ def _aug_assign(m: Machine, f: Frame, node: ir.AugAssign) -> bool:
     target = node.target
     t = type(target)
     if t is ir.Name:
-        left = evaluate(m, f, target)
-        right = evaluate(m, f, node.value)
+        left = expressions.evaluate(m, f, target)
+        right = expressions.evaluate(m, f, node.value)
         iteration.assign_name(m, f, target.id, _augmented(m, f, node, left, right))
     elif t is ir.Attr:
-        obj = evaluate(m, f, target.obj)
+        obj = expressions.evaluate(m, f, target.obj)
         left = attributes.get(m, f, target.at, obj, target.name)
-        right = evaluate(m, f, node.value)
+        right = expressions.evaluate(m, f, node.value)
         f.at = node.at
         attributes.store(m, f, target.at, obj, target.name, _augmented(m, f, node, left, right))
     elif t is ir.Sub:
-        obj = evaluate(m, f, target.obj)
-        index = evaluate(m, f, target.index)
-        right = evaluate(m, f, node.value)
+        obj = expressions.evaluate(m, f, target.obj)
+        index = expressions.evaluate(m, f, target.index)
+        right = expressions.evaluate(m, f, node.value)
         left = UNKNOWN if _is_jax_array(obj) else subscripts.get(m, f, target.at, obj, index, target.index)
         value = operators.binary(m, f, node.at, node.op, left, right)
         subscripts.store(m, f, target.at, obj, index, value, "augmented")
@@ -109,17 +110,45 @@ def _augmented(m: Machine, f: Frame, node: ir.AugAssign, left: Value, right: Val
 
 def _ann_assign(m: Machine, f: Frame, node: ir.AnnAssign) -> bool:
     if f.cls is not None and type(node.target) is ir.Name:
-        default = evaluate(m, f, node.value) if node.value is not None else None
+        default = expressions.evaluate(m, f, node.value) if node.value is not None else None
         f.cls.fields[node.target.id] = (node.annotation, default)
         if default is not None:
             f.scope.vars[node.target.id] = default
         return True
     if node.value is not None:
-        iteration.bind(m, f, node.target, evaluate(m, f, node.value))
+        iteration.bind(m, f, node.target, expressions.evaluate(m, f, node.value))
     return True
 
 
 def _if(m: Machine, f: Frame, node: ir.If) -> bool:
+    if _asks_version(node.test):
+        m.guards += 1
+        try:
+            return _run_if(m, f, node)
+        finally:
+            m.guards -= 1
+    return _run_if(m, f, node)
+
+
+def _asks_version(node: Any) -> bool:
+    """Whether a test looks at a library's version or at what the library has."""
+    if type(node) is ir.Attr:
+        return "version" in node.name.lower() or _asks_version(node.obj)
+    if type(node) is ir.Name:
+        return "version" in node.id.lower()
+    if type(node) is ir.Compare:
+        return _asks_version(node.left) or any(_asks_version(r) for r in node.rights)
+    if type(node) is ir.Call:
+        func = node.func
+        if type(func) is ir.Name and func.id == "hasattr":
+            return True
+        return _asks_version(func) or any(_asks_version(a.value) for a in node.args)
+    if type(node) is ir.BoolOp:
+        return _asks_version(node.left) or _asks_version(node.right)
+    return type(node) is ir.UnaryOp and _asks_version(node.operand)
+
+
+def _run_if(m: Machine, f: Frame, node: ir.If) -> bool:
     outcome = branches.condition(m, f, node.test, "elif" if node.is_elif else "if", node.at)
     saved = f.scope.vars
     token = f.token
@@ -140,12 +169,15 @@ def _if(m: Machine, f: Frame, node: ir.If) -> bool:
 def _loop(
     m: Machine, f: Frame, begin: Callable[[], bool], body: list[Any], orelse: list[Any], certain: bool
 ) -> bool:
-    """Run a loop body to a fixpoint. begin binds the target or tests the condition; False: no more turns."""
+    """Run a loop body to a fixpoint. begin binds the target or tests the condition; False: no more turns.
+
+    A loop whose body can be left is taken to run at least once: what it assigns is what code after it means.
+    """
     token, f.token = f.token, object()
     breaks, continues = f.breaks, f.continues
     f.breaks = []
-    before = f.scope.vars
-    exits: dict[str, Value] | None = None if certain else before
+    start = before = f.scope.vars
+    exits: dict[str, Value] | None = None if certain else start
     for _ in range(LOOP_PASSES):
         f.continues = []
         f.scope.vars = dict(before)
@@ -158,7 +190,7 @@ def _loop(
             after = variables if after is None else branches.join_vars(after, variables)
         if after is None:
             break
-        exits = after if exits is None else branches.join_vars(exits, after)
+        exits = after if exits is None or exits is start else branches.join_vars(exits, after)
         again = branches.join_vars(before, after)
         if _same(again, before):
             break
@@ -187,7 +219,7 @@ def _same(a: dict[str, Value], b: dict[str, Value]) -> bool:
 
 
 def _for(m: Machine, f: Frame, node: ir.For) -> bool:
-    iterable = evaluate(m, f, node.iter)
+    iterable = expressions.evaluate(m, f, node.iter)
     items = iteration.known_items(iterable)
     if items == []:
         return run_block(m, f, node.orelse)
@@ -219,18 +251,23 @@ def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
     token, f.token = f.token, object()
     world = f.world
     f.world = regions.guarded(m, f, node.handlers)
+    fallback = regions.catches_missing_names(node.handlers)
+    m.guards += fallback
     reached = run_block(m, f, node.body)
+    m.guards -= fallback
     f.world = world
     if reached and node.orelse:
         reached = run_block(m, f, node.orelse)
     out: dict[str, Value] | None = f.scope.vars if reached else None
     start = branches.join_vars(before, f.scope.vars)
+    m.guards += fallback
     for handler in node.handlers:
         f.scope.vars = dict(start)
         if handler.name:
             f.scope.vars[handler.name] = UNKNOWN
         if run_block(m, f, handler.body):
             out = f.scope.vars if out is None else branches.join_vars(out, f.scope.vars)
+    m.guards -= fallback
     f.token = token
     f.scope.vars = out if out is not None else start
     if node.final and not run_block(m, f, node.final):
@@ -242,7 +279,7 @@ def _with(m: Machine, f: Frame, node: ir.With) -> bool:
     world = f.world
     swallows = False
     for item in node.items:
-        value = evaluate(m, f, item.value)
+        value = expressions.evaluate(m, f, item.value)
         region = regions.entered(f, value)
         if region is not None:
             f.world = region
@@ -260,20 +297,20 @@ def _with(m: Machine, f: Frame, node: ir.With) -> bool:
 
 def _entered_value(m: Machine, f: Frame, at: int, value: Value) -> Value:
     if type(value) is Inst:
-        method = operators.find_method(value, "__enter__")
+        method = find_method(value, "__enter__")
         return calls.call(m, f, at, method, Args([value])) if method is not None else UNKNOWN
     return value if type(value) is ExtInst else UNKNOWN
 
 
 def _return(m: Machine, f: Frame, node: ir.Return) -> bool:
-    value = evaluate(m, f, node.value) if node.value is not None else NONE
+    value = expressions.evaluate(m, f, node.value) if node.value is not None else NONE
     f.returns = value if f.returns is None else join(f.returns, value)
     return False
 
 
 def _raise(m: Machine, f: Frame, node: ir.Raise) -> bool:
     if node.exc is not None:
-        evaluate(m, f, node.exc)
+        expressions.evaluate(m, f, node.exc)
     return False
 
 
@@ -290,8 +327,8 @@ def _del(m: Machine, f: Frame, node: ir.Del) -> bool:
         if type(target) is ir.Name:
             f.scope.vars.pop(target.id, None)
         elif type(target) is ir.Sub:
-            obj = evaluate(m, f, target.obj)
-            index = evaluate(m, f, target.index)
+            obj = expressions.evaluate(m, f, target.obj)
+            index = expressions.evaluate(m, f, target.index)
             for alt in alternatives(obj):
                 if type(alt) is Arr and not alt.host:
                     m.emit(f, ArrayStore, target.at, alt, op="delitem")
@@ -374,4 +411,3 @@ EXECUTORS: dict[type, Executor] = {
     ir.ClassDef: _class_def,
     ir.Match: _match,
 }
-

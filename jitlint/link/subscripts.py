@@ -36,6 +36,7 @@ from jitlint.link.events import (
     hurt,
     tracer_inside,
 )
+from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
 
 
@@ -69,7 +70,7 @@ def _get_one(m: Machine, f: Frame, at: int, obj: Value, index: Value) -> Value:
             return STR
         return UNKNOWN
     if t is Inst:
-        method = operators.find_method(a, "__getitem__")
+        method = find_method(a, "__getitem__")
         return calls.call(m, f, at, method, Args([obj, index])) if method is not None else UNKNOWN
     if t is At:
         return At(a.arr, index, check_index(m, f, at, a.arr, index, update=True))
@@ -116,7 +117,13 @@ def _check_part(m: Machine, f: Frame, at: int, arr: Any, part: Value, whole: Val
     elif t is Py and p.kind == "float" and type(arr) is Arr:
         m.emit(f, BadIndex, at, None, problem="float")
         return True
-    elif t is Py and p.kind == "str" and type(arr) is Arr and not arr.weak:
+    elif (
+        t is Py
+        and p.kind == "str"
+        and type(arr) is Arr
+        and not arr.weak
+        and (arr.dtype or arr.rank is not None)
+    ):
         m.emit(f, BadIndex, at, None, problem="string")
         return True
     elif t is Seq and p.kind == "list" and type(arr) is Arr and not arr.weak and part is whole:
@@ -144,7 +151,9 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
         why = why or t.why
         weak = weak and bool(arr.modes)
         level = max(level, t.level)
-    return Arr(modes, arr.dtype, _rank_after(arr.rank, index), why, max(level, f.world.level), weak and bool(modes))
+    return Arr(
+        modes, arr.dtype, _rank_after(arr.rank, index), why, max(level, f.world.level), weak and bool(modes)
+    )
 
 
 def emit_numpy_index(m: Machine, f: Frame, at: int, index: Value) -> bool:
@@ -163,9 +172,7 @@ def _rank_after(rank: int | None, index: Value) -> int | None:
     if rank is None:
         return None
     for part in _index_parts(index):
-        if type(part) is Py and part.kind == "int":
-            rank -= 1
-        elif type(part) is Arr and part.rank == 0:
+        if (type(part) is Py and part.kind == "int") or (type(part) is Arr and part.rank == 0):
             rank -= 1
         elif type(part) is Py and part.kind == "none":
             rank += 1
@@ -179,7 +186,9 @@ def _tree(m: Machine, f: Frame, at: int, tree: Tree, index: Value) -> Value:
         return Tree(tree.modes, tree.why, tree.level, tree.weak)
     if check_index(m, f, at, tree, index):
         return UNKNOWN
-    if type(index) in (Arr, Tree, SliceVal, Tup) and (tree.evidence == "array" or tracer_inside(index) is not None):
+    if type(index) in (Arr, Tree, SliceVal, Tup) and (
+        tree.evidence == "array" or tracer_inside(index) is not None
+    ):
         arr = Arr(tree.modes, None, None, tree.why, tree.level, tree.weak)
         return _array(m, f, at, arr, index)
     return Tree(tree.modes, tree.why, tree.level, tree.weak, "array" if tree.evidence == "array" else "")
@@ -257,7 +266,11 @@ def _map_item(obj: Map, index: Value) -> Value:
 
 def put(target: Map, key: Value, value: Value, strong: bool) -> None:
     """Store under a key; unknown keys go to ``rest``."""
-    if type(key) is Py and key.const is not NO_CONST and isinstance(key.const, (str, int, float, bool, type(None))):
+    if (
+        type(key) is Py
+        and key.const is not NO_CONST
+        and isinstance(key.const, (str, int, float, bool, type(None)))
+    ):
         old = target.entries.get(key.const)
         target.entries[key.const] = value if old is None or strong else join(old, value)
     else:
@@ -290,7 +303,9 @@ def store(m: Machine, f: Frame, at: int, obj: Value, index: Value, value: Value,
         _store_one(m, f, at, alt, index, value, op, certain=len(alts) == 1)
 
 
-def _store_one(m: Machine, f: Frame, at: int, obj: Value, index: Value, value: Value, op: str, certain: bool) -> None:
+def _store_one(
+    m: Machine, f: Frame, at: int, obj: Value, index: Value, value: Value, op: str, certain: bool
+) -> None:
     t = type(obj)
     a: Any = obj
     if t is Arr:
@@ -318,7 +333,7 @@ def _store_one(m: Machine, f: Frame, at: int, obj: Value, index: Value, value: V
     elif t is At:
         m.emit(f, ArrayStore, at, hurt(a.arr, STAGED_OR_BATCHED), op=op, what="")
     elif t is Inst:
-        method = operators.find_method(a, "__setitem__")
+        method = find_method(a, "__setitem__")
         if method is not None:
             calls.call(m, f, at, method, Args([obj, index, value]))
 

@@ -32,8 +32,8 @@ from jitlint.infer.values import (
     join,
     traced_modes,
 )
-from jitlint.link import annotations, calls, iteration, misuse, pytrees
-from jitlint.link.machine import Args, Frame, Machine, Site
+from jitlint.link import calls, iteration, misuse, parameters, pytrees
+from jitlint.link.machine import Args, Frame, Machine, Site, World
 from jitlint.link.signatures import Signature, describe, signature
 
 CALLABLE_TYPES = (Func, Bound, Partial, Xform, Inst, Class, Method)
@@ -211,7 +211,7 @@ def _lift_one(
 ) -> Value:
     spec: Wrap = x.spec
     if value is UNKNOWN and sig is not None and name:
-        value = annotations.generic(m, sig.func, name, meant=spec.filter or spec.kernel)
+        value = parameters.generic(m, sig.func, name, meant=spec.filter or spec.kernel)
     if spec.strict and not spec.kernel:
         misuse.check_argument(m, f, at, x, name, value)
     why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
@@ -288,7 +288,10 @@ def _custom_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> Va
 
 def _call_custom(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     """A function with its own derivative rules: the rules run when it is differentiated inside a trace."""
-    result = calls.call(m, f, at, x.target, args)
+    w = f.world
+    plain = World(w.here, w.level, w.excused, w.eager_jit, w.modes)
+    inner = calls.in_world(f, plain, f.steps)
+    result = calls.call(m, inner, at, x.target, args)
     traced = f.world.here or any(traced_modes(v) & ~L for v in args.pos)
     if not traced:
         return result
@@ -324,7 +327,9 @@ def run_generic(m: Machine, site: Site) -> None:
         mark_called(x)
         return
     nums, names, _ = static_names(x, sig)
-    frame = Frame(site.module, site.module.scope, site.world, None, 0, site.frame_steps, site.ground, site.confidence)
+    frame = Frame(
+        site.module, site.module.scope, site.world, None, 0, site.frame_steps, site.ground, site.confidence
+    )
     if site.module.is_test and not site.frame_steps:
         frame.ground = "test"
     frame.token = object()
@@ -339,13 +344,12 @@ def run_generic(m: Machine, site: Site) -> None:
         elif param.default is not None:
             if sig.func.defaults.get(param.name) is not NONE:
                 continue
-            value = join(NONE, annotations.generic(m, sig.func, param.name, meant=x.spec.filter))
+            value = join(NONE, parameters.generic(m, sig.func, param.name, meant=x.spec.filter))
         else:
-            value = annotations.generic(m, sig.func, param.name, meant=x.spec.filter or x.spec.kernel)
+            value = parameters.generic(m, sig.func, param.name, meant=x.spec.filter or x.spec.kernel)
         if param.kind == "kwonly" or len(pos) < i:
             kw[param.name] = value
         else:
             pos.append(value)
     more: Value | None = Tree(0) if sig.has_var else None
     call(m, frame, x.site[1], x, Args(pos, kw, more))
-

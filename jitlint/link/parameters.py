@@ -31,10 +31,29 @@ from jitlint.link.machine import HOST, Frame, Machine
 from jitlint.syntax import ir
 
 SCALARS = {"builtins.int": INT, "builtins.float": FLOAT, "builtins.bool": BOOL, "builtins.str": STR}
-MAPS = frozenset({"builtins.dict", "typing.Dict", "typing.Mapping", "collections.abc.Mapping", "flax.core.FrozenDict"})
-SEQS = frozenset({"builtins.list", "builtins.tuple", "typing.List", "typing.Tuple", "typing.Sequence", "collections.abc.Sequence"})
+MAPS = frozenset(
+    {"builtins.dict", "typing.Dict", "typing.Mapping", "collections.abc.Mapping", "flax.core.FrozenDict"}
+)
+SEQS = frozenset(
+    {
+        "builtins.list",
+        "builtins.tuple",
+        "typing.List",
+        "typing.Tuple",
+        "typing.Sequence",
+        "collections.abc.Sequence",
+    }
+)
 TREES = frozenset(
-    {"typing.Any", "jaxtyping.PyTree", "chex.ArrayTree", "optax.Params", "optax.Updates", "optax.OptState", "flax.typing.Collection"}
+    {
+        "typing.Any",
+        "jaxtyping.PyTree",
+        "chex.ArrayTree",
+        "optax.Params",
+        "optax.Updates",
+        "optax.OptState",
+        "flax.typing.Collection",
+    }
 )
 MAX_DEPTH = 3
 
@@ -171,8 +190,19 @@ def generic(m: Machine, func: Func, name: str, meant: bool = False) -> Value:
     return Tree(0, evidence=kind)
 
 
+def refine(func: Func, bound: dict[str, Value]) -> None:
+    """Let the function's own uses say what an unknown pytree among its arguments is."""
+    for name, value in bound.items():
+        if type(value) is Tree and value.evidence == "" and value.modes:
+            kind = parameter_evidence(func.fn).get(name, "")
+            if kind:
+                bound[name] = Tree(value.modes, value.why, value.level, value.weak, kind)
+
+
 def host_frame(m: Machine, func: Func) -> Frame:
     """A caller's frame for running a function that nobody in the project calls."""
-    frame = Frame(func.fn.module, func.scope, HOST, None, 0, ground="test" if func.fn.module.is_test else "jit")
+    frame = Frame(
+        func.fn.module, func.scope, HOST, None, 0, ground="test" if func.fn.module.is_test else "jit"
+    )
     frame.token = object()
     return frame
