@@ -41,7 +41,7 @@ class Layout:
     def __init__(self, root: str) -> None:
         self.root = root
         self._listings: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
-        self._start: dict[str, tuple[str, str]] = {}
+        self._start: dict[str, str] = {}
         self._found: dict[tuple[str, str], str] = {}
         self._top = root
         while self.is_package(self.root) and os.path.dirname(self.root) != self.root:
@@ -51,19 +51,15 @@ class Layout:
     def is_package(self, directory: str) -> bool:
         return "__init__.py" in self._listing(directory)[0]
 
-    def import_starts(self, path: str) -> tuple[str, str]:
-        """Two directories from which the module at ``path`` may be named: the one above its regular packages,
-        and the source folder or project top above that."""
+    def start(self, path: str) -> str:
+        """The directory that imports of the module at ``path`` start from: its source folder or the project's top."""
         directory = os.path.dirname(path)
         known = self._start.get(directory)
         if known is None:
-            near = directory
-            while near != self.root and self.is_package(near):
-                near = os.path.dirname(near)
-            far = near
-            while not self._is_source_folder(far) and _inside(os.path.dirname(far), self.root):
-                far = os.path.dirname(far)
-            known = self._start[directory] = (near, far)
+            known = directory
+            while known != self.root and (self.is_package(known) or not self._is_source_folder(known)):
+                known = os.path.dirname(known)
+            self._start[directory] = known
         return known
 
     def resolve(self, path: str, imported: str) -> list[str]:
@@ -77,10 +73,10 @@ class Layout:
             return self._follow(base, parts) if _inside(base, self.root) else []
         if not parts:
             return []
-        base = self._search(os.path.dirname(path), parts[0])
+        base = self.search(os.path.dirname(path), parts[0])
         return self._follow(base, parts) if base else []
 
-    def _search(self, directory: str, first: str) -> str:
+    def search(self, directory: str, first: str) -> str:
         """The directory in which a script or test in ``directory`` finds the top-level module ``first``, or ""."""
         key = (directory, first)
         known = self._found.get(key)
@@ -149,30 +145,17 @@ class Layout:
 def module_names(layout: Layout, imports: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """A unique dotted name for every path in ``imports`` (path to what the file imports, as written).
 
-    A package inside folders without ``__init__.py`` can be called from either start (``pkg.mod`` or
-    ``folder.pkg.mod``); what the project's own imports say decides, the longer one if they say nothing.
+    A folder below the project's top can be imported as ``folder`` (by a script beside it) or as
+    ``above.folder``; what most of the project's own imports say decides, the longer name if they say nothing.
     """
-    heads = Counter(
-        ".".join(parts[:depth])
-        for names in imports.values()
+    votes = Counter(
+        os.path.join(base, first)
+        for path, names in imports.items()
         for name in names
-        if not name.startswith(".")
-        for parts in [name.split(".")]
-        for depth in range(1, min(len(parts), 6) + 1)
+        if (first := name.partition(".")[0]) and (base := layout.search(os.path.dirname(path), first))
     )
-    chosen: dict[str, str] = {}
-    longest: dict[str, str] = {}
-    for path in imports:
-        near, far = layout.import_starts(path)
-        longest[path] = chosen[path] = _dotted(path, far)
-        if near != far:
-            short = _dotted(path, near)
-            top = short.partition(".")[0]
-            if (
-                layout.is_package(os.path.dirname(path))
-                and heads[top] > heads[_dotted(near, far) + "." + top]
-            ):
-                chosen[path] = short
+    longest = {path: _dotted(path, layout.start(path)) for path in imports}
+    chosen = {path: _dotted(path, _voted_start(path, layout.start(path), votes)) for path in imports}
     clashes = {name for name, count in Counter(chosen.values()).items() if count > 1}
     names: dict[str, str] = {}
     taken: set[str] = set()
@@ -186,6 +169,17 @@ def module_names(layout: Layout, imports: Mapping[str, Sequence[str]]) -> dict[s
         taken.add(name)
         names[path] = name
     return names
+
+
+def _voted_start(path: str, outermost: str, votes: Mapping[str, int]) -> str:
+    """The directory from which most imports reach the folders around ``path``."""
+    best, most = outermost, 0
+    folder = os.path.dirname(path)
+    while folder != outermost and _inside(folder, outermost):
+        if votes.get(folder, 0) >= max(most, 1):
+            best, most = os.path.dirname(folder), votes[folder]
+        folder = os.path.dirname(folder)
+    return best
 
 
 def is_test(path: str, root: str) -> bool:

@@ -70,6 +70,23 @@ def test_the_projects_imports_decide_where_names_start(project: Write) -> None:
     assert names["cloud/part/b.py"] == "cloud.part.b"
 
 
+def test_a_folder_without_init_beside_a_script(project: Write) -> None:
+    root = project(
+        {
+            "demo/main.py": "from space.tools import f",
+            "demo/space/tools.py": "",
+            "demo/space/inner/worker.py": "from space.tools import f",
+            "demo/types.py": "",
+            "demo/run.py": "import types",
+        }
+    )
+    names = _names(root)
+    assert names["demo/space/tools.py"] == "space.tools"
+    assert names["demo/space/inner/worker.py"] == "space.inner.worker"
+    # A single module keeps its long name: a short one could hide a module of the standard library.
+    assert names["demo/types.py"] == "demo.types"
+
+
 def test_names_are_unique(project: Write) -> None:
     root = project(
         {
