@@ -19,6 +19,9 @@ S: Final = 1
 B: Final = 2
 L: Final = 4
 
+FRESH: Final = 1 << 30
+"""The level of a box that nothing owns yet, above every real level: storing a tracer into it leaks nothing."""
+
 
 def mode_letters(modes: int) -> str:
     """The modes as letters, in the order S, B, L."""
@@ -417,12 +420,6 @@ class Union(Value):
         return "|".join(map(repr, self.alts))
 
 
-MAX_ALTERNATIVES: Final = 6
-
-
-JOIN_DEPTH: Final = 8
-
-
 def alternatives(value: Value) -> tuple[Value, ...]:
     """The alternatives of a value; a value that is no union is its own only one."""
     return value.alts if type(value) is Union else (value,)
@@ -431,9 +428,6 @@ def alternatives(value: Value) -> tuple[Value, ...]:
 def const_of(value: Value) -> object:
     """The exact Python constant a value denotes, or `NO_CONST`."""
     return value.const if type(value) is Py else NO_CONST
-
-
-_HASHABLE_CONST = (int, float, str, bool, type(None))
 
 
 def py(const: object) -> Py:
@@ -445,230 +439,3 @@ def py(const: object) -> Py:
     if const is False:
         return FALSE
     return Py(type(const).__name__, const)
-
-
-def freeze(value: Value, depth: int = 3) -> object:
-    """A hashable structural key of a value, exact to ``depth`` levels of containers."""
-    t = type(value)
-    if t is Unknown:
-        return None
-    if t is Py:
-        return (value.kind, value.const) if isinstance(value.const, _HASHABLE_CONST) else (value.kind,)  # type: ignore[attr-defined]
-    if t is Arr:
-        a: Any = value
-        return ("a", a.modes, a.dtype, a.rank, a.weak, a.host, a.level if a.modes else 0)
-    if t is Tree:
-        a = value
-        return ("t", a.modes, a.weak, a.evidence, a.level)
-    if t is Func:
-        a = value
-        return ("f", a.fn.id, a.scope.key)
-    if t is Ext:
-        return value.dotted  # type: ignore[attr-defined]
-    if depth <= 0:
-        return (t.__name__,)
-    return _freeze_compound(value, depth - 1)
-
-
-def _freeze_compound(value: Value, depth: int) -> object:
-    a: Any = value
-    t = type(value)
-    if t is Tup:
-        return ("T", a.cls.id if a.cls else 0, tuple([freeze(i, depth) for i in a.items[:16]]), len(a.items))
-    if t is Seq:
-        if a.items is not None:
-            return ("q", a.kind, tuple([freeze(i, depth) for i in a.items[:16]]), len(a.items), a.level)
-        return ("q*", a.kind, None if a.rest is None else freeze(a.rest, depth), a.level)
-    if t is Map:
-        keys = list(a.entries.items())[:32]
-        rest = None if a.rest is None else freeze(a.rest, depth)
-        return ("m", tuple([(k, freeze(v, depth)) for k, v in keys]), rest, a.level)
-    if t is Inst:
-        attrs = list(a.attrs.items())[:32]
-        return ("i", a.cls.id, a.level, tuple([(k, freeze(v, depth)) for k, v in attrs]))
-    if t is Bound:
-        return ("b", freeze(a.func, depth + 1), freeze(a.recv, depth))
-    if t is Class:
-        return ("c", a.info.id)
-    if t is Mod:
-        return ("M", a.info.name)
-    if t is ExtInst:
-        return ("e", a.dotted, tuple([(k, freeze(v, depth)) for k, v in a.attrs.items()]))
-    if t is Method:
-        return ("y", a.name, freeze(a.obj, depth))
-    if t is Partial:
-        return (
-            "P",
-            freeze(a.func, depth),
-            tuple([freeze(i, depth) for i in a.args]),
-            tuple([(k, freeze(v, depth)) for k, v in a.keywords.items()]),
-        )
-    if t is Xform:
-        options = tuple([(k, freeze(v, depth)) for k, v in a.options.items()])
-        return ("x", a.spec.name, a.site, freeze(a.target, depth + 1), options)
-    if t is Union:
-        return ("u", frozenset([freeze(i, depth + 1) for i in a.alts]))
-    if t is Descr:
-        return ("d", a.kind, freeze(a.func, depth))
-    return (t.__name__,)
-
-
-def join(a: Value, b: Value, depth: int = JOIN_DEPTH) -> Value:
-    """The least upper bound within the domain's limits. Unknown absorbs everything; so does too deep a structure."""
-    if a is b:
-        return a
-    if depth == 0:
-        return UNKNOWN
-    ta, tb = type(a), type(b)
-    if ta is Unknown or tb is Unknown:
-        return UNKNOWN
-    if ta is not Union and tb is not Union:
-        merged = _merge(a, b, depth - 1)
-        if merged is not None:
-            return merged
-        return Union((a, b))
-    alts = list(alternatives(a))
-    for new in alternatives(b):
-        for i, old in enumerate(alts):
-            merged = old if old is new else _merge(old, new, depth - 1)
-            if merged is not None:
-                alts[i] = merged
-                break
-        else:
-            alts.append(new)
-    if len(alts) == 1:
-        return alts[0]
-    return Union(tuple(alts)) if len(alts) <= MAX_ALTERNATIVES else UNKNOWN
-
-
-def _merge(a: Value, b: Value, depth: int) -> Value | None:
-    """One value for both, or None when they should stay apart."""
-    t = type(a)
-    if t is not type(b):
-        return None
-    x: Any = a
-    y: Any = b
-    if t is Py:
-        if x.kind != y.kind:
-            return None
-        if type(x.const) is type(y.const) and x.const == y.const:
-            return a
-        if x.const is NO_CONST:
-            return a
-        if y.const is NO_CONST:
-            return b
-        return None if x.kind in ("str", "none") else Py(x.kind)
-    if t is Arr:
-        if bool(x.modes) != bool(y.modes) or x.host != y.host or x.weak != y.weak:
-            return None
-        dtype = x.dtype if x.dtype == y.dtype else None
-        rank = x.rank if x.rank == y.rank else None
-        if dtype == x.dtype and rank == x.rank and x.modes == y.modes:
-            return a
-        return Arr(x.modes | y.modes, dtype, rank, x.why, max(x.level, y.level), x.weak, x.host)
-    if t is Tree:
-        if bool(x.modes) != bool(y.modes):
-            return None
-        evidence = x.evidence if x.evidence == y.evidence else ""
-        return Tree(x.modes | y.modes, x.why, max(x.level, y.level), x.weak or y.weak, evidence)
-    if t is Tup:
-        if x.cls is y.cls and len(x.items) == len(y.items):
-            return Tup(tuple([join(i, j, depth) for i, j in zip(x.items, y.items)]), x.cls)
-        return None
-    if t is Seq:
-        if x.kind != y.kind:
-            return None
-        level = min(x.level, y.level)
-        if x.items is not None and y.items is not None and len(x.items) == len(y.items):
-            return Seq(x.kind, [join(i, j, depth) for i, j in zip(x.items, y.items)], None, level)
-        return Seq(x.kind, None, _join_optional(seq_element(a), seq_element(b)), level)
-    if t is Map:
-        entries = dict(x.entries)
-        for k, v in y.entries.items():
-            entries[k] = join(entries[k], v, depth) if k in entries else v
-        return Map(entries, _join_optional(x.rest, y.rest), min(x.level, y.level))
-    if t is Inst:
-        if x.cls is not y.cls:
-            return None
-        attrs = dict(x.attrs)
-        for k, v in y.attrs.items():
-            attrs[k] = join(attrs[k], v, depth) if k in attrs else v
-        merged = Inst(x.cls, attrs, min(x.level, y.level), None, x.open or y.open)
-        merged.modes = x.modes | y.modes
-        merged.why = x.why
-        return merged
-    if t is SliceVal:
-        return None
-    return a if freeze(a) == freeze(b) else None
-
-
-def _join_optional(a: Value | None, b: Value | None) -> Value | None:
-    if a is None:
-        return b
-    return a if b is None else join(a, b)
-
-
-def seq_element(value: Any) -> Value | None:
-    """The join of a sequence's elements, or None when nothing is known to be inside."""
-    if value.items is None:
-        rest: Value | None = value.rest
-        return rest
-    out: Value | None = None
-    for item in value.items:
-        out = item if out is None else join(out, item)
-    return out
-
-
-def traced_modes(value: Value, depth: int = 3) -> int:
-    """The modes of all tracers certainly or possibly inside a value."""
-    t = type(value)
-    if t is Arr or t is Tree:
-        return value.modes  # type: ignore[attr-defined, no-any-return]
-    if t in _LEAF_TYPES or depth <= 0:
-        return 0
-    out = 0
-    for part in parts(value):
-        out |= traced_modes(part, depth - 1)
-    return out
-
-
-_LEAF_TYPES = frozenset({Unknown, Py, Func, Class, Mod, Ext, Method, Super, Descr})
-
-
-def parts(value: Value) -> list[Value]:
-    """The values directly inside a container-like value."""
-    a: Any = value
-    t = type(value)
-    if t is Tup:
-        return list(a.items)
-    if t is Seq:
-        if a.items is not None:
-            return list(a.items)
-        return [a.rest] if a.rest is not None else []
-    if t is Map:
-        out = list(a.entries.values())
-        return [*out, a.rest] if a.rest is not None else out
-    if t is Inst or t is ExtInst:
-        return list(a.attrs.values())
-    if t is Union:
-        return list(a.alts)
-    if t is Partial:
-        return [*a.args, *a.keywords.values()]
-    if t is Bound:
-        return [a.recv]
-    if t is SliceVal:
-        return [v for v in (a.lo, a.hi, a.step) if v is not None]
-    return []
-
-
-def why_of(value: Value, depth: int = 3) -> str:
-    """The reason why something inside a value is traced, or ""."""
-    t = type(value)
-    if t is Arr or t is Tree:
-        return value.why if value.modes else ""  # type: ignore[attr-defined, no-any-return]
-    if depth > 0 and t not in _LEAF_TYPES:
-        for part in parts(value):
-            found = why_of(part, depth - 1)
-            if found:
-                return found
-    return ""

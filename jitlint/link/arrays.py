@@ -6,23 +6,8 @@ from typing import Any
 
 from jitlint.catalogue.schema import ApiFunction, NumpyFunction, Parameter, Result
 from jitlint.infer.events import ApiMisuse, ArrayStore
-from jitlint.infer.values import (
-    NONE,
-    STATIC,
-    UNKNOWN,
-    Arr,
-    Ext,
-    Py,
-    S,
-    Seq,
-    Tree,
-    Tup,
-    Value,
-    alternatives,
-    seq_element,
-    traced_modes,
-    why_of,
-)
+from jitlint.infer.lattice import seq_element, traced_modes, why_of
+from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Py, S, Seq, Tree, Tup, Value, alternatives
 from jitlint.link import pytrees
 from jitlint.link.events import STAGED_OR_BATCHED, confidence_of, emit_numpy, hurt, tracer_inside
 from jitlint.link.machine import Args, Frame, Machine

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.infer.events import ApiMisuse, ArrayStore
+from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     INT,
     STATIC,
@@ -32,7 +33,6 @@ from jitlint.infer.values import (
     Value,
     Xform,
     alternatives,
-    join,
 )
 from jitlint.link import calls, classes, imports, leaks
 from jitlint.link.events import ANY_TRACER, STAGED_OR_BATCHED, hurt

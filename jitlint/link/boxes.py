@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import (
     NO_CONST,
     STR,
@@ -24,9 +25,7 @@ from jitlint.infer.values import (
     Union,
     Value,
     alternatives,
-    join,
     py,
-    seq_element,
 )
 from jitlint.link import iteration, leaks, subscripts
 from jitlint.link.machine import Args, Frame, Machine

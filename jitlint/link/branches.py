@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     NO_CONST,
     NONE,
@@ -21,7 +22,6 @@ from jitlint.infer.values import (
     Unknown,
     Value,
     alternatives,
-    join,
 )
 from jitlint.link import attributes, expressions
 from jitlint.link.events import emit_truth

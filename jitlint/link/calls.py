@@ -6,6 +6,7 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
+from jitlint.infer.lattice import freeze, join, traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     NONE,
@@ -27,9 +28,6 @@ from jitlint.infer.values import (
     Union,
     Value,
     Xform,
-    freeze,
-    join,
-    traced_modes,
 )
 from jitlint.link import classes, expressions, libraries, methods, parameters, statements, status, xforms
 from jitlint.link.kinds import find_method

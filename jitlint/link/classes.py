@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     UNKNOWN,
@@ -21,7 +22,6 @@ from jitlint.infer.values import (
     Tup,
     Value,
     alternatives,
-    traced_modes,
 )
 from jitlint.link import calls, expressions, parameters, pytrees, statements
 from jitlint.link.kinds import find_method, mro

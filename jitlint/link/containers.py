@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from jitlint.infer.lattice import join, parts, seq_element
 from jitlint.infer.values import (
     INT,
     NO_CONST,
@@ -22,10 +23,7 @@ from jitlint.infer.values import (
     Tree,
     Tup,
     Value,
-    join,
-    parts,
     py,
-    seq_element,
 )
 from jitlint.link import leaks, operators, subscripts
 from jitlint.link.boxes import (

@@ -9,21 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jitlint.infer.values import (
-    NONE,
-    STR,
-    UNKNOWN,
-    Ext,
-    Map,
-    Py,
-    Scope,
-    Seq,
-    SliceVal,
-    Tup,
-    Value,
-    join,
-    py,
-)
+from jitlint.infer.lattice import join
+from jitlint.infer.values import NONE, STR, UNKNOWN, Ext, Map, Py, Scope, Seq, SliceVal, Tup, Value, py
 from jitlint.link import attributes, branches, calls, iteration, operators, subscripts
 from jitlint.link.builtin_names import BUILTINS
 from jitlint.link.events import STAGED_OR_BATCHED, emit_format, hurt

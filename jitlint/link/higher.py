@@ -6,6 +6,7 @@ from typing import Any
 
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import Step, TransformMisuse
+from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     NONE,
     STATIC,
@@ -23,8 +24,6 @@ from jitlint.infer.values import (
     Union,
     Value,
     alternatives,
-    join,
-    traced_modes,
 )
 from jitlint.link import calls, iteration, pytrees, xforms
 from jitlint.link.events import STAGED_OR_BATCHED, hurt

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.infer.events import Convert
+from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import (
     INT,
     NONE,
@@ -20,9 +21,7 @@ from jitlint.infer.values import (
     Tup,
     Value,
     alternatives,
-    join,
     py,
-    seq_element,
 )
 from jitlint.link import attributes, branches, calls, expressions, leaks, subscripts
 from jitlint.link.kinds import find_method

@@ -7,7 +7,8 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from jitlint.infer.values import INT, NONE, UNKNOWN, Seq, Tup, Value, join
+from jitlint.infer.lattice import join
+from jitlint.infer.values import INT, NONE, UNKNOWN, Seq, Tup, Value
 from jitlint.link import branches, calls, iteration, operators
 from jitlint.link.boxes import (
     MAX_ITEMS,

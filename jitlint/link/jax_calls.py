@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.values import (
     BOOL,
     NONE,
@@ -21,8 +22,6 @@ from jitlint.infer.values import (
     Unknown,
     Value,
     py,
-    traced_modes,
-    why_of,
 )
 from jitlint.link import classes, higher, iteration, pytrees, subscripts
 from jitlint.link.events import emit_numpy, emit_truth, tracer_inside

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.infer.events import Leak
-from jitlint.infer.values import Arr, Inst, Map, Scope, Seq, Tree, Tup, Value, alternatives, seq_element
+from jitlint.infer.lattice import seq_element
+from jitlint.infer.values import Arr, Inst, Map, Scope, Seq, Tree, Tup, Value, alternatives
 from jitlint.link.events import confidence_of
 from jitlint.link.machine import Frame, Machine
 

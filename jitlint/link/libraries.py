@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.values import (
     UNKNOWN,
     Arr,
@@ -18,8 +19,6 @@ from jitlint.infer.values import (
     Tree,
     Value,
     alternatives,
-    traced_modes,
-    why_of,
 )
 from jitlint.link import (
     arrays,

@@ -179,6 +179,8 @@ class Machine:
     class_roles: dict[int, Role] = field(default_factory=dict)
     removed_seen: dict[tuple[str, int], str] = field(default_factory=dict)
     guards: int = 0
+    flatteners: list[tuple[Value, ClassInfo | None]] = field(default_factory=list)
+    methods_by_name: dict[str, list[tuple[ClassInfo, Func]]] = field(default_factory=dict)
 
     def intern(self, key: object) -> int:
         """A small number for a hashable key."""

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from jitlint.infer.events import Truth
-from jitlint.infer.values import NO_CONST, UNKNOWN, Map, Py, Seq, Tree, Tup, Value, alternatives, seq_element
+from jitlint.infer.lattice import seq_element
+from jitlint.infer.values import NO_CONST, UNKNOWN, Map, Py, Seq, Tree, Tup, Value, alternatives
 from jitlint.link import attributes, branches, expressions, iteration, kinds, subscripts
 from jitlint.link.events import STAGED_OR_BATCHED, confidence_of, hurt
 from jitlint.link.machine import Frame, Machine

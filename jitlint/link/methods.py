@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.values import (
     NONE,
     STATIC,
@@ -19,8 +20,6 @@ from jitlint.infer.values import (
     Value,
     Xform,
     alternatives,
-    traced_modes,
-    why_of,
 )
 from jitlint.link import arrays, calls, containers
 from jitlint.link.events import emit_convert, hurt

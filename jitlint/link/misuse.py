@@ -6,6 +6,7 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import TransformMisuse
+from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import (
     Arr,
     Class,
@@ -21,7 +22,6 @@ from jitlint.infer.values import (
     Value,
     Xform,
     alternatives,
-    traced_modes,
 )
 from jitlint.link import pytrees, xforms
 from jitlint.link.kinds import mro

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.infer.events import Convert, Truth
+from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     BOOL,
     FALSE,
@@ -28,9 +29,7 @@ from jitlint.infer.values import (
     Union,
     Value,
     alternatives,
-    join,
     py,
-    traced_modes,
 )
 from jitlint.link import calls
 from jitlint.link.events import (

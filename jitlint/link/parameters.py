@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.infer.evidence import parameter_evidence
+from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     BOOL,
@@ -24,7 +25,6 @@ from jitlint.infer.values import (
     Tree,
     Tup,
     Value,
-    join,
 )
 from jitlint.link import attributes, classes, expressions
 from jitlint.link.machine import HOST, Frame, Machine

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Final
 
+from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     BOOL,
     FLOAT,
@@ -31,7 +32,6 @@ from jitlint.infer.values import (
     Tup,
     Value,
     alternatives,
-    join,
     py,
 )
 from jitlint.link import attributes, branches, calls, leaks, operators

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from typing import Any, Final
 
+from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import (
     INT,
     NO_CONST,
@@ -21,9 +22,7 @@ from jitlint.infer.values import (
     Tup,
     Value,
     alternatives,
-    join,
     py,
-    seq_element,
 )
 from jitlint.link import branches, calls, iteration, operators
 from jitlint.link.boxes import (

@@ -8,18 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from jitlint.infer.values import (
-    NONE,
-    STR,
-    UNKNOWN,
-    Tree,
-    Tup,
-    Value,
-    alternatives,
-    join,
-    traced_modes,
-    why_of,
-)
+from jitlint.infer.lattice import join, traced_modes, why_of
+from jitlint.infer.values import NONE, STR, UNKNOWN, Tree, Tup, Value, alternatives
 from jitlint.link.boxes import make_seq
 from jitlint.link.machine import Args, Frame
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     NO_CONST,
@@ -20,7 +21,6 @@ from jitlint.infer.values import (
     Tup,
     Union,
     Value,
-    join,
 )
 from jitlint.link.kinds import mro
 from jitlint.syntax import ir

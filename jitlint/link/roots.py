@@ -8,21 +8,9 @@ from typing import Any
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
 from jitlint.infer.evidence import parameter_evidence
+from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo, FuncInfo
-from jitlint.infer.values import (
-    NONE,
-    UNKNOWN,
-    Arr,
-    Class,
-    Func,
-    Map,
-    S,
-    Seq,
-    Tree,
-    Value,
-    alternatives,
-    join,
-)
+from jitlint.infer.values import NONE, UNKNOWN, Arr, Class, Func, Map, S, Seq, Tree, Value, alternatives
 from jitlint.link import calls, classes, parameters, pytrees, xforms
 from jitlint.link.kinds import mro
 from jitlint.link.machine import Frame, Machine, World

@@ -10,19 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from jitlint.infer.events import ArrayStore
-from jitlint.infer.values import (
-    NONE,
-    UNKNOWN,
-    Arr,
-    ExtInst,
-    Inst,
-    Map,
-    Seq,
-    Value,
-    alternatives,
-    freeze,
-    join,
-)
+from jitlint.infer.lattice import freeze, join
+from jitlint.infer.values import NONE, UNKNOWN, Arr, ExtInst, Inst, Map, Seq, Value, alternatives
 from jitlint.link import (
     attributes,
     branches,

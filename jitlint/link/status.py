@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from jitlint.infer.events import Step, TracedFunction
-from jitlint.infer.values import UNKNOWN, Arr, B, Inst, L, S, Tree, Value, alternatives, mode_letters, parts
+from jitlint.infer.lattice import parts
+from jitlint.infer.values import UNKNOWN, Arr, B, Inst, L, S, Tree, Value, alternatives, mode_letters
 from jitlint.link.machine import Frame, Machine
 
 GROUND_RANK = {"jit": 4, "declared": 3, "test": 2, "catalogue": 1, "possible": 0}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     BOOL,
     FLOAT,
@@ -25,7 +26,6 @@ from jitlint.infer.values import (
     Tree,
     Tup,
     Value,
-    join,
     py,
 )
 from jitlint.link import attributes, branches, calls, operators, subscripts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.infer.events import ArrayStore, BadIndex
+from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import (
     NO_CONST,
     STR,
@@ -24,8 +25,6 @@ from jitlint.infer.values import (
     Union,
     Value,
     alternatives,
-    join,
-    seq_element,
 )
 from jitlint.link import calls, leaks, operators
 from jitlint.link.events import (

@@ -10,6 +10,7 @@ from typing import Any
 
 from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.events import Step
+from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     NONE,
     UNKNOWN,
@@ -29,8 +30,6 @@ from jitlint.infer.values import (
     Value,
     Xform,
     alternatives,
-    join,
-    traced_modes,
 )
 from jitlint.link import calls, iteration, misuse, parameters, pytrees
 from jitlint.link.machine import Args, Frame, Machine, Site, World
