@@ -7,6 +7,7 @@ from typing import Any
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.lattice import join
 from jitlint.infer.values import (
+    FRESH,
     INT,
     STATIC,
     STR,
@@ -91,7 +92,7 @@ def shape_of(value: Any) -> Value:
     """A shape: as many static integers as the rank says."""
     if type(value) is Arr and value.rank is not None and value.rank <= 6:
         return Tup((INT,) * value.rank)
-    return Seq("tuple", None, INT, 1 << 30)
+    return Seq("tuple", None, INT, FRESH)
 
 
 def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
@@ -147,7 +148,7 @@ def _refused(m: Machine, f: Frame, at: int, obj: Arr, name: str, kind: str) -> N
 
 def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
     if name in ("shape",):
-        return Seq("tuple", None, INT, 1 << 30)
+        return Seq("tuple", None, INT, FRESH)
     if name == "at":
         return At(Arr(obj.modes, None, None, obj.why, obj.level, obj.weak))
     if name in TREE_METHODS:

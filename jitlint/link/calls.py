@@ -9,6 +9,7 @@ from jitlint.infer.events import Step
 from jitlint.infer.lattice import freeze, join, traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
+    FRESH,
     NONE,
     UNKNOWN,
     Bound,
@@ -121,10 +122,10 @@ def bind_arguments(m: Machine, func: Func, args: Args) -> dict[str, Value]:
             rest = list(pos[used:])
             used = max(used, len(pos))
             out[name] = (
-                Tup(tuple(rest)) if args.more is None else Seq("tuple", None, _join(rest, args.more), 1 << 30)
+                Tup(tuple(rest)) if args.more is None else Seq("tuple", None, _join(rest, args.more), FRESH)
             )
         elif kind == "kwvar":
-            out[name] = Map(kw, args.kw_more, 1 << 30)
+            out[name] = Map(kw, args.kw_more, FRESH)
             kw = {}
         elif kind in ("pos", "any") and used < len(pos):
             out[name] = pos[used]

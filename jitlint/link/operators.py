@@ -11,6 +11,7 @@ from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     BOOL,
     FALSE,
+    FRESH,
     NO_CONST,
     NONE,
     STR,
@@ -240,16 +241,16 @@ def _container_binary(op: str, left: Any, right: Any) -> Value:
         a, b = _items(left), _items(right)
         kind = "list" if tl is Seq and left.kind == "list" else "tuple"
         if a is not None and b is not None:
-            return Seq(kind, a + b, None, 1 << 30)
-        return Seq(kind, None, _join_elements(left, right), 1 << 30)
+            return Seq(kind, a + b, None, FRESH)
+        return Seq(kind, None, _join_elements(left, right), FRESH)
     if op == "*" and tl in (Seq, Tup):
         count = right.const if tr is Py else NO_CONST
         items = _items(left)
         if isinstance(count, int) and items is not None and 0 <= count * len(items) <= 64:
-            return Tup(tuple(items * count)) if tl is Tup else Seq("list", items * count, None, 1 << 30)
-        return Seq("tuple" if tl is Tup else left.kind, None, _join_elements(left, left), 1 << 30)
+            return Tup(tuple(items * count)) if tl is Tup else Seq("list", items * count, None, FRESH)
+        return Seq("tuple" if tl is Tup else left.kind, None, _join_elements(left, left), FRESH)
     if tl is Seq and left.kind == "set":
-        return Seq("set", None, _join_elements(left, right) if tr is Seq else None, 1 << 30)
+        return Seq("set", None, _join_elements(left, right) if tr is Seq else None, FRESH)
     return UNKNOWN
 
 

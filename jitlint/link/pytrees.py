@@ -7,6 +7,7 @@ from typing import Any
 from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
+    FRESH,
     NO_CONST,
     NONE,
     UNKNOWN,
@@ -232,18 +233,18 @@ def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
         return Tup(tuple([rebuild(i, new_leaf, depth - 1) for i in a.items]), a.cls)
     if t is Seq:
         if a.items is not None:
-            return Seq(a.kind, [rebuild(i, new_leaf, depth - 1) for i in a.items], None, 1 << 30)
-        return Seq(a.kind, None, new_leaf, 1 << 30)
+            return Seq(a.kind, [rebuild(i, new_leaf, depth - 1) for i in a.items], None, FRESH)
+        return Seq(a.kind, None, new_leaf, FRESH)
     if t is Map:
         rest = None if a.rest is None else rebuild(a.rest, new_leaf, depth - 1)
-        return Map({k: rebuild(v, new_leaf, depth - 1) for k, v in a.entries.items()}, rest, 1 << 30)
+        return Map({k: rebuild(v, new_leaf, depth - 1) for k, v in a.entries.items()}, rest, FRESH)
     if t is Inst and is_pytree(a.cls):
         static = meta_names(a.cls)
         attrs = {
             k: v if k in static or type(v) is Py else rebuild(v, new_leaf, depth - 1)
             for k, v in a.attrs.items()
         }
-        return Inst(a.cls, attrs, 1 << 30, None, a.open)
+        return Inst(a.cls, attrs, FRESH, None, a.open)
     if t is Tree:
         if type(new_leaf) is Arr:
             return Tree(new_leaf.modes, new_leaf.why, new_leaf.level, new_leaf.weak, a.evidence)

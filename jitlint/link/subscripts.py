@@ -7,6 +7,7 @@ from typing import Any
 from jitlint.infer.events import ArrayStore, BadIndex
 from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import (
+    FRESH,
     NO_CONST,
     STR,
     UNKNOWN,
@@ -219,9 +220,9 @@ def _sliced(obj: Any, items: list[Value] | None, index: SliceVal) -> Value:
         else:
             items = None
     if items is None or (len(bounds) == 3 and bounds[2] == 0):
-        return Seq("tuple" if type(obj) is Tup else obj.kind, None, any_item(obj), 1 << 30)
+        return Seq("tuple" if type(obj) is Tup else obj.kind, None, any_item(obj), FRESH)
     part = items[slice(*bounds)]
-    return Tup(tuple(part)) if type(obj) is Tup or obj.kind == "tuple" else Seq(obj.kind, part, None, 1 << 30)
+    return Tup(tuple(part)) if type(obj) is Tup or obj.kind == "tuple" else Seq(obj.kind, part, None, FRESH)
 
 
 def any_item(value: Value) -> Value:
