@@ -140,7 +140,9 @@ def _call(name: str, entry: dict[str, Any]) -> HigherOrder:
 
 
 def _role(entry: dict[str, Any]) -> Role:
-    rest = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items() if k != "classes"}
+    rest: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in entry.items() if k != "classes"
+    }
     return Role(**rest)
 
 

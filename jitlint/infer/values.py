@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from jitlint.catalogue.transforms import Wrap
     from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 
 S: Final = 1
@@ -356,21 +357,24 @@ class Partial(Value):
 class Xform(Value):
     """A function under a transform: what ``jax.jit(f)``, ``jax.vmap(f)``, ``jax.grad(f)`` return.
 
-    spec: the transform's catalogue entry. options: its keyword arguments. extra: positional arguments after
-    the function. site: where it was made.
+    spec: the transform's catalogue entry. options: its arguments besides the function, by name. site and
+    module: where it was made. called: a known call reached it. broken: its options are refused already.
+    rules: what ``defvjp`` and the like added, kind and function.
     """
 
-    __slots__ = ("broken", "called", "module", "options", "rules", "site", "spec", "steps", "target")
+    __slots__ = ("broken", "called", "module", "options", "rules", "site", "spec", "target")
 
-    def __init__(self, spec: Any, target: Value, options: dict[str, Value], site: tuple[str, int]) -> None:
+    def __init__(
+        self, spec: Wrap, target: Value, options: dict[str, Value], site: tuple[str, int], module: ModuleInfo
+    ) -> None:
         self.spec = spec
+        self.module = module
         self.target = target
         self.options = options
         self.site = site
         self.called = False
         self.broken = False
         self.rules: list[tuple[str, Value]] = []
-        self.steps: tuple[Any, ...] = ()
 
     def __repr__(self) -> str:
         return f"{self.spec.name}({self.target})"

@@ -60,11 +60,8 @@ def _element_of(m: Machine, f: Frame, at: int, value: Value, quiet: bool) -> Val
         found = seq_element(a)
         return found if found is not None else UNKNOWN
     if t is Map:
-        return (
-            _join_all([py(k) for k in a.entries] + ([STR] if a.rest is not None else []))
-            if a.entries
-            else STR
-        )
+        keys: list[Value] = [py(k) for k in a.entries]
+        return _join_all(keys if keys and a.rest is None else [*keys, STR])
     if t is Arr:
         if a.rank == 0 and a.modes and not quiet:
             m.emit(f, Convert, at, value, to="iter")

@@ -26,7 +26,9 @@ from jitlint.infer.values import (
     Tup,
     Value,
 )
-from jitlint.link import attributes, classes, expressions
+from jitlint.link import classes
+from jitlint.link.builtin_names import BUILTINS
+from jitlint.link.kinds import mro
 from jitlint.link.machine import HOST, Frame, Machine
 from jitlint.syntax import ir
 
@@ -80,7 +82,7 @@ def _resolve(m: Machine, scope: Scope, node: Any) -> Value:
             if found is not None:
                 return found
             look = look.parent
-        return expressions.BUILTINS.get(node.id, UNKNOWN)
+        return BUILTINS.get(node.id, UNKNOWN)
     if type(node) is ir.Attr:
         obj = _resolve(m, scope, node.obj)
         if type(obj) is Ext:
@@ -154,7 +156,7 @@ def instance_of(m: Machine, info: ClassInfo, depth: int = MAX_DEPTH) -> Value | 
         return Tup(tuple(_field(m, info, name, depth) for name in info.fields), info)
     if info.shape == "dataclass" or info.pytree:
         attrs = {}
-        for cls in reversed(attributes.mro(info)):
+        for cls in reversed(mro(info)):
             for name in cls.fields:
                 attrs[name] = _field(m, cls, name, depth)
         return Inst(info, attrs, 0, None, True)

@@ -8,7 +8,6 @@ from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     FRESH,
-    NO_CONST,
     NONE,
     UNKNOWN,
     Arr,
@@ -277,7 +276,7 @@ def constant_strings(value: Value) -> list[str]:
         items = value.items
     elif type(value) is Py:
         items = [value]
-    return [i.const for i in items if type(i) is Py and isinstance(i.const, str) and i.const is not NO_CONST]
+    return [i.const for i in items if type(i) is Py and isinstance(i.const, str)]
 
 
 def flattened_names(flatten: Func) -> frozenset[str] | None:

@@ -58,7 +58,7 @@ def _assign(m: Machine, f: Frame, node: ir.Assign) -> bool:
 
 
 def _aug_assign(m: Machine, f: Frame, node: ir.AugAssign) -> bool:
-    target = node.target
+    target: Any = node.target
     t = type(target)
     if t is ir.Name:
         left = expressions.evaluate(m, f, target)

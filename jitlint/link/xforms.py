@@ -67,8 +67,7 @@ def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dic
         return UNKNOWN
     if type(target) is Func and staged and not f.world.level:
         target.fn.cold = True
-    x = Xform(spec, target, options, (f.module.name, at))
-    x.module = f.module
+    x = Xform(spec, target, options, (f.module.name, at), f.module)
     if not f.world.excused:
         m.sites.append(Site(x, f.module, f.steps, f.world, f.ground, f.confidence))
     if spec.static_nums or spec.static_names:
@@ -248,7 +247,8 @@ def _leave(m: Machine, f: Frame, inner: Frame, x: Xform, args: Args, result: Val
         return out
     aux = x.options.get("has_aux")
     has_aux = type(aux) is Py and aux.const is True
-    value, extra = out, UNKNOWN
+    value: Value = out
+    extra: Value = UNKNOWN
     if has_aux:
         parts = iteration.known_items(out) if type(out) is Tup else None
         value, extra = (parts[0], parts[1]) if parts is not None and len(parts) == 2 else (UNKNOWN, UNKNOWN)
