@@ -341,7 +341,8 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
     if fn.result == "none":
         return NONE
     if fn.result == "list":
-        return Seq("list", None, Arr(0, host=True), f.world.level)
+        kind = "list" if "split" in fn.name else "tuple"
+        return Seq(kind, None, Arr(0, host=True), f.world.level)
     if (
         fn.behaviour == "works"
         and f.world.here & S

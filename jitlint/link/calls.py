@@ -35,6 +35,10 @@ from jitlint.link.kinds import find_method
 from jitlint.link.machine import MAX_CONTEXTS, MAX_DEPTH, Args, Frame, Machine, Memo, World
 
 
+GUESS_DEPTH = 24
+"""Activations on the abstract stack beyond which methods of unknown receivers are not guessed."""
+
+
 def make_function(m: Machine, f: Frame, index: int) -> Func:
     """The function value of a ``def`` or ``lambda``: its code, the scope it closes over, its defaults."""
     fn = f.module.functions[index]
@@ -139,6 +143,29 @@ def bind_arguments(m: Machine, func: Func, args: Args) -> dict[str, Value]:
         else:
             out[name] = func.defaults.get(name, UNKNOWN)
     return out
+
+
+def guess(m: Machine, f: Frame, at: int, name: str, args: Args) -> None:
+    """A method of an unknown receiver: when only one class of the project has a method of that name, it is run
+    with an instance of that class. What it finds is only possible, and its result stays unknown."""
+    found = m.methods_by_name.get(name, ())
+    if len(found) != 1 or f.depth > GUESS_DEPTH:
+        return
+    info, func = found[0]
+    params = func.fn.node.params
+    if not params or params[0].name != "self" or info.cold_running:
+        return
+    inner = in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
+    receiver = classes.cold_instance(m, info)
+    call(m, inner, at, func, Args([receiver, *args.pos], args.kw, args.more, args.kw_more))
+
+
+def run_callbacks(m: Machine, f: Frame, at: int, args: Args) -> None:
+    """Functions handed to a library inside a trace: they probably run there, on who knows what."""
+    for value in (*args.pos, *args.kw.values()):
+        if type(value) is Func and not value.fn.node.is_generator:
+            inner = in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
+            call(m, inner, at, value, Args([UNKNOWN] * len(value.fn.node.params)))
 
 
 def _join(values: list[Value], last: Value) -> Value:

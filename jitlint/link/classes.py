@@ -39,6 +39,9 @@ HARMLESS_BASES = frozenset(
         "enum.IntEnum",
     }
 )
+COMMON_METHODS = frozenset(
+    name for kind in (list, dict, set, str, tuple, int, float, object) for name in dir(kind)
+) | frozenset({"item", "sum", "mean", "reshape", "astype", "close", "run", "step", "main", "write", "read", "apply"})
 HARMLESS_DECORATORS = ("functools.total_ordering", "typing.", "abc.", "builtins.")
 LINEN_METHODS = frozenset(
     "param variable make_rng sow apply init init_with_output bind put_variable get_variable has_variable has_rng "
@@ -69,6 +72,9 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
     finally:
         f.scope, f.cls = outer_scope, outer_cls
     info.namespace = scope.vars
+    for name, value in scope.vars.items():
+        if type(value) is Func and not name.startswith("__") and name not in COMMON_METHODS:
+            m.methods_by_name.setdefault(name, []).append((info, value))
     info.extern = (
         info.extern or bool(options) or any("__init_subclass__" in c.namespace for c in mro(info)[1:])
     )

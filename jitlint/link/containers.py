@@ -210,7 +210,8 @@ _SEQ_METHODS: Final[dict[str, BoxMethod]] = {
 
 def _add(m: Machine, f: Frame, at: int, box: Seq, args: Args) -> Value:
     value = or_unknown(argument(args, 0))
-    operators.hashed(m, f, at, value, "set member")
+    if operators.hashed(m, f, at, value, "set member"):
+        return NONE
     return _insert(m, f, at, box, [value], _length(box))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from jitlint.infer.lattice import join
 from jitlint.infer.values import NONE, STR, UNKNOWN, Ext, Map, Py, Scope, Seq, SliceVal, Tup, Value, py
-from jitlint.link import attributes, branches, calls, iteration, operators, subscripts
+from jitlint.link import attributes, branches, calls, iteration, operators, status, subscripts
 from jitlint.link.builtin_names import BUILTINS
 from jitlint.link.events import STAGED_OR_BATCHED, emit_format, hurt
 from jitlint.link.machine import Args, Frame, Machine
@@ -59,7 +59,10 @@ def _const(m: Machine, f: Frame, node: ir.Const) -> Value:
 
 
 def _attr(m: Machine, f: Frame, node: ir.Attr) -> Value:
-    obj = evaluate(m, f, node.obj)
+    return _attr_of(m, f, node, evaluate(m, f, node.obj))
+
+
+def _attr_of(m: Machine, f: Frame, node: ir.Attr, obj: Value) -> Value:
     narrowed = f.scope.vars.get(branches.path_key(node)) if f.scope.vars.get("$paths") is not None else None
     if narrowed is not None:
         return narrowed
@@ -67,7 +70,14 @@ def _attr(m: Machine, f: Frame, node: ir.Attr) -> Value:
 
 
 def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
-    func = evaluate(m, f, node.func)
+    if f.world.level and type(node.func) is ir.Attr:
+        obj = evaluate(m, f, node.func.obj)
+        if obj is UNKNOWN:
+            calls.guess(m, f, node.at, node.func.name, arguments(m, f, node.args))
+            return UNKNOWN
+        func = _attr_of(m, f, node.func, obj)
+    else:
+        func = evaluate(m, f, node.func)
     if type(func) is Ext and func.dotted == "builtins.super":
         return calls.make_super(m, f, [evaluate(m, f, a.value) for a in node.args])
     args = arguments(m, f, node.args)
@@ -164,6 +174,8 @@ def _compare(m: Machine, f: Frame, node: ir.Compare) -> Value:
     for op, right_node in zip(node.ops, node.rights):
         if result is not None:
             branches.truth(m, f, node.at, result, "comparison-chain")
+            if hurt(result, STAGED_OR_BATCHED) is not None:
+                return Py("bool")
         right = evaluate(m, f, right_node)
         one = operators.compare(m, f, node.at, op, left, right)
         result = one if result is None else join(result, one)
@@ -284,12 +296,16 @@ def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
         return Map({}, evaluate(m, f, node.value), f.world.level, None)
     if node.kind == "set":
         operators.hashed(m, f, node.elt.at, value, "set member")
+    if node.kind == "generator" and f.world.level:
+        status.record_generator(m, f, node.at)
     return Seq(_kind(node), None, value, f.world.level, None)
 
 
 def _comp_unrolled(m: Machine, f: Frame, node: ir.Comp, items: list[Value]) -> Value:
     out: list[Value] = []
     result = Map({}, None, f.world.level, None)
+    if node.kind == "generator" and f.world.level:
+        status.record_generator(m, f, node.at)
     for item in items:
         iteration.bind(m, f, node.fors[0].target, item)
         value = evaluate(m, f, node.elt)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from jitlint.infer.program import ModuleInfo
 from jitlint.infer.values import STR, UNKNOWN, Ext, Mod, Value
 from jitlint.link import modules
@@ -34,10 +36,33 @@ def find(m: Machine, near: ModuleInfo, dotted: str) -> ModuleInfo | None:
     info = m.modules.get(dotted)
     if info is not None:
         return info
+    top = dotted.partition(".")[0]
+    if top in sys.stdlib_module_names or top in m.catalogue.libraries:
+        return None
     package = near.name.rpartition(".")[0]
     if package:
         return m.modules.get(f"{package}.{dotted}")
     return None
+
+
+def described(m: Machine, dotted: str) -> Value | None:
+    """A name that the catalogue describes although its source belongs to the project, as in JAX itself.
+
+    What a primitive does cannot be read from Python source, so JAX's public names keep their described meaning.
+    """
+    if not dotted.startswith("jax."):
+        return None
+    name = m.catalogue.canonical(dotted)
+    tables = m.transforms
+    known = (
+        name in tables.wraps
+        or name in tables.calls
+        or name in tables.decorators
+        or name in tables.arrays
+        or m.catalogue.function(name) is not None
+        or m.catalogue.constant(name) is not None
+    )
+    return Ext(name) if known else None
 
 
 def member(m: Machine, f: Frame, base: str, name: str) -> Value:
@@ -57,7 +82,15 @@ def member(m: Machine, f: Frame, base: str, name: str) -> Value:
 
 
 def attribute(m: Machine, f: Frame, info: ModuleInfo, name: str) -> Value:
-    """``module.name``: a global of the module or a submodule."""
+    """``module.name``: a global of the module or a submodule. What the catalogue describes is not read from
+    JAX's own source when that is the project."""
+    if info.name.partition(".")[0] == "jax":
+        dotted = m.catalogue.canonical(f"{info.name}.{name}")
+        if is_described(m, dotted):
+            return Ext(dotted)
+    known = described(m, f"{info.name}.{name}")
+    if known is not None:
+        return known
     value = info.scope.vars.get(name)
     if value is not None:
         return value
@@ -68,6 +101,14 @@ def attribute(m: Machine, f: Frame, info: ModuleInfo, name: str) -> Value:
     if name in ("__name__", "__file__", "__doc__", "__version__"):
         return STR
     return UNKNOWN
+
+
+def is_described(m: Machine, dotted: str) -> bool:
+    """Whether the catalogue says what a JAX name does."""
+    tables = m.transforms
+    if dotted in tables.wraps or dotted in tables.calls or dotted in tables.arrays or dotted in tables.decorators:
+        return True
+    return dotted.startswith("jax.") and m.catalogue.function(dotted) is not None
 
 
 def star(m: Machine, f: Frame, base: str) -> None:

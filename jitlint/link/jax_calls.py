@@ -24,7 +24,7 @@ from jitlint.infer.values import (
     py,
 )
 from jitlint.link import classes, higher, iteration, pytrees, subscripts
-from jitlint.link.events import emit_numpy, emit_truth, tracer_inside
+from jitlint.link.events import emit_truth, tracer_inside
 from jitlint.link.machine import Args, Frame, Machine
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
@@ -78,16 +78,16 @@ def _device_put(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _device_get(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "x")
-    leaf = pytrees.leaf(value)
-    if tracer_inside(leaf) is not None:
-        emit_numpy(m, f, at, leaf, "jax.device_get")
-        return UNKNOWN
+    if tracer_inside(pytrees.leaf(value)) is not None:
+        return value  # a tracer has nothing to copy and passes through
     return higher.on_host(value)
 
 
 def _register(kind: str) -> Handler:
     def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
         cls = _first(args, "nodetype")
+        info = cls.info if type(cls) is Class else None
+        m.flatteners.extend((v, info) for v in (*args.pos[1:], *args.kw.values()))
         if type(cls) is Class:
             options = dict(args.kw)
             options.update(zip(("data_fields", "meta_fields"), args.pos[1:3]))

@@ -43,6 +43,8 @@ def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     """Call the library function ``dotted`` (a canonical name)."""
     handler = _handler(dotted)
     if handler is not None:
+        if f.world.level and type(args.kw.get("is_leaf")) is Func:
+            calls.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]))
         return handler(m, f, at, args)
     tables = m.transforms
     wrap = tables.wraps.get(dotted)
@@ -51,6 +53,8 @@ def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     spec = tables.calls.get(dotted)
     if spec is not None:
         if spec.params[0] in args.kw or args.pos:
+            if f.world.level and type(args.kw.get("is_leaf")) is Func:
+                calls.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]))
             return higher.run(m, f, at, spec, args)
         return UNKNOWN
     kind = tables.decorators.get(dotted)
@@ -69,7 +73,7 @@ def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         return arrays.call_numpy(m, f, at, numpy, args)
     if dotted in tables.roles or any(dotted.startswith(p) for p in tables.modules):
         return ExtInst(dotted)
-    return _unknown(f, dotted, args)
+    return _unknown(m, f, at, dotted, args)
 
 
 def _handler(dotted: str) -> Handler | None:
@@ -81,10 +85,12 @@ def _handler(dotted: str) -> Handler | None:
     )
 
 
-def _unknown(f: Frame, dotted: str, args: Args) -> Value:
+def _unknown(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     """A library function nobody described: its result may hold what its arguments held."""
     modes = 0
     why = ""
+    if f.world.level:
+        calls.run_callbacks(m, f, at, args)
     if "register" in dotted:
         for value in args.pos:
             if type(value) is Class:

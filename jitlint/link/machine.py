@@ -15,7 +15,7 @@ from jitlint.catalogue.load import Catalogue
 from jitlint.catalogue.transforms import Role, Transforms
 from jitlint.infer.events import AnyEvent, Place, Step, TracedFunction
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
-from jitlint.infer.values import UNKNOWN, Arr, Inst, S, Scope, Tree, Value, Xform, mode_letters
+from jitlint.infer.values import UNKNOWN, Arr, Func, Inst, S, Scope, Tree, Value, Xform, mode_letters
 
 MAX_DEPTH = 40
 """Activations on the abstract stack; deeper calls give unknown."""

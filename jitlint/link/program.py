@@ -62,6 +62,7 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     roots.run_sites(m)
     roots.run_declared(m, options.traced)
     roots.run_handed(m)
+    roots.run_flatteners(m)
     roots.run_roles(m)
     if options.include_possible:
         roots.run_possible(m)

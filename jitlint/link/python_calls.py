@@ -179,7 +179,9 @@ def _getattr(m: Machine, f: Frame, at: int, args: Args) -> Value:
         if is_array(alt) and not present:
             found = or_unknown(attributes.peek(m, f, alt, name))
         else:
+            m.guards += 1  # the code is prepared for a name that is missing
             found = attributes.get(m, f, at, alt, name)
+            m.guards -= 1
         return found if present else join(found, default)
 
     return each(obj, one)

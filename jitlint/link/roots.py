@@ -10,7 +10,21 @@ from jitlint.infer.events import Step
 from jitlint.infer.evidence import parameter_evidence
 from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo, FuncInfo
-from jitlint.infer.values import NONE, UNKNOWN, Arr, Class, Func, Map, S, Seq, Tree, Value, alternatives
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Arr,
+    Bound,
+    Class,
+    Descr,
+    Func,
+    Map,
+    S,
+    Seq,
+    Tree,
+    Value,
+    alternatives,
+)
 from jitlint.link import calls, classes, parameters, pytrees, xforms
 from jitlint.link.kinds import mro
 from jitlint.link.machine import Frame, Machine, World
@@ -30,9 +44,6 @@ def run_cold(m: Machine) -> None:
         frame = parameters.host_frame(m, func)
         bound = {p.name: classes.calls_default(m, func, p) for p in fn.node.params}
         _bind_receiver(m, func, bound)
-        for name, default in func.defaults.items():
-            if bound.get(name) is UNKNOWN and default is not NONE:
-                bound[name] = UNKNOWN
         calls.activate(m, frame, fn.node.at, func, bound)
 
 
@@ -98,6 +109,8 @@ def run_meant(
 def _meant_argument(m: Machine, func: Func, param: Any, meant: bool) -> Value:
     default = func.defaults.get(param.name)
     value = parameters.generic(m, func, param.name, meant=meant)
+    if meant and type(value) is Tree:
+        value = UNKNOWN
     why = f"parameter `{param.name}` of `{func.fn.qualname}`"
     if default is not None:
         if default is NONE:
@@ -174,6 +187,26 @@ def _library_base(m: Machine, info: ClassInfo) -> str:
             if dotted in m.transforms.roles:
                 return str(dotted)
     return "library class"
+
+
+def run_flatteners(m: Machine) -> None:
+    """Flatten and unflatten functions of registered pytrees: JAX calls them while it traces."""
+    found: list[tuple[Value, ClassInfo | None]] = list(m.flatteners)
+    for info in m.classes:
+        if info.pytree:
+            for name in ("tree_flatten", "tree_flatten_with_keys", "tree_unflatten"):
+                if name in info.namespace:
+                    found.append((info.namespace[name], info))
+    for value, info in found:
+        func = value.func if type(value) in (Descr, Bound) else value  # type: ignore[attr-defined]
+        if type(func) is not Func or func.scope.level:
+            continue
+        names = [p.name for p in func.fn.node.params]
+        given: list[Value] = [UNKNOWN] * len(names)
+        if info is not None and names:
+            given[0] = Class(info) if names[0] == "cls" else classes.cold_instance(m, info)
+        message = f"`{func.fn.qualname}` is registered with `jax.tree_util`, which calls it while tracing"
+        run_meant(m, func, "catalogue", Confidence.POSSIBLE, message, given)
 
 
 def run_declared(m: Machine, patterns: tuple[str, ...]) -> None:

@@ -39,6 +39,17 @@ def record(m: Machine, frame: Frame, bound: dict[str, Value], because: tuple[Ste
         old.modes = "".join(c for c in "SBL" if c in letters)
 
 
+def record_generator(m: Machine, frame: Frame, at: int) -> None:
+    """A generator expression is a function of its own to Python."""
+    outer = m.traced.get(frame.fn.id) if frame.fn is not None else None
+    key = -(m.intern(("generator", frame.module.name, at)))
+    if outer is not None and key not in m.traced:
+        name = f"{outer.qualname}.<locals>.<genexpr>"
+        m.traced[key] = TracedFunction(
+            outer.module, name, at, at, outer.modes, outer.ground, outer.confidence, because=outer.because
+        )
+
+
 def leaf_statuses(value: Value, depth: int) -> set[str]:
     """traced, static, unknown: what the leaves of a value are."""
     t = type(value)

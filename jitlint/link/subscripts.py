@@ -91,6 +91,8 @@ def check_index(m: Machine, f: Frame, at: int, arr: Value, index: Value, update:
     """Record what a JAX array refuses as an index. Answers whether something was recorded."""
     for part in _index_parts(index):
         for alt in alternatives(part):
+            if type(alt) is Seq and part is not index:
+                continue  # a list inside an index tuple is converted
             if _check_part(m, f, at, arr, alt, part, update):
                 return True
     return False
@@ -211,7 +213,7 @@ def _sequence(m: Machine, f: Frame, at: int, obj: Any, index: Value) -> Value:
 
 
 def _sliced(obj: Any, items: list[Value] | None, index: SliceVal) -> Value:
-    bounds = []
+    bounds: list[int | None] = []
     for bound in (index.lo, index.hi, index.step):
         if bound is None:
             bounds.append(None)
