@@ -7,6 +7,7 @@ evidence is "".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -24,6 +25,8 @@ ARRAY_ROOTS = frozenset({"jnp", "np", "numpy", "onp", "lax", "jsp", "jrandom", "
 NOT_ARRAY_CALLS = frozenset(
     {"tree_map", "tree", "tree_util", "asarray", "array", "shape", "ndim", "size", "result_type"}
 )
+RUN_FUNCTIONS = frozenset({"scan", "cond", "while_loop", "fori_loop"})
+JAX_ARRAY_MODULES = frozenset({"numpy", "nn", "lax", "random", "scipy"})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**", "@"})
 ORDER = frozenset({"<", "<=", ">", ">="})
 
@@ -155,20 +158,20 @@ def _call(c: _Collector, node: ir.Call) -> None:
     if func.id == "range" and not path:
         for arg in node.args:
             c.note(arg.value, "array")
-    elif path and not NOT_ARRAY_CALLS.intersection(path):
-        if func.id in ARRAY_ROOTS or (
-            func.id == "jax" and path[-1] in ("numpy", "nn", "lax", "random", "scipy")
-        ):
-            for arg in node.args[:2]:
-                if (
-                    arg.name is None
-                    and arg.star == 0
-                    and path[0] not in ("scan", "cond", "while_loop", "fori_loop")
-                ):
-                    c.note(arg.value, "array")
+    elif _takes_arrays(func.id, path):
+        for arg in node.args[:2]:
+            if arg.name is None and arg.star == 0:
+                c.note(arg.value, "array")
 
 
-_LOOKS: dict[type, Any] = {
+def _takes_arrays(root: str, path: list[str]) -> bool:
+    """Whether ``root.….path[0]`` looks like a call that wants arrays first. ``path`` runs outwards in."""
+    if not path or path[0] in RUN_FUNCTIONS or NOT_ARRAY_CALLS.intersection(path):
+        return False
+    return root in ARRAY_ROOTS or (root == "jax" and path[-1] in JAX_ARRAY_MODULES)
+
+
+_LOOKS: dict[type, Callable[[_Collector, Any], None]] = {
     ir.Name: _name,
     ir.If: _tests,
     ir.While: _tests,

@@ -37,10 +37,9 @@ def hurt(value: Value, modes: int, container: bool = False) -> Value | None:
         return None
     if type(value) is Arr:
         return value if value.modes & modes and not value.host else None
-    if type(value) is Tree:
-        if value.modes & modes and (container or value.evidence in ("", "array", "flag")):
-            return value
-    return None
+    if type(value) is not Tree or not value.modes & modes:
+        return None
+    return value if container or value.evidence in ("", "array", "flag") else None
 
 
 def confidence_of(value: Value) -> Confidence | None:
@@ -49,7 +48,7 @@ def confidence_of(value: Value) -> Confidence | None:
         return None
     if any(type(a) is Py and a.kind in ("none", "bool") for a in value.alts):
         return Confidence.POSSIBLE
-    traced = [a for a in value.alts if type(a) in (Arr, Tree) and a.modes]  # type: ignore[attr-defined]
+    traced = [a for a in value.alts if (type(a) is Arr or type(a) is Tree) and a.modes]
     return None if len(traced) == len(value.alts) else Confidence.LIKELY
 
 

@@ -470,7 +470,8 @@ def _contains_element(
 def hashed(m: Machine, f: Frame, at: int, value: Value, what: str) -> bool:
     """Record that a tracer is hashed. Answers whether it is one."""
     if type(value) is Tup:
-        return any([hashed(m, f, at, item, what) for item in value.items])
+        every = [hashed(m, f, at, item, what) for item in value.items]
+        return any(every)
     found = hurt(value, ANY_TRACER)
     if found is None or traced_modes(found) == 0:
         return False
