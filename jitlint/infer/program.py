@@ -60,7 +60,7 @@ class ClassInfo:
     annotation and default. role: what the catalogue says of a library base (linen, nnx, eqx, ...), or "".
 
     shape: "namedtuple", "dataclass" or "". data_fields / meta_fields: of a registered pytree (None: not
-    registered). extern: it has a base that is not understood.
+    registered). extern: it has a base that is not understood. hashable: what the class itself says, None: nothing.
     """
 
     id: int
@@ -78,6 +78,7 @@ class ClassInfo:
     meta_fields: frozenset[str] = frozenset()
     data_fields: frozenset[str] | None = None
     extern: bool = False
-    hashable: bool = True
+    hashable: bool | None = None
+    metaclass: ClassInfo | None = None
     cold: Value | None = None
     cold_running: bool = False

@@ -148,11 +148,14 @@ class Tup(Value):
         return f"Tup{self.items}"
 
 
+SETS: Final = ("set", "frozenset")
+
+
 class Seq(Value):
     """A list, set, tuple of unknown length, iterator or generator.
 
     items: the elements when all are known, else None and ``rest`` is the join of what may be inside (None:
-    nothing known to be inside). kind: list, set, tuple, iter, deque.
+    nothing known to be inside). kind: list, set, frozenset, tuple, iter, range, deque.
     """
 
     __slots__ = ("items", "kind", "level", "rest", "token")

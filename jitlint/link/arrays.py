@@ -251,6 +251,8 @@ def _value(
         dtype = dtype_kind(given)
     elif name in SHAPED and name != "full":
         dtype = "float"
+    elif name in ("array", "asarray") and dtype == "int" and bound and type(bound[0][1]) is Py:
+        dtype = None  # a Python integer gives way to other types
     return Arr(modes, dtype, _rank(name, bound, by_name, receiver), why, level)
 
 
@@ -292,10 +294,7 @@ def _rank(
         single = type(axis) is Py and axis.kind == "int" and keep is None
         return rank - 1 if rank and single else None
     if name in SHAPED:
-        shape = by_name.get("shape")
-        if type(shape) is Tup:
-            return len(shape.items)
-        return 1 if type(shape) is Py and shape.kind == "int" else None
+        return _shape_rank(by_name.get("shape"))
     if name in ("arange", "linspace"):
         return 1
     if name in SAME_RANK:
@@ -311,10 +310,7 @@ def _rank(
                 return None
         return max(ranks) if ranks else None
     if name in ("array", "asarray"):
-        value = bound[0][1] if bound else None
-        if type(value) is Arr:
-            return value.rank
-        return 0 if type(value) is Py and value.kind in pytrees.NUMBERS else None
+        return _nested_rank(bound[0][1]) if bound else None
     return None
 
 
@@ -352,4 +348,40 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
     if any(v is UNKNOWN or type(v) in (Tree,) for v in args.pos[:1]):
         return UNKNOWN
     dtype = dtype_kind(args.kw.get("dtype"))
-    return Arr(0, dtype, None, "", 0, False, True)
+    return Arr(0, dtype, _numpy_rank(fn.name.rpartition(".")[2], args), "", 0, False, True)
+
+
+def _numpy_rank(name: str, args: Args) -> int | None:
+    first = args.get(0, "shape")
+    if first is None:
+        return None
+    if name in SHAPED:
+        return _shape_rank(first)
+    if name in ("arange", "linspace"):
+        return 1
+    if name in ("array", "asarray", "zeros_like", "ones_like", "full_like") or dtype_kind(Ext(name)):
+        return _nested_rank(first)
+    return None
+
+
+def _shape_rank(shape: Value | None) -> int | None:
+    if type(shape) is Tup:
+        return len(shape.items)
+    if type(shape) is Seq and shape.items is not None:
+        return len(shape.items)
+    return 1 if type(shape) is Py and shape.kind == "int" else None
+
+
+def _nested_rank(value: Value) -> int | None:
+    """The number of axes that an array made of numbers, arrays or nested lists has."""
+    if type(value) is Py:
+        return 0 if value.kind in pytrees.NUMBERS else None
+    if type(value) is Arr:
+        return value.rank
+    if type(value) in (Tup, Seq):
+        element = seq_element(value) if type(value) is Seq else value.items[0] if value.items else None  # type: ignore[attr-defined]
+        if element is None:
+            return 1
+        inner = _nested_rank(element)
+        return None if inner is None else inner + 1
+    return None

@@ -184,6 +184,8 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
         return Class(obj.cls)
     if name == "__dict__":
         return Map(dict(obj.attrs), UNKNOWN, obj.level)
+    if f.world.level:
+        calls.run_protocol(m, f, at, obj, "__getattr__", [STR])
     if obj.modes:
         return Tree(obj.modes, obj.why, obj.level, True)
     return classes.inherited(m, f, at, obj, name)
@@ -336,6 +338,8 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
         t = type(alt)
         if t is Inst:
             leaks.stored(m, f, at, alt, value, "attribute", name)
+            if f.world.level:
+                calls.run_protocol(m, f, at, a, "__setattr__", [STR, value])
             old = a.attrs.get(name)
             strong = len(alts) == 1 and a.token is f.token
             a.attrs[name] = value if old is None or strong else join(old, value)

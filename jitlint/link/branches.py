@@ -62,7 +62,7 @@ def static_truth(value: Value) -> bool | None:
 def condition(m: Machine, f: Frame, test: Any, form: str, at: int) -> bool | None:
     """Evaluate a test and its truth: True, False or None for either."""
     value = expressions.evaluate(m, f, test)
-    return truth(m, f, test.at, value, test.op if type(test) is ir.BoolOp else form)
+    return truth(m, f, test.at, value, form)
 
 
 def path_key(node: Any) -> str:

@@ -160,6 +160,23 @@ def guess(m: Machine, f: Frame, at: int, name: str, args: Args) -> None:
     call(m, inner, at, func, Args([receiver, *args.pos], args.kw, args.more, args.kw_more))
 
 
+def guess_property(m: Machine, f: Frame, at: int, name: str) -> None:
+    """A property of an unknown receiver, if only one class of the project has one of that name."""
+    found = m.properties_by_name.get(name, ())
+    if len(found) == 1 and f.depth <= GUESS_DEPTH and not found[0][0].cold_running:
+        info, func = found[0]
+        inner = in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
+        call(m, inner, at, func, Args([classes.cold_instance(m, info)]))
+
+
+def run_protocol(m: Machine, f: Frame, at: int, recv: Inst, name: str, args: list[Value]) -> None:
+    """A special method that Python runs behind an operation inside a trace; only its own findings matter."""
+    method = find_method(recv, name)
+    if type(method) is Func and f.depth <= GUESS_DEPTH:
+        inner = in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
+        call(m, inner, at, method, Args([recv, *args]))
+
+
 def run_callbacks(m: Machine, f: Frame, at: int, args: Args) -> None:
     """Functions handed to a library inside a trace: they probably run there, on who knows what."""
     for value in (*args.pos, *args.kw.values()):

@@ -7,8 +7,10 @@ from typing import Any
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
+    NONE,
     UNKNOWN,
     Class,
+    Descr,
     Ext,
     ExtInst,
     Func,
@@ -41,7 +43,9 @@ HARMLESS_BASES = frozenset(
 )
 COMMON_METHODS = frozenset(
     name for kind in (list, dict, set, str, tuple, int, float, object) for name in dir(kind)
-) | frozenset({"item", "sum", "mean", "reshape", "astype", "close", "run", "step", "main", "write", "read", "apply"})
+) | frozenset(
+    {"item", "sum", "mean", "reshape", "astype", "close", "run", "step", "main", "write", "read", "apply"}
+)
 HARMLESS_DECORATORS = ("functools.total_ordering", "typing.", "abc.", "builtins.")
 LINEN_METHODS = frozenset(
     "param variable make_rng sow apply init init_with_output bind put_variable get_variable has_variable has_rng "
@@ -72,12 +76,18 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
     finally:
         f.scope, f.cls = outer_scope, outer_cls
     info.namespace = scope.vars
+    if "__hash__" in scope.vars:
+        info.hashable = scope.vars["__hash__"] is not NONE
+    elif "__eq__" in scope.vars:
+        info.hashable = False
     for name, value in scope.vars.items():
         if type(value) is Func and not name.startswith("__") and name not in COMMON_METHODS:
             m.methods_by_name.setdefault(name, []).append((info, value))
-    info.extern = (
-        info.extern or bool(options) or any("__init_subclass__" in c.namespace for c in mro(info)[1:])
-    )
+        elif type(value) is Descr and value.kind != "staticmethod" and name not in COMMON_METHODS:
+            m.properties_by_name.setdefault(name, []).append((info, value.func))
+    info.extern = info.extern or bool(options)
+    _init_subclass(m, f, node.at, info, options)
+    info.extern = info.extern or any("__init_subclass__" in c.namespace for c in mro(info)[1:])
     out: Value = Class(info)
     for decorator_node in reversed(node.decorators):
         decorator = expressions.evaluate(m, f, decorator_node)
@@ -87,6 +97,21 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
         elif type(decorator) is not Ext or not decorator.dotted.startswith(HARMLESS_DECORATORS):
             info.extern = True
     return out
+
+
+def _init_subclass(m: Machine, f: Frame, at: int, info: ClassInfo, options: dict[str, Value]) -> None:
+    """Run what the bases do to every subclass, such as registering it as a pytree."""
+    meta = options.pop("metaclass", None)
+    if type(meta) is Class:
+        info.metaclass = meta.info
+        info.extern = True
+    for base in mro(info)[1:]:
+        info.metaclass = info.metaclass or base.metaclass
+        hook = base.namespace.get("__init_subclass__")
+        if hook is not None:
+            func = hook.func if type(hook) is Descr else hook
+            calls.call(m, f, at, func, Args([Class(info)], options))
+            break
 
 
 def _inherit(m: Machine, info: ClassInfo) -> None:
@@ -134,8 +159,10 @@ def decorate(m: Machine, kind: str, cls: Class, options: dict[str, Value]) -> Va
             kind == "dataclass"
             and not (type(frozen) is Py and frozen.const is True)
             and not (type(eq) is Py and eq.const is False)
+            and not info.hashable
         ):
-            info.hashable = "__hash__" in info.namespace
+            unsafe = options.get("unsafe_hash")
+            info.hashable = type(unsafe) is Py and unsafe.const is True
     if kind == "static":
         info.pytree, info.data_fields = True, frozenset()
     if kind in ("struct", "chex", "pytree", "register_dataclass"):
@@ -159,6 +186,8 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     if info.shape == "namedtuple" and "__new__" not in info.namespace:
         return Tup(tuple(_fill(m, info, args).values()), info)
     inst = Inst(info, {}, f.world.level, f.token, info.extern)
+    if f.world.level and info.metaclass is not None and "__call__" in info.metaclass.namespace:
+        calls.run_callbacks(m, f, at, Args([info.metaclass.namespace["__call__"]]))
     init = find_method(inst, "__init__")
     if init is not None:
         calls.call(m, f, at, init, Args([inst, *args.pos], args.kw, args.more, args.kw_more))

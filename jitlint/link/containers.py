@@ -14,6 +14,7 @@ from jitlint.infer.values import (
     INT,
     NO_CONST,
     NONE,
+    SETS,
     STR,
     UNKNOWN,
     Map,
@@ -56,7 +57,7 @@ def call_method(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args
     t = type(obj)
     a: Any = obj
     if t is Seq:
-        handler = (_SET_METHODS if a.kind == "set" else _SEQ_METHODS).get(name) or _COMMON.get(name)
+        handler = (_SET_METHODS if a.kind in SETS else _SEQ_METHODS).get(name) or _COMMON.get(name)
     elif t is Map:
         handler = _MAP_METHODS.get(name) or _COMMON.get(name)
     elif t is Tup:

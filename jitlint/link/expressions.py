@@ -59,7 +59,12 @@ def _const(m: Machine, f: Frame, node: ir.Const) -> Value:
 
 
 def _attr(m: Machine, f: Frame, node: ir.Attr) -> Value:
-    return _attr_of(m, f, node, evaluate(m, f, node.obj))
+    obj = evaluate(m, f, node.obj)
+    if obj is UNKNOWN:
+        if f.world.level:
+            calls.guess_property(m, f, node.at, node.name)
+        return UNKNOWN
+    return _attr_of(m, f, node, obj)
 
 
 def _attr_of(m: Machine, f: Frame, node: ir.Attr, obj: Value) -> Value:

@@ -9,6 +9,9 @@ from jitlint.infer.values import STR, UNKNOWN, Ext, Mod, Value
 from jitlint.link import modules
 from jitlint.link.machine import Frame, Machine
 
+NOT_BESIDE = frozenset({"numpy", "scipy"})
+"""Libraries that a module of the same name in a package does not hide: imports are absolute."""
+
 
 def absolute(module: ModuleInfo, name: str, level: int) -> str:
     """The absolute dotted name of a relative import."""
@@ -37,7 +40,7 @@ def find(m: Machine, near: ModuleInfo, dotted: str) -> ModuleInfo | None:
     if info is not None:
         return info
     top = dotted.partition(".")[0]
-    if top in sys.stdlib_module_names or top in m.catalogue.libraries:
+    if top in sys.stdlib_module_names or top in m.catalogue.libraries or top in NOT_BESIDE:
         return None
     package = near.name.rpartition(".")[0]
     if package:

@@ -180,6 +180,7 @@ class Machine:
     removed_seen: dict[tuple[str, int], str] = field(default_factory=dict)
     guards: int = 0
     flatteners: list[tuple[Value, ClassInfo | None]] = field(default_factory=list)
+    properties_by_name: dict[str, list[tuple[ClassInfo, Value]]] = field(default_factory=dict)
     methods_by_name: dict[str, list[tuple[ClassInfo, Func]]] = field(default_factory=dict)
 
     def intern(self, key: object) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import TransformMisuse
+from jitlint.infer.program import ClassInfo
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import (
     Arr,
@@ -77,12 +78,19 @@ def unhashable(value: Value) -> str:
     if t is Map:
         return "dict"
     if t is Arr:
-        return "tracer" if traced_modes(value) else ("numpy.ndarray" if a.host else "jax.Array")
+        if a.host:
+            return "numpy.ndarray" if a.rank else ""  # NumPy scalars are hashable
+        return "tracer" if traced_modes(value) else "jax.Array"
     if t is Tup:
         return next((found for found in map(unhashable, a.items) if found), "")
-    if t is Inst and not a.cls.hashable:
+    if t is Inst and not _is_hashable(a.cls):
         return str(a.cls.name)
     return ""
+
+
+def _is_hashable(info: ClassInfo) -> bool:
+    """The nearest class that defines ``__hash__`` or ``__eq__`` decides; the latter alone removes the hash."""
+    return next((cls.hashable for cls in mro(info) if cls.hashable is not None), True)
 
 
 def check_static_value(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> bool:

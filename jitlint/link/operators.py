@@ -14,6 +14,7 @@ from jitlint.infer.values import (
     FRESH,
     NO_CONST,
     NONE,
+    SETS,
     STR,
     TRUE,
     UNKNOWN,
@@ -170,7 +171,7 @@ def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any)
     if a is not None and b is not None:
         dtype = None if "key" in (a, b) else result_kind(op, a, b)
     elif op == "/" and "complex" not in (a, b):
-        dtype = "float" if a == "float" or b == "float" else None
+        dtype = "float" if "key" not in (a, b) else None
     elif "float" in (a, b) and op in ("+", "-", "*", "**"):
         dtype = "float" if op != "@" else None
     elif op in ("&", "|") and "bool" in (a, b):
@@ -249,8 +250,8 @@ def _container_binary(op: str, left: Any, right: Any) -> Value:
         if isinstance(count, int) and items is not None and 0 <= count * len(items) <= 64:
             return Tup(tuple(items * count)) if tl is Tup else Seq("list", items * count, None, FRESH)
         return Seq("tuple" if tl is Tup else left.kind, None, _join_elements(left, left), FRESH)
-    if tl is Seq and left.kind == "set":
-        return Seq("set", None, _join_elements(left, right) if tr is Seq else None, FRESH)
+    if tl is Seq and left.kind in SETS:
+        return Seq(left.kind, None, _join_elements(left, right) if tr is Seq else None, FRESH)
     return UNKNOWN
 
 
@@ -417,7 +418,7 @@ def _membership(m: Machine, f: Frame, at: int, positive: bool, left: Value, righ
 def _contains(m: Machine, f: Frame, at: int, item: Value, container: Value) -> bool | None:
     t = type(container)
     c: Any = container
-    if t is Map or (t is Seq and c.kind == "set"):
+    if t is Map or (t is Seq and c.kind in SETS):
         if hashed(m, f, at, item, "membership"):
             return None
         if t is Map and type(item) is Py and item.const is not NO_CONST:

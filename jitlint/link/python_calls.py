@@ -17,6 +17,7 @@ from jitlint.infer.values import (
     INT,
     NO_CONST,
     NONE,
+    SETS,
     STATIC,
     STR,
     UNKNOWN,
@@ -217,7 +218,7 @@ def _type(m: Machine, f: Frame, at: int, args: Args) -> Value:
             return Ext(f"builtins.{value.kind}")
         if type(value) is Map:
             return Ext("builtins.dict")
-        if type(value) is Seq and value.kind in ("list", "tuple", "set"):
+        if type(value) is Seq and value.kind in ("list", "tuple", *SETS):
             return Ext(f"builtins.{value.kind}")
         return UNKNOWN
 
@@ -321,7 +322,7 @@ _HANDLERS: Final[dict[str, Handler]] = {
     "filter": sequences.make_filter,
     "float": _convert_float,
     "format": _format,
-    "frozenset": sequences.make_set,
+    "frozenset": sequences.set_maker("frozenset"),
     "getattr": _getattr,
     "hasattr": _hasattr,
     "hash": _hash,
@@ -350,7 +351,7 @@ _HANDLERS: Final[dict[str, Handler]] = {
     "repr": returns(STR),
     "reversed": sequences.make_reversed,
     "round": _round,
-    "set": sequences.make_set,
+    "set": sequences.set_maker("set"),
     "setattr": _setattr,
     "slice": _slice,
     "sorted": sequences.make_sorted,

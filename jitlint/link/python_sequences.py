@@ -6,6 +6,7 @@ Elements are kept one by one where all are known; otherwise one value stands for
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.infer.lattice import join, seq_element
@@ -13,6 +14,7 @@ from jitlint.infer.values import (
     INT,
     NO_CONST,
     NONE,
+    SETS,
     STR,
     UNKNOWN,
     Inst,
@@ -77,7 +79,7 @@ def length(m: Machine, f: Frame, at: int, args: Args) -> Value:
             return py(len(value.const)) if isinstance(value.const, (str, bytes)) else INT
         items = iteration.known_items(value)
         if items is not None:
-            return INT if type(value) is Seq and value.kind == "set" else py(len(items))
+            return INT if type(value) is Seq and value.kind in SETS else py(len(items))
         return UNKNOWN if value is UNKNOWN else INT
 
     return each(or_unknown(argument(args, 0)), one)
@@ -97,17 +99,21 @@ def converter(kind: str) -> Any:
     return handler
 
 
-def make_set(m: Machine, f: Frame, at: int, args: Args) -> Value:
-    """``set(x)`` and ``frozenset(x)`` hash the elements."""
-    source = argument(args, 0)
-    if source is None:
-        return make_seq(f, "set", [])
-    out = collect(m, f, at, source, "set")
-    for alt in alternatives(out):
-        element = seq_element(alt)
-        if element is not None and operators.hashed(m, f, at, element, "set member"):
-            break
-    return out
+def set_maker(kind: str) -> Callable[[Machine, Frame, int, Args], Value]:
+    """The handler of ``set(x)`` or ``frozenset(x)``: both hash the elements."""
+
+    def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
+        source = argument(args, 0)
+        if source is None:
+            return make_seq(f, kind, [])
+        out = collect(m, f, at, source, kind)
+        for alt in alternatives(out):
+            element = seq_element(alt)
+            if element is not None and operators.hashed(m, f, at, element, "set member"):
+                break
+        return out
+
+    return handler
 
 
 def make_dict(m: Machine, f: Frame, at: int, args: Args) -> Value:

@@ -50,7 +50,7 @@ def lift(
         if arrays_only:
             return value
         if a.kind in NUMBERS:
-            return Arr(modes, a.kind, 0, why, level)
+            return Arr(modes, _strong(a.kind), 0, why, level)
         return Tree(modes, why, level, True) if a.kind == "static" else value
     if depth == 0:
         return UNKNOWN
@@ -78,6 +78,11 @@ def lift(
             out = one if out is None else join(out, one)
         return out if out is not None else UNKNOWN
     return value
+
+
+def _strong(kind: str) -> str | None:
+    """The dtype of an array made of a Python number; an integer is weakly typed and may become a float."""
+    return None if kind == "int" else kind
 
 
 def is_pytree(info: ClassInfo) -> bool:
@@ -145,7 +150,7 @@ def lower(value: Value, drop: int, here: int, level: int, outer: int = 0, depth:
         modes = (a.modes & ~drop) | here | (a.modes & outer)
         return Tree(modes, a.why if modes else "", level, a.weak, a.evidence)
     if t is Py:
-        return Arr(here | outer, a.kind, 0, "", level) if a.kind in NUMBERS else value
+        return Arr(here | outer, _strong(a.kind), 0, "", level) if a.kind in NUMBERS else value
     if depth == 0:
         return UNKNOWN
     if t is Tup:

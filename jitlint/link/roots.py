@@ -151,7 +151,7 @@ def run_roles(m: Machine) -> None:
     """Methods that a library base class says are meant to be traced."""
     for info in list(m.classes):
         role = m.class_roles.get(info.id)
-        if role is None or info.module.is_test:
+        if role is None:
             continue
         for name, value in list(info.namespace.items()):
             if type(value) is Func and _is_traced_method(role.traced_methods, role.setup, name):

@@ -267,8 +267,11 @@ def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
 def _with(m: Machine, f: Frame, node: ir.With) -> bool:
     world = f.world
     swallows = False
+    managers: list[Inst] = []
     for item in node.items:
         value = expressions.evaluate(m, f, item.value)
+        if type(value) is Inst and f.world.level:
+            managers.append(value)
         region = regions.entered(f, value)
         if region is not None:
             f.world = region
@@ -278,6 +281,8 @@ def _with(m: Machine, f: Frame, node: ir.With) -> bool:
     before = dict(f.scope.vars) if swallows else None
     reached = run_block(m, f, node.body)
     f.world = world
+    for manager in managers:
+        calls.run_protocol(m, f, node.at, manager, "__exit__", [UNKNOWN, UNKNOWN, UNKNOWN])
     if before is not None:
         f.scope.vars = branches.join_vars(before, f.scope.vars)
         return True
