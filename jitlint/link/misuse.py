@@ -6,8 +6,8 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import TransformMisuse
-from jitlint.infer.program import ClassInfo
 from jitlint.infer.lattice import traced_modes
+from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     Arr,
     Class,
