@@ -24,6 +24,7 @@ from jitlint.infer.values import (
     Tree,
     Tup,
     Value,
+    const_of,
     py,
 )
 from jitlint.link import leaks, operators, subscripts
@@ -303,7 +304,7 @@ def _map_pop(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
         return or_unknown(default)
     if _exactly(box, key):
         if owned(f, box):
-            del box.entries[key.const]  # type: ignore[attr-defined]
+            del box.entries[const_of(key)]
         return found
     return found if default is None else join(found, default)
 
@@ -312,7 +313,7 @@ def _setdefault(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
     key = or_unknown(argument(args, 0))
     operators.hashed(m, f, at, key, "dict key")
     if _exactly(box, key):
-        return box.entries[key.const]  # type: ignore[attr-defined]
+        return box.entries[const_of(key)]
     default = args.get(1, "") or NONE
     found = _present(box, key)
     put(m, f, at, box, key, default)

@@ -327,10 +327,9 @@ _WORDS = {"none": "`None`", "tuple": "a tuple", "array": "an array", "dict": "a 
 
 
 def _outline(value: Value) -> str:
-    t = type(value)
-    if t is Py:
-        return "none" if value is NONE else "array" if value.kind in pytrees.NUMBERS else ""  # type: ignore[attr-defined]
-    return {Tup: "tuple", Arr: "array", Map: "dict"}.get(t, "")
+    if type(value) is Py:
+        return "none" if value is NONE else "array" if value.kind in pytrees.NUMBERS else ""
+    return {Tup: "tuple", Arr: "array", Map: "dict"}.get(type(value), "")
 
 
 def _check_reverse(

@@ -92,19 +92,19 @@ def find_method(value: Inst, name: str) -> Value | None:
 
 def is_callable(value: Value) -> bool | None:
     """What `callable` answers."""
+    a: Any = value
     t = type(value)
     if t in _CALLABLE_TYPES:
         return True
     if t in (Unknown, Ext, ExtInst):
         return None
     if t is Tree:
-        return None if value.weak else False  # type: ignore[attr-defined]
+        return None if a.weak else False
     if t is Inst:
-        a: Any = value
         if any("__call__" in c.namespace for c in mro(a.cls)):
             return True
         return None if a.cls.extern or a.open else False
-    if t is Py and value.kind == "static":  # type: ignore[attr-defined]
+    if t is Py and a.kind == "static":
         return None
     return False
 
@@ -160,6 +160,8 @@ def _instance_of_one(m: Machine, value: Value, cls: Value) -> bool | None:
         if t is Inst or (t is Tup and a.cls is not None):
             if cls.info in mro(a.cls):
                 return True
+            if t is Inst and a.open and a.cls in mro(cls.info):
+                return None
             return None if any(c.extern for c in mro(a.cls)) else False
         if t is Tree:
             return None

@@ -44,11 +44,14 @@ def _deepest(found: list[Any]) -> Any:
     return best
 
 
-def stored(m: Machine, f: Frame, at: int, box: Value, value: Value, target: str, what: str) -> None:
-    """A value goes into an attribute or element of ``box``: record a leak when it outlives its trace."""
+def stored(m: Machine, f: Frame, at: int, box: Any, value: Value, target: str, what: str) -> None:
+    """A value goes into an attribute or element of ``box``: record a leak when it outlives its trace.
+
+    ``box`` is an `Inst`, `Seq` or `Map`.
+    """
     if type(box) is Inst and box.cls.role in ("nnx", "linen", "haiku"):
         return
-    level = box.level  # type: ignore[attr-defined]
+    level = box.level
     if level >= f.world.level:
         return
     _leak(m, f, at, level, value, target, what, box)

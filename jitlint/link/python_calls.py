@@ -6,7 +6,6 @@ Handlers are found by dotted name in `BUILTIN_CALLS`; a builtin without one give
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -65,7 +64,7 @@ def _convert_int(m: Machine, f: Frame, at: int, args: Args) -> Value:
         return py(0)
     emit_convert(m, f, at, value, "int")
     const = value.const if type(value) is Py else NO_CONST
-    if isinstance(const, (int, float)) and math.isfinite(const) and abs(const) < LARGEST:
+    if isinstance(const, (int, float)) and abs(const) < LARGEST:
         return py(int(const))
     return INT
 
@@ -96,8 +95,8 @@ def _convert_bool(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _abs(m: Machine, f: Frame, at: int, args: Args) -> Value:
     def one(value: Value) -> Value:
-        if type(value) is Py and type(value.const) in (int, float, bool):
-            return py(abs(value.const))  # type: ignore[arg-type]
+        if type(value) is Py and isinstance(value.const, (int, float)):
+            return py(abs(value.const))
         if type(value) is Inst:
             method = find_method(value, "__abs__")
             return UNKNOWN if method is None else calls.call(m, f, at, method, Args([value]))
@@ -119,8 +118,9 @@ def _round(m: Machine, f: Frame, at: int, args: Args) -> Value:
         if type(value) is Py:
             if whole:
                 const = value.const
-                finite = isinstance(const, (int, float)) and math.isfinite(const) and abs(const) < LARGEST
-                return py(round(const)) if finite else INT  # type: ignore[call-overload]
+                if isinstance(const, (int, float)) and abs(const) < LARGEST:
+                    return py(round(const))
+                return INT
             return Py(value.kind)
         return UNKNOWN
 

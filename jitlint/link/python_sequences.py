@@ -322,9 +322,11 @@ def extreme(form: str) -> Any:
         key = args.kw.get("key")
         items, rest = _candidates(m, f, at, args)
         if items is not None and (key is None or key is NONE):
-            consts = [item.const for item in items if type(item) is Py and type(item.const) in (int, float)]
+            consts = [
+                item.const for item in items if type(item) is Py and isinstance(item.const, (int, float))
+            ]
             if consts and len(consts) == len(items):
-                return py(min(consts) if form == "min" else max(consts))  # type: ignore[type-var]
+                return py(min(consts) if form == "min" else max(consts))
         values = items if items is not None else [] if rest is None else [rest]
         order(m, f, at, values, items is not None, key, form)
         result = or_unknown(joined([_unfixed(value) for value in values]))

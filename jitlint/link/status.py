@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from jitlint.infer.events import Step, TracedFunction
 from jitlint.infer.lattice import parts
 from jitlint.infer.values import UNKNOWN, Arr, B, Inst, L, S, Tree, Value, alternatives, mode_letters
@@ -52,14 +54,15 @@ def record_generator(m: Machine, frame: Frame, at: int) -> None:
 
 def leaf_statuses(value: Value, depth: int) -> set[str]:
     """traced, static, unknown: what the leaves of a value are."""
+    a: Any = value
     t = type(value)
     if value is UNKNOWN:
         return {"unknown"}
     if t is Arr or t is Tree:
-        if value.modes & (S | B | L):  # type: ignore[attr-defined]
-            return {"unknown" if value.weak else "traced"}  # type: ignore[attr-defined]
+        if a.modes & (S | B | L):
+            return {"unknown" if a.weak else "traced"}
         return {"static"}
-    if t is Inst and value.modes:  # type: ignore[attr-defined]
+    if t is Inst and a.modes:
         return {"traced"}
     inner = alternatives(value) if len(alternatives(value)) > 1 else parts(value)
     if not inner or depth == 0:

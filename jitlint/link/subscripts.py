@@ -346,8 +346,7 @@ def _must_be_array(tree: Tree, index: Value) -> bool:
         return True
     if tree.evidence in ("map", "seq"):
         return False
-    t = type(index)
-    return t in (SliceVal, Tup, Arr) or (t is Py and index.kind == "int")  # type: ignore[attr-defined]
+    return type(index) in (SliceVal, Tup, Arr) or (type(index) is Py and index.kind == "int")
 
 
 def remove(target: Value, index: Value) -> None:
