@@ -83,23 +83,22 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
             found = tracer_inside(value)
             weak = weak and getattr(found, "weak", False)
     result = fn.result_given(given)
-    traced = bool(modes & STAGED_OR_BATCHED) or bool(f.world.here)
+    traced = bool(f.world.here) or (bool(modes & STAGED_OR_BATCHED) and not weak)
     if result.cures is not None and traced and not unknown and not any(c in given for c in result.cures):
-        if not (weak and modes and not f.world.here):
-            probe = Arr(modes | f.world.here, None, None, why, f.world.level)
-            cure = result.cures[0] if result.cures else ""
-            m.emit(
-                f,
-                ApiMisuse,
-                at,
-                probe,
-                api=fn.name,
-                problem="data-dependent-shape",
-                parameter="",
-                exception="",
-                cure=cure,
-            )
-            return UNKNOWN
+        probe = Arr(modes | f.world.here, None, None, why, f.world.level)
+        cure = result.cures[0] if result.cures else ""
+        m.emit(
+            f,
+            ApiMisuse,
+            at,
+            probe,
+            api=fn.name,
+            problem="data-dependent-shape",
+            parameter="",
+            exception="",
+            cure=cure,
+        )
+        return UNKNOWN
     if blamed:
         return UNKNOWN
     where = fn.name.rpartition(".")[2]
@@ -136,10 +135,10 @@ def _static(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parameter, va
     return True
 
 
-def _static_tracer(value: Value, depth: int = 2) -> Value | None:
+def _static_tracer(value: Value, depth: int = 2) -> Arr | Tree | None:
     found = hurt(value, STAGED_OR_BATCHED)
     if found is not None:
-        return found if type(found) is Arr or found.evidence == "array" or not found.weak else None  # type: ignore[attr-defined]
+        return found if type(found) is not Tree or found.evidence == "array" or not found.weak else None
     if depth:
         for alt in alternatives(value):
             inner: list[Value] = []
@@ -233,10 +232,10 @@ def _value(
         return next(
             (v for p, v in bound if p.name in result.arguments), receiver if receiver is not None else UNKNOWN
         )
-    if kind in ("list", "tuple"):
+    if kind in ("list", "sequence", "tuple"):
         items = [Arr(modes, _plain_dtype(k), None, why, level) for k in result.arguments]
-        if kind == "list":
-            return Seq("list", None, items[0] if items else Arr(modes, None, None, why, level), level)
+        if kind != "tuple":
+            return Seq("list" if kind == "list" else "tuple", None, items[0] if items else Arr(modes, None, None, why, level), level)
         return Tup(tuple(items))
     if kind == "callable":
         return UNKNOWN

@@ -202,20 +202,19 @@ def class_lookup(obj: Any, name: str) -> Value | None:
 
 def bind_descriptor(m: Machine, f: Frame, at: int, found: Value, recv: Value) -> Value:
     """What a class attribute becomes when it is read through an instance."""
-    t = type(found)
-    if t is Func or t is Partial or t is Xform:
-        return Bound(found, recv) if t is not Partial else found
-    if t is Descr:
-        d: Any = found
-        if d.kind in ("property", "cached_property"):
-            return calls.call(m, f, at, d.func, Args([recv]))
-        if d.kind == "staticmethod":
-            return d.func  # type: ignore[no-any-return]
-        if d.kind == "classmethod":
-            return Bound(d.func, recv if type(recv) is Class else Class(recv.cls))  # type: ignore[attr-defined]
-    if t is Inst and any("__get__" in cls.namespace for cls in mro(found.cls)):  # type: ignore[attr-defined]
+    if type(found) is Func or type(found) is Xform:
+        return Bound(found, recv)
+    if type(found) is Descr:
+        if found.kind in ("property", "cached_property"):
+            return calls.call(m, f, at, found.func, Args([recv]))
+        if found.kind == "staticmethod":
+            return found.func
+        if found.kind == "classmethod":
+            receiver: Any = recv
+            return Bound(found.func, recv if type(recv) is Class else Class(receiver.cls))
+    if type(found) is Inst and any("__get__" in cls.namespace for cls in mro(found.cls)):
         return UNKNOWN
-    if t is Union:
+    if type(found) is Union:
         out: Value | None = None
         for alt in alternatives(found):
             one = bind_descriptor(m, f, at, alt, recv)

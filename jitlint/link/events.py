@@ -23,7 +23,7 @@ ANY_TRACER = S | B | L
 NUMERIC_ONLY = {"int": S | B, "index": S | B, "range": S | B, "item": S | B, "round": 0, "hash": S | B | L}
 
 
-def hurt(value: Value, modes: int, container: bool = False) -> Value | None:
+def hurt(value: Value, modes: int, container: bool = False) -> Arr | Tree | None:
     """The alternative that is a tracer in one of these modes, or None.
 
     A pytree of unknown structure counts unless its uses say that it is a container; ``container`` asks for

@@ -207,11 +207,10 @@ class Machine:
         weak = False
         why = modes = ""
         if value is not None:
-            t = type(value)
-            if t is Arr or t is Tree:
-                why, modes, weak = value.why, mode_letters(value.modes), value.weak  # type: ignore[attr-defined]
-            elif t is Inst:
-                why = value.why  # type: ignore[attr-defined]
+            if type(value) is Arr or type(value) is Tree:
+                why, modes, weak = value.why, mode_letters(value.modes), value.weak
+            elif type(value) is Inst:
+                why = value.why
         level = f.confidence
         if confidence is not None and confidence.rank < level.rank:
             level = confidence

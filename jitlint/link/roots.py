@@ -197,14 +197,14 @@ def run_flatteners(m: Machine) -> None:
             for name in ("tree_flatten", "tree_flatten_with_keys", "tree_unflatten"):
                 if name in info.namespace:
                     found.append((info.namespace[name], info))
-    for value, info in found:
-        func = value.func if type(value) in (Descr, Bound) else value  # type: ignore[attr-defined]
+    for value, owner in found:
+        func = value.func if type(value) is Descr or type(value) is Bound else value
         if type(func) is not Func or func.scope.level:
             continue
         names = [p.name for p in func.fn.node.params]
         given: list[Value] = [UNKNOWN] * len(names)
-        if info is not None and names:
-            given[0] = Class(info) if names[0] == "cls" else classes.cold_instance(m, info)
+        if owner is not None and names:
+            given[0] = Class(owner) if names[0] == "cls" else classes.cold_instance(m, owner)
         message = f"`{func.fn.qualname}` is registered with `jax.tree_util`, which calls it while tracing"
         run_meant(m, func, "catalogue", Confidence.POSSIBLE, message, given)
 
