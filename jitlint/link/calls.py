@@ -34,7 +34,6 @@ from jitlint.link import classes, expressions, libraries, methods, parameters, s
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import MAX_CONTEXTS, MAX_DEPTH, Args, Frame, Machine, Memo, World
 
-
 GUESS_DEPTH = 24
 """Activations on the abstract stack beyond which methods of unknown receivers are not guessed."""
 
