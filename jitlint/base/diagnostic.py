@@ -23,6 +23,7 @@ class Confidence(str, enum.Enum):
 
     @property
     def rank(self) -> int:
+        """A number that grows with the confidence."""
         return _CONFIDENCE_RANK[self]
 
 
@@ -74,4 +75,5 @@ class Finding:
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:
+        """What findings are ordered by: place first, then code."""
         return (self.path, self.span.line, self.span.column, self.code, self.message)

@@ -41,6 +41,7 @@ class FileEntry(msgspec.Struct, frozen=True, array_like=True):
     scan: Scan
 
     def holds_for(self, status: os.stat_result) -> bool:
+        """Whether the file is surely the one that was seen: unchanged, and not written at the very time of looking."""
         return (
             self.size == status.st_size
             and self.mtime == status.st_mtime_ns

@@ -25,6 +25,7 @@ class Positions:
         self._spans = spans
 
     def span(self, path: str, at: int) -> Span:
+        """The span of an origin; the start of the file when it was not asked for."""
         return self._spans.get(path, {}).get(at, _START)
 
 

@@ -49,6 +49,7 @@ class Layout:
             self.root = os.path.dirname(self.root)
 
     def is_package(self, directory: str) -> bool:
+        """Whether a directory holds an ``__init__.py``."""
         return "__init__.py" in self._listing(directory)[0]
 
     def start(self, path: str) -> str:

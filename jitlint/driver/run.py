@@ -57,6 +57,7 @@ class _Clock:
 
     @contextlib.contextmanager
     def phase(self, name: str) -> Iterator[None]:
+        """Add the time spent inside to the phase ``name``."""
         start = time.perf_counter()
         try:
             yield
@@ -289,6 +290,7 @@ class _Run:
         return os.path.relpath(path, self._workspace.root)
 
     def shown_path(self, kept: str) -> str:
+        """A kept path for people: relative to the working directory."""
         return display_path(os.path.join(self._workspace.root, kept))
 
     def _kept(self, finding: Finding) -> Finding:

@@ -61,10 +61,12 @@ class _Collector:
             self.tested[node.id] = self.tested.get(node.id, 0) + 1
 
     def note(self, node: Any, kind: str) -> None:
+        """A name used as this kind of value."""
         if type(node) is ir.Name and node.id in self.names:
             self.found.setdefault(node.id, set()).add(kind)
 
     def walk(self, root: Any) -> None:
+        """Look at every node under ``root``, in no particular order."""
         stack = [root]
         while stack:
             node = stack.pop()

@@ -27,7 +27,10 @@ class ModuleInfo:
 
 @dataclass(slots=True, eq=False)
 class FuncInfo:
-    """One function or lambda. ``contexts`` counts the distinct argument contexts it was run in."""
+    """One function or lambda. ``contexts`` counts the distinct argument contexts it was run in.
+
+    returned: what each ``return`` (by origin) gave in any of them.
+    """
 
     id: int
     module: ModuleInfo
@@ -35,20 +38,24 @@ class FuncInfo:
     contexts: int = 0
     cold: bool = False
     values: list[Func] = field(default_factory=list)
+    returned: dict[int, Value] = field(default_factory=dict)
     evidence: dict[str, str] | None = None
     wrapped_by_jit: bool = False
     _body: list[ir.Stmt] | None = None
 
     @property
     def qualname(self) -> str:
+        """The dotted name inside its module."""
         return self.node.qualname
 
     @property
     def name(self) -> str:
+        """The bare name."""
         return self.node.name
 
     @property
     def body(self) -> list[ir.Stmt]:
+        """The statements, decoded when first asked for."""
         if self._body is None:
             self._body = ir.decode_body(self.node.body)
         return self._body

@@ -129,6 +129,7 @@ class Frame:
 
     @property
     def qualname(self) -> str:
+        """The function's qualified name, or ``<module>``."""
         return self.fn.qualname if self.fn is not None else "<module>"
 
 

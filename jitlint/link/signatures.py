@@ -20,14 +20,17 @@ class Signature:
 
     @property
     def positional(self) -> list[ir.Param]:
+        """The parameters that an argument without a name can fill."""
         return [p for p in self.params if p.kind in ("pos", "any")]
 
     @property
     def has_var(self) -> bool:
+        """Whether it takes any number of arguments."""
         return any(p.kind == "var" for p in self.params)
 
     @property
     def has_kwvar(self) -> bool:
+        """Whether it takes arguments of any name."""
         return any(p.kind == "kwvar" for p in self.params)
 
 

@@ -79,6 +79,7 @@ def _ellipsis(n: cst.Ellipsis, s: Lowering) -> ir.Expr:
 
 
 def string(n: cst.SimpleString, s: Lowering) -> ir.Expr:
+    """A string or bytes literal."""
     nodes = s.nodes
     nodes.append(n)
     kind, value = string_value(n.value)
