@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from jitlint.catalogue.transforms import HigherOrder, Run
@@ -31,6 +32,8 @@ from jitlint.link.machine import HOST, Args, Frame, Machine
 from jitlint.link.signatures import describe
 
 ALL_MODES = S | B | L
+EAGER = -2
+"""Not traced at all: a plain call."""
 
 
 def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
@@ -74,15 +77,16 @@ def _run_one(
     m: Machine, f: Frame, at: int, spec: HigherOrder, one: Run, named: dict[str, Value]
 ) -> tuple[Value, list[Value]]:
     w = f.world
+    if w.eager_jit and one.modes > 0 and one.modes & S:
+        one = dataclasses.replace(one, modes=EAGER)
     if one.modes == -1:
         inner = calls.in_world(f, HOST, ())
     elif one.modes <= 0:
         inner = calls.in_world(f, w, f.steps)
         inner.token = object()
     else:
-        staged = one.modes if not (w.eager_jit and one.modes & S) else 0
         label = f"runs under `{spec.name}` here"
-        inner = calls.in_world(f, w.inside(staged, S), f.steps)
+        inner = calls.in_world(f, w.inside(one.modes, S), f.steps)
         inner.steps = (*f.steps, Step(f.module.name, at, label))
     out: Value | None = None
     used: list[Value] = []
@@ -128,7 +132,7 @@ def _arguments(
             else:
                 pos.extend(_shape_argument(m, f, inner, one, kind, item) for item in items)
         elif text == "int":
-            pos.append(Arr(one.modes, "int", 0, "the loop index", inner.world.level))
+            pos.append(Arr(max(one.modes, 0), "int", 0, "the loop index", inner.world.level))
         elif text == "static":
             pos.append(STATIC)
         else:

@@ -20,6 +20,7 @@ from jitlint.infer.values import (
     Tree,
     Tup,
     Value,
+    Xform,
     alternatives,
     py,
 )
@@ -118,6 +119,9 @@ def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
                 _store_outer(m, f, scope, name, value, "nonlocal")
             return
     branches.forget_paths(f, name)
+    old = f.scope.vars.get(name)
+    if type(old) is Xform and old.target is value and f.token is f.scope.token:
+        old.called = True  # the plain function takes the place of its transformed self again
     f.scope.vars[name] = value
 
 

@@ -28,7 +28,6 @@ from jitlint.link import pytrees, xforms
 from jitlint.link.kinds import mro
 from jitlint.link.machine import Frame, Machine
 from jitlint.link.signatures import signature
-from jitlint.syntax import ir
 
 
 def check_static_spec(m: Machine, f: Frame, at: int, x: Xform) -> None:
@@ -187,7 +186,8 @@ def check_output(m: Machine, f: Frame, x: Xform, result: Value) -> None:
     sig = signature(x.target)
     if sig is None or sig.func.fn.node.is_generator:
         return
-    place = _last_return(sig.func.fn.body)
+    returned = sig.func.fn.returned.items()
+    place = next((at for at, value in returned if any(map(not_an_array, alternatives(value)))), None)
     if place is None:
         return
     level = None if all(kinds) else Confidence.LIKELY
@@ -204,16 +204,3 @@ def check_output(m: Machine, f: Frame, x: Xform, result: Value) -> None:
         parameter="",
         detail=bad,
     )
-
-
-def _last_return(body: list[Any]) -> int | None:
-    """The origin of the last ``return`` with a value at any depth of the function's own statements."""
-    found: int | None = None
-    for node in body:
-        if type(node) is ir.Return and node.value is not None:
-            found = node.at
-        for name in ("body", "orelse", "final"):
-            inner = getattr(node, name, None)
-            if isinstance(inner, list) and type(node) not in (ir.FuncDef, ir.ClassDef):
-                found = _last_return(inner) or found
-    return found

@@ -15,6 +15,7 @@ from jitlint.infer.values import (
     NO_CONST,
     NONE,
     SETS,
+    STATIC,
     STR,
     TRUE,
     UNKNOWN,
@@ -309,7 +310,7 @@ def compare(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -
     if tl is Py and tr is Py:
         return _compare_python(op, left, right)
     if tl is Union or tr is Union:
-        return _each(left, right, lambda a, b: compare(m, f, at, op, a, b))
+        return _undecided_with_tracer(_each(left, right, lambda a, b: compare(m, f, at, op, a, b)))
     if tl is Inst or tr is Inst:
         return _compare_instances(m, f, at, op, left, right)
     if tl in (Arr, Tree) or tr in (Arr, Tree):
@@ -317,6 +318,13 @@ def compare(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -
     if tl in (Tup, Seq, Map) and tr in (Tup, Seq, Map) and op in ("==", "!="):
         return _compare_containers(m, f, at, op, left, right)
     return BOOL if tl is not type(UNKNOWN) and tr is not type(UNKNOWN) else UNKNOWN
+
+
+def _undecided_with_tracer(value: Value) -> Value:
+    """A comparison of what is a tracer on some paths only: not a flag that was meant to be static."""
+    if type(value) is not Union or not any(type(a) is Arr and a.modes for a in value.alts):
+        return value
+    return _each(value, NONE, lambda a, _: STATIC if type(a) is Py else a)
 
 
 def _identity(positive: bool, left: Value, right: Value) -> Value:

@@ -238,7 +238,8 @@ def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
     if t is Seq:
         if a.items is not None:
             return Seq(a.kind, [rebuild(i, new_leaf, depth - 1) for i in a.items], None, FRESH)
-        return Seq(a.kind, None, new_leaf, FRESH)
+        rest = None if a.rest is None else rebuild(a.rest, new_leaf, depth - 1)
+        return Seq(a.kind, None, rest, FRESH)
     if t is Map:
         rest = None if a.rest is None else rebuild(a.rest, new_leaf, depth - 1)
         return Map({k: rebuild(v, new_leaf, depth - 1) for k, v in a.entries.items()}, rest, FRESH)

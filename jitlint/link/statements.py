@@ -11,7 +11,7 @@ from typing import Any
 
 from jitlint.infer.events import ArrayStore
 from jitlint.infer.lattice import freeze, join
-from jitlint.infer.values import NONE, UNKNOWN, Arr, ExtInst, Inst, Map, Seq, Value, alternatives
+from jitlint.infer.values import NONE, UNKNOWN, Arr, Ext, ExtInst, Inst, Map, Seq, Value, alternatives
 from jitlint.link import (
     attributes,
     branches,
@@ -137,7 +137,19 @@ def _asks_version(node: Any) -> bool:
     return type(node) is ir.UnaryOp and _asks_version(node.operand)
 
 
+def _only_for_type_checkers(f: Frame, test: Any) -> bool:
+    """Whether a test is ``TYPE_CHECKING``, which is false at run time."""
+    if type(test) is ir.Attr:
+        return bool(test.name == "TYPE_CHECKING")
+    value = expressions.lookup(f, test.id) if type(test) is ir.Name else None
+    return type(value) is Ext and value.dotted == "typing.TYPE_CHECKING"
+
+
 def _run_if(m: Machine, f: Frame, node: ir.If) -> bool:
+    if _only_for_type_checkers(f, node.test):
+        # annotations need the imported names; nothing else in the block ever runs
+        run_block(m, f, [part for part in node.body if type(part) in (ir.Import, ir.ImportFrom)])
+        return run_block(m, f, node.orelse)
     outcome = branches.condition(m, f, node.test, "elif" if node.is_elif else "if", node.at)
     saved = f.scope.vars
     token = f.token
@@ -167,7 +179,7 @@ def _loop(
     f.breaks = []
     start = before = f.scope.vars
     exits: dict[str, Value] | None = None if certain else start
-    for _ in range(LOOP_PASSES):
+    for turn in range(LOOP_PASSES):
         f.continues = []
         f.scope.vars = dict(before)
         if not begin():
@@ -183,7 +195,7 @@ def _loop(
         again = branches.join_vars(before, after)
         if _same(again, before):
             break
-        before = again
+        before = again if turn else after  # the second turn starts from what the first one left
     f.token = token
     leaving = f.breaks
     f.breaks, f.continues = breaks, continues
@@ -299,6 +311,9 @@ def _entered_value(m: Machine, f: Frame, at: int, value: Value) -> Value:
 def _return(m: Machine, f: Frame, node: ir.Return) -> bool:
     value = expressions.evaluate(m, f, node.value) if node.value is not None else NONE
     f.returns = value if f.returns is None else join(f.returns, value)
+    if f.fn is not None:
+        seen = f.fn.returned.get(node.at)
+        f.fn.returned[node.at] = value if seen is None else join(seen, value)
     return False
 
 

@@ -21,10 +21,12 @@ from jitlint.infer.values import (
     Func,
     Inst,
     L,
+    Map,
     Method,
     Partial,
     Py,
     S,
+    Seq,
     Tree,
     Tup,
     Value,
@@ -175,7 +177,7 @@ def _lift_arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | No
     level = f.world.level + 1
     positional = sig.positional if sig is not None else []
     only = _differentiated(x) if spec.argnums else None
-    axes = _axes(x) if spec.axes else None
+    axes = _axes(x) if spec.axes else {}
     skip = set(pytrees.constant_strings(x.options[spec.excluded])) if spec.excluded in x.options else set()
     pos: list[Value] = []
     for i, value in enumerate(args.pos):
@@ -183,10 +185,11 @@ def _lift_arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | No
         if i in nums or (name and name in names) or name in skip:
             bad = misuse.check_static_value(m, f, at, x, name or f"argument {i}", value)
             pos.append(UNKNOWN if bad else value)
-        elif not known or (only is not None and i not in only) or (axes is not None and i in axes):
+        elif not known or (only is not None and i not in only) or axes.get(i) is NONE:
             pos.append(value)
         else:
-            pos.append(_lift_one(m, f, at, x, sig, name, value, level))
+            lifted = _lift_one(m, f, at, x, sig, name, value, level)
+            pos.append(_keep_unbatched(axes.get(i), value, lifted))
     kw: dict[str, Value] = {}
     for name, value in args.kw.items():
         if name in names:
@@ -228,13 +231,30 @@ def _differentiated(x: Xform) -> set[int]:
     return set(found) if found is not None else set()
 
 
-def _axes(x: Xform) -> set[int] | None:
-    """Positions whose axis is None: not batched."""
+def _axes(x: Xform) -> dict[int, Value]:
+    """Positions whose axis is not the same integer for every leaf: None, or a container with None in it."""
     value = x.options.get(x.spec.axes)
-    items = iteration.known_items(value) if value is not None else None
+    items = iteration.known_items(value) if value is not None and type(value) is not Map else None
     if items is None:
-        return {0} if value is NONE else None
-    return {i for i, item in enumerate(items) if item is NONE}
+        return {0: NONE} if value is NONE else {}
+    return {i: item for i, item in enumerate(items) if type(item) in (Tup, Seq, Map) or item is NONE}
+
+
+def _keep_unbatched(axes: Value | None, before: Value, after: Value) -> Value:
+    """The batched argument, but as it was where its axis is None."""
+    if axes is NONE:
+        return before
+    a: Any = axes
+    b: Any = before
+    c: Any = after
+    if type(axes) is Map and type(before) is Map and type(after) is Map:
+        entries = {k: _keep_unbatched(a.entries.get(k), b.entries[k], v) for k, v in c.entries.items()}
+        return Map(entries, c.rest, c.level)
+    known = all(type(v) in (Tup, Seq) and v.items is not None for v in (a, b, c))
+    if known and type(before) is type(after) and len(a.items) == len(c.items):
+        parts = [_keep_unbatched(*part) for part in zip(a.items, b.items, c.items)]
+        return Tup(tuple(parts), c.cls) if type(after) is Tup else Seq(c.kind, parts, None, c.level)
+    return after
 
 
 def _leave(m: Machine, f: Frame, inner: Frame, x: Xform, args: Args, result: Value, outer: int) -> Value:
