@@ -11,7 +11,7 @@ from typing import Any
 
 from jitlint.infer.events import ArrayStore
 from jitlint.infer.lattice import freeze, join
-from jitlint.infer.values import NONE, UNKNOWN, Arr, Ext, ExtInst, Inst, Map, Seq, Value, alternatives
+from jitlint.infer.values import NONE, UNKNOWN, Arr, Ext, ExtInst, Inst, Map, Seq, Value, Xform, alternatives
 from jitlint.link import (
     attributes,
     branches,
@@ -45,7 +45,9 @@ def run_block(m: Machine, f: Frame, block: list[Any]) -> bool:
 
 
 def _expr(m: Machine, f: Frame, node: ir.ExprStmt) -> bool:
-    expressions.evaluate(m, f, node.value)
+    value = expressions.evaluate(m, f, node.value)
+    if type(value) is Xform:
+        value.called = True  # thrown away: nobody will ever call it
     return True
 
 
