@@ -9,7 +9,8 @@ A function is one line, parameters like a Python signature without defaults, the
 accepts a list or tuple where an array is meant. ``/``, ``*``, ``*args`` and ``**kw`` are as in Python.
 
 Results: ``array bool int float key keys tree none static opaque``, ``like(p, ...)`` (dtype kind follows these
-parameters), ``same(p)`` (the argument itself), ``list(kind)`` (list or tuple of any length), ``tuple(kind, ...)``,
+parameters), ``same(p)`` (the argument itself), ``list(kind)`` (a list of any length), ``sequence(kind)`` (a tuple of
+any length), ``tuple(kind, ...)``,
 ``callable(kind)`` (a function that returns this). A trailing ``data(cure, ...)`` says that the shape depends on
 values: JAX refuses under a trace unless one of these arguments is given (none: no cure); alone it means an array.
 
@@ -48,7 +49,7 @@ _RESULT_KINDS: Final = frozenset(
     ("array", "bool", "int", "float", "key", "keys", "tree", "none", "static", "opaque")
 )
 _NAMING_KINDS: Final = frozenset(("like", "same"))
-_NESTING_KINDS: Final = frozenset(("list", "tuple", "callable"))
+_NESTING_KINDS: Final = frozenset(("list", "sequence", "tuple", "callable"))
 _PARAMETER = re.compile(r"(\*{0,2})([A-Za-z_]\w*)((?:![A-Z]?|@|\?)*)\Z")
 _RESULT = re.compile(r"(?:(\w+)(?:\(([^()]*)\))?)?(?:(?:^|\s)data\(([^()]*)\))?\Z")
 
@@ -69,6 +70,7 @@ class Parameter:
 
     @property
     def must_be_static(self) -> bool:
+        """Whether a tracer is refused here."""
         return self.static is not None
 
     @property

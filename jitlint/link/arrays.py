@@ -235,7 +235,12 @@ def _value(
     if kind in ("list", "sequence", "tuple"):
         items = [Arr(modes, _plain_dtype(k), None, why, level) for k in result.arguments]
         if kind != "tuple":
-            return Seq("list" if kind == "list" else "tuple", None, items[0] if items else Arr(modes, None, None, why, level), level)
+            return Seq(
+                "list" if kind == "list" else "tuple",
+                None,
+                items[0] if items else Arr(modes, None, None, why, level),
+                level,
+            )
         return Tup(tuple(items))
     if kind == "callable":
         return UNKNOWN

@@ -118,7 +118,7 @@ def test_functions_are_found_by_every_name() -> None:
 def test_where_with_one_argument() -> None:
     where = catalogue().function("jax.numpy.where")
     assert where is not None
-    assert where.result_given({"condition"}) == Result("list", ("int",), ("size",))
+    assert where.result_given({"condition"}) == Result("sequence", ("int",), ("size",))
     assert where.result_given({"condition", "x", "y"}).cures is None
 
 
