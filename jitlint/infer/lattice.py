@@ -177,12 +177,12 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
         level = min(x.level, y.level)
         if x.items is not None and y.items is not None and len(x.items) == len(y.items):
             return Seq(x.kind, [join(i, j, depth) for i, j in zip(x.items, y.items)], None, level)
-        return Seq(x.kind, None, _join_optional(seq_element(a), seq_element(b)), level)
+        return Seq(x.kind, None, _join_optional(seq_element(a, depth), seq_element(b, depth), depth), level)
     if t is Map:
         entries = dict(x.entries)
         for k, v in y.entries.items():
             entries[k] = join(entries[k], v, depth) if k in entries else v
-        return Map(entries, _join_optional(x.rest, y.rest), min(x.level, y.level))
+        return Map(entries, _join_optional(x.rest, y.rest, depth), min(x.level, y.level))
     if t is Inst:
         if x.cls is not y.cls:
             return None
@@ -198,20 +198,20 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
     return a if freeze(a) == freeze(b) else None
 
 
-def _join_optional(a: Value | None, b: Value | None) -> Value | None:
+def _join_optional(a: Value | None, b: Value | None, depth: int) -> Value | None:
     if a is None:
         return b
-    return a if b is None else join(a, b)
+    return a if b is None else join(a, b, depth)
 
 
-def seq_element(value: Any) -> Value | None:
+def seq_element(value: Any, depth: int = JOIN_DEPTH) -> Value | None:
     """The join of a sequence's elements, or None when nothing is known to be inside."""
     if value.items is None:
         rest: Value | None = value.rest
         return rest
     out: Value | None = None
     for item in value.items:
-        out = item if out is None else join(out, item)
+        out = item if out is None else join(out, item, depth)
     return out
 
 

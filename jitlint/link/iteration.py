@@ -88,8 +88,20 @@ def _element_of(m: Machine, f: Frame, at: int, value: Value, quiet: bool) -> Val
     if t is Inst:
         method = find_method(a, "__iter__")
         if method is not None:
-            return element(m, f, at, calls.call(m, f, at, method, Args([value])), quiet)
+            return _next_of(m, f, at, calls.call(m, f, at, method, Args([value])), quiet)
     return UNKNOWN
+
+
+def _next_of(m: Machine, f: Frame, at: int, iterator: Value, quiet: bool) -> Value:
+    """What an iterator gives. One of the project's own has ``__next__``; its ``__iter__`` gives itself."""
+    parts: list[Value] = []
+    for alt in alternatives(iterator):
+        if type(alt) is Inst:
+            method = find_method(alt, "__next__")
+            parts.append(UNKNOWN if method is None else calls.call(m, f, at, method, Args([alt])))
+        else:
+            parts.append(_element_of(m, f, at, alt, quiet))
+    return _join_all(parts)
 
 
 def _tree_element(tree: Tree) -> Value:
