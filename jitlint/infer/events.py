@@ -107,7 +107,8 @@ class ApiMisuse(Event):
 class TransformMisuse(Event):
     """A transform or a jitted function is used in a way that JAX refuses.
 
-    problem: unhashable-static, static-out-of-range, static-unknown-name, non-array-argument, method-self,
+    problem: unhashable-static, static-out-of-range, static-unknown-name,
+    static-not-a-number, static-and-donated, non-array-argument, method-self,
     non-array-output, carry-mismatch, branch-mismatch, reverse-mode-loop. detail: the argument, name or the
     two structures.
     """

@@ -60,7 +60,7 @@ NO_CONST: Final = _NoConst()
 class Py(Value):
     """A Python value that is certainly no tracer.
 
-    kind: int, float, bool, complex, str, bytes, none, ellipsis, slice, dtype, static (any of them).
+    kind: int, float, bool, complex, str, bytes, none, ellipsis, slice, dtype, enum, static (any of them).
     """
 
     __slots__ = ("const", "kind")

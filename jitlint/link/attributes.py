@@ -37,7 +37,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link import calls, classes, imports, leaks
 from jitlint.link.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
-from jitlint.link.kinds import mro
+from jitlint.link.kinds import is_plain_enum, mro
 from jitlint.link.machine import Args, Frame, Machine
 
 TREE_METHODS = frozenset(
@@ -249,7 +249,7 @@ def _python(m: Machine, f: Frame, at: int, obj: Py, name: str) -> Value:
         return INT
     if obj.kind == "none":
         return UNKNOWN
-    return STATIC if obj.kind in ("static", "dtype", "int", "float", "bool") else UNKNOWN
+    return STATIC if obj.kind in ("static", "enum", "dtype", "int", "float", "bool") else UNKNOWN
 
 
 def _module(m: Machine, f: Frame, at: int, obj: Mod, name: str) -> Value:
@@ -276,6 +276,8 @@ def _class(m: Machine, f: Frame, at: int, obj: Class, name: str) -> Value:
     info = obj.info
     for cls in mro(info):
         found = cls.namespace.get(name)
+        if found is not None and type(found) not in (Func, Descr) and is_plain_enum(info):
+            return Py("enum", f"{info.qualname}.{name}")
         if found is not None:
             if type(found) is Descr:
                 if found.kind == "classmethod":

@@ -81,6 +81,12 @@ def mro(cls: ClassInfo, depth: int = 8) -> list[ClassInfo]:
     return out
 
 
+def is_plain_enum(cls: ClassInfo) -> bool:
+    """Whether the members are nothing but enum members: no integers, no text."""
+    bases = [base for c in mro(cls) for base in c.bases if type(base) is not Class]
+    return bool(bases) and all(type(b) is Ext and b.dotted in ("enum.Enum", "enum.Flag") for b in bases)
+
+
 def find_method(value: Inst, name: str) -> Value | None:
     """A method of the instance's class, found through its project bases."""
     for cls in mro(value.cls):

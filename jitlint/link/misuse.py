@@ -10,7 +10,10 @@ from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     Arr,
+    At,
     Class,
+    Ext,
+    ExtInst,
     Func,
     Inst,
     Map,
@@ -31,41 +34,37 @@ from jitlint.link.signatures import signature
 
 
 def check_static_spec(m: Machine, f: Frame, at: int, x: Xform) -> None:
-    """Static numbers out of range and static names that no parameter has: such a function cannot be called."""
+    """Static and donated numbers out of range, names that no parameter has: such a function cannot be called."""
     sig = signature(x.target)
     if sig is None or sig.func.wraps is not None:
         return
     spec = x.spec
+
+    def report(problem: str, parameter: str, detail: str = "") -> None:
+        x.broken = True
+        m.emit(
+            f, TransformMisuse, at, transform=spec.name, problem=problem, parameter=parameter, detail=detail
+        )
+
     count = len(sig.positional)
-    nums = x.options.get(spec.static_nums) if spec.static_nums else None
-    if nums is not None and not sig.has_var:
-        for n in xforms.constant_ints(nums) or ():
+    numbers: list[set[int]] = []
+    for option in (spec.static_nums, "donate_argnums"):
+        value = x.options.get(option) if option in spec.params else None
+        if type(value) is Py and isinstance(value.const, str):
+            report("static-not-a-number", option, value.const)
+        found = xforms.constant_ints(value) or () if value is not None else ()
+        numbers.append({n % count for n in found if -count <= n < count})
+        for n in found if not sig.has_var else ():
             if not -count <= n < count:
-                m.emit(
-                    f,
-                    TransformMisuse,
-                    at,
-                    transform=spec.name,
-                    problem="static-out-of-range",
-                    parameter=str(n),
-                    detail=str(count),
-                )
-                x.broken = True
-    names = x.options.get(spec.static_names) if spec.static_names else None
-    if names is not None and not sig.has_kwvar:
-        known = {p.name for p in sig.params if p.kind in ("any", "kwonly")} | set(sig.bound_names)
-        for name in pytrees.constant_strings(names):
+                report("static-out-of-range", str(n), str(count))
+    for n in sorted(set.intersection(*numbers)):
+        report("static-and-donated", str(n), sig.positional[n].name)
+    known = {p.name for p in sig.params if p.kind in ("any", "kwonly")} | set(sig.bound_names)
+    for option in (spec.static_names, "donate_argnames") if not sig.has_kwvar else ():
+        value = x.options.get(option) if option in spec.params else None
+        for name in pytrees.constant_strings(value) if value is not None else ():
             if name not in known:
-                m.emit(
-                    f,
-                    TransformMisuse,
-                    at,
-                    transform=spec.name,
-                    problem="static-unknown-name",
-                    parameter=name,
-                    detail="",
-                )
-                x.broken = True
+                report("static-unknown-name", name)
 
 
 def unhashable(value: Value) -> str:
@@ -110,14 +109,20 @@ def check_static_value(m: Machine, f: Frame, at: int, x: Xform, name: str, value
     return True
 
 
-def not_an_array(value: Value, depth: int = 2) -> str:
+def not_an_array(m: Machine, value: Value, depth: int = 2) -> str:
     """What a value is that JAX refuses as an array argument or output, or ""."""
     t = type(value)
     a: Any = value
-    if t is Py and a.kind in ("str", "bytes"):
+    if t is Py and a.kind in ("str", "bytes", "dtype", "enum", "slice"):
         return str(a.kind)
     if t in (Func, Class, Partial, Xform, Mod):
         return "function" if t is not Class else "class"
+    if t is Ext:
+        return _library_name(m, a.dotted)
+    if t is Seq and a.kind in _NO_PYTREES:
+        return _NO_PYTREES[a.kind]
+    if t is At or (t is ExtInst and a.dotted == "builtins.object"):
+        return "an update reference (`x.at[...]`)" if t is At else "object"
     if (
         t is Inst
         and not a.cls.extern
@@ -127,14 +132,26 @@ def not_an_array(value: Value, depth: int = 2) -> str:
     ):
         return str(a.cls.name)
     if depth and t is Tup:
-        return next((found for found in (not_an_array(i, depth - 1) for i in a.items) if found), "")
+        return next((found for found in (not_an_array(m, i, depth - 1) for i in a.items) if found), "")
     if depth and t is Map:
         return next(
-            (found for found in (not_an_array(i, depth - 1) for i in a.entries.values()) if found), ""
+            (found for found in (not_an_array(m, i, depth - 1) for i in a.entries.values()) if found), ""
         )
     if depth and t is Seq and a.items is not None and a.kind == "list":
-        return next((found for found in (not_an_array(i, depth - 1) for i in a.items) if found), "")
+        return next((found for found in (not_an_array(m, i, depth - 1) for i in a.items) if found), "")
     return ""
+
+
+_NO_PYTREES = {"set": "set", "frozenset": "frozenset", "range": "range", "iter": "an iterator"}
+
+
+def _library_name(m: Machine, dotted: str) -> str:
+    """What a known name of a library stands for when it is no array."""
+    if m.catalogue.constant(dotted) == "dtype":
+        return "dtype"
+    numpy = dotted.startswith("numpy.") and m.catalogue.numpy(dotted) is not None
+    known = m.catalogue.function(dotted) is not None or dotted in m.transforms.wraps
+    return "function" if numpy or known or dotted in m.transforms.calls else ""
 
 
 def _subscribed(value: Inst) -> bool:
@@ -145,7 +162,7 @@ def _subscribed(value: Inst) -> bool:
 
 def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> None:
     """An argument that is not static must be a pytree of arrays."""
-    kinds = [not_an_array(a) for a in alternatives(value)]
+    kinds = [not_an_array(m, a) for a in alternatives(value)]
     if not kinds or not all(kinds):
         return
     sig = signature(x.target)
@@ -179,7 +196,7 @@ def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Va
 
 def check_output(m: Machine, f: Frame, x: Xform, result: Value) -> None:
     """What a jitted function returns must be a pytree of arrays; the finding stands at its ``return``."""
-    kinds = [not_an_array(a) for a in alternatives(result)]
+    kinds = [not_an_array(m, a) for a in alternatives(result)]
     bad = next((k for k in kinds if k), "")
     if not bad or type(result) is Tree:
         return
@@ -187,7 +204,7 @@ def check_output(m: Machine, f: Frame, x: Xform, result: Value) -> None:
     if sig is None or sig.func.fn.node.is_generator:
         return
     returned = sig.func.fn.returned.items()
-    place = next((at for at, value in returned if any(map(not_an_array, alternatives(value)))), None)
+    place = next((at for at, value in returned if any(not_an_array(m, a) for a in alternatives(value))), None)
     if place is None:
         return
     level = None if all(kinds) else Confidence.LIKELY

@@ -70,6 +70,16 @@ def check(event: TransformMisuse) -> Report | None:
             f"{number} in the static or donated argument numbers of `{event.transform}` is out of range",
             "count the positional parameters from 0, or give names with `static_argnames`",
         )
+    if event.problem == "static-not-a-number":
+        return Report(
+            f"`{event.parameter}` of `{event.transform}` takes integers, not text",
+            "pass the positions as integers, or give names with `static_argnames`",
+        )
+    if event.problem == "static-and-donated":
+        return Report(
+            f"the argument `{event.detail or given}` of `{event.transform}` is both static and donated",
+            "donate only arrays: an argument is either static or donated",
+        )
     if event.problem == "static-unknown-name":
         name = f"`{given}`" if given else "a name"
         return Report(
