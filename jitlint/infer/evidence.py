@@ -32,7 +32,7 @@ ORDER = frozenset({"<", "<=", ">", ">="})
 
 
 def parameter_evidence(fn: FuncInfo) -> dict[str, str]:
-    """Parameter name to array, map, seq, flag; parameters without clear evidence are absent. Cached on the function."""
+    """Parameter name to array, map, seq, ref, flag; parameters without clear evidence are absent. Cached on the function."""
     if fn.evidence is None:
         names = {p.name for p in fn.node.params}
         found: dict[str, set[str]] = {}
@@ -40,6 +40,7 @@ def parameter_evidence(fn: FuncInfo) -> dict[str, str]:
         for stmt in fn.body:
             collector.walk(stmt)
         fn.evidence = {name: kinds.pop() for name, kinds in found.items() if len(kinds) == 1}
+        fn.evidence |= {name: "ref" for name, kinds in found.items() if "ref" in kinds}
         for name in names - set(found):
             if collector.tested.get(name, 0) and collector.tested[name] == collector.loads.get(name, 0):
                 fn.evidence[name] = "flag"
@@ -117,7 +118,22 @@ def _binop(c: _Collector, node: ir.BinOp) -> None:
             c.note(side, "array")
 
 
+def _assign(c: _Collector, node: ir.Assign) -> None:
+    for target in node.targets:
+        _whole_store(c, target)
+
+
+def _whole_store(c: _Collector, target: Any) -> None:
+    """``x[...] = value`` and ``x[:] = value`` are what code does to a mutable reference."""
+    if type(target) is ir.Sub:
+        index = target.index
+        whole = type(index) is ir.Const and index.kind == "ellipsis"
+        if whole or (type(index) is ir.Slice and index.lo is None and index.hi is None):
+            c.note(target.obj, "ref")
+
+
 def _augmented(c: _Collector, node: ir.AugAssign) -> None:
+    _whole_store(c, node.target)
     if node.op in ARITHMETIC:
         c.note(node.target, "array")
         c.note(node.value, "array")
@@ -181,6 +197,7 @@ _LOOKS: dict[type, Callable[[_Collector, Any], None]] = {
     ir.BoolOp: _boolop,
     ir.Attr: _attr,
     ir.BinOp: _binop,
+    ir.Assign: _assign,
     ir.AugAssign: _augmented,
     ir.UnaryOp: _unary,
     ir.Compare: _compare,

@@ -93,8 +93,7 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
     if t is Xform:
         return xforms.call(m, f, at, c, args)
     if t is Partial:
-        merged = Args([*c.args, *args.pos], {**c.keywords, **args.kw}, args.more, args.kw_more)
-        return call(m, f, at, c.func, merged)
+        return call(m, f, at, c.func, _with_bound(c, args))
     if t is Union:
         out: Value | None = None
         for alt in c.alts:
@@ -111,6 +110,22 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
     if t is Descr:
         return call(m, f, at, c.func, args)
     return UNKNOWN
+
+
+def _with_bound(p: Partial, args: Args) -> Args:
+    """The arguments of a call of a partial application; keywords ``*`` and ``**`` stand for unknown ones it holds."""
+    kw = {k: v for k, v in p.keywords.items() if k not in ("*", "**")} | args.kw
+    more, kw_more = p.keywords.get("*"), p.keywords.get("**")
+    if more is None:
+        return Args([*p.args, *args.pos], kw, args.more, _either(kw_more, args.kw_more))
+    rest = _join(list(args.pos), more)
+    return Args(list(p.args), kw, rest if args.more is None else join(rest, args.more), _either(kw_more, args.kw_more))
+
+
+def _either(a: Value | None, b: Value | None) -> Value | None:
+    if a is None or b is None:
+        return b if a is None else a
+    return join(a, b)
 
 
 def bind_arguments(m: Machine, func: Func, args: Args) -> dict[str, Value]:
@@ -262,7 +277,7 @@ def in_world(
     confidence: Confidence | None = None,
 ) -> Frame:
     """The caller's frame as seen from inside another world: what a transform calls its function from."""
-    g = Frame(f.module, f.scope, world, f.fn, f.depth, steps, ground or f.ground, confidence or f.confidence)
+    g = Frame(f.module, f.scope, world, f.fn, f.depth + 1, steps, ground or f.ground, confidence or f.confidence)
     g.token = object()
     g.at = f.at
     g.cls = f.cls

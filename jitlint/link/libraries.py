@@ -165,6 +165,10 @@ def _partial(m: Machine, f: Frame, at: int, args: Args) -> Value:
     if not args.pos:
         return UNKNOWN
     func = args.pos[0]
+    if args.more is not None or args.kw_more is not None:
+        keywords = {**args.kw, **({"**": args.kw_more} if args.kw_more is not None else {})}
+        keywords |= {"*": args.more} if args.more is not None else {}
+        return Partial(func, list(args.pos[1:]), keywords, (f.module.name, at))
     if type(func) is Ext and func.dotted in m.transforms.wraps and len(args.pos) == 1:
         return Partial(func, [], dict(args.kw), (f.module.name, at))
     return Partial(func, list(args.pos[1:]), dict(args.kw), (f.module.name, at))

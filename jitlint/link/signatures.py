@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from jitlint.infer.values import Bound, Class, Descr, Func, Inst, Partial, Tup, Value, Xform
+from jitlint.infer.values import Bound, Class, Descr, Func, Inst, Partial, Value, Xform
 from jitlint.link.kinds import find_method, mro
 from jitlint.syntax import ir
 
@@ -47,7 +47,7 @@ def signature(value: Value, depth: int = 6) -> Signature | None:
         return _drop(inner, 1) if inner is not None else None
     if t is Partial:
         inner = signature(c.func, depth - 1)
-        if inner is None:
+        if inner is None or "*" in c.keywords or "**" in c.keywords:
             return None
         out = _drop(inner, len(c.args))
         names = frozenset(c.keywords)
@@ -79,19 +79,19 @@ def _drop(sig: Signature, count: int) -> Signature:
 def describe(value: Value) -> str:
     """A short name of a callable for messages."""
     c: Any = value
-    t = type(value)
+    for _ in range(16):
+        t = type(c)
+        if t is Bound or t is Partial:
+            c = c.func
+        elif t is Xform:
+            c = c.target
+        else:
+            break
+    t = type(c)
     if t is Func:
         return str(c.fn.qualname)
-    if t is Bound:
-        return describe(c.func)
-    if t is Partial:
-        return describe(c.func)
-    if t is Xform:
-        return describe(c.target)
     if t is Inst:
         return f"{c.cls.qualname}.__call__"
     if t is Class:
         return str(c.info.qualname)
-    if t is Tup:
-        return "function"
-    return getattr(value, "dotted", "function")
+    return str(getattr(c, "dotted", "function"))

@@ -34,7 +34,7 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link import calls, iteration, misuse, parameters, pytrees
-from jitlint.link.machine import Args, Frame, Machine, Site, World
+from jitlint.link.machine import MAX_DEPTH, Args, Frame, Machine, Site, World
 from jitlint.link.signatures import Signature, describe, signature
 
 CALLABLE_TYPES = (Func, Bound, Partial, Xform, Inst, Class, Method)
@@ -134,7 +134,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     """Call a transformed function."""
     spec: Wrap = x.spec
     mark_called(x)
-    if x.broken:
+    if x.broken or f.depth >= MAX_DEPTH:
         return UNKNOWN
     w = f.world
     if (w.eager_jit and spec.modes & S) or (spec.modes == 0 and not spec.custom):
@@ -302,6 +302,9 @@ def _gradient(m: Machine, f: Frame, x: Xform, args: Args) -> Value:
 def _custom_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> Value:
     if x.spec.result in ("haiku", "haiku_state"):
         return UNKNOWN
+    if x.spec.result == "first":
+        parts = iteration.known_items(result) if type(result) is Tup else None
+        return parts[0] if parts is not None and len(parts) == 2 else UNKNOWN
     return result
 
 
@@ -317,18 +320,32 @@ def _call_custom(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     nondiff: list[int] = []
     if "nondiff_argnums" in x.options:
         nondiff = constant_ints(x.options["nondiff_argnums"]) or []
-    lead = [args.pos[n] for n in nondiff if 0 <= n < len(args.pos)]
-    rest = tuple(v for i, v in enumerate(args.pos) if i not in nondiff)
+    if "nondiff_argnames" in x.options or args.more is not None or args.kw_more is not None:
+        return result  # which argument goes where in the rules is not known
+    given = _by_position(x, args)
+    lead = [given[n] if n < len(given) else UNKNOWN for n in nondiff if n >= 0]
+    rest = tuple(v for i, v in enumerate(given) if i not in nondiff)
     for kind, rule in x.rules:
         if kind == "jvp":
             calls.call(m, f, at, rule, Args([*lead, Tup(rest), Tup(rest)]))
         elif kind == "fwd":
-            forward = calls.call(m, f, at, rule, Args(list(args.pos), dict(args.kw)))
+            forward = calls.call(m, f, at, rule, Args(list(given)))
             residuals = forward.items[1] if type(forward) is Tup and len(forward.items) == 2 else UNKNOWN
             backward = next((r for k, r in x.rules if k == "bwd"), None)
             if backward is not None:
                 calls.call(m, f, at, backward, Args([*lead, residuals, _cotangent(f, result)]))
     return result
+
+
+def _by_position(x: Xform, args: Args) -> list[Value]:
+    """The arguments in the order of the parameters, defaults filled in, as the derivative rules get them."""
+    sig = signature(x.target)
+    out = list(args.pos)
+    if sig is None:
+        return out
+    for param in sig.positional[len(out) :]:
+        out.append(args.kw.get(param.name, sig.func.defaults.get(param.name, UNKNOWN)))
+    return out
 
 
 def _cotangent(f: Frame, result: Value) -> Value:
