@@ -101,7 +101,7 @@ def _freeze_compound(value: Value, depth: int) -> object:
         )
     if t is Xform:
         options = tuple([(k, freeze(v, depth)) for k, v in a.options.items()])
-        return ("x", a.spec.name, a.site, freeze(a.target, depth + 1), options)
+        return ("x", a.spec.name, a.site, freeze(a.target, depth), options)
     if t is Union:
         return ("u", frozenset([freeze(i, depth + 1) for i in a.alts]))
     if t is Descr:

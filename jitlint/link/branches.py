@@ -11,6 +11,7 @@ from jitlint.infer.values import (
     NONE,
     UNKNOWN,
     Arr,
+    Class,
     Ext,
     Inst,
     Map,
@@ -23,7 +24,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import attributes, expressions
+from jitlint.link import attributes, expressions, parameters, pytrees
 from jitlint.link.events import emit_truth
 from jitlint.link.kinds import has_attribute, is_callable, isinstance_of
 from jitlint.link.machine import Frame, Machine
@@ -40,20 +41,20 @@ def truth(m: Machine, f: Frame, at: int, value: Value, form: str) -> bool | None
 
 def static_truth(value: Value) -> bool | None:
     """Truth of a single alternative that is no tracer."""
+    a: Any = value
     t = type(value)
     if t is Py:
-        const = value.const  # type: ignore[attr-defined]
+        const = a.const
         return None if const is NO_CONST else bool(const)
     if t is Tup:
-        return bool(value.items)  # type: ignore[attr-defined]
+        return bool(a.items)
     if t is Seq:
-        items = value.items  # type: ignore[attr-defined]
-        return bool(items) if items is not None and value.kind != "iter" else None  # type: ignore[attr-defined]
+        return bool(a.items) if a.items is not None and a.kind != "iter" else None
     if t is Map:
-        return True if value.entries else (None if value.rest is not None else False)  # type: ignore[attr-defined]
+        return True if a.entries else (None if a.rest is not None else False)
     if t is Inst:
-        methods = value.cls.namespace  # type: ignore[attr-defined]
-        return None if "__bool__" in methods or "__len__" in methods or value.cls.extern else True  # type: ignore[attr-defined]
+        methods = a.cls.namespace
+        return None if "__bool__" in methods or "__len__" in methods or a.cls.extern else True
     if t in (Arr, Tree, Unknown, Ext) or t.__name__ == "ExtInst":
         return None
     return True
@@ -169,8 +170,8 @@ def _narrow_compare(m: Machine, f: Frame, test: ir.Compare, outcome: bool) -> bo
 
 def _is_none(value: Value) -> bool | None:
     t = type(value)
-    if t is Py:
-        return None if value.kind == "static" else value.kind == "none"  # type: ignore[attr-defined]
+    if type(value) is Py:
+        return None if value.kind == "static" else value.kind == "none"
     if t is Tree:
         return None
     return False
@@ -184,6 +185,8 @@ def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
     subject = test.args[0].value
     if value.dotted == "builtins.isinstance" and len(test.args) == 2:
         classes = expressions.evaluate(m, f, test.args[1].value)
+        if outcome:
+            _specialise(m, f, subject, classes)
         return _filter(m, f, subject, lambda a: isinstance_of(m, a, classes) is not (not outcome))
     if value.dotted == "builtins.callable":
         return _filter(m, f, subject, lambda a: is_callable(a) is not (not outcome))
@@ -191,6 +194,18 @@ def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
         name = test.args[1].value.value
         return _filter(m, f, subject, lambda a: has_attribute(m, a, str(name)) is not (not outcome))
     return True
+
+
+def _specialise(m: Machine, f: Frame, node: Any, cls: Value) -> None:
+    """``isinstance(x, Sub)`` holds: a stand-in for any instance of a base class becomes one of the subclass."""
+    value = peek(m, f, node)
+    if type(value) is not Inst or type(cls) is not Class or not value.open or value.cls is cls.info:
+        return
+    if isinstance_of(m, value, cls) is None:
+        made = parameters.instance_of(m, cls.info)
+        if made is not None:
+            lifted = pytrees.lift(made, value.modes, f.world.level, value.why) if value.modes else made
+            _store(f, node, lifted)
 
 
 def filter_truth(value: Value, outcome: bool) -> Value | None:

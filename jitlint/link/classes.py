@@ -25,7 +25,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import calls, expressions, parameters, pytrees, statements
+from jitlint.link import calls, expressions, libraries, parameters, pytrees, statements
 from jitlint.link.kinds import find_method, mro
 from jitlint.link.machine import HOST, Args, Frame, Machine
 from jitlint.syntax import ir
@@ -183,6 +183,9 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     """``C(...)``."""
     if any(type(b) is Ext and b.dotted.startswith("enum.") for b in info.bases):
         return Py("static")
+    handed = m.transforms.handed.get(f"{info.module.name}.{info.qualname}")
+    if handed is not None:
+        libraries.hand_over(m, f, handed, args)
     if info.shape == "namedtuple" and "__new__" not in info.namespace:
         return Tup(tuple(_fill(m, info, args).values()), info)
     inst = Inst(info, {}, f.world.level, f.token, info.extern)
@@ -215,14 +218,18 @@ def _set_up(m: Machine, f: Frame, at: int, inst: Inst) -> None:
             calls.call(m, f, at, method, Args([inst]))
 
 
+def _last_name(node: ir.Expr) -> str:
+    if type(node) is ir.Attr:
+        return node.name
+    return node.id if type(node) is ir.Name else ""
+
+
 def _fill(m: Machine, info: ClassInfo, args: Args) -> dict[str, Value]:
     out: dict[str, Value] = {}
     pos = list(args.pos)
     for name, (annotation, default) in ordered_fields(info).items():
-        if type(annotation) is ir.Sub and type(annotation.obj) in (ir.Name, ir.Attr):
-            label = annotation.obj.id if type(annotation.obj) is ir.Name else annotation.obj.name  # type: ignore[union-attr]
-            if label == "ClassVar":
-                continue
+        if type(annotation) is ir.Sub and _last_name(annotation.obj) == "ClassVar":
+            continue
         if type(default) is ExtInst and default.dotted.endswith("field"):
             if _is_false(default.attrs.get("init")):
                 continue

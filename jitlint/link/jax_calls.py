@@ -21,10 +21,12 @@ from jitlint.infer.values import (
     Union,
     Unknown,
     Value,
+    alternatives,
     py,
 )
 from jitlint.link import classes, higher, iteration, pytrees, subscripts
 from jitlint.link.events import emit_truth, tracer_inside
+from jitlint.link.kinds import is_concrete
 from jitlint.link.machine import Args, Frame, Machine
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
@@ -127,6 +129,12 @@ def _is_array(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return BOOL
 
 
+def _is_concrete(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    answers = {is_concrete(alt) for alt in alternatives(_first(args, "x"))}
+    answer = answers.pop() if len(answers) == 1 else None
+    return BOOL if answer is None else py(answer)
+
+
 def _opaque(dotted: str) -> Handler:
     def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
         return ExtInst(dotted)
@@ -178,6 +186,8 @@ JAX_CALLS: dict[str, Handler] = {
     "jax.ensure_compile_time_eval": _opaque("jax.ensure_compile_time_eval"),
     "jax.disable_jit": _opaque("jax.disable_jit"),
     "jax.debug.print": _debug,
+    "jax.new_ref": _opaque("jax.Ref"),
+    "jax.core.is_concrete": _is_concrete,
     "jax.flatten_util.ravel_pytree": _ravel_pytree,
     "equinox.partition": _filter_partition,
     "equinox.combine": _combine,

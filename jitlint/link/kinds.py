@@ -115,6 +115,15 @@ def is_callable(value: Value) -> bool | None:
     return False
 
 
+def is_concrete(value: Value) -> bool | None:
+    """Whether a value is known while tracing, what `jax.core.is_concrete` answers."""
+    if type(value) is Arr:
+        return None if value.weak or (value.modes and not value.modes & STAGED_OR_BATCHED) else not value.modes
+    if type(value) is Tree:
+        return False if value.evidence == "array" and value.modes and not value.weak else None
+    return True if type(value) is Py and value.kind in ("int", "float", "bool", "complex") else None
+
+
 def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
     """What `hasattr` answers."""
     t = type(value)
