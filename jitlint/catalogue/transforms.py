@@ -112,6 +112,7 @@ class Transforms:
     roles: dict[str, Role] = field(default_factory=dict)
     handed: dict[str, Handed] = field(default_factory=dict)
     decorators: dict[str, str] = field(default_factory=dict)
+    layers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     arrays: frozenset[str] = frozenset()
     modules: tuple[str, ...] = ()
 
@@ -168,6 +169,7 @@ def read(data: dict[str, Any], into: Transforms, source: str) -> None:
             for alias in (entry_name, *entry.get("aliases", ())):
                 into.handed[alias] = handed
         into.decorators.update(data.get("decorator", {}))
+        into.layers.update({name: tuple(params) for name, params in data.get("layer", {}).items()})
         into.arrays |= frozenset(data.get("array_types", ()))
         into.modules += tuple(data.get("module_prefixes", ()))
     except (KeyError, TypeError, AttributeError) as error:

@@ -109,7 +109,7 @@ class TransformMisuse(Event):
 
     problem: unhashable-static, static-out-of-range, static-unknown-name,
     static-not-a-number, static-and-donated, non-array-argument, method-self,
-    non-array-output, carry-mismatch, branch-mismatch, reverse-mode-loop. detail: the argument, name or the
+    non-array-output, carry-mismatch, no-pair, no-boolean, branch-mismatch, reverse-mode-loop. detail: the argument, name or the
     two structures.
     """
 

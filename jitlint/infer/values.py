@@ -86,7 +86,8 @@ STATIC: Final = Py("static")
 class Arr(Value):
     """An array (or NumPy array when ``host``), a tracer when ``modes`` is not 0.
 
-    dtype: bool, int, float, complex, key or None. rank: number of axes or None. weak: only perhaps traced.
+    dtype: bool, int, float, complex, key, number (an integer that gives way to other types, as a Python number
+    does) or None. rank: number of axes or None. weak: only perhaps traced.
     why: "parameter `x` of `f`". scalar_python: a Python number became this tracer at a boundary.
     """
 

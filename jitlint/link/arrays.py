@@ -135,6 +135,14 @@ def _static(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parameter, va
     return True
 
 
+def check_layer(m: Machine, f: Frame, at: int, name: str, static: tuple[str, ...], args: Args) -> None:
+    """Parameters of a library layer's constructor that must be static."""
+    for i, parameter in enumerate(static):
+        value = args.get(i, parameter)
+        if value is not None:
+            _static(m, f, at, ApiFunction(name, (), Result("opaque")), Parameter(parameter, static="T"), value)
+
+
 def _static_tracer(value: Value, depth: int = 2) -> Arr | Tree | None:
     found = hurt(value, STAGED_OR_BATCHED)
     if found is not None:
@@ -256,7 +264,7 @@ def _value(
     elif name in SHAPED and name != "full":
         dtype = "float"
     elif name in ("array", "asarray") and dtype == "int" and bound and type(bound[0][1]) is Py:
-        dtype = None  # a Python integer gives way to other types
+        dtype = "number"
     return Arr(modes, dtype, _rank(name, bound, by_name, receiver), why, level)
 
 
@@ -279,7 +287,7 @@ def _like(result: Result, by_name: dict[str, Value], receiver: Any) -> str | Non
             kinds.add(None)
     if None in kinds or not kinds:
         return None
-    for kind in ("complex", "float", "int", "bool", "key"):
+    for kind in ("complex", "float", "int", "number", "bool", "key"):
         if kind in kinds:
             return kind
     return None
@@ -389,3 +397,15 @@ def _nested_rank(value: Value) -> int | None:
         inner = _nested_rank(element)
         return None if inner is None else inner + 1
     return None
+
+
+def sequence_operand(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any) -> bool:
+    """Record that a JAX array meets a Python list or tuple, which no operator of it accepts."""
+    for array, other in ((left, right), (right, left)):
+        sure = type(array) is Arr and not array.host and not array.weak
+        if not sure or (array.dtype is None and array.rank is None):
+            continue
+        if (type(other) is Seq and other.kind == "list") or (type(other) is Tup and other.cls is None):
+            m.emit(f, ApiMisuse, at, None, api=op, problem="list-argument", exception="TypeError")
+            return True
+    return False

@@ -15,6 +15,7 @@ from jitlint.infer.values import (
     Ext,
     Inst,
     Map,
+    Mod,
     Py,
     Seq,
     Tree,
@@ -23,10 +24,11 @@ from jitlint.infer.values import (
     Unknown,
     Value,
     alternatives,
+    py,
 )
 from jitlint.link import attributes, expressions, parameters, pytrees
 from jitlint.link.events import emit_truth
-from jitlint.link.kinds import has_attribute, is_callable, isinstance_of
+from jitlint.link.kinds import has_attribute, is_callable, is_concrete, isinstance_of
 from jitlint.link.machine import Frame, Machine
 from jitlint.syntax import ir
 
@@ -139,7 +141,7 @@ def narrow(m: Machine, f: Frame, test: Any, outcome: bool) -> bool:
         return True
     if t is ir.Compare and len(test.ops) == 1:
         return _narrow_compare(m, f, test, outcome)
-    if t is ir.Call and type(test.func) is ir.Name and test.args:
+    if t is ir.Call and type(test.func) in (ir.Name, ir.Attr) and test.args:
         return _narrow_call(m, f, test, outcome)
     if t in (ir.Name, ir.Attr, ir.Walrus):
         return _filter(m, f, test, lambda a: static_truth(a) is not (not outcome))
@@ -149,6 +151,8 @@ def narrow(m: Machine, f: Frame, test: Any, outcome: bool) -> bool:
 def _narrow_compare(m: Machine, f: Frame, test: ir.Compare, outcome: bool) -> bool:
     op, right = test.ops[0], test.rights[0]
     positive = op in ("is", "==")
+    if type(test.left) is ir.Call and op in ("is", "is not", "==", "!="):
+        return _narrow_type(m, f, test.left, right, positive is outcome)
     if op not in ("is", "is not", "==", "!=") or type(right) is not ir.Const:
         return True
     same = positive is outcome
@@ -168,6 +172,15 @@ def _narrow_compare(m: Machine, f: Frame, test: ir.Compare, outcome: bool) -> bo
     return True
 
 
+def _narrow_type(m: Machine, f: Frame, call: ir.Call, right: Any, same: bool) -> bool:
+    """``type(x) is C``: no value of another kind than C may pass."""
+    callee = _callee(m, f, call.func) if type(call.func) is ir.Name else None
+    if type(callee) is not Ext or callee.dotted != "builtins.type" or len(call.args) != 1 or not same:
+        return True
+    cls = expressions.evaluate(m, f, right)
+    return _filter(m, f, call.args[0].value, lambda a: isinstance_of(m, a, cls) is not False)
+
+
 def _is_none(value: Value) -> bool | None:
     t = type(value)
     if type(value) is Py:
@@ -179,10 +192,12 @@ def _is_none(value: Value) -> bool | None:
 
 def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
     func: Any = test.func
-    value = expressions.lookup(f, func.id)
+    value = _callee(m, f, func)
     if type(value) is not Ext:
         return True
     subject = test.args[0].value
+    if value.dotted == "jax.core.is_concrete":
+        return _filter(m, f, subject, lambda a: is_concrete(a) is not (not outcome))
     if value.dotted == "builtins.isinstance" and len(test.args) == 2:
         classes = expressions.evaluate(m, f, test.args[1].value)
         if outcome:
@@ -194,6 +209,14 @@ def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
         name = test.args[1].value.value
         return _filter(m, f, subject, lambda a: has_attribute(m, a, str(name)) is not (not outcome))
     return True
+
+
+def _callee(m: Machine, f: Frame, func: Any) -> Value | None:
+    """What a test calls: a name or ``module.name``."""
+    if type(func) is ir.Name:
+        return expressions.lookup(f, func.id)
+    owner = expressions.lookup(f, func.obj.id) if type(func.obj) is ir.Name else None
+    return attributes.get(m, f, func.at, owner, func.name) if type(owner) in (Ext, Mod) else None
 
 
 def _specialise(m: Machine, f: Frame, node: Any, cls: Value) -> None:
@@ -208,11 +231,15 @@ def _specialise(m: Machine, f: Frame, node: Any, cls: Value) -> None:
             _store(f, node, lifted)
 
 
+def _decided(value: Value, outcome: bool) -> Value:
+    return py(outcome) if type(value) is Py and value.kind == "bool" else value
+
+
 def filter_truth(value: Value, outcome: bool) -> Value | None:
     """The part of a value whose truth may be ``outcome``; None when nothing is left."""
     if value is UNKNOWN:
         return value
-    kept = [a for a in alternatives(value) if static_truth(a) is not (not outcome)]
+    kept = [_decided(a, outcome) for a in alternatives(value) if static_truth(a) is not (not outcome)]
     if not kept:
         return None
     return kept[0] if len(kept) == 1 else Union(tuple(kept))

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from jitlint.catalogue.transforms import HigherOrder, Run
-from jitlint.infer.events import Step, TransformMisuse
+from jitlint.infer.events import Step
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     NONE,
@@ -14,6 +14,7 @@ from jitlint.infer.values import (
     UNKNOWN,
     Arr,
     B,
+    ExtInst,
     Inst,
     L,
     Map,
@@ -26,12 +27,12 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import calls, iteration, pytrees, xforms
-from jitlint.link.events import STAGED_OR_BATCHED, hurt
+from jitlint.link import calls, carries, iteration, pytrees, xforms
 from jitlint.link.machine import HOST, Args, Frame, Machine
 from jitlint.link.signatures import describe
 
 ALL_MODES = S | B | L
+PULLBACK = "jax.vjp.pullback"
 EAGER = -2
 """Not traced at all: a plain call."""
 
@@ -41,10 +42,14 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
     named = bind(spec, args)
     results: list[Value] = []
     given: list[list[Value]] = []
+    branches: list[Value] = []
     for one in spec.run:
-        result, used = _run_one(m, f, at, spec, one, named)
+        result, used, each = _run_one(m, f, at, spec, one, named)
         results.append(result)
         given.append(used)
+        branches.extend(each)
+    if spec.result == "branches" and not f.world.eager_jit:
+        carries.check_branches(m, f, at, spec, branches)
     return _result(m, f, at, spec, named, results, given)
 
 
@@ -75,7 +80,8 @@ def _join_all(values: list[Value]) -> Value:
 
 def _run_one(
     m: Machine, f: Frame, at: int, spec: HigherOrder, one: Run, named: dict[str, Value]
-) -> tuple[Value, list[Value]]:
+) -> tuple[Value, list[Value], list[Value]]:
+    """What the function gave, what it got, and what each one gave when several are certain to be branches."""
     w = f.world
     if w.eager_jit and one.modes > 0 and one.modes & S:
         one = dataclasses.replace(one, modes=EAGER)
@@ -86,10 +92,12 @@ def _run_one(
         inner.token = object()
     else:
         label = f"runs under `{spec.name}` here"
-        inner = calls.in_world(f, w.inside(one.modes, S), f.steps)
+        backwards = (f.module.name, f.qualname, at, True) if spec.name.endswith("vjp") else None
+        inner = calls.in_world(f, w.inside(one.modes, S, backwards), f.steps)
         inner.steps = (*f.steps, Step(f.module.name, at, label))
     out: Value | None = None
     used: list[Value] = []
+    each: list[Value] = []
     functions = named.get(one.function, UNKNOWN)
     for function in _functions(functions):
         if inner.steps and one.modes > 0:
@@ -98,10 +106,12 @@ def _run_one(
         call_args, used = _arguments(m, f, inner, at, one, named, function)
         xforms.mark_called(function)
         value = calls.call(m, inner, at, function, call_args)
+        each.append(value)
         out = value if out is None else join(out, value)
     if not used:
         used = _arguments(m, f, inner, at, one, named, UNKNOWN)[1]
-    return (out if out is not None else UNKNOWN), used
+    result = out if out is not None else UNKNOWN
+    return result, used, each if type(functions) is not Union else [result]
 
 
 def _functions(value: Value) -> list[Value]:
@@ -212,14 +222,19 @@ def _result(
     if kind == "scan":
         carry, ys = _pair(results[0])
         init = given[0][0] if given[0] else UNKNOWN
-        _check_carry(m, f, at, spec, named.get("init", UNKNOWN), carry)
+        if not w.eager_jit:
+            carries.check_pair(m, f, at, spec, results[0])
+            carries.check_carry(m, f, at, spec, named.get("init", UNKNOWN), carry)
         return Tup((out(_either(init, carry)), out(ys)))
     if kind in ("while", "fori"):
         name = "init_val"
         init = given[-1][-1] if given[-1] else UNKNOWN
         body = results[-1]
-        _check_carry(m, f, at, spec, named.get(name, UNKNOWN), body)
-        _check_reverse(m, f, spec, named, (init, body))
+        if not w.eager_jit:
+            if kind == "while":
+                carries.check_condition(m, f, at, spec, results[0])
+            carries.check_carry(m, f, at, spec, named.get(name, UNKNOWN), body)
+            carries.check_reverse(m, f, spec, named, (init, body))
         return out(_either(init, body))
     if kind == "branches":
         return (
@@ -243,9 +258,11 @@ def _result(
     if kind == "vjp":
         value = out(results[0])
         aux = named.get("has_aux")
+        site = Tup((Py("str", f.module.name), Py("int", at)))
+        pullback = ExtInst(PULLBACK, {"site": site}) if spec.name.endswith("vjp") else UNKNOWN
         if type(aux) is Py and aux.const is True and type(value) is Tup and len(value.items) == 2:
-            return Tup((value.items[0], UNKNOWN, value.items[1]))
-        return Tup((value, UNKNOWN))
+            return Tup((value.items[0], pullback, value.items[1]))
+        return Tup((value, pullback))
     if kind == "array":
         return Tree(w.here | outer, "", w.level)
     if kind == "none":
@@ -269,93 +286,3 @@ def _pair(value: Value) -> tuple[Value, Value]:
         return items[0], items[1]
     element = Tree(value.modes, value.why, value.level, value.weak) if type(value) is Tree else UNKNOWN
     return element, element
-
-
-def _check_carry(m: Machine, f: Frame, at: int, spec: HigherOrder, init: Value, out: Value) -> None:
-    detail = mismatch(init, out)
-    if detail:
-        m.emit(
-            f,
-            TransformMisuse,
-            at,
-            None,
-            transform=spec.name,
-            problem="carry-mismatch",
-            parameter="",
-            detail=detail,
-        )
-
-
-def mismatch(init: Value, out: Value, path: str = "") -> str:
-    """How two carries certainly differ in structure or dtype, or "". Python numbers are promoted by JAX."""
-    a: Any = init
-    b: Any = out
-    ta, tb = type(init), type(out)
-    if ta is Union or tb is Union:
-        return ""
-    where = f" at `{path}`" if path else ""
-    if ta is Tup and tb is Tup:
-        if len(a.items) != len(b.items):
-            return f"a tuple of {len(a.items)} comes in, one of {len(b.items)} goes out{where}"
-        for i, (x, y) in enumerate(zip(a.items, b.items)):
-            found = mismatch(x, y, f"{path}[{i}]")
-            if found:
-                return found
-        return ""
-    if ta is Map and tb is Map and a.rest is None and b.rest is None:
-        if set(a.entries) != set(b.entries):
-            extra = sorted(map(str, set(a.entries) ^ set(b.entries)))
-            return f"the dict keys differ ({', '.join(extra[:3])}){where}"
-        for key, x in a.entries.items():
-            found = mismatch(x, b.entries[key], f"{path}[{key!r}]")
-            if found:
-                return found
-        return ""
-    scalar = ("none", "tuple")
-    shape_a, shape_b = _outline(init), _outline(out)
-    if shape_a and shape_b and shape_a != shape_b and (shape_a in scalar or shape_b in scalar):
-        return f"{_WORDS[shape_a]} comes in, {_WORDS[shape_b]} goes out{where}"
-    if (
-        ta is Arr
-        and tb is Arr
-        and a.dtype
-        and b.dtype
-        and a.dtype != b.dtype
-        and "key" not in (a.dtype, b.dtype)
-    ):
-        return f"`{a.dtype}` comes in, `{b.dtype}` goes out{where}"
-    return ""
-
-
-_WORDS = {"none": "`None`", "tuple": "a tuple", "array": "an array", "dict": "a dict"}
-
-
-def _outline(value: Value) -> str:
-    if type(value) is Py:
-        return "none" if value is NONE else "array" if value.kind in pytrees.NUMBERS else ""
-    return {Tup: "tuple", Arr: "array", Map: "dict"}.get(type(value), "")
-
-
-def _check_reverse(
-    m: Machine, f: Frame, spec: HigherOrder, named: dict[str, Value], carry: tuple[Value, Value]
-) -> None:
-    """Reverse mode cannot go through a loop whose number of turns is not known while tracing."""
-    reverse = f.world.reverse
-    if reverse is None or not any(traced_modes(v) & L for v in carry):
-        return
-    if spec.result == "fori" and not any(
-        hurt(named.get(name, UNKNOWN), STAGED_OR_BATCHED) is not None for name in ("lower", "upper")
-    ):
-        return
-    module, function, place = reverse
-    m.emit(
-        f,
-        TransformMisuse,
-        place,
-        None,
-        where=(module, function),
-        transform=spec.name,
-        problem="reverse-mode-loop",
-        parameter="",
-        detail=spec.name,
-    )

@@ -11,6 +11,7 @@ from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     Arr,
     At,
+    B,
     Bound,
     Class,
     Ext,
@@ -21,6 +22,7 @@ from jitlint.infer.values import (
     Method,
     Partial,
     Py,
+    S,
     Seq,
     Tree,
     Tup,
@@ -118,7 +120,7 @@ def is_callable(value: Value) -> bool | None:
 def is_concrete(value: Value) -> bool | None:
     """Whether a value is known while tracing, what `jax.core.is_concrete` answers."""
     if type(value) is Arr:
-        return None if value.weak or (value.modes and not value.modes & STAGED_OR_BATCHED) else not value.modes
+        return None if value.weak or (value.modes and not value.modes & (S | B)) else not value.modes
     if type(value) is Tree:
         return False if value.evidence == "array" and value.modes and not value.weak else None
     return True if type(value) is Py and value.kind in ("int", "float", "bool", "complex") else None
@@ -184,6 +186,8 @@ def _instance_of_one(m: Machine, value: Value, cls: Value) -> bool | None:
     if type(cls) is not Ext:
         return None
     name = cls.dotted
+    if name == "builtins.type":
+        return True if t is Class else None if t in (Tree, Ext) or (t is Py and a.kind == "static") else False
     if name in m.transforms.arrays:
         return _instance_of_array(value, name)
     if name in HOST_ARRAY_TYPES:

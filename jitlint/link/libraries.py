@@ -23,6 +23,7 @@ from jitlint.infer.values import (
 from jitlint.link import (
     arrays,
     calls,
+    carries,
     classes,
     higher,
     jax_calls,
@@ -71,6 +72,8 @@ def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     numpy = m.catalogue.numpy(dotted) if dotted.startswith("numpy.") else None
     if numpy is not None:
         return arrays.call_numpy(m, f, at, numpy, args)
+    if dotted in tables.layers:
+        arrays.check_layer(m, f, at, dotted, tables.layers[dotted], args)
     if dotted in tables.roles or any(dotted.startswith(p) for p in tables.modules):
         return ExtInst(dotted)
     return _unknown(m, f, at, dotted, args)
@@ -107,6 +110,12 @@ def _unknown(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
 
 def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
     """Call an object of a library: a layer maps arrays to arrays."""
+    if obj.dotted == higher.PULLBACK:
+        module, place = (part.const for part in obj.attrs["site"].items)  # type: ignore[attr-defined]
+        loop = m.pullbacks.get((module, place))
+        if loop is not None:
+            carries.emit_reverse(m, f, loop, f.module.name, f.qualname, at)
+        return UNKNOWN
     modes = 0
     why = ""
     for value in (*args.pos, *args.kw.values()):

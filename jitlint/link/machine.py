@@ -27,8 +27,9 @@ MAX_CONTEXTS = 24
 class World:
     """The transforms in force. ``here``: modes that a fresh `jax.numpy` result gets. ``level``: boundaries.
 
-    modes: of all transforms in force. reverse: the place of a
-    reverse-mode derivative around. excused: inside ``pytest.raises`` or a handler for tracing errors. eager_jit: ``disable_jit`` is active.
+    modes: of all transforms in force. reverse: the reverse-mode derivative around as module, function, origin and
+    whether it waits for a call of what `jax.vjp` returns. excused: inside ``pytest.raises`` or a handler for tracing
+    errors. eager_jit: ``disable_jit`` is active.
     """
 
     __slots__ = ("eager_jit", "excused", "here", "key", "level", "modes", "reverse")
@@ -48,17 +49,17 @@ class World:
         self.eager_jit = eager_jit
         self.modes = modes
         self.reverse = reverse
-        self.key = (here, level, excused, eager_jit, modes, reverse is not None)
+        self.key = (here, level, excused, eager_jit, modes, reverse)
 
-    def inside(self, modes: int, staged: int) -> World:
-        """The world one transform further in."""
+    def inside(self, modes: int, staged: int, reverse: tuple[Any, ...] | None = None) -> World:
+        """The world one transform further in; ``reverse`` is given when that is a reverse-mode derivative."""
         return World(
             self.here | (modes & staged),
             self.level + 1,
             self.excused,
             self.eager_jit,
             self.modes | modes,
-            self.reverse,
+            self.reverse if reverse is None else reverse,
         )
 
 
@@ -180,6 +181,7 @@ class Machine:
     class_roles: dict[int, Role] = field(default_factory=dict)
     removed_seen: dict[tuple[str, int], str] = field(default_factory=dict)
     guards: int = 0
+    pullbacks: dict[tuple[str, int], str] = field(default_factory=dict)
     flatteners: list[tuple[Value, ClassInfo | None]] = field(default_factory=list)
     properties_by_name: dict[str, list[tuple[ClassInfo, Value]]] = field(default_factory=dict)
     methods_by_name: dict[str, list[tuple[ClassInfo, Func]]] = field(default_factory=dict)

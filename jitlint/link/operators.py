@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
-from jitlint.infer.events import Convert, Truth
+from jitlint.infer.events import Truth
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     BOOL,
@@ -34,7 +34,7 @@ from jitlint.infer.values import (
     alternatives,
     py,
 )
-from jitlint.link import calls
+from jitlint.link import arrays, calls, text_methods
 from jitlint.link.events import (
     ANY_TRACER,
     STAGED_OR_BATCHED,
@@ -89,6 +89,8 @@ def binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) ->
     tl, tr = type(left), type(right)
     if tl is Py and tr is Py:
         return _python(op, left, right)
+    if tl is Py and op == "%" and left.kind == "str":  # type: ignore[attr-defined]
+        return text_methods.percent(m, f, at, left, right)
     if tl is Union or tr is Union:
         return _each(left, right, lambda a, b: binary(m, f, at, op, a, b))
     if tl is Inst or tr is Inst:
@@ -139,7 +141,7 @@ def result_kind(op: str, left: str, right: str) -> str:
         return "float"
     if op in ("&", "|", "^") and left == right == "bool":
         return "bool"
-    return "int"
+    return "number" if "number" in (left, right) else "int"
 
 
 def _dtype_of(value: Any) -> str | None:
@@ -158,11 +160,11 @@ def _rank_of(value: Any) -> int | None:
 
 def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any) -> Value:
     tl, tr = type(left), type(right)
-    if tl is Py and left.kind == "str" and op == "%":
-        return _percent(m, f, at, left, right)
     if tl is Py and left.kind == "str" and op == "*":
         emit_convert(m, f, at, right, "index", "str repetition")
         return STR
+    if arrays.sequence_operand(m, f, at, op, left, right):
+        return UNKNOWN
     if tl is Map or tr is Map or (tl is Seq and tr is Tree):
         return _container_binary(op, left, right) if tl is Map else UNKNOWN
     if (tl is Py and left.kind in ("str", "none")) or (tr is Py and right.kind in ("str", "none")):
@@ -171,6 +173,10 @@ def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any)
     dtype = None
     if a is not None and b is not None:
         dtype = None if "key" in (a, b) else result_kind(op, a, b)
+        if a == b == "bool" and op in ("+", "*"):
+            dtype = "bool"
+        elif "bool" in (a, b) and dtype == "int":
+            dtype = "number" if type(left) is Py or type(right) is Py else "int"
     elif op == "/" and "complex" not in (a, b):
         dtype = "float" if "key" not in (a, b) else None
     elif "float" in (a, b) and op in ("+", "-", "*", "**"):
@@ -216,18 +222,6 @@ def _combine(f: Frame, left: Any, right: Any, dtype: str | None, rank: int | Non
     if not modes:
         weak = False
     return Arr(modes, dtype, rank, why, max(level, f.world.level), weak, host and not modes)
-
-
-def _percent(m: Machine, f: Frame, at: int, text: Any, value: Value) -> Value:
-    """``"%d" % x``: %s and %r accept tracers, numeric conversions do not."""
-    const = text.const
-    if not isinstance(const, str) or any(
-        c in const for c in ("%d", "%i", "%f", "%g", "%e", "%.", "%0", "%x")
-    ):
-        found = tracer_inside(value)
-        if found is not None and const is not NO_CONST:
-            m.emit(f, Convert, at, found, confidence_of(value), to="format", what="%")
-    return STR
 
 
 def _container_binary(op: str, left: Any, right: Any) -> Value:
@@ -314,7 +308,7 @@ def compare(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -
     if tl is Inst or tr is Inst:
         return _compare_instances(m, f, at, op, left, right)
     if tl in (Arr, Tree) or tr in (Arr, Tree):
-        return _compare_arrays(f, op, left, right)
+        return _compare_arrays(m, f, at, op, left, right)
     if tl in (Tup, Seq, Map) and tr in (Tup, Seq, Map) and op in ("==", "!="):
         return _compare_containers(m, f, at, op, left, right)
     return BOOL if tl is not type(UNKNOWN) and tr is not type(UNKNOWN) else UNKNOWN
@@ -350,7 +344,8 @@ def _same_object(a: Value, b: Value) -> bool | None:
     if type(a) is Func and type(b) is Func:
         return True if a is b else (False if x.fn is not y.fn else None)
     if type(a) is Ext and type(b) is Ext:
-        return True if x.dotted == y.dotted else (False if x.dotted.startswith("builtins.") else None)
+        builtin = x.dotted.startswith("builtins.") or y.dotted.startswith("builtins.")
+        return True if x.dotted == y.dotted else (False if builtin else None)
     if type(a) is Class and type(b) is Class:
         return x.info is y.info
     none, other = (a, b) if type(a) is Py else (b, a)
@@ -373,7 +368,9 @@ def _compare_python(op: str, left: Any, right: Any) -> Value:
         return BOOL
 
 
-def _compare_arrays(f: Frame, op: str, left: Any, right: Any) -> Value:
+def _compare_arrays(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any) -> Value:
+    if arrays.sequence_operand(m, f, at, op, left, right):
+        return UNKNOWN
     for a, b in ((left, right), (right, left)):
         if type(b) is Py and b.kind in ("none", "str") and op in ("==", "!="):
             if type(a) is Arr:

@@ -216,6 +216,8 @@ def _type(m: Machine, f: Frame, at: int, args: Args) -> Value:
             return Class(value.cls) if value.cls is not None else Ext("builtins.tuple")
         if type(value) is Py and value.kind in _TYPE_NAMES:
             return Ext(f"builtins.{value.kind}")
+        if type(value) is Arr and not value.weak:
+            return Ext("numpy.ndarray" if value.host else "jax.Array")
         if type(value) is Map:
             return Ext("builtins.dict")
         if type(value) is Seq and value.kind in ("list", "tuple", *SETS):

@@ -80,9 +80,9 @@ def lift(
     return value
 
 
-def _strong(kind: str) -> str | None:
+def _strong(kind: str) -> str:
     """The dtype of an array made of a Python number; an integer is weakly typed and may become a float."""
-    return None if kind == "int" else kind
+    return "number" if kind == "int" else kind
 
 
 def is_pytree(info: ClassInfo) -> bool:

@@ -115,3 +115,25 @@ def _with_specification(text: str | None, args: Args) -> list[Value]:
         if spec and not conversion and value is not None and value is not NONE:
             found.append(value)
     return found
+
+
+_CONVERSION: Final = re.compile(r"%(?:\((\w*)\))?[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?(.)")
+_ANY_OBJECT: Final = "rsa%"
+
+
+def percent(m: Machine, f: Frame, at: int, text: Py, value: Value) -> Value:
+    """``"%d" % x``: %s and %r accept tracers, numeric conversions do not."""
+    if not isinstance(text.const, str):
+        return STR
+    found = [match for match in _CONVERSION.findall(text.const) if match[1] != "%"]
+    for i, (name, letter) in enumerate(found):
+        if letter in _ANY_OBJECT:
+            continue
+        part: Value | None = value
+        if type(value) is Map:
+            part = value.entries.get(name)
+        elif type(value) is Tup:
+            part = value.items[i] if i < len(value.items) else None
+        if part is not None and emit_format(m, f, at, part, "%"):
+            break
+    return STR

@@ -143,10 +143,9 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     if spec.custom:
         return _call_custom(m, f, at, x, args)
     lifted = _lift_arguments(m, f, at, x, sig, args)
-    world = w.inside(spec.modes, S)
+    backwards = spec.result in ("grad", "value_and_grad") or spec.name in ("jax.jacrev", "jax.hessian")
+    world = w.inside(spec.modes, S, (f.module.name, f.qualname, at, False) if backwards else None)
     steps = _steps(f, x, at)
-    if spec.result in ("grad", "value_and_grad") or spec.name == "jax.jacrev":
-        world.reverse = (f.module.name, f.qualname, at)
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = calls.in_world(f, world, steps, ground)
     result = calls.call(m, inner, at, x.target, lifted)

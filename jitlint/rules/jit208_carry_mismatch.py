@@ -66,6 +66,16 @@ def check(event: TransformMisuse) -> Report | None:
             f"the body of `{event.transform}` returns another carry than it receives{detail}",
             "return the carry with the structure, shapes and dtypes of the initial value",
         )
+    if event.problem == "no-pair":
+        return Report(
+            f"the body of `{event.transform}` must return a pair of carry and output, but returns {event.detail}",
+            "return `carry, output`, with `None` as the output when there is none",
+        )
+    if event.problem == "no-boolean":
+        return Report(
+            f"the condition of `{event.transform}` must return a boolean scalar, but returns {event.detail}",
+            "compare in the condition, and reduce arrays with `jnp.any` or `jnp.all`",
+        )
     if event.problem == "branch-mismatch":
         return Report(
             f"the branches of `{event.transform}` return different types{detail}",
