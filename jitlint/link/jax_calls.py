@@ -15,6 +15,7 @@ from jitlint.infer.values import (
     Ext,
     ExtInst,
     Func,
+    L,
     Seq,
     Tree,
     Tup,
@@ -70,6 +71,11 @@ def _tree_all(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _same(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return _first(args, "x")
+
+
+def _stop_gradient(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    value = _first(args, "x")
+    return pytrees.lower(value, L, f.world.here, f.world.level) if traced_modes(value) & L else value
 
 
 def _device_put(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -173,7 +179,7 @@ JAX_CALLS: dict[str, Handler] = {
     "jax.block_until_ready": _same,
     "jax.device_put": _device_put,
     "jax.device_get": _device_get,
-    "jax.lax.stop_gradient": _same,
+    "jax.lax.stop_gradient": _stop_gradient,
     "jax.lax.with_sharding_constraint": _same,
     "jax.lax.optimization_barrier": _same,
     "jax.tree_util.register_pytree_node": _register("node"),

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
-from jitlint.infer.events import Truth
+from jitlint.infer.events import Convert, Truth
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     BOOL,
@@ -41,7 +41,6 @@ from jitlint.link.events import (
     confidence_of,
     emit_convert,
     hurt,
-    tracer_inside,
 )
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine

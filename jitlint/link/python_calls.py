@@ -20,6 +20,7 @@ from jitlint.infer.values import (
     STATIC,
     STR,
     UNKNOWN,
+    Arr,
     Class,
     Descr,
     Ext,

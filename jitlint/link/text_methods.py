@@ -6,6 +6,7 @@ are carried out, so that ``mode.startswith("train")`` decides a branch.
 
 from __future__ import annotations
 
+import re
 import string
 from typing import Final
 
@@ -15,6 +16,7 @@ from jitlint.infer.values import (
     NO_CONST,
     NONE,
     STR,
+    Map,
     Py,
     Tup,
     Value,
