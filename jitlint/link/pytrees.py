@@ -292,7 +292,10 @@ def flattened_names(flatten: Func) -> frozenset[str] | None:
         if type(stmt) is ir.Assign and type(stmt.targets[0]) is ir.Name:
             local[stmt.targets[0].id] = _self_attributes(stmt.value, local)
         elif type(stmt) is ir.Return and type(stmt.value) is ir.Tuple and stmt.value.elts:
-            return frozenset(_self_attributes(stmt.value.elts[0], local))
+            children = stmt.value.elts[0]
+            names = _self_attributes(children, local)
+            empty = type(children) in (ir.Tuple, ir.List) and not children.elts
+            return frozenset(names) if names or empty else None
     return None
 
 
