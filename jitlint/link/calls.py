@@ -213,6 +213,10 @@ def _or_default(func: Func, name: str, value: Value) -> Value:
 
 def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Value:
     """Call a function of the project in the caller's world."""
+    if "register" in func.fn.name:
+        for value in (*args.pos, *args.kw.values()):
+            if type(value) is Class:
+                value.info.extern = True  # perhaps as a pytree
     bound = bind_arguments(m, func, args)
     parameters.refine(func, bound)
     return activate(m, f, at, func, bound)

@@ -155,9 +155,12 @@ def _library_name(m: Machine, dotted: str) -> str:
 
 
 def _subscribed(value: Inst) -> bool:
-    """Objects that convert themselves, or whose class is registered somewhere by a call that was not followed."""
+    """Objects that convert themselves or describe an array, or whose class is registered by a call not followed."""
     names = ("__jax_array__", "__array__", "tree_flatten")
-    return any(name in cls.namespace for cls in mro(value.cls) for name in names)
+    chain = mro(value.cls)
+    if all(name in value.attrs or any(name in c.namespace for c in chain) for name in ("shape", "dtype")):
+        return True
+    return any(name in cls.namespace for cls in chain for name in names)
 
 
 def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> None:

@@ -55,7 +55,12 @@ def lift(
     if depth == 0:
         return UNKNOWN
     if t is Tup:
-        return Tup(tuple([lift(i, modes, level, why, arrays_only, depth - 1) for i in a.items]), a.cls)
+        static = _static_items(a)
+        items = [
+            v if i in static else lift(v, modes, level, why, arrays_only, depth - 1)
+            for i, v in enumerate(a.items)
+        ]
+        return Tup(tuple(items), a.cls)
     if t is Seq:
         if a.kind not in ("list", "tuple", "deque"):
             return value
@@ -83,6 +88,14 @@ def lift(
 def _strong(kind: str) -> str:
     """The dtype of an array made of a Python number; an integer is weakly typed and may become a float."""
     return "number" if kind == "int" else kind
+
+
+def _static_items(value: Tup) -> frozenset[int]:
+    """The fields of a NamedTuple that its own registration keeps out of the children."""
+    data = value.cls.data_fields if value.cls is not None else None
+    if value.cls is None or data is None:
+        return frozenset()
+    return frozenset([i for i, name in enumerate(value.cls.fields) if name not in data])
 
 
 def is_pytree(info: ClassInfo) -> bool:
@@ -287,7 +300,8 @@ def constant_strings(value: Value) -> list[str]:
 
 def flattened_names(flatten: Func) -> frozenset[str] | None:
     """The attributes that a ``tree_flatten`` method puts among the children, read from its syntax."""
-    local: dict[str, set[str]] = {}
+    first = flatten.fn.node.params[0].name if flatten.fn.node.params else ""
+    local: dict[str, set[str]] = {first: {""}}
     for stmt in flatten.fn.body:
         if type(stmt) is ir.Assign and type(stmt.targets[0]) is ir.Name:
             local[stmt.targets[0].id] = _self_attributes(stmt.value, local)
@@ -295,12 +309,12 @@ def flattened_names(flatten: Func) -> frozenset[str] | None:
             children = stmt.value.elts[0]
             names = _self_attributes(children, local)
             empty = type(children) in (ir.Tuple, ir.List) and not children.elts
-            return frozenset(names) if names or empty else None
+            return frozenset(names) if (names or empty) and "" not in names else None
     return None
 
 
 def _self_attributes(node: Any, local: dict[str, set[str]]) -> set[str]:
-    if type(node) is ir.Attr and type(node.obj) is ir.Name and node.obj.id in ("self", "obj", "x"):
+    if type(node) is ir.Attr and type(node.obj) is ir.Name and local.get(node.obj.id) == {""}:
         return {node.name}
     if type(node) is ir.Name:
         return local.get(node.id, set())

@@ -319,6 +319,8 @@ def _store_one(
         if a.modes & STAGED_OR_BATCHED and not a.weak and _must_be_array(a, index):
             m.emit(f, ArrayStore, at, obj, op=op, what="")
     elif t is Map:
+        if type(index) is Class:
+            index.info.extern = True  # a table says what to do with its instances
         operators.hashed(m, f, at, index, "dict key")
         leaks.stored(m, f, at, obj, value, "element", "")
         put(a, index, value, strong=certain and a.token is f.token)
