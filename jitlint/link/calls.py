@@ -33,6 +33,7 @@ from jitlint.infer.values import (
 from jitlint.link import classes, expressions, libraries, methods, parameters, statements, status, xforms
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import MAX_CONTEXTS, MAX_DEPTH, Args, Frame, Machine, Memo, World
+from jitlint.syntax import ir
 
 GUESS_DEPTH = 24
 """Activations on the abstract stack beyond which methods of unknown receivers are not guessed."""
@@ -263,11 +264,17 @@ def _set_receiver(frame: Frame, func: Func, bound: dict[str, Value]) -> None:
         frame.owner = func.owner
 
 
+def _says_nothing(node: Any) -> bool:
+    return type(node) is ir.Pass or (type(node) is ir.ExprStmt and type(node.value) is ir.Const)
+
+
 def _result(fn: FuncInfo, frame: Frame, reached: bool) -> Value:
     if fn.node.is_async:
         return UNKNOWN
     if fn.node.is_generator:
         return Seq("iter", None, frame.yields, frame.world.level)
+    if reached and all(_says_nothing(node) for node in fn.body):
+        return UNKNOWN  # a stub: whoever overrides it returns something
     if reached:
         return NONE if frame.returns is None else join(frame.returns, NONE)
     return frame.returns if frame.returns is not None else UNKNOWN

@@ -109,7 +109,7 @@ def _arrays(init: Value, out: Value, where: str, verbs: tuple[str, str], strict:
     if before and after and "key" not in (before, after) and not _fits(before, after, strict):
         return f"`{_name(before)}` {verbs[0]}, `{_name(after)}` {verbs[1]}{where}"
     ranks = [v.rank if type(v) is Arr else 0 for v in (init, out)]
-    if None not in ranks and ranks[0] != ranks[1]:
+    if "key" not in (before, after) and None not in ranks and ranks[0] != ranks[1]:
         return f"an array with {ranks[0]} axes {verbs[0]}, one with {ranks[1]} {verbs[1]}{where}"
     return ""
 

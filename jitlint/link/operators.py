@@ -164,7 +164,9 @@ def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any)
         return STR
     if arrays.sequence_operand(m, f, at, op, left, right):
         return UNKNOWN
-    if tl is Map or tr is Map or (tl is Seq and tr is Tree):
+    if any(type(v) is Tree and _may_be_sequence(v, w) for v, w in ((left, right), (right, left))):
+        return UNKNOWN
+    if tl is Map or tr is Map:
         return _container_binary(op, left, right) if tl is Map else UNKNOWN
     if (tl is Py and left.kind in ("str", "none")) or (tr is Py and right.kind in ("str", "none")):
         return UNKNOWN
@@ -183,6 +185,13 @@ def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any)
     elif op in ("&", "|") and "bool" in (a, b):
         dtype = "bool"
     return _combine(f, left, right, dtype, _result_rank(op, left, right))
+
+
+def _may_be_sequence(tree: Tree, other: Any) -> bool:
+    """Whether an operand of unknown structure may be a tuple or list that is put together with another."""
+    return tree.evidence in ("seq", "map") or (
+        not tree.modes and tree.evidence != "array" and type(other) in (Tree, Tup, Seq)
+    )
 
 
 def _result_rank(op: str, left: Any, right: Any) -> int | None:
