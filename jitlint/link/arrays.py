@@ -1,15 +1,28 @@
-"""Calls of array functions: JAX's by catalogue entry, NumPy's as seen from a tracer (layer: ``link``)."""
+"""Calls of JAX's array functions and methods by catalogue entry (layer: ``link``)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from jitlint.catalogue.schema import ApiFunction, NumpyFunction, Parameter, Result
+from jitlint.catalogue.schema import ApiFunction, Parameter, Result
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.lattice import seq_element, traced_modes, why_of
-from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Py, S, Seq, Tree, Tup, Value, alternatives
+from jitlint.infer.values import (
+    NONE,
+    STATIC,
+    TRUE,
+    UNKNOWN,
+    Arr,
+    Ext,
+    Py,
+    Seq,
+    Tree,
+    Tup,
+    Value,
+    alternatives,
+)
 from jitlint.link import pytrees
-from jitlint.link.events import STAGED_OR_BATCHED, confidence_of, emit_numpy, hurt, tracer_inside
+from jitlint.link.events import STAGED_OR_BATCHED, confidence_of, hurt, tracer_inside
 from jitlint.link.machine import Args, Frame, Machine
 
 FULL_REDUCTIONS = frozenset(
@@ -82,6 +95,7 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
             why = why or why_of(value)
             found = tracer_inside(value)
             weak = weak and getattr(found, "weak", False)
+    _writes(m, f, at, fn, bound)
     result = fn.result_given(given)
     traced = bool(f.world.here) or (bool(modes & STAGED_OR_BATCHED) and not weak)
     if result.cures is not None and traced and not unknown and not any(c in given for c in result.cures):
@@ -109,15 +123,34 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
         if type(out) is Arr:
             out.weak, out.host = weak and bool(modes), receiver.host and not modes
         return out
-    return _value(m, f, fn, result, bound, receiver, modes | f.world.here, why or _here_why(f, where), where)
+    return _value(m, f, fn, result, bound, receiver, modes | f.world.here, why or here_why(f, where), where)
 
 
-def _here_why(f: Frame, name: str) -> str:
+def _writes(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: list[tuple[Parameter, Value]]) -> None:
+    """Record a call that would write into its first argument, as its NumPy model does."""
+    inplace = next((v for p, v in bound if p.name == "inplace"), TRUE)
+    writes = any(p.name == "inplace" for p in fn.parameters)
+    if writes and inplace is TRUE and bound and type(bound[0][1]) is Arr:
+        m.emit(f, ArrayStore, at, bound[0][1], op="method", what=fn.name)
+
+
+def here_why(f: Frame, name: str) -> str:
+    """Why a fresh array is a tracer."""
     return f"`{name}` makes a tracer inside a traced function" if f.world.here else ""
 
 
 def _static(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parameter, value: Value) -> bool:
-    found = _static_tracer(value)
+    if param.name == "out" and value is not NONE:
+        m.emit(f, ArrayStore, at, tracer_inside(value), op="out", what=fn.name)
+        return True
+    return emit_static(m, f, at, fn.name, param.name, value, param.exception)
+
+
+def emit_static(
+    m: Machine, f: Frame, at: int, api: str, parameter: str, value: Value, exception: str = ""
+) -> bool:
+    """Record a tracer where a library needs a static value. Answers whether it is one."""
+    found = static_tracer(value)
     if found is None:
         return False
     m.emit(
@@ -126,10 +159,10 @@ def _static(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parameter, va
         at,
         found,
         confidence_of(value),
-        api=fn.name,
+        api=api,
         problem="static-argument",
-        parameter=param.name,
-        exception=param.exception,
+        parameter=parameter,
+        exception=exception,
         cure="",
     )
     return True
@@ -140,10 +173,10 @@ def check_layer(m: Machine, f: Frame, at: int, name: str, static: tuple[str, ...
     for i, parameter in enumerate(static):
         value = args.get(i, parameter)
         if value is not None:
-            _static(m, f, at, ApiFunction(name, (), Result("opaque")), Parameter(parameter, static="T"), value)
+            emit_static(m, f, at, name, parameter, value, "TypeError")
 
 
-def _static_tracer(value: Value, depth: int = 2) -> Arr | Tree | None:
+def static_tracer(value: Value, depth: int = 2) -> Arr | Tree | None:
     found = hurt(value, STAGED_OR_BATCHED)
     if found is not None:
         return found if type(found) is not Tree or found.evidence == "array" or not found.weak else None
@@ -156,7 +189,7 @@ def _static_tracer(value: Value, depth: int = 2) -> Arr | Tree | None:
                 element = seq_element(alt)
                 inner = [element] if element is not None else []
             for part in inner:
-                found = _static_tracer(part, depth - 1)
+                found = static_tracer(part, depth - 1)
                 if found is not None:
                     return found
     return None
@@ -284,7 +317,23 @@ def _like(result: Result, by_name: dict[str, Value], receiver: Any) -> str | Non
             if value.kind in pytrees.NUMBERS:
                 kinds.add(value.kind)
         else:
-            kinds.add(None)
+            kinds.add(_element_dtype(value))
+    return _widest(kinds)
+
+
+def _element_dtype(value: Value) -> str | None:
+    """The dtype of an array made of a nested list; numbers in a list are not weakly typed."""
+    if type(value) is Arr:
+        return value.dtype
+    if type(value) is Py:
+        return value.kind if value.kind in pytrees.NUMBERS else None
+    if type(value) is Tup:
+        return _widest({_element_dtype(item) for item in value.items})
+    element = seq_element(value) if type(value) is Seq else None
+    return None if element is None else _widest({_element_dtype(a) for a in alternatives(element)})
+
+
+def _widest(kinds: set[str | None]) -> str | None:
     if None in kinds or not kinds:
         return None
     for kind in ("complex", "float", "int", "number", "bool", "key"):
@@ -306,7 +355,7 @@ def _rank(
         single = type(axis) is Py and axis.kind == "int" and keep is None
         return rank - 1 if rank and single else None
     if name in SHAPED:
-        return _shape_rank(by_name.get("shape"))
+        return shape_rank(by_name.get("shape"))
     if name in ("arange", "linspace"):
         return 1
     if name in SAME_RANK:
@@ -321,62 +370,12 @@ def _rank(
             else:
                 return None
         return max(ranks) if ranks else None
-    if name in ("array", "asarray"):
-        return _nested_rank(bound[0][1]) if bound else None
+    if name in ("array", "asarray", "stack"):
+        return nested_rank(bound[0][1]) if bound else None
     return None
 
 
-def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> Value:
-    """A NumPy call. Without tracers it gives host arrays or static values."""
-    values = [*args.pos, *args.kw.values()]
-    out = args.kw.get("out")
-    for value in values:
-        direct = hurt(value, 7)
-        found = direct or tracer_inside(value)
-        if found is None:
-            continue
-        if fn.behaviour == "raises" or (direct is None and fn.in_list):
-            emit_numpy(m, f, at, value, fn.name)
-            return UNKNOWN
-        if fn.behaviour == "works" and fn.result == "array":
-            tracer: Any = found
-            if out is not None and out is not NONE:
-                m.emit(f, ArrayStore, at, found, op="out", what=fn.name)
-            return Arr(tracer.modes | f.world.here, None, None, tracer.why, f.world.level, tracer.weak)
-        return STATIC if fn.result == "static" else UNKNOWN
-    if fn.result == "static":
-        return STATIC
-    if fn.result == "none":
-        return NONE
-    if fn.result == "list":
-        kind = "list" if "split" in fn.name else "tuple"
-        return Seq(kind, None, Arr(0, host=True), f.world.level)
-    if (
-        fn.behaviour == "works"
-        and f.world.here & S
-        and any(type(v) is Arr and not v.host for v in args.pos[:1])
-    ):
-        return Arr(f.world.here, None, None, _here_why(f, fn.name), f.world.level)
-    if any(v is UNKNOWN or type(v) in (Tree,) for v in args.pos[:1]):
-        return UNKNOWN
-    dtype = dtype_kind(args.kw.get("dtype"))
-    return Arr(0, dtype, _numpy_rank(fn.name.rpartition(".")[2], args), "", 0, False, True)
-
-
-def _numpy_rank(name: str, args: Args) -> int | None:
-    first = args.get(0, "shape")
-    if first is None:
-        return None
-    if name in SHAPED:
-        return _shape_rank(first)
-    if name in ("arange", "linspace"):
-        return 1
-    if name in ("array", "asarray", "zeros_like", "ones_like", "full_like") or dtype_kind(Ext(name)):
-        return _nested_rank(first)
-    return None
-
-
-def _shape_rank(shape: Value | None) -> int | None:
+def shape_rank(shape: Value | None) -> int | None:
     if type(shape) is Tup:
         return len(shape.items)
     if type(shape) is Seq and shape.items is not None:
@@ -384,7 +383,7 @@ def _shape_rank(shape: Value | None) -> int | None:
     return 1 if type(shape) is Py and shape.kind == "int" else None
 
 
-def _nested_rank(value: Value) -> int | None:
+def nested_rank(value: Value) -> int | None:
     """The number of axes that an array made of numbers, arrays or nested lists has."""
     if type(value) is Py:
         return 0 if value.kind in pytrees.NUMBERS else None
@@ -394,7 +393,7 @@ def _nested_rank(value: Value) -> int | None:
         element = seq_element(value) if type(value) is Seq else value.items[0] if value.items else None  # type: ignore[attr-defined]
         if element is None:
             return 1
-        inner = _nested_rank(element)
+        inner = nested_rank(element)
         return None if inner is None else inner + 1
     return None
 

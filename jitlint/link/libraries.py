@@ -27,6 +27,7 @@ from jitlint.link import (
     classes,
     higher,
     jax_calls,
+    numpy_calls,
     operators,
     python_calls,
     stdlib_calls,
@@ -71,7 +72,7 @@ def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         return _dtype_call(m, f, dotted, args)
     numpy = m.catalogue.numpy(dotted) if dotted.startswith("numpy.") else None
     if numpy is not None:
-        return arrays.call_numpy(m, f, at, numpy, args)
+        return numpy_calls.call_numpy(m, f, at, numpy, args)
     if dotted in tables.layers:
         arrays.check_layer(m, f, at, dotted, tables.layers[dotted], args)
     if dotted in tables.roles or any(dotted.startswith(p) for p in tables.modules):

@@ -75,9 +75,6 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
     if to is not None:
         emit_convert(m, f, at, obj, to, name)
         return STATIC
-    if name == "astype" and (args.pos or "dtype" in args.kw):
-        dtype = arrays.dtype_kind(args.get(0, "dtype"))
-        return Arr(obj.modes | f.world.here, dtype, obj.rank, obj.why, obj.level, obj.weak)
     if name == "block_until_ready":
         return obj
     fn = m.catalogue.array_method(name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.infer.events import ArrayStore
 from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     BOOL,
@@ -17,6 +18,7 @@ from jitlint.infer.values import (
     STATIC,
     STR,
     UNKNOWN,
+    Arr,
     Ext,
     Inst,
     Map,
@@ -324,6 +326,8 @@ def _shuffle(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = argument(args, 0)
     if type(value) is Seq and value.items is not None:
         value.items = [or_unknown(joined(value.items))] * len(value.items)
+    elif type(value) is Arr and not value.host and not value.weak:
+        m.emit(f, ArrayStore, at, value, op="method", what="random.shuffle")
     return NONE
 
 
