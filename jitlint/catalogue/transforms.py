@@ -62,13 +62,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class HigherOrder:
-    """A library function that runs its function arguments at once."""
+    """A library function that runs its function arguments at once. static: parameters that must not be traced."""
 
     name: str
     params: tuple[str, ...]
     run: tuple[Run, ...]
     result: str
     doc: str = ""
+    static: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,8 @@ def _call(name: str, entry: dict[str, Any]) -> HigherOrder:
     runs = tuple(
         Run(r["function"], tuple(r["args"]), _modes(r["modes"]), r.get("filter", False)) for r in entry["run"]
     )
-    return HigherOrder(name, _names(entry["params"]), runs, entry["result"], entry.get("doc", ""))
+    static = _names(entry.get("static", ""))
+    return HigherOrder(name, _names(entry["params"]), runs, entry["result"], entry.get("doc", ""), static)
 
 
 def _role(entry: dict[str, Any]) -> Role:

@@ -294,7 +294,9 @@ def _class(m: Machine, f: Frame, at: int, obj: Class, name: str) -> Value:
 def _function(m: Machine, f: Frame, at: int, obj: Func, name: str) -> Value:
     if name == "__wrapped__" and obj.wraps is not None:
         return obj.wraps
-    return STR if name in ("__name__", "__doc__", "__qualname__", "__module__") else UNKNOWN
+    if name == "__name__":
+        return Py("str", obj.fn.name)
+    return STR if name in ("__doc__", "__qualname__", "__module__") else UNKNOWN
 
 
 def _bound(m: Machine, f: Frame, at: int, obj: Bound, name: str) -> Value:

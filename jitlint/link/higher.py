@@ -27,7 +27,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import calls, carries, iteration, pytrees, xforms
+from jitlint.link import arrays, calls, carries, iteration, pytrees, xforms
 from jitlint.link.machine import HOST, Args, Frame, Machine
 from jitlint.link.signatures import describe
 
@@ -40,6 +40,9 @@ EAGER = -2
 def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
     """Call a higher-order library function."""
     named = bind(spec, args)
+    for name in spec.static:
+        if name in named:
+            arrays.emit_static(m, f, at, spec.name, name, named[name])
     results: list[Value] = []
     given: list[list[Value]] = []
     branches: list[Value] = []

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitlint.infer.events import ArrayStore
-from jitlint.infer.lattice import freeze, join
+from jitlint.infer.lattice import freeze, join, seq_element
 from jitlint.infer.values import NONE, UNKNOWN, Arr, Ext, ExtInst, Inst, Map, Seq, Value, Xform, alternatives
 from jitlint.link import (
     attributes,
@@ -307,6 +307,8 @@ def _entered_value(m: Machine, f: Frame, at: int, value: Value) -> Value:
     if type(value) is Inst:
         method = find_method(value, "__enter__")
         return calls.call(m, f, at, method, Args([value])) if method is not None else UNKNOWN
+    if type(value) is Seq and value.kind == "iter":
+        return seq_element(value) or UNKNOWN  # a generator made into a context manager
     return value if type(value) is ExtInst else UNKNOWN
 
 

@@ -27,7 +27,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import calls, leaks, operators
+from jitlint.link import arrays, calls, leaks, operators
 from jitlint.link.events import (
     STAGED_OR_BATCHED,
     confidence_of,
@@ -74,11 +74,22 @@ def _get_one(m: Machine, f: Frame, at: int, obj: Value, index: Value) -> Value:
         return calls.call(m, f, at, method, Args([obj, index])) if method is not None else UNKNOWN
     if t is At:
         return At(a.arr, index, check_index(m, f, at, a.arr, index, update=True))
+    if t is Ext and m.catalogue.constant(a.dotted) == "indexer":
+        return _built(m, f, at, a.dotted, index)
     if t in (Ext, Class):
         return obj
     if t is Partial:
         return calls.call(m, f, at, obj, Args([index]))
     return UNKNOWN
+
+
+def _built(m: Machine, f: Frame, at: int, name: str, index: Value) -> Value:
+    """``jnp.mgrid[0:n]`` and its kin build arrays out of slices, whose bounds are static."""
+    for part in _index_parts(index):
+        bounds = (part.lo, part.hi, part.step) if type(part) is SliceVal else ()
+        if any(bound is not None and arrays.emit_static(m, f, at, name, "", bound) for bound in bounds):
+            return UNKNOWN
+    return Arr(f.world.here, None, None, arrays.here_why(f, name), f.world.level)
 
 
 def _index_parts(index: Value) -> list[Value]:

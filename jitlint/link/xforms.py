@@ -90,31 +90,32 @@ def mark_called(x: Value) -> None:
             return
 
 
-def static_names(x: Xform, sig: Signature | None) -> tuple[set[int], set[str], bool]:
-    """Static positions (non-negative), static names, and whether the specification is fully known."""
+def static_names(
+    x: Xform, sig: Signature | None, given: int | None = None
+) -> tuple[set[int], set[str], bool]:
+    """Static positions (non-negative), static names, and whether the specification is fully known.
+
+    Each kind is inferred from the other only when that is missing. Negative numbers count from the positional
+    arguments of the call (``given`` many) and say nothing about names.
+    """
     spec = x.spec
     nums, names, known = set[int](), set[str](), "**" not in x.options
-    if spec.static_nums and spec.static_nums in x.options:
+    positional = sig.positional if sig is not None else []
+    has_nums = bool(spec.static_nums) and spec.static_nums in x.options
+    has_names = bool(spec.static_names) and spec.static_names in x.options
+    if has_nums:
         found = constant_ints(x.options[spec.static_nums])
         known = known and found is not None
-        count = len(sig.positional) if sig is not None else None
-        for n in found or ():
-            if n < 0 and count is not None:
-                n += count
-            if n >= 0:
-                nums.add(n)
-    if spec.static_names and spec.static_names in x.options:
+        count = given if given is not None else len(positional)
+        nums = {n % count if n < 0 and count else n for n in found or ()}
+        if spec.static_names and not has_names:
+            names = {p.name for i, p in enumerate(positional) if found and i in found}
+    if has_names:
         value = x.options[spec.static_names]
-        names |= set(pytrees.constant_strings(value))
+        names = set(pytrees.constant_strings(value))
         known = known and value is not UNKNOWN
-    if sig is not None:
-        positional = sig.positional
-        if spec.static_names and spec.static_nums:
-            for n in list(nums):
-                if n < len(positional) and spec.static_names not in x.options:
-                    names.add(positional[n].name)
-            if spec.static_nums not in x.options:
-                nums |= {i for i, p in enumerate(positional) if p.name in names}
+        if not has_nums:
+            nums = {i for i, p in enumerate(positional) if p.name in names}
     return nums, names, known
 
 
@@ -172,16 +173,16 @@ def _verb(name: str) -> str:
 
 def _lift_arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, args: Args) -> Args:
     spec: Wrap = x.spec
-    nums, names, known = static_names(x, sig)
+    nums, names, known = static_names(x, sig, None if args.more is not None else len(args.pos))
     level = f.world.level + 1
     positional = sig.positional if sig is not None else []
-    only = _differentiated(x) if spec.argnums else None
+    only = _differentiated(x, len(args.pos)) if spec.argnums else None
     axes = _axes(x) if spec.axes else {}
     skip = set(pytrees.constant_strings(x.options[spec.excluded])) if spec.excluded in x.options else set()
     pos: list[Value] = []
     for i, value in enumerate(args.pos):
         name = positional[i].name if i < len(positional) else ""
-        if i in nums or (name and name in names) or name in skip:
+        if i in nums or name in skip:
             bad = misuse.check_static_value(m, f, at, x, name or f"argument {i}", value)
             pos.append(UNKNOWN if bad else value)
         elif not known or (only is not None and i not in only) or axes.get(i) is NONE:
@@ -222,12 +223,12 @@ def _lift_one(
     return pytrees.lift(value, spec.modes, level, why, spec.filter)
 
 
-def _differentiated(x: Xform) -> set[int]:
+def _differentiated(x: Xform, given: int) -> set[int]:
     value = x.options.get(x.spec.argnums)
     if value is None:
         return {0}
     found = constant_ints(value)
-    return set(found) if found is not None else set()
+    return {n % given if n < 0 and given else n for n in found or ()}
 
 
 def _axes(x: Xform) -> dict[int, Value]:
