@@ -164,14 +164,18 @@ class _Run:
         names, paths = self._workspace.names, {n: p for p, n in self._workspace.names.items()}
         with self._clock.phase("judge"):
             reported = {names[path]: path for path in self._workspace.named if path in names}
-            found = verdicts(analysis.events, rules(), reported)
+            found = [
+                verdict
+                for verdict in verdicts(analysis.events, rules(), reported)
+                if self._possible or verdict.event.place.confidence is not Confidence.POSSIBLE
+            ]
         with self._clock.phase("spans"):
             positions = self._locate(origins(found, paths))
         with self._clock.phase("judge"):
             judged = without_suppressed(findings(found, paths, positions, self._text), self._text)
         return _KeptCheck(
             [self._kept(finding) for finding in judged],
-            [self._kept(problem) for problem in self._problems(lowered)],
+            [self._kept(problem) for problem in self._problems(lowered, analysis)],
             self._statistics(lowered, analysis),
         )
 
@@ -210,7 +214,7 @@ class _Run:
             for function in functions
         ]
         rows.sort(key=lambda row: (row.path, row.line, row.qualname))
-        problems = [self._kept(problem) for problem in self._problems(lowered)]
+        problems = [self._kept(problem) for problem in self._problems(lowered, analysis)]
         return _KeptTraced(rows, problems, self._statistics(lowered, analysis))
 
     def _analysed(self) -> tuple[Lowered, Analysis]:
@@ -272,7 +276,7 @@ class _Run:
             notes=dict(analysis.notes),
         )
 
-    def _problems(self, lowered: Lowered) -> list[Finding]:
+    def _problems(self, lowered: Lowered, analysis: Analysis) -> list[Finding]:
         """What could not be analysed, of what was asked for."""
         named = set(self._workspace.named)
         problems = [_problem("JIT002", path, why, 1, 1) for path, why in self._workspace.failures]
@@ -280,6 +284,11 @@ class _Run:
             _problem(problem.code, path, problem.message, problem.line, problem.column)
             for path, problem in lowered.problems.items()
             if path in named
+        ]
+        problems += [
+            _problem("JIT003", path, f"internal error while analysing this file, please report it ({why})", 1, 1)
+            for path, name in self._workspace.names.items()
+            if path in named and (why := analysis.failures.get(name)) is not None
         ]
         return sorted(problems, key=lambda problem: problem.sort_key)
 

@@ -125,16 +125,26 @@ def join(a: Value, b: Value, depth: int = JOIN_DEPTH) -> Value:
         return Union((a, b))
     alts = list(alternatives(a))
     for new in alternatives(b):
-        for i, old in enumerate(alts):
-            merged = old if old is new else _merge(old, new, depth - 1)
-            if merged is not None:
-                alts[i] = merged
-                break
-        else:
-            alts.append(new)
+        _include(alts, new, depth - 1)
     if len(alts) == 1:
         return alts[0]
     return Union(tuple(alts)) if len(alts) <= MAX_ALTERNATIVES else UNKNOWN
+
+
+def _include(alts: list[Value], new: Value, depth: int) -> None:
+    """Add an alternative. One that grows by that takes in the others that it covers now, as any str covers "a"."""
+    i, place = 0, len(alts)
+    while i < len(alts):
+        old = alts[i]
+        merged = old if old is new else _merge(old, new, depth)
+        if merged is old:
+            return
+        if merged is None:
+            i += 1
+        else:
+            del alts[i]
+            new, place, i = merged, min(place, i), 0
+    alts.insert(place, new)
 
 
 def _merge(a: Value, b: Value, depth: int) -> Value | None:
@@ -159,7 +169,7 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
             return None
         dtype = x.dtype if x.dtype == y.dtype else None
         rank = x.rank if x.rank == y.rank else None
-        if dtype == x.dtype and rank == x.rank and x.modes == y.modes:
+        if dtype == x.dtype and rank == x.rank and x.modes == y.modes and x.level >= y.level:
             return a
         return Arr(x.modes | y.modes, dtype, rank, x.why, max(x.level, y.level), x.weak, x.host)
     if t is Tree:

@@ -7,6 +7,8 @@ through late-bound hooks only where Python's import order would forbid a direct 
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -181,10 +183,21 @@ class Machine:
     class_roles: dict[int, Role] = field(default_factory=dict)
     removed_seen: dict[tuple[str, int], str] = field(default_factory=dict)
     guards: int = 0
+    failures: dict[str, str] = field(default_factory=dict)
     pullbacks: dict[tuple[str, int], str] = field(default_factory=dict)
     flatteners: list[tuple[Value, ClassInfo | None]] = field(default_factory=list)
     properties_by_name: dict[str, list[tuple[ClassInfo, Value]]] = field(default_factory=dict)
     methods_by_name: dict[str, list[tuple[ClassInfo, Func]]] = field(default_factory=dict)
+
+    def contain(self, module: str, run: Callable[[], Value]) -> Value:
+        """Run one function; an internal error there costs its file, not the whole analysis."""
+        try:
+            return run()
+        except Exception as error:
+            if os.environ.get("JITLINT_DEBUG"):
+                raise
+            self.failures.setdefault(module, f"{type(error).__name__}: {error}")
+            return UNKNOWN
 
     def intern(self, key: object) -> int:
         """A small number for a hashable key."""

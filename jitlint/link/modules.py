@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jitlint.infer.program import ModuleInfo
+from jitlint.infer.values import NONE, Value
 from jitlint.link import statements
 from jitlint.link.machine import HOST, Frame, Machine
 
@@ -13,5 +14,10 @@ def run(m: Machine, info: ModuleInfo) -> None:
         return
     info.state = 1
     frame = Frame(info, info.scope, HOST, ground="test" if info.is_test else "jit")
-    statements.run_block(m, frame, info.tree.body)
+
+    def body() -> Value:
+        statements.run_block(m, frame, info.tree.body)
+        return NONE
+
+    m.contain(info.name, body)
     info.state = 2

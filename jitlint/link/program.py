@@ -42,13 +42,14 @@ class Options:
 
 @dataclass(slots=True)
 class Analysis:
-    """What the analysis found. jit_sites: places that stage a function; jit_sites_resolved: function known."""
+    """What the analysis found. failures: modules in which the analysis itself failed, with the reason. jit_sites: places that stage a function; jit_sites_resolved: function known."""
 
     events: list[AnyEvent]
     traced: list[TracedFunction]
     jit_sites: int
     jit_sites_resolved: int
     notes: dict[str, int] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
 
 
 def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
@@ -74,6 +75,7 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
         len(m.jit_sites),
         sum(m.jit_sites.values()),
         {"activations": m.activations, "functions": len(m.functions), "events": len(m.events)},
+        m.failures,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
@@ -44,7 +45,7 @@ def run_cold(m: Machine) -> None:
         frame = parameters.host_frame(m, func)
         bound = {p.name: classes.calls_default(m, func, p) for p in fn.node.params}
         _bind_receiver(m, func, bound)
-        calls.activate(m, frame, fn.node.at, func, bound)
+        m.contain(fn.module.name, functools.partial(calls.activate, m, frame, fn.node.at, func, bound))
 
 
 def _bind_receiver(m: Machine, func: Func, bound: dict[str, Value]) -> None:
@@ -67,7 +68,7 @@ def run_sites(m: Machine) -> None:
             return
         for site in reversed(pending):
             if not site.xform.called:
-                xforms.run_generic(m, site)
+                m.contain(site.module.name, functools.partial(xforms.run_generic, m, site))
         run_cold(m)
 
 
@@ -103,7 +104,7 @@ def run_meant(
             bound[name] = values.pop(0)
         else:
             bound[name] = _meant_argument(m, func, param, meant)
-    return calls.activate(m, frame, func.fn.node.at, func, bound)
+    return m.contain(func.fn.module.name, lambda: calls.activate(m, frame, func.fn.node.at, func, bound))
 
 
 def _meant_argument(m: Machine, func: Func, param: Any, meant: bool) -> Value:

@@ -355,13 +355,13 @@ def _cotangent(f: Frame, result: Value) -> Value:
     return pytrees.rebuild(result, Arr(modes, None, None, "the cotangent", f.world.level))
 
 
-def run_generic(m: Machine, site: Site) -> None:
+def run_generic(m: Machine, site: Site) -> Value:
     """Run a transformed function that no known code calls, with arguments as its signature suggests them."""
     x = site.xform
     sig = signature(x.target)
     if sig is None:
         mark_called(x)
-        return
+        return UNKNOWN
     nums, names, _ = static_names(x, sig)
     frame = Frame(
         site.module, site.module.scope, site.world, None, 0, site.frame_steps, site.ground, site.confidence
@@ -388,4 +388,4 @@ def run_generic(m: Machine, site: Site) -> None:
         else:
             pos.append(value)
     more: Value | None = Tree(0) if sig.has_var else None
-    call(m, frame, x.site[1], x, Args(pos, kw, more))
+    return call(m, frame, x.site[1], x, Args(pos, kw, more))
