@@ -1,0 +1,56 @@
+"""Whatever the program, the analysis ends without an exception and says the same again."""
+
+from __future__ import annotations
+
+import random
+import sysconfig
+from pathlib import Path
+
+import jax.numpy
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jitlint.driver.deep import on_deep_stack
+from jitlint.link.program import Analysis, ModuleInput, Options, analyse
+from jitlint.syntax import ir
+from jitlint.syntax.lowering import lower
+from tests.link.programs import Writer
+
+EVERYTHING = Options(include_possible=True)
+
+
+def module_of(name: str, source: str) -> ModuleInput:
+    """A module to analyse; its text must be Python."""
+    module = lower(source)
+    assert isinstance(module, ir.Module), (name, module)
+    return ModuleInput(name, f"{name}.py", False, ir.encode_module(module), False)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(st.randoms(use_true_random=False))
+def test_no_program_breaks_the_analysis(rng: random.Random) -> None:
+    module = module_of("case", Writer(rng).module())
+    first, second = (analyse([module], EVERYTHING) for _ in range(2))
+    assert first.events == second.events
+    assert first.traced == second.traced
+    assert {event.place.module for event in first.events} <= {"case"}
+
+
+FOLDERS = {
+    "standard library": Path(sysconfig.get_path("stdlib")),
+    "jax.numpy": Path(jax.numpy.__file__).parents[1] / "_src" / "numpy",
+}
+
+
+@pytest.mark.parametrize("folder", FOLDERS.values(), ids=FOLDERS)
+def test_real_modules_do_not_break_the_analysis(folder: Path) -> None:
+    paths = [path for path in sorted(folder.glob("*.py")) if path.stat().st_size < 50_000]
+    assert len(paths) > 20
+    modules = [module_of(path.stem, path.read_text(encoding="utf-8")) for path in paths[:120]]
+
+    def run() -> Analysis:
+        return analyse(modules, EVERYTHING)
+
+    analysis = on_deep_stack(run)
+    assert analysis.notes["functions"] > 500
