@@ -24,7 +24,9 @@ from jitlint.infer.values import (
     Scope,
     Tree,
     Tup,
+    Union,
     Value,
+    alternatives,
 )
 from jitlint.link import classes
 from jitlint.link.builtin_names import BUILTINS
@@ -181,15 +183,20 @@ def generic(m: Machine, func: Func, name: str, meant: bool = False) -> Value:
     if param.annotation is not None:
         value = value_of(m, func.scope, param.annotation)
         if value is not None:
-            if meant and type(value) is Py:
-                return Py("static") if value.kind != "none" else UNKNOWN
-            return value
+            return _of_library_use(value) if meant else value
     kind = parameter_evidence(func.fn).get(name, "")
     if meant and kind != "array":
         return UNKNOWN
     if kind == "array":
         return Arr(0)
     return Tree(0, evidence=kind)
+
+
+def _of_library_use(value: Value) -> Value:
+    """An annotated parameter of a function that a library is meant to trace: Python values stay settings."""
+    if any(type(a) is Py and a.kind != "none" for a in alternatives(value)):
+        return UNKNOWN if type(value) is Union else Py("static")
+    return UNKNOWN if value is NONE else value
 
 
 def refine(func: Func, bound: dict[str, Value]) -> None:

@@ -107,6 +107,8 @@ def set_maker(kind: str) -> Callable[[Machine, Frame, int, Args], Value]:
         if source is None:
             return make_seq(f, kind, [])
         out = collect(m, f, at, source, kind)
+        if type(source) is Tree and source.evidence != "array":
+            return out  # perhaps a dict, whose keys are hashed
         for alt in alternatives(out):
             element = seq_element(alt)
             if element is not None and operators.hashed(m, f, at, element, "set member"):

@@ -132,7 +132,7 @@ def run_handed(m: Machine) -> None:
                 given = [_handed_argument(kind, state, func, i) for i, kind in enumerate(kinds)]
                 given = given[: len([p for p in func.fn.node.params if p.kind in ("pos", "any")])]
                 message = f"`{func.fn.qualname}` is handed to `{handed.name}`, which is meant to run under `jax.jit`"
-                result = run_meant(m, func, "catalogue", Confidence.LIKELY, message, given)
+                result = run_meant(m, func, "catalogue", _level(func), message, given)
             if name.startswith("init"):
                 state = result
 
@@ -178,7 +178,12 @@ def _run_method(m: Machine, info: ClassInfo, func: Func, role: str) -> None:
     message = (
         f"`{func.fn.qualname}` is a method of a `{_library_base(m, info)}`, meant to run under `jax.jit`"
     )
-    run_meant(m, func, "catalogue", Confidence.LIKELY, message, [receiver])
+    run_meant(m, func, "catalogue", _level(func), message, [receiver])
+
+
+def _level(func: Func) -> Confidence:
+    """A test often calls directly what an application would trace."""
+    return Confidence.POSSIBLE if func.fn.module.is_test else Confidence.LIKELY
 
 
 def _library_base(m: Machine, info: ClassInfo) -> str:

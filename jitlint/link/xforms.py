@@ -273,6 +273,9 @@ def _leave(m: Machine, f: Frame, inner: Frame, x: Xform, args: Args, result: Val
         parts = iteration.known_items(out) if type(out) is Tup else None
         value, extra = (parts[0], parts[1]) if parts is not None and len(parts) == 2 else (UNKNOWN, UNKNOWN)
     gradient = _gradient(m, f, x, args)
+    if spec.result == "jacobian" and type(value) is not Arr:
+        # The structure of the output, each leaf with the structure of the argument.
+        gradient = pytrees.rebuild(value, gradient)
     if spec.result == "grad" or spec.result == "jacobian":
         return Tup((gradient, extra)) if has_aux else gradient
     if spec.result == "value_and_grad":
