@@ -50,7 +50,7 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Truth(Event):
     """`bool()` of a tracer. form: if, elif, while, ternary, assert, and, or, not, comparison-chain, in, bool,
-    any, all, min, max, sorted, filter, comprehension (its ``if``), match (a value pattern), match-guard,
+    any, all, min, max, sorted, heapq, filter, comprehension (its ``if``), match (a value pattern), match-guard,
     equality (== of containers)."""
 
     form: str = "if"
@@ -61,7 +61,7 @@ class Convert(Event):
     """A tracer is forced into a Python value.
 
     to: range, index (``__index__``: list, tuple or str index or slice, str repetition, hex, operator.index;
-    ``what`` names it), int, float, complex, round, item, tolist, math (``what``: math.sin), format (``what``:
+    ``what`` names it), int, float, complex, round, item, tolist, pickle, math (``what``: math.sin), format (``what``:
     f-string, format, %), hash (``what``: dict key, set member, membership, hash(), lru_cache), numpy
     (``what``: np.where), iter (iterating a 0-d tracer), string (a tracer as a str argument).
     """

@@ -206,7 +206,10 @@ def bind_descriptor(m: Machine, f: Frame, at: int, found: Value, recv: Value) ->
         return Bound(found, recv)
     if type(found) is Descr:
         if found.kind in ("property", "cached_property"):
-            return calls.call(m, f, at, found.func, Args([recv]))
+            result = calls.call(m, f, at, found.func, Args([recv]))
+            if found.kind == "cached_property" and type(recv) is Inst and type(found.func) is Func:
+                leaks.cached(m, f, found.func, recv.level, result, "cached_property")
+            return result
         if found.kind == "staticmethod":
             return found.func
         if found.kind == "classmethod":

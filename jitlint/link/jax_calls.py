@@ -7,6 +7,7 @@ from collections.abc import Callable
 from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.values import (
     BOOL,
+    INT,
     NONE,
     UNKNOWN,
     Arr,
@@ -16,6 +17,7 @@ from jitlint.infer.values import (
     ExtInst,
     Func,
     L,
+    Py,
     Seq,
     Tree,
     Tup,
@@ -71,6 +73,13 @@ def _tree_all(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _same(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return _first(args, "x")
+
+
+def _abstract_array(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    shape = args.get(0, "shape") or UNKNOWN
+    items = iteration.known_items(shape)
+    rank = INT if items is None else py(len(items))
+    return ExtInst(pytrees.ABSTRACT_ARRAY, {"shape": shape, "dtype": Py("dtype"), "ndim": rank, "size": INT})
 
 
 def _stop_gradient(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -179,6 +188,7 @@ JAX_CALLS: dict[str, Handler] = {
     "jax.block_until_ready": _same,
     "jax.device_put": _device_put,
     "jax.device_get": _device_get,
+    pytrees.ABSTRACT_ARRAY: _abstract_array,
     "jax.lax.stop_gradient": _stop_gradient,
     "jax.lax.with_sharding_constraint": _same,
     "jax.lax.optimization_barrier": _same,

@@ -10,7 +10,7 @@ from typing import Any
 
 from jitlint.infer.events import Leak
 from jitlint.infer.lattice import seq_element
-from jitlint.infer.values import Arr, Inst, Map, Scope, Seq, Tree, Tup, Value, alternatives
+from jitlint.infer.values import Arr, Func, Inst, Map, Scope, Seq, Tree, Tup, Value, alternatives
 from jitlint.link.events import confidence_of
 from jitlint.link.machine import Frame, Machine
 
@@ -70,3 +70,15 @@ def _leak(
     if tracer is None or tracer.level <= level:
         return
     m.emit(f, Leak, at, tracer, confidence_of(value), target=target, what=what)
+
+
+def cached(m: Machine, f: Frame, func: Func, level: int, result: Value, target: str) -> None:
+    """The result of a function is kept by a cache that was made under ``level`` boundaries: at its ``return``."""
+    tracer = deepest_tracer(result)
+    if level >= f.world.level or tracer is None or tracer.level <= level:
+        return
+    for at, value in func.fn.returned.items():
+        if deepest_tracer(value) is not None:
+            where = (func.fn.module.name, func.fn.qualname)
+            m.emit(f, Leak, at, tracer, confidence_of(result), where, target=target, what=func.fn.name)
+            return

@@ -27,6 +27,7 @@ from jitlint.link import (
     classes,
     higher,
     jax_calls,
+    leaks,
     numpy_calls,
     operators,
     python_calls,
@@ -188,7 +189,11 @@ def _memo_call(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """A call through ``lru_cache``: the arguments are hashed."""
     for value in (*args.pos[1:], *args.kw.values()):
         operators.hashed(m, f, at, value, "lru_cache")
-    return calls.call(m, f, at, args.pos[0], Args(args.pos[1:], args.kw, args.more, args.kw_more))
+    func = args.pos[0]
+    result = calls.call(m, f, at, func, Args(args.pos[1:], args.kw, args.more, args.kw_more))
+    if type(func) is Func:
+        leaks.cached(m, f, func, func.scope.level, result, "lru_cache")
+    return result
 
 
 def _wraps_apply(m: Machine, f: Frame, at: int, args: Args) -> Value:

@@ -28,6 +28,9 @@ from jitlint.syntax import ir
 DEPTH = 8
 """Levels of containers that are followed; instances may hold each other in cycles."""
 
+ABSTRACT_ARRAY = "jax.ShapeDtypeStruct"
+"""Describes an array; stands for one where a function is only traced, not run."""
+
 NUMBERS = ("int", "float", "bool", "complex")
 
 
@@ -52,6 +55,8 @@ def lift(
         if a.kind in NUMBERS:
             return Arr(modes, _strong(a.kind), 0, why, level)
         return Tree(modes, why, level, True) if a.kind == "static" else value
+    if t is ExtInst and a.dotted == ABSTRACT_ARRAY:
+        return Arr(modes, None, getattr(a.attrs["ndim"], "const", None), why, level)
     if depth == 0:
         return UNKNOWN
     if t is Tup:
@@ -306,7 +311,7 @@ def flattened_names(flatten: Func) -> frozenset[str] | None:
         if type(stmt) is ir.Assign and type(stmt.targets[0]) is ir.Name:
             local[stmt.targets[0].id] = _self_attributes(stmt.value, local)
         elif type(stmt) is ir.Return and type(stmt.value) is ir.Tuple and stmt.value.elts:
-            children = stmt.value.elts[0]
+            children: Any = stmt.value.elts[0]
             names = _self_attributes(children, local)
             empty = type(children) in (ir.Tuple, ir.List) and not children.elts
             return frozenset(names) if (names or empty) and "" not in names else None

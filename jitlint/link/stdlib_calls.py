@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.infer.events import ArrayStore
-from jitlint.infer.lattice import join
+from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import (
     BOOL,
     FLOAT,
@@ -51,7 +51,8 @@ from jitlint.link.boxes import (
     spread,
     with_attributes,
 )
-from jitlint.link.events import emit_convert
+from jitlint.link.containers import call_method
+from jitlint.link.events import emit_convert, emit_truth, tracer_inside
 from jitlint.link.itertools_calls import ITERTOOLS_CALLS
 from jitlint.link.machine import Args, Frame, Machine
 from jitlint.link.math_calls import MATH_CALLS
@@ -331,6 +332,33 @@ def _shuffle(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return NONE
 
 
+def _heap_push(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """Pushing compares the new element with those already there."""
+    heap, item = or_unknown(argument(args, 0)), or_unknown(argument(args, 1))
+    if type(heap) is Seq:
+        element = seq_element(heap)
+        if element is not None:
+            emit_truth(m, f, at, operators.compare(m, f, at, "<", item, element), "heapq")
+        call_method(m, f, at, heap, "append", Args([item]))
+    return NONE
+
+
+def _heap_pop(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    heap = or_unknown(argument(args, 0))
+    element = seq_element(heap) if type(heap) is Seq else None
+    if type(heap) is Seq and element is not None and heap.items != [element]:
+        emit_truth(m, f, at, operators.compare(m, f, at, "<", element, element), "heapq")
+        forget_length(heap)
+    return or_unknown(element)
+
+
+def _pickled(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    found = tracer_inside(or_unknown(argument(args, 0)))
+    if found is not None:
+        emit_convert(m, f, at, found, "pickle")
+    return Py("bytes")
+
+
 def _cast(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return or_unknown(argument(args, 1, "val"))
 
@@ -393,6 +421,10 @@ STDLIB_CALLS: Final[dict[str, Handler]] = {
     "functools.reduce": _reduce,
     "operator.abs": BUILTIN_CALLS["builtins.abs"],
     "os.listdir": _texts,
+    "heapq.heappop": _heap_pop,
+    "heapq.heappush": _heap_push,
+    "pickle.dump": _pickled,
+    "pickle.dumps": _pickled,
     "random.choice": _choice,
     "random.choices": _choices,
     "random.gauss": _uniform,

@@ -100,6 +100,10 @@ _FORMS = {
         "`sorted` compares the elements in Python, but they are traced",
         "use `jnp.sort(x)`, or `jnp.argsort(keys)` to order by a key",
     ),
+    "heapq": (
+        "`heapq` compares the elements in Python, but they are traced",
+        "use `jnp.sort(x)`, or `jax.lax.top_k(x, k)` for the largest ones",
+    ),
     "filter": (
         "`filter` needs a concrete True or False for each element, but its answer is traced",
         "keep every element and select with `jnp.where(mask, x, 0)`",

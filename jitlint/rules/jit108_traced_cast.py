@@ -64,6 +64,7 @@ _CASTS = {
     "complex": ("`complex()`", "use `x.astype(jnp.complex64)` or `jax.lax.complex(re, im)`"),
     "round": ("`round()`", "use `jnp.round(x, decimals)`"),
     "item": ("`.item()`", "keep the array; call `.item()` on the result, outside the traced function"),
+    "pickle": ("pickling", "pickle the result, outside the traced function"),
     "tolist": ("`.tolist()`", "keep the array; call `.tolist()` on the result, outside the traced function"),
 }
 # Functions of `math` and `cmath` without a namesake in `jax.numpy`.
