@@ -216,7 +216,9 @@ def _callee(m: Machine, f: Frame, func: Any) -> Value | None:
     if type(func) is ir.Name:
         return expressions.lookup(f, func.id)
     owner = expressions.lookup(f, func.obj.id) if type(func.obj) is ir.Name else None
-    return attributes.get(m, f, func.at, owner, func.name) if type(owner) in (Ext, Mod) else None
+    return (
+        attributes.get(m, f, func.at, owner, func.name) if type(owner) is Ext or type(owner) is Mod else None
+    )
 
 
 def _specialise(m: Machine, f: Frame, node: Any, cls: Value) -> None:

@@ -120,7 +120,9 @@ def _with_bound(p: Partial, args: Args) -> Args:
     if more is None:
         return Args([*p.args, *args.pos], kw, args.more, _either(kw_more, args.kw_more))
     rest = _join(list(args.pos), more)
-    return Args(list(p.args), kw, rest if args.more is None else join(rest, args.more), _either(kw_more, args.kw_more))
+    return Args(
+        list(p.args), kw, rest if args.more is None else join(rest, args.more), _either(kw_more, args.kw_more)
+    )
 
 
 def _either(a: Value | None, b: Value | None) -> Value | None:
@@ -227,7 +229,8 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     """Run a function on bound parameters, or give what the same context gave before."""
     fn = func.fn
     world = f.world
-    key = (fn.id, func.scope.key, world.key, tuple([freeze(v) for v in bound.values()]))
+    guessed = f.confidence is Confidence.POSSIBLE
+    key = (fn.id, func.scope.key, world.key, guessed, tuple([freeze(v) for v in bound.values()]))
     memo = m.memo.get(key)
     if memo is not None:
         return memo.value
@@ -288,7 +291,9 @@ def in_world(
     confidence: Confidence | None = None,
 ) -> Frame:
     """The caller's frame as seen from inside another world: what a transform calls its function from."""
-    g = Frame(f.module, f.scope, world, f.fn, f.depth + 1, steps, ground or f.ground, confidence or f.confidence)
+    g = Frame(
+        f.module, f.scope, world, f.fn, f.depth + 1, steps, ground or f.ground, confidence or f.confidence
+    )
     g.token = object()
     g.at = f.at
     g.cls = f.cls

@@ -16,7 +16,13 @@ from jitlint.link import pytrees
 from jitlint.link.events import STAGED_OR_BATCHED, hurt
 from jitlint.link.machine import Frame, Machine
 
-_WORDS: Final = {"none": "`None`", "tuple": "a tuple", "array": "an array", "dict": "a dict", "list": "a list"}
+_WORDS: Final = {
+    "none": "`None`",
+    "tuple": "a tuple",
+    "array": "an array",
+    "dict": "a dict",
+    "list": "a list",
+}
 
 
 def check_carry(m: Machine, f: Frame, at: int, spec: HigherOrder, init: Value, out: Value) -> None:

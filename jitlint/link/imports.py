@@ -109,7 +109,12 @@ def attribute(m: Machine, f: Frame, info: ModuleInfo, name: str) -> Value:
 def is_described(m: Machine, dotted: str) -> bool:
     """Whether the catalogue says what a JAX name does."""
     tables = m.transforms
-    if dotted in tables.wraps or dotted in tables.calls or dotted in tables.arrays or dotted in tables.decorators:
+    if (
+        dotted in tables.wraps
+        or dotted in tables.calls
+        or dotted in tables.arrays
+        or dotted in tables.decorators
+    ):
         return True
     return dotted.startswith("jax.") and m.catalogue.function(dotted) is not None
 

@@ -88,7 +88,7 @@ def binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) ->
     tl, tr = type(left), type(right)
     if tl is Py and tr is Py:
         return _python(op, left, right)
-    if tl is Py and op == "%" and left.kind == "str":  # type: ignore[attr-defined]
+    if op == "%" and type(left) is Py and left.kind == "str":
         return text_methods.percent(m, f, at, left, right)
     if tl is Union or tr is Union:
         return _each(left, right, lambda a, b: binary(m, f, at, op, a, b))
