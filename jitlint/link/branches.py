@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     NO_CONST,
@@ -66,6 +67,31 @@ def condition(m: Machine, f: Frame, test: Any, form: str, at: int) -> bool | Non
     """Evaluate a test and its truth: True, False or None for either."""
     value = expressions.evaluate(m, f, test)
     return truth(m, f, test.at, value, form)
+
+
+def doubtful(m: Machine, f: Frame, test: Any) -> bool | None:
+    """The side of an undecided test that perhaps never runs in a trace, or None.
+
+    It asks for the kind of a value that is not known at all, or for a switch that some code of the project sets.
+    """
+    if type(test) is ir.UnaryOp and test.op == "not":
+        side = doubtful(m, f, test.operand)
+        return None if side is None else not side
+    if type(test) is ir.Call and type(test.func) is ir.Name and test.args:
+        callee = expressions.lookup(f, test.func.id)
+        if type(callee) is Ext and callee.dotted == "builtins.isinstance":
+            return True if peek(m, f, test.args[0].value) is UNKNOWN else None
+    if type(test) is ir.Name:
+        value = f.module.scope.vars.get(test.id)
+        switch = type(value) is Py and value.kind == "bool" and value.const is NO_CONST
+        return True if switch and expressions.lookup(f, test.id) is value else None
+    return None
+
+
+def doubted(m: Machine, f: Frame, test: Any, outcome: bool | None) -> dict[bool, Confidence]:
+    """The confidence of findings on each side of a test."""
+    side = doubtful(m, f, test) if outcome is None else None
+    return {s: Confidence.POSSIBLE if s is side else f.confidence for s in (True, False)}
 
 
 def path_key(node: Any) -> str:

@@ -190,6 +190,7 @@ def _compare(m: Machine, f: Frame, node: ir.Compare) -> Value:
 
 def _ifexp(m: Machine, f: Frame, node: ir.IfExp) -> Value:
     outcome = branches.condition(m, f, node.test, "ternary", node.at)
+    levels, confidence = branches.doubted(m, f, node.test, outcome), f.confidence
     saved = f.scope.vars
     out: Value | None = None
     after: dict[str, Value] | None = None
@@ -199,7 +200,9 @@ def _ifexp(m: Machine, f: Frame, node: ir.IfExp) -> Value:
         f.scope.vars = dict(saved)
         if not branches.narrow(m, f, node.test, side):
             continue
+        f.confidence = levels[side]
         value = evaluate(m, f, branch)
+        f.confidence = confidence
         out = value if out is None else join(out, value)
         after = f.scope.vars if after is None else branches.join_vars(after, f.scope.vars)
     f.scope.vars = branches.restore_paths(saved, after) if after is not None else saved

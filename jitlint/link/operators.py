@@ -203,8 +203,14 @@ def _result_rank(op: str, left: Any, right: Any) -> int | None:
     return max(a, b)
 
 
-def _combine(f: Frame, left: Any, right: Any, dtype: str | None, rank: int | None) -> Arr:
-    """The array that an operator gives: traced when an operand is, staged when a JAX array takes part."""
+def _combine(f: Frame, left: Any, right: Any, dtype: str | None, rank: int | None) -> Value:
+    """The array that an operator gives: traced when an operand is, staged when a JAX array takes part.
+
+    A NumPy array with something unknown may give either kind of array.
+    """
+    opaque = [type(v) not in (Arr, Tree, Py, Seq, Tup) for v in (left, right)]
+    if any(opaque) and all(o or (type(v) is Arr and v.host) for o, v in zip(opaque, (left, right))):
+        return UNKNOWN
     modes = 0
     why = ""
     weak = True

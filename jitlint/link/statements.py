@@ -154,17 +154,19 @@ def _run_if(m: Machine, f: Frame, node: ir.If) -> bool:
         return run_block(m, f, node.orelse)
     outcome = branches.condition(m, f, node.test, "elif" if node.is_elif else "if", node.at)
     saved = f.scope.vars
-    token = f.token
+    token, before = f.token, f.confidence
+    levels = branches.doubted(m, f, node.test, outcome)
     merged: dict[str, Value] | None = None
     for side, block in ((True, node.body), (False, node.orelse)):
         if outcome is (not side):
             continue
+        f.confidence = levels[side]
         f.scope.vars = dict(saved)
         if outcome is None:
             f.token = object()
         if branches.narrow(m, f, node.test, side) and run_block(m, f, block):
             merged = f.scope.vars if merged is None else branches.join_vars(merged, f.scope.vars)
-    f.token = token
+    f.token, f.confidence = token, before
     f.scope.vars = merged if merged is not None else saved
     return merged is not None
 
