@@ -289,13 +289,14 @@ class Bound(Value):
 
 
 class Descr(Value):
-    """staticmethod, classmethod, property or cached_property around a callable."""
+    """staticmethod, classmethod, property or cached_property around a callable. setter: of a property."""
 
-    __slots__ = ("func", "kind")
+    __slots__ = ("func", "kind", "setter")
 
-    def __init__(self, kind: str, func: Value) -> None:
+    def __init__(self, kind: str, func: Value, setter: Value | None = None) -> None:
         self.kind = kind
         self.func = func
+        self.setter = setter
 
 
 class Class(Value):

@@ -279,8 +279,11 @@ def _class(m: Machine, f: Frame, at: int, obj: Class, name: str) -> Value:
     info = obj.info
     for cls in mro(info):
         found = cls.namespace.get(name)
-        if found is not None and type(found) not in (Func, Descr) and is_plain_enum(info):
-            return Py("enum", f"{info.qualname}.{name}")
+        if found is not None and type(found) not in (Func, Descr):
+            if is_plain_enum(info):
+                return Py("enum", f"{info.qualname}.{name}")
+            if info.metaclass is not None and "__new__" in info.metaclass.namespace:
+                return UNKNOWN  # the metaclass may have put something else there
         if found is not None:
             if type(found) is Descr:
                 if found.kind == "classmethod":
@@ -343,6 +346,11 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
         a: Any = alt
         t = type(alt)
         if t is Inst:
+            found = class_lookup(a, name)
+            if type(found) is Descr and found.kind == "property":
+                if found.setter is not None:
+                    calls.call(m, f, at, found.setter, Args([alt, value]))
+                continue
             leaks.stored(m, f, at, alt, value, "attribute", name)
             if f.world.level:
                 calls.run_protocol(m, f, at, a, "__setattr__", [STR, value])
@@ -372,6 +380,7 @@ _GETTERS: dict[type, Any] = {
     Tup: _tuple,
     Seq: _method,
     Map: _method,
+    Descr: _method,
     Py: _python,
     Mod: _module,
     Ext: _ext,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.lattice import traced_modes
@@ -171,12 +172,13 @@ def check_reverse(
 
 
 def emit_reverse(m: Machine, f: Frame, loop: str, module: str, function: str, place: int) -> None:
-    """Record that a derivative goes backwards through a loop."""
+    """Record that a derivative goes backwards through a loop, which a branch may have chosen among others."""
     m.emit(
         f,
         TransformMisuse,
         place,
         None,
+        None if f.token is f.scope.token else Confidence.POSSIBLE,
         where=(module, function),
         transform=loop,
         problem="reverse-mode-loop",

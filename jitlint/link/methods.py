@@ -12,6 +12,7 @@ from jitlint.infer.values import (
     Arr,
     At,
     Class,
+    Descr,
     ExtInst,
     Inst,
     Py,
@@ -58,6 +59,8 @@ def call(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args) -> Va
         return _library_object(m, f, at, a, name, args)
     if t is Super:
         return _super(m, f, a, name, args)
+    if t is Descr:
+        return Descr(a.kind, a.func, args.pos[0] if name == "setter" and args.pos else a.setter)
     if t is Class and name == "_make" and args.pos:
         return UNKNOWN
     return UNKNOWN

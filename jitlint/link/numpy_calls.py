@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from jitlint.catalogue.schema import EXCEPTION_LETTERS, NumpyFunction
 from jitlint.infer.events import ArrayStore
-from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Py, S, Seq, Tree, Value
+from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Map, Py, S, Seq, Tree, Value
 from jitlint.link.arrays import SHAPED, dtype_kind, emit_static, here_why, nested_rank, shape_rank
 from jitlint.link.events import emit_numpy, hurt, tracer_inside
 from jitlint.link.machine import Args, Frame, Machine
@@ -22,6 +22,8 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
     if _writes(m, f, at, fn.name, args):
         return NONE
     values = [*args.pos, *args.kw.values()]
+    if args.pos and type(args.pos[0]) is Map:
+        return UNKNOWN
     if fn.behaviour == "works" and _refused_elsewhere(m, f, at, fn, values[1:]):
         return UNKNOWN
     for value in values:
