@@ -30,7 +30,17 @@ from jitlint.infer.values import (
     Value,
     Xform,
 )
-from jitlint.link import classes, expressions, libraries, methods, parameters, statements, status, xforms
+from jitlint.link import (
+    classes,
+    effects,
+    expressions,
+    libraries,
+    methods,
+    parameters,
+    statements,
+    status,
+    xforms,
+)
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import MAX_CONTEXTS, MAX_DEPTH, Args, Frame, Machine, Memo, World
 from jitlint.syntax import ir
@@ -233,6 +243,8 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     key = (fn.id, func.scope.key, world.key, guessed, tuple([freeze(v) for v in bound.values()]))
     memo = m.memo.get(key)
     if memo is not None:
+        if memo.effects is not None:
+            effects.replay(f, memo.effects, bound)
         return memo.value
     if f.depth >= MAX_DEPTH:
         return UNKNOWN
@@ -252,9 +264,11 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     frame.cls = None
     if world.level:
         status.record(m, frame, dict(bound), f.steps)
+    watched = effects.watch(bound)
     _set_receiver(frame, func, bound)
     reached = statements.run_block(m, frame, fn.body)
     memo.value = _result(fn, frame, reached)
+    memo.effects = effects.changes(watched)
     memo.done = True
     return memo.value
 

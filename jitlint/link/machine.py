@@ -137,12 +137,13 @@ class Frame:
 
 
 class Memo:
-    """The result of a finished or running activation."""
+    """The result of a finished or running activation, and what it changed in its arguments."""
 
-    __slots__ = ("done", "value")
+    __slots__ = ("done", "effects", "value")
 
     def __init__(self) -> None:
         self.done = False
+        self.effects: Any = None
         self.value: Value = UNKNOWN
 
 
