@@ -32,6 +32,7 @@ def module_of(name: str, source: str) -> ModuleInput:
 def test_no_program_breaks_the_analysis(rng: random.Random) -> None:
     module = module_of("case", Writer(rng).module())
     first, second = (analyse([module], EVERYTHING) for _ in range(2))
+    assert first.failures == {}
     assert first.events == second.events
     assert first.traced == second.traced
     assert {event.place.module for event in first.events} <= {"case"}
@@ -53,4 +54,5 @@ def test_real_modules_do_not_break_the_analysis(folder: Path) -> None:
         return analyse(modules, EVERYTHING)
 
     analysis = on_deep_stack(run)
+    assert analysis.failures == {}
     assert analysis.notes["functions"] > 500
