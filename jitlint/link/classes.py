@@ -9,6 +9,7 @@ from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     NONE,
     UNKNOWN,
+    Arr,
     Class,
     Descr,
     Ext,
@@ -285,6 +286,10 @@ def calls_default(m: Machine, func: Func, param: ir.Param) -> Value:
     if param.kind == "kwvar":
         return Map({}, UNKNOWN, 0)
     value = parameters.value_of(m, func.scope, param.annotation)
+    if type(value) is Arr and (
+        type(func.defaults.get(param.name)) is Py or parameters.may_be_python(m, func.scope, param.annotation)
+    ):
+        return UNKNOWN
     return value if value is not None else UNKNOWN
 
 

@@ -59,6 +59,9 @@ TREES = frozenset(
         "flax.typing.Collection",
     }
 )
+ARRAYS_OR_NUMBERS = frozenset(
+    {"jax.typing.ArrayLike", "jaxtyping.ArrayLike", "numpy.typing.ArrayLike", "chex.Numeric", "chex.Scalar"}
+)
 MAX_DEPTH = 3
 
 
@@ -74,6 +77,19 @@ def value_of(m: Machine, scope: Scope, node: Any, depth: int = MAX_DEPTH) -> Val
     if t is ir.Sub:
         return _subscripted(m, scope, node, depth)
     return _named(m, _resolve(m, scope, node), depth)
+
+
+def may_be_python(m: Machine, scope: Scope, node: Any) -> bool:
+    """Whether an annotation allows Python numbers beside arrays, as `jax.typing.ArrayLike` does."""
+    if type(node) is ir.BinOp and node.op == "|":
+        return may_be_python(m, scope, node.left) or may_be_python(m, scope, node.right)
+    if type(node) is ir.Sub:
+        parts = node.index.elts if type(node.index) is ir.Tuple else [node.index]
+        base = _resolve(m, scope, node.obj)
+        either = type(base) is Ext and base.dotted in ("typing.Union", "typing.Optional")
+        return either and any(may_be_python(m, scope, p) for p in parts)
+    found = _resolve(m, scope, node)
+    return type(found) is Ext and (found.dotted in SCALARS or found.dotted in ARRAYS_OR_NUMBERS)
 
 
 def _resolve(m: Machine, scope: Scope, node: Any) -> Value:
@@ -143,6 +159,8 @@ def _either(m: Machine, scope: Scope, parts: list[Any], depth: int) -> Value | N
     values = [value_of(m, scope, p, depth) for p in parts]
     for value in values:
         if type(value) is Arr:
+            if not all(type(v) in (Arr, Py) for v in values):
+                return Tree(0)  # an array or something that holds arrays
             return join(value, NONE) if any(v is NONE for v in values) else value
     out: Value | None = None
     for value in values:
@@ -183,6 +201,8 @@ def generic(m: Machine, func: Func, name: str, meant: bool = False) -> Value:
     if param.annotation is not None:
         value = value_of(m, func.scope, param.annotation)
         if value is not None:
+            if type(value) is Tree and value.evidence == "":
+                value = Tree(0, evidence=parameter_evidence(func.fn).get(name, ""))
             return _of_library_use(value) if meant else value
     kind = parameter_evidence(func.fn).get(name, "")
     if meant and kind != "array":
