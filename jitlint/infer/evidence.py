@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from jitlint.catalogue.load import catalogue
 from jitlint.infer.program import FuncInfo
 from jitlint.syntax import ir
 
@@ -27,6 +28,7 @@ NOT_ARRAY_CALLS = frozenset(
 )
 RUN_FUNCTIONS = frozenset({"scan", "cond", "while_loop", "fori_loop"})
 JAX_ARRAY_MODULES = frozenset({"numpy", "nn", "lax", "random", "scipy"})
+JAX_ROOTS = {"jnp": "jax.numpy", "lax": "jax.lax", "jrandom": "jax.random", "jr": "jax.random", "jax": "jax"}
 ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**", "@"})
 ORDER = frozenset({"<", "<=", ">", ">="})
 
@@ -177,9 +179,22 @@ def _call(c: _Collector, node: ir.Call) -> None:
         for arg in node.args:
             c.note(arg.value, "array")
     elif _takes_arrays(func.id, path):
-        for arg in node.args[:2]:
-            if arg.name is None and arg.star == 0:
+        static = _static_positions(func.id, path)
+        for i, arg in enumerate(node.args[:2]):
+            if arg.name is None and arg.star == 0 and i not in static:
                 c.note(arg.value, "array")
+
+
+def _static_positions(root: str, path: list[str]) -> frozenset[int]:
+    """Which of the first two arguments the called JAX function wants static: a shape, an equation."""
+    base = JAX_ROOTS.get(root)
+    if base is None:
+        return frozenset()
+    known = catalogue().function(".".join([base, *reversed(path)]))
+    if known is None:
+        return frozenset()
+    params = known.bind(2, [])
+    return frozenset(i for i, p in enumerate(params) if p is not None and p.must_be_static)
 
 
 def _takes_arrays(root: str, path: list[str]) -> bool:
