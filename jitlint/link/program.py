@@ -42,7 +42,11 @@ class Options:
 
 @dataclass(slots=True)
 class Analysis:
-    """What the analysis found. failures: modules in which the analysis itself failed, with the reason. jit_sites: places that stage a function; jit_sites_resolved: function known."""
+    """What the analysis found.
+
+    jit_sites: places that stage a function; jit_sites_resolved: those whose function is known. failures: modules
+    in which the analysis itself failed, with the reason.
+    """
 
     events: list[AnyEvent]
     traced: list[TracedFunction]
