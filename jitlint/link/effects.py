@@ -60,7 +60,7 @@ def replay(f: Frame, effects: Effects, bound: dict[str, Value]) -> None:
             box.items, box.rest = None if contents is None else list(contents), rest
         elif type(box) is Seq:
             parts = [v for v in (seq_element(box), seq_element(Seq("list", contents, rest))) if v is not None]
-            box.items, box.rest = None, join(*parts) if len(parts) == 2 else parts[0] if parts else None
+            box.items, box.rest = None, join(parts[0], parts[-1]) if parts else None
 
 
 def _put(f: Frame, target: Contents, contents: Contents, strong: bool, same: dict[int, Value]) -> None:
