@@ -33,6 +33,9 @@ from jitlint.link.signatures import describe
 
 ALL_MODES = S | B | L
 PULLBACK = "jax.vjp.pullback"
+MAX_CHILDREN = 8
+"""Children of a tree that `jax.tree.map` is followed into one by one."""
+
 EAGER = -2
 """Not traced at all: a plain call."""
 
@@ -43,6 +46,14 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
     for name in spec.static:
         if name in named:
             arrays.emit_static(m, f, at, spec.name, name, named[name])
+    return _run_all(m, f, at, spec, named)
+
+
+def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> Value:
+    split = _split_tree(named) if spec.result == "tree_map" and "is_leaf" not in named else None
+    if split is not None:
+        tree, children = split
+        return pytrees.with_children(tree, [_run_all(m, f, at, spec, child) for child in children])
     results: list[Value] = []
     given: list[list[Value]] = []
     branches: list[Value] = []
@@ -54,6 +65,21 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
     if spec.result == "branches" and not f.world.eager_jit:
         carries.check_branches(m, f, at, spec, branches)
     return _result(m, f, at, spec, named, results, given)
+
+
+def _split_tree(named: dict[str, Value]) -> tuple[Value, list[dict[str, Value]]] | None:
+    """The calls for each child of a small tree whose leaves are of different kinds; None when one call says it all."""
+    tree = named.get("tree", UNKNOWN)
+    if type(pytrees.leaf(tree)) is not Union:
+        return None
+    rest = named.get("rest", Tup(()))
+    trees = [tree, *rest.items] if type(rest) is Tup else []
+    parts = [pytrees.children(t) for t in trees]
+    first = parts[0] if parts else None
+    if not first or len(first) > MAX_CHILDREN or any(p is None or len(p) != len(first) for p in parts):
+        return None
+    columns = zip(*[p for p in parts if p is not None])
+    return tree, [{**named, "tree": column[0], "rest": Tup(tuple(column[1:]))} for column in columns]
 
 
 def bind(spec: HigherOrder, args: Args) -> dict[str, Value]:

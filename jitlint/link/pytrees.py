@@ -245,6 +245,24 @@ def leaf(value: Value, depth: int = DEPTH) -> Value:
     return out if out is not None else UNKNOWN
 
 
+def children(value: Value) -> list[Value] | None:
+    """The children of a tuple, list or dict whose items are all known, else None."""
+    if type(value) is Tup:
+        return list(value.items)
+    if type(value) is Map and value.rest is None:
+        return [value.entries[k] for k in sorted(value.entries, key=str)]
+    return list(value.items) if type(value) is Seq and value.kind == "list" and value.items is not None else None
+
+
+def with_children(value: Value, parts: list[Value]) -> Value:
+    """The same tuple, list or dict with other children, in the order of `children`."""
+    if type(value) is Tup:
+        return Tup(tuple(parts), value.cls)
+    if type(value) is Map:
+        return Map(dict(zip(sorted(value.entries, key=str), parts)), None, FRESH)
+    return Seq("list", parts, None, FRESH)
+
+
 def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
     """The same structure with every leaf replaced."""
     t = type(value)
