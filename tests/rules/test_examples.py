@@ -88,7 +88,7 @@ def _check(folder: Path) -> dict[str, list[tuple[int, str]]]:
     root = Path(__file__).resolve().parents[2]
     environment = os.environ | {"PYTHONPATH": str(root)}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1), done.stderr
+    assert done.returncode in (0, 1, 2), done.stderr  # 2: one of the examples is no Python
     found: dict[str, list[tuple[int, str]]] = {example.name: [] for example in EXAMPLES}
     for item in json.loads(done.stdout):
         found[Path(item["path"]).stem].append((item["line"], item["code"]))
