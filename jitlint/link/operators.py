@@ -91,7 +91,7 @@ def binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) ->
     if op == "%" and type(left) is Py and left.kind == "str":
         return text_methods.percent(m, f, at, left, right)
     if tl is Union or tr is Union:
-        return _each(left, right, lambda a, b: binary(m, f, at, op, a, b))
+        return _each(left, right, lambda a, b: UNKNOWN if _refused(a, b) else binary(m, f, at, op, a, b))
     if tl is Inst or tr is Inst:
         return _overloaded(m, f, at, op, left, right)
     if tl in (Arr, Tree) or tr in (Arr, Tree):
@@ -101,6 +101,12 @@ def binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) ->
     if tr in (Seq, Tup) and op == "*" and tl is Py:
         return _container_binary(op, right, left)
     return UNKNOWN
+
+
+def _refused(left: Value, right: Value) -> bool:
+    """Whether no operator takes an array and a list: one of several possible pairs, so perhaps never met."""
+    pairs = ((left, right), (right, left))
+    return any(type(a) is Arr and not a.host and type(b) in (Seq, Tup) for a, b in pairs)
 
 
 def _each(left: Value, right: Value, one: Callable[[Value, Value], Value]) -> Value:

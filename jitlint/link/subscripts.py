@@ -199,6 +199,8 @@ def _tree(m: Machine, f: Frame, at: int, tree: Tree, index: Value) -> Value:
         return Tree(tree.modes, tree.why, tree.level, tree.weak)
     if check_index(m, f, at, tree, index):
         return UNKNOWN
+    if tree.evidence == "ref":
+        return Arr(tree.modes, None, None, tree.why, tree.level, tree.weak)
     if type(index) in (Arr, Tree, SliceVal, Tup) and (
         tree.evidence == "array" or tracer_inside(index) is not None
     ):

@@ -217,10 +217,17 @@ def _lift_one(
         misuse.check_argument(m, f, at, x, name, value)
     why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
     if spec.kernel:
-        return value
+        return _references(value, spec.modes, level, why)
     if spec.modes == 2 and type(value) is Arr and value.rank:
         value = Arr(value.modes, value.dtype, value.rank - 1, value.why, value.level, value.weak, value.host)
     return pytrees.lift(value, spec.modes, level, why, spec.filter)
+
+
+def _references(value: Value, modes: int, level: int, why: str) -> Value:
+    """What a kernel gets for its arguments: mutable references, whose elements are traced."""
+    if type(value) is Tup:
+        return Tup(tuple([_references(v, modes, level, why) for v in value.items]), value.cls)
+    return value if value is NONE else Tree(modes, why, level, False, "ref")
 
 
 def _differentiated(x: Xform, given: int) -> set[int]:
