@@ -134,11 +134,11 @@ TRUTH = _hurting("""
     truth:all <- return all(v > 0)
     truth:all <- return all([True, x > 0])
     truth:filter <- return list(filter(lambda t: t > 0, v))
-    truth:filter <- return list(filter(None, [x, n]))
+    truth:filter <- return list(filter(None, [x * 2, n]))
     truth:filter <- return list(itertools.takewhile(lambda t: t > 0, v))
     truth:in <- return [1.0, 2.0].index(x)
     truth:in <- return (1.0, 2.0).count(x)
-    truth:bool <- return operator.truth(x)
+    truth:bool <- return operator.truth(x * 2)
     truth:not <- return operator.not_(x > 0)
 """)
 
