@@ -12,7 +12,7 @@ from typing import Any
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Convert, Truth
 from jitlint.infer.lattice import seq_element
-from jitlint.infer.values import NO_CONST, Arr, B, L, Py, S, Tree, Tup, Union, Value, alternatives
+from jitlint.infer.values import Arr, B, L, Py, S, Tree, Tup, Union, Value, alternatives
 from jitlint.infer.values import Map as MapValue
 from jitlint.infer.values import Seq as SeqValue
 from jitlint.link.machine import Frame, Machine
