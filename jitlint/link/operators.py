@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -35,6 +34,7 @@ from jitlint.infer.values import (
     py,
 )
 from jitlint.link import arrays, calls, text_methods
+from jitlint.link.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.events import (
     ANY_TRACER,
     STAGED_OR_BATCHED,
@@ -45,20 +45,6 @@ from jitlint.link.events import (
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
 
-FOLD: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
 DUNDER: Final = {
     "+": "add",
     "-": "sub",
@@ -80,14 +66,13 @@ DUNDER: Final = {
     "==": "eq",
     "!=": "ne",
 }
-NUMBER_KINDS: Final = ("bool", "int", "float", "complex")
 
 
 def binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
     """``left op right``, and ``left op= right`` for immutable values."""
     tl, tr = type(left), type(right)
-    if tl is Py and tr is Py:
-        return _python(op, left, right)
+    if type(left) is Py and type(right) is Py:
+        return fold(op, left, right)
     if op == "%" and type(left) is Py and left.kind == "str":
         return text_methods.percent(m, f, at, left, right)
     if tl is Union or tr is Union:
@@ -116,37 +101,6 @@ def _each(left: Value, right: Value, one: Callable[[Value, Value], Value]) -> Va
             value = one(a, b)
             out = value if out is None else join(out, value)
     return out if out is not None else UNKNOWN
-
-
-def _python(op: str, left: Any, right: Any) -> Value:
-    if left.kind == "str":
-        return STR if op in ("+", "%", "*") else UNKNOWN
-    if right.kind == "str":
-        return STR if op == "*" else UNKNOWN
-    if left.kind == "none" or right.kind == "none":
-        return UNKNOWN
-    a, b = left.const, right.const
-    if op in FOLD and type(a) in (int, float, bool) and type(b) in (int, float, bool):
-        try:
-            result = FOLD[op](a, b)
-        except (ArithmeticError, ValueError):
-            return Py("static")
-        if abs(result) < 1 << 40:
-            return py(result)
-    if left.kind not in NUMBER_KINDS or right.kind not in NUMBER_KINDS:
-        return Py("static")
-    return Py(result_kind(op, left.kind, right.kind))
-
-
-def result_kind(op: str, left: str, right: str) -> str:
-    """The Python number kind, or array dtype class, of an arithmetic result."""
-    if "complex" in (left, right):
-        return "complex"
-    if op == "/" or "float" in (left, right):
-        return "float"
-    if op in ("&", "|", "^") and left == right == "bool":
-        return "bool"
-    return "number" if "number" in (left, right) else "int"
 
 
 def _dtype_of(value: Any) -> str | None:
