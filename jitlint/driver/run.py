@@ -286,7 +286,9 @@ class _Run:
             if path in named
         ]
         problems += [
-            _problem("JIT003", path, f"internal error while analysing this file, please report it ({why})", 1, 1)
+            _problem(
+                "JIT003", path, f"internal error while analysing this file, please report it ({why})", 1, 1
+            )
             for path, name in self._workspace.names.items()
             if path in named and (why := analysis.failures.get(name)) is not None
         ]

@@ -389,8 +389,8 @@ def nested_rank(value: Value) -> int | None:
         return 0 if value.kind in pytrees.NUMBERS else None
     if type(value) is Arr:
         return value.rank
-    if type(value) in (Tup, Seq):
-        element = seq_element(value) if type(value) is Seq else value.items[0] if value.items else None  # type: ignore[attr-defined]
+    if type(value) is Tup or type(value) is Seq:
+        element = seq_element(value) if type(value) is Seq else value.items[0] if value.items else None
         if element is None:
             return 1
         inner = nested_rank(element)

@@ -140,14 +140,13 @@ def _dtype(value: Value) -> str | None:
 
 
 def _outline(value: Value) -> str:
-    t = type(value)
-    if t is Py:
-        return "none" if value is NONE else "array" if value.kind in pytrees.NUMBERS else ""  # type: ignore[attr-defined]
-    if t is Seq:
-        return "list" if value.kind == "list" else ""  # type: ignore[attr-defined]
-    if t is Tup:
-        return "tuple" if value.cls is None else ""  # type: ignore[attr-defined]
-    return {Arr: "array", Map: "dict"}.get(t, "")
+    if type(value) is Py:
+        return "none" if value is NONE else "array" if value.kind in pytrees.NUMBERS else ""
+    if type(value) is Seq:
+        return "list" if value.kind == "list" else ""
+    if type(value) is Tup:
+        return "tuple" if value.cls is None else ""
+    return {Arr: "array", Map: "dict"}.get(type(value), "")
 
 
 def check_reverse(

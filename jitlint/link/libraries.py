@@ -113,7 +113,8 @@ def _unknown(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
 def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
     """Call an object of a library: a layer maps arrays to arrays."""
     if obj.dotted == higher.PULLBACK:
-        module, place = (part.const for part in obj.attrs["site"].items)  # type: ignore[attr-defined]
+        site: Any = obj.attrs["site"]
+        module, place = (part.const for part in site.items)
         loop = m.pullbacks.get((module, place))
         if loop is not None:
             carries.emit_reverse(m, f, loop, f.module.name, f.qualname, at)

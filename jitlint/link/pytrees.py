@@ -251,7 +251,9 @@ def children(value: Value) -> list[Value] | None:
         return list(value.items)
     if type(value) is Map and value.rest is None:
         return [value.entries[k] for k in sorted(value.entries, key=str)]
-    return list(value.items) if type(value) is Seq and value.kind == "list" and value.items is not None else None
+    return (
+        list(value.items) if type(value) is Seq and value.kind == "list" and value.items is not None else None
+    )
 
 
 def with_children(value: Value, parts: list[Value]) -> Value:
