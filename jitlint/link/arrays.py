@@ -34,6 +34,9 @@ COLLECTIVES = frozenset(
 """Collectives take pytrees and give the same structure."""
 
 INDEX_REDUCTIONS = frozenset({"argmax", "argmin"})
+REAL_PARTS = frozenset({"real", "imag", "abs", "absolute", "angle"})
+"""Of complex numbers these give real ones."""
+
 SHAPED = frozenset({"zeros", "ones", "empty", "full"})
 SAME_RANK = frozenset(
     "abs exp log sqrt sin cos tan tanh where maximum minimum clip square sign floor ceil round isnan isfinite isinf "
@@ -291,6 +294,8 @@ def _value(
     by_name = {p.name: v for p, v in bound}
     if kind == "like":
         dtype = _like(result, by_name, receiver)
+        if dtype == "complex" and name in REAL_PARTS:
+            dtype = "float"
     given = by_name.get("dtype")
     if given is not None and given is not NONE:
         dtype = dtype_kind(given)

@@ -35,7 +35,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link import calls, classes, imports, leaks
+from jitlint.link import calls, classes, guesses, imports, leaks
 from jitlint.link.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.kinds import is_plain_enum, mro
 from jitlint.link.machine import Args, Frame, Machine
@@ -106,11 +106,11 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
             return INT
         return Py("dtype") if name == "dtype" else STATIC
     if kind == "array":
-        rank = obj.rank
+        real = obj.dtype == "complex" and name in ("real", "imag")
         return Arr(
             obj.modes | (0 if obj.host else f.world.here),
-            obj.dtype,
-            rank,
+            "float" if real else obj.dtype,
+            obj.rank,
             obj.why,
             obj.level,
             obj.weak,
@@ -185,7 +185,7 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     if name == "__dict__":
         return Map(dict(obj.attrs), UNKNOWN, obj.level)
     if f.world.level:
-        calls.run_protocol(m, f, at, obj, "__getattr__", [STR])
+        guesses.run_protocol(m, f, at, obj, "__getattr__", [STR])
     if obj.modes:
         return Tree(obj.modes, obj.why, obj.level, True)
     return classes.inherited(m, f, at, obj, name)
@@ -353,7 +353,7 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
                 continue
             leaks.stored(m, f, at, alt, value, "attribute", name)
             if f.world.level:
-                calls.run_protocol(m, f, at, a, "__setattr__", [STR, value])
+                guesses.run_protocol(m, f, at, a, "__setattr__", [STR, value])
             old = a.attrs.get(name)
             strong = len(alts) == 1 and a.token is f.token
             a.attrs[name] = value if old is None or strong else join(old, value)

@@ -410,6 +410,8 @@ def _contains(m: Machine, f: Frame, at: int, item: Value, container: Value) -> b
             _parts(container) if t is Tup or c.items is not None else [c.rest] if c.rest is not None else []
         )
         return _contains_element(m, f, at, item, elements, exact=t is Tup or c.items is not None)
+    if t is Arr and type(item) is Py and item.kind == "str":
+        return False
     if t is Arr or t is Tree:
         found = hurt(container, STAGED_OR_BATCHED)
         numeric = type(item) is Arr or (type(item) is Py and item.kind in NUMBER_KINDS)
