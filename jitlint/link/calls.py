@@ -45,9 +45,6 @@ from jitlint.link.kinds import find_method
 from jitlint.link.machine import MAX_CONTEXTS, MAX_DEPTH, Args, Frame, Machine, Memo, World
 from jitlint.syntax import ir
 
-GUESS_DEPTH = 24
-"""Activations on the abstract stack beyond which methods of unknown receivers are not guessed."""
-
 
 def make_function(m: Machine, f: Frame, index: int) -> Func:
     """The function value of a ``def`` or ``lambda``: its code, the scope it closes over, its defaults."""
@@ -172,46 +169,6 @@ def bind_arguments(m: Machine, func: Func, args: Args) -> dict[str, Value]:
     return out
 
 
-def guess(m: Machine, f: Frame, at: int, name: str, args: Args) -> None:
-    """A method of an unknown receiver: when only one class of the project has a method of that name, it is run
-    with an instance of that class. What it finds is only possible, and its result stays unknown."""
-    found = m.methods_by_name.get(name, ())
-    if len(found) != 1 or f.depth > GUESS_DEPTH:
-        return
-    info, func = found[0]
-    params = func.fn.node.params
-    if not params or params[0].name != "self" or info.cold_running:
-        return
-    inner = in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
-    receiver = classes.cold_instance(m, info)
-    call(m, inner, at, func, Args([receiver, *args.pos], args.kw, args.more, args.kw_more))
-
-
-def guess_property(m: Machine, f: Frame, at: int, name: str) -> None:
-    """A property of an unknown receiver, if only one class of the project has one of that name."""
-    found = m.properties_by_name.get(name, ())
-    if len(found) == 1 and f.depth <= GUESS_DEPTH and not found[0][0].cold_running:
-        info, func = found[0]
-        inner = in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
-        call(m, inner, at, func, Args([classes.cold_instance(m, info)]))
-
-
-def run_protocol(m: Machine, f: Frame, at: int, recv: Inst, name: str, args: list[Value]) -> None:
-    """A special method that Python runs behind an operation inside a trace; only its own findings matter."""
-    method = find_method(recv, name)
-    if type(method) is Func and f.depth <= GUESS_DEPTH:
-        inner = in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
-        call(m, inner, at, method, Args([recv, *args]))
-
-
-def run_callbacks(m: Machine, f: Frame, at: int, args: Args) -> None:
-    """Functions handed to a library inside a trace: they probably run there, on who knows what."""
-    for value in (*args.pos, *args.kw.values()):
-        if type(value) is Func and not value.fn.node.is_generator:
-            inner = in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
-            call(m, inner, at, value, Args([UNKNOWN] * len(value.fn.node.params)))
-
-
 def _join(values: list[Value], last: Value) -> Value:
     out = last
     for value in values:
@@ -250,7 +207,8 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         return UNKNOWN
     traced = world.level > 0 and (world.here or any(traced_modes(v) for v in bound.values()))
     fn.contexts += 1
-    if fn.contexts > (4 * MAX_CONTEXTS if traced else MAX_CONTEXTS):
+    small = SMALL_BONUS if len(fn.body) <= SMALL_BODY else 1
+    if fn.contexts > small * (4 * MAX_CONTEXTS if traced else MAX_CONTEXTS):
         return UNKNOWN
     memo = m.memo[key] = Memo()
     m.activations += 1
