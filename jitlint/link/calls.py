@@ -46,6 +46,12 @@ from jitlint.link.machine import MAX_CONTEXTS, MAX_DEPTH, Args, Frame, Machine, 
 from jitlint.syntax import ir
 
 
+SMALL_BODY = 2
+"""Statements of a function that is cheap enough to run in more contexts."""
+
+SMALL_BONUS = 4
+
+
 def make_function(m: Machine, f: Frame, index: int) -> Func:
     """The function value of a ``def`` or ``lambda``: its code, the scope it closes over, its defaults."""
     fn = f.module.functions[index]

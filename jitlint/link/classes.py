@@ -26,7 +26,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import calls, expressions, libraries, parameters, pytrees, statements
+from jitlint.link import calls, expressions, guesses, libraries, parameters, pytrees, statements
 from jitlint.link.kinds import find_method, mro
 from jitlint.link.machine import HOST, Args, Frame, Machine
 from jitlint.syntax import ir
@@ -191,7 +191,7 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
         return Tup(tuple(_fill(m, info, args).values()), info)
     inst = Inst(info, {}, f.world.level, f.token, info.extern)
     if f.world.level and info.metaclass is not None and "__call__" in info.metaclass.namespace:
-        calls.run_callbacks(m, f, at, Args([info.metaclass.namespace["__call__"]]))
+        guesses.run_callbacks(m, f, at, Args([info.metaclass.namespace["__call__"]]))
     init = find_method(inst, "__init__")
     if init is not None:
         calls.call(m, f, at, init, Args([inst, *args.pos], args.kw, args.more, args.kw_more))

@@ -11,7 +11,7 @@ from typing import Any
 
 from jitlint.infer.lattice import join
 from jitlint.infer.values import NONE, STR, UNKNOWN, Ext, Map, Py, Scope, Seq, SliceVal, Tup, Value, py
-from jitlint.link import attributes, branches, calls, iteration, operators, status, subscripts
+from jitlint.link import attributes, branches, calls, guesses, iteration, operators, status, subscripts
 from jitlint.link.builtin_names import BUILTINS
 from jitlint.link.events import STAGED_OR_BATCHED, emit_format, hurt
 from jitlint.link.machine import Args, Frame, Machine
@@ -62,7 +62,7 @@ def _attr(m: Machine, f: Frame, node: ir.Attr) -> Value:
     obj = evaluate(m, f, node.obj)
     if obj is UNKNOWN:
         if f.world.level:
-            calls.guess_property(m, f, node.at, node.name)
+            guesses.guess_property(m, f, node.at, node.name)
         return UNKNOWN
     return _attr_of(m, f, node, obj)
 
@@ -78,7 +78,7 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
     if f.world.level and type(node.func) is ir.Attr:
         obj = evaluate(m, f, node.func.obj)
         if obj is UNKNOWN:
-            calls.guess(m, f, node.at, node.func.name, arguments(m, f, node.args))
+            guesses.guess(m, f, node.at, node.func.name, arguments(m, f, node.args))
             return UNKNOWN
         func = _attr_of(m, f, node.func, obj)
     else:

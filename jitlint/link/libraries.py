@@ -25,6 +25,7 @@ from jitlint.link import (
     calls,
     carries,
     classes,
+    guesses,
     higher,
     jax_calls,
     leaks,
@@ -47,7 +48,7 @@ def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     handler = _handler(dotted)
     if handler is not None:
         if f.world.level and type(args.kw.get("is_leaf")) is Func:
-            calls.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]))
+            guesses.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]))
         return handler(m, f, at, args)
     tables = m.transforms
     wrap = tables.wraps.get(dotted)
@@ -57,7 +58,7 @@ def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     if spec is not None:
         if spec.params[0] in args.kw or args.pos:
             if f.world.level and type(args.kw.get("is_leaf")) is Func:
-                calls.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]))
+                guesses.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]))
             return higher.run(m, f, at, spec, args)
         return UNKNOWN
     kind = tables.decorators.get(dotted)
@@ -95,7 +96,7 @@ def _unknown(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     modes = 0
     why = ""
     if f.world.level:
-        calls.run_callbacks(m, f, at, args)
+        guesses.run_callbacks(m, f, at, args)
     if "register" in dotted:
         for value in args.pos:
             if type(value) is Class:

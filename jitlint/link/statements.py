@@ -18,6 +18,7 @@ from jitlint.link import (
     calls,
     classes,
     expressions,
+    guesses,
     imports,
     iteration,
     leaks,
@@ -298,7 +299,7 @@ def _with(m: Machine, f: Frame, node: ir.With) -> bool:
     reached = run_block(m, f, node.body)
     f.world = world
     for manager in managers:
-        calls.run_protocol(m, f, node.at, manager, "__exit__", [UNKNOWN, UNKNOWN, UNKNOWN])
+        guesses.run_protocol(m, f, node.at, manager, "__exit__", [UNKNOWN, UNKNOWN, UNKNOWN])
     if before is not None:
         f.scope.vars = branches.join_vars(before, f.scope.vars)
         return True
