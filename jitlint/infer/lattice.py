@@ -111,6 +111,14 @@ def _freeze_compound(value: Value, depth: int) -> object:
 
 def join(a: Value, b: Value, depth: int = JOIN_DEPTH) -> Value:
     """The least upper bound within the domain's limits. Unknown absorbs everything; so does too deep a structure."""
+    return _join(a, b, depth, {})
+
+
+_Known = dict[tuple[int, int], tuple[int, Value, Value, Value | None]]
+"""Pairs of containers joined already, by identity: depth, the pair (kept alive), result. Objects share parts."""
+
+
+def _join(a: Value, b: Value, depth: int, known: _Known) -> Value:
     if a is b:
         return a
     if depth == 0:
@@ -119,24 +127,24 @@ def join(a: Value, b: Value, depth: int = JOIN_DEPTH) -> Value:
     if ta is Unknown or tb is Unknown:
         return UNKNOWN
     if ta is not Union and tb is not Union:
-        merged = _merge(a, b, depth - 1)
+        merged = _merge(a, b, depth - 1, known)
         if merged is not None:
             return merged
         return Union((a, b))
     alts = list(alternatives(a))
     for new in alternatives(b):
-        _include(alts, new, depth - 1)
+        _include(alts, new, depth - 1, known)
     if len(alts) == 1:
         return alts[0]
     return Union(tuple(alts)) if len(alts) <= MAX_ALTERNATIVES else UNKNOWN
 
 
-def _include(alts: list[Value], new: Value, depth: int) -> None:
+def _include(alts: list[Value], new: Value, depth: int, known: _Known) -> None:
     """Add an alternative. One that grows by that takes in the others that it covers now, as any str covers "a"."""
     i, place = 0, len(alts)
     while i < len(alts):
         old = alts[i]
-        merged = old if old is new else _merge(old, new, depth)
+        merged = old if old is new else _merge(old, new, depth, known)
         if merged is old:
             return
         if merged is None:
@@ -147,7 +155,7 @@ def _include(alts: list[Value], new: Value, depth: int) -> None:
     alts.insert(place, new)
 
 
-def _merge(a: Value, b: Value, depth: int) -> Value | None:
+def _merge(a: Value, b: Value, depth: int, known: _Known) -> Value | None:
     """One value for both, or None when they should stay apart."""
     t = type(a)
     if t is not type(b):
@@ -177,51 +185,74 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
             return None
         evidence = x.evidence if x.evidence == y.evidence else ""
         return Tree(x.modes | y.modes, x.why, max(x.level, y.level), x.weak or y.weak, evidence)
-    if t is Tup:
-        if x.cls is y.cls and len(x.items) == len(y.items):
-            return Tup(tuple([join(i, j, depth) for i, j in zip(x.items, y.items)]), x.cls)
-        return None
-    if t is Seq:
-        if x.kind != y.kind:
-            return None
-        level = min(x.level, y.level)
-        if x.items is not None and y.items is not None and len(x.items) == len(y.items):
-            return Seq(x.kind, [join(i, j, depth) for i, j in zip(x.items, y.items)], None, level)
-        return Seq(x.kind, None, _join_optional(seq_element(a, depth), seq_element(b, depth), depth), level)
-    if t is Map:
-        entries = dict(x.entries)
-        for k, v in y.entries.items():
-            entries[k] = join(entries[k], v, depth) if k in entries else v
-        return Map(entries, _join_optional(x.rest, y.rest, depth), min(x.level, y.level))
-    if t is Inst:
-        if x.cls is not y.cls:
-            return None
-        attrs = dict(x.attrs)
-        for k, v in y.attrs.items():
-            attrs[k] = join(attrs[k], v, depth) if k in attrs else v
-        merged = Inst(x.cls, attrs, min(x.level, y.level), None, x.open or y.open)
-        merged.modes = x.modes | y.modes
-        merged.why = x.why
-        return merged
+    if t is Func:
+        return a if x.fn is y.fn and x.scope.key == y.scope.key else None
+    if t in _CONTAINERS:
+        key = (id(a), id(b))
+        found = known.get(key)
+        if found is None or found[0] < depth:
+            found = known[key] = (depth, a, b, _merge_containers(a, b, depth, known))
+        return found[3]
     if t is SliceVal:
         return None
     return a if freeze(a) == freeze(b) else None
 
 
-def _join_optional(a: Value | None, b: Value | None, depth: int) -> Value | None:
+_CONTAINERS = frozenset({Tup, Seq, Map, Inst})
+
+
+def _merge_containers(a: Any, b: Any, depth: int, known: _Known) -> Value | None:
+    t = type(a)
+    if t is Tup:
+        if a.cls is not b.cls or len(a.items) != len(b.items):
+            return None
+        return Tup(tuple([_join(i, j, depth, known) for i, j in zip(a.items, b.items)]), a.cls)
+    level = min(a.level, b.level)
+    if t is Seq:
+        if a.kind != b.kind:
+            return None
+        if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+            items = [_join(i, j, depth, known) for i, j in zip(a.items, b.items)]
+            return Seq(a.kind, items, None, level)
+        rest = _join_optional(_element(a, depth, known), _element(b, depth, known), depth, known)
+        return Seq(a.kind, None, rest, level)
+    if t is Map:
+        rest = _join_optional(a.rest, b.rest, depth, known)
+        return Map(_join_entries(a.entries, b.entries, depth, known), rest, level)
+    if a.cls is not b.cls:
+        return None
+    attrs = _join_entries(a.attrs, b.attrs, depth, known)
+    merged = Inst(a.cls, attrs, level, None, a.open or b.open)
+    merged.modes = a.modes | b.modes
+    merged.why = a.why
+    return merged
+
+
+def _join_entries(a: dict[Any, Value], b: dict[Any, Value], depth: int, known: _Known) -> dict[Any, Value]:
+    out = dict(a)
+    for name, value in b.items():
+        out[name] = _join(out[name], value, depth, known) if name in out else value
+    return out
+
+
+def _join_optional(a: Value | None, b: Value | None, depth: int, known: _Known) -> Value | None:
     if a is None:
         return b
-    return a if b is None else join(a, b, depth)
+    return a if b is None else _join(a, b, depth, known)
 
 
-def seq_element(value: Any, depth: int = JOIN_DEPTH) -> Value | None:
+def seq_element(value: Any) -> Value | None:
     """The join of a sequence's elements, or None when nothing is known to be inside."""
+    return _element(value, JOIN_DEPTH, {})
+
+
+def _element(value: Any, depth: int, known: _Known) -> Value | None:
     if value.items is None:
         rest: Value | None = value.rest
         return rest
     out: Value | None = None
     for item in value.items:
-        out = item if out is None else join(out, item, depth)
+        out = item if out is None else _join(out, item, depth, known)
     return out
 
 

@@ -271,6 +271,15 @@ def test_lists_that_hold_themselves_are_joined_and_frozen() -> None:
     assert type(joined) is Seq and joined.items is None
 
 
+def test_parts_that_are_shared_are_joined_once() -> None:
+    one: Value = Tup((py(1),))
+    two: Value = Tup((py(2),))
+    for _ in range(JOIN_DEPTH - 2):
+        one, two = Tup((one,) * 20), Tup((two,) * 20)  # 20 ** 6 ways to the bottom
+    joined = join(one, two)
+    assert type(joined) is Tup and len(set(map(id, joined.items))) == 1
+
+
 def test_more_alternatives_than_allowed_are_unknown() -> None:
     names = [py(letter) for letter in "abcdefg"]
     assert len(alternatives(_joined([*names[:MAX_ALTERNATIVES]]))) == MAX_ALTERNATIVES
