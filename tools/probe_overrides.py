@@ -74,6 +74,8 @@ RESULTS: dict[str, str] = {
 # Functions that no small example reaches: inside a mapped axis, on files, on several devices. Arguments that are
 # static as a number only (``bins``) or hold functions beside arrays (``funclist``).
 LINES: dict[str, str] = {
+    # Its first parameter is a pair of an array and a flag: a tracer inside the pair is what it is for.
+    "jax.scipy.linalg.cho_solve": "c_and_lower@, b@, overwrite_b?@, check_finite?@ -> float",
     "jax.lax.all_gather": "x@, axis_name!, *, axis_index_groups?!, axis?!I, tiled?!B, to?! -> like(x)",
     "jax.lax.all_to_all": "x@, axis_name!, split_axis!I, concat_axis!B, *, axis_index_groups?!, tiled?!B -> like(x)",
     "jax.lax.axis_index": "axis_name! -> int",
