@@ -45,7 +45,6 @@ from jitlint.link.kinds import find_method
 from jitlint.link.machine import MAX_CONTEXTS, MAX_DEPTH, Args, Frame, Machine, Memo, World
 from jitlint.syntax import ir
 
-
 SMALL_BODY = 2
 """Statements of a function that is cheap enough to run in more contexts."""
 
