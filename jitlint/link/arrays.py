@@ -33,6 +33,11 @@ COLLECTIVES = frozenset(
 )
 """Collectives take pytrees and give the same structure."""
 
+COUNTING = frozenset(
+    {"sum", "nansum", "prod", "nanprod", "cumsum", "nancumsum", "cumprod", "nancumprod", "trace"}
+)
+"""Reductions that turn booleans into integers."""
+
 INDEX_REDUCTIONS = frozenset({"argmax", "argmin"})
 REAL_PARTS = frozenset({"real", "imag", "abs", "absolute", "angle"})
 """Of complex numbers these give real ones."""
@@ -296,6 +301,8 @@ def _value(
         dtype = _like(result, by_name, receiver)
         if dtype == "complex" and name in REAL_PARTS:
             dtype = "float"
+        if dtype == "bool" and name in COUNTING:
+            dtype = "int"
     given = by_name.get("dtype")
     if given is not None and given is not NONE:
         dtype = dtype_kind(given)

@@ -129,8 +129,13 @@ def is_concrete(value: Value) -> bool | None:
 def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
     """What `hasattr` answers."""
     t = type(value)
-    if t is Arr:
-        return m.catalogue.array_attribute(name) is not None or m.catalogue.array_method(name) is not None
+    if type(value) is Arr:
+        kind = m.catalogue.array_attribute(name)
+        if kind is not None and kind.startswith("missing"):
+            return bool(value.host)
+        if kind is not None and kind.startswith("concrete-only") and value.modes:
+            return None if value.weak else False
+        return kind is not None or m.catalogue.array_method(name) is not None
     if t is Py:
         a: Any = value
         if a.kind in ("int", "float", "bool", "str", "none") and name in (
@@ -187,7 +192,9 @@ def _instance_of_one(m: Machine, value: Value, cls: Value) -> bool | None:
         return None
     name = cls.dotted
     if name == "builtins.type":
-        return True if t is Class else None if t in (Tree, Ext) or (t is Py and a.kind == "static") else False
+        if t is Tree:
+            return None if a.weak or not a.modes else False
+        return True if t is Class else None if t is Ext or (t is Py and a.kind == "static") else False
     if name in m.transforms.arrays:
         return _instance_of_array(value, name)
     if name in HOST_ARRAY_TYPES:

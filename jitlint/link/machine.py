@@ -15,7 +15,7 @@ from typing import Any
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.load import Catalogue
 from jitlint.catalogue.transforms import Role, Transforms
-from jitlint.infer.events import AnyEvent, Place, Step, TracedFunction
+from jitlint.infer.events import AnyEvent, Leak, Place, Step, TracedFunction
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import UNKNOWN, Arr, Func, Inst, S, Scope, Tree, Value, Xform, mode_letters
 
@@ -96,7 +96,7 @@ class Frame:
     """One activation of a function or a module body."""
 
     __slots__ = (
-        "at", "breaks", "cls", "confidence", "continues", "depth", "fn", "ground", "key", "module", "owner", "recv", "returns", "scope", "steps",
+        "at", "breaks", "caught", "cls", "confidence", "continues", "depth", "fn", "ground", "key", "module", "owner", "recv", "returns", "scope", "steps",
         "token", "world", "yields",
     )  # fmt: skip
 
@@ -129,6 +129,7 @@ class Frame:
         self.owner: ClassInfo | None = None
         self.key = 0
         self.at = 0
+        self.caught = False
 
     @property
     def qualname(self) -> str:
@@ -219,7 +220,7 @@ class Machine:
         ``where``: module and function of the place when it is not the frame's own. Inside an excused region
         nothing is recorded.
         """
-        if f.world.excused:
+        if f.world.excused or (f.caught and kind is not Leak):
             return
         weak = False
         why = modes = ""

@@ -21,6 +21,7 @@ from jitlint.infer.values import (
     Arr,
     Class,
     Ext,
+    ExtInst,
     Func,
     Inst,
     Map,
@@ -275,6 +276,8 @@ def compare(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -
     if op in ("in", "not in"):
         return _membership(m, f, at, op == "in", left, right)
     tl, tr = type(left), type(right)
+    if any(type(v) is ExtInst and v.dotted == "jax.tree_util.PyTreeDef" for v in (left, right)):
+        return BOOL
     if tl is Py and tr is Py:
         return _compare_python(op, left, right)
     if tl is Union or tr is Union:

@@ -49,6 +49,15 @@ def guarded(m: Machine, f: Frame, handlers: list[ir.Handler]) -> World:
     return f.world
 
 
+def catches_type_errors(handlers: list[ir.Handler]) -> bool:
+    """Whether the body itself, not what it calls, is prepared for what JAX raises: tracing errors are type errors."""
+    return any(_is_broad(h) and not any(type(s) is ir.Raise for s in h.body) for h in handlers)
+
+
+def _is_broad(handler: ir.Handler) -> bool:
+    return handler.type is None or any(n in ("TypeError", "Exception") for n in _names(handler.type))
+
+
 def catches_missing_names(handlers: list[ir.Handler]) -> bool:
     """Whether a ``try`` is prepared for names that this version of a library does not have."""
     names = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception")

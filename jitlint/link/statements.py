@@ -257,11 +257,12 @@ def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
     token, f.token = f.token, object()
     world = f.world
     f.world = regions.guarded(m, f, node.handlers)
+    caught, f.caught = f.caught, f.caught or regions.catches_type_errors(node.handlers)
     fallback = regions.catches_missing_names(node.handlers)
     m.guards += fallback
     reached = run_block(m, f, node.body)
     m.guards -= fallback
-    f.world = world
+    f.world, f.caught = world, caught
     if reached and node.orelse:
         reached = run_block(m, f, node.orelse)
     out: dict[str, Value] | None = f.scope.vars if reached else None

@@ -359,7 +359,7 @@ def _must_be_array(tree: Tree, index: Value) -> bool:
     """Stores through integers, slices, tuples or arrays are made to arrays, not to dicts."""
     if tree.evidence == "array":
         return True
-    if tree.evidence in ("map", "seq"):
+    if tree.evidence in ("map", "seq", "ref"):
         return False
     return type(index) in (SliceVal, Tup, Arr) or (type(index) is Py and index.kind == "int")
 

@@ -204,6 +204,8 @@ def _lift_arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | No
 
 
 def _lift_more(x: Xform, value: Value, level: int) -> Value:
+    if x.spec.kernel:
+        return _references(value, x.spec.modes, level, "")
     return pytrees.lift(value, x.spec.modes, level, "", x.spec.filter)
 
 
@@ -218,7 +220,7 @@ def _lift_one(
     why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
     if spec.kernel:
         return _references(value, spec.modes, level, why)
-    if spec.modes == 2 and type(value) is Arr and value.rank:
+    if spec.axes and type(value) is Arr and value.rank:
         value = Arr(value.modes, value.dtype, value.rank - 1, value.why, value.level, value.weak, value.host)
     return pytrees.lift(value, spec.modes, level, why, spec.filter)
 
