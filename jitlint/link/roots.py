@@ -156,7 +156,7 @@ def run_roles(m: Machine) -> None:
             continue
         for name, value in list(info.namespace.items()):
             if type(value) is Func and _is_traced_method(role.traced_methods, role.setup, name):
-                _run_method(m, info, value, role.name)
+                _run_method(m, info, value.wraps if type(value.wraps) is Func else value, role.name)
 
 
 def _is_traced_method(patterns: tuple[str, ...], setup: tuple[str, ...], name: str) -> bool:
