@@ -70,7 +70,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     files = sorted(str(path) for path in options.folder.rglob("*.py"))
-    check = [sys.executable, "-m", "jitlint", "check", "--exit-zero", "--output-format", "concise", str(options.folder)]
+    check = [
+        sys.executable,
+        "-m",
+        "jitlint",
+        "check",
+        "--exit-zero",
+        "--output-format",
+        "concise",
+        str(options.folder),
+    ]
     parse_cpu, check_cpu, one_wall, two_wall, warm_wall = [], [], [], [], []
     for _ in range(options.rounds):
         parse_cpu.append(run([sys.executable, "-c", PARSE], "\0".join(files))[0])
