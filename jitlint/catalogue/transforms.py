@@ -44,6 +44,7 @@ class Wrap:
     filter: bool = False
     strict: bool = False
     kernel: bool = False
+    static_hash: bool = True
     doc: str = ""
 
 

@@ -368,8 +368,8 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
             leaks.stored_in_scope(m, f, a.info.scope, name, value, "attribute")
         elif t is ExtInst:
             a.attrs[name] = value
-        elif t is Arr and not a.host and not a.weak:
-            m.emit(f, ArrayStore, at, alt, op="attribute", what=name)
+        elif t is Arr and not a.host and not a.weak and (a.modes or m.catalogue.array_attribute(name)):
+            m.emit(f, ArrayStore, at, alt, op="attribute", what=name)  # a concrete array takes new names
 
 
 _GETTERS: dict[type, Any] = {

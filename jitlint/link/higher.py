@@ -185,7 +185,7 @@ def _shape_argument(
     if kind == "leaf":
         return pytrees.leaf(value)
     if kind == "elem":
-        value = slice_leaves(f, value)
+        value = pytrees.with_rank(value, -1)
     if one.modes == -1:
         return on_host(value)
     if one.modes <= 0:
@@ -202,30 +202,6 @@ def on_host(value: Value) -> Value:
     if type(lowered) is Arr:
         return Arr(0, lowered.dtype, lowered.rank, "", 0, False, True)
     return lowered
-
-
-def slice_leaves(f: Frame, value: Value, depth: int = pytrees.DEPTH) -> Value:
-    """Every leaf without its leading axis."""
-    t = type(value)
-    a: Any = value
-    if t is Arr:
-        return Arr(a.modes, a.dtype, a.rank - 1 if a.rank else None, a.why, a.level, a.weak, a.host)
-    if depth == 0:
-        return UNKNOWN
-    if t is Tup:
-        return Tup(tuple([slice_leaves(f, i, depth - 1) for i in a.items]), a.cls)
-    if t is Map:
-        rest = None if a.rest is None else slice_leaves(f, a.rest, depth - 1)
-        return Map({k: slice_leaves(f, v, depth - 1) for k, v in a.entries.items()}, rest, a.level)
-    if t is Seq and a.kind == "list" and a.items is not None:
-        return Seq("list", [slice_leaves(f, i, depth - 1) for i in a.items], None, a.level)
-    if t is Inst and pytrees.is_pytree(a.cls):
-        return Inst(
-            a.cls, {k: slice_leaves(f, v, depth - 1) for k, v in a.attrs.items()}, a.level, None, a.open
-        )
-    if t is Union:
-        return _join_all([slice_leaves(f, i, depth - 1) for i in a.alts])
-    return value
 
 
 def _result(
@@ -254,7 +230,7 @@ def _result(
         if not w.eager_jit:
             carries.check_pair(m, f, at, spec, results[0])
             carries.check_carry(m, f, at, spec, named.get("init", UNKNOWN), carry)
-        return Tup((out(_either(init, carry)), out(ys)))
+        return Tup((out(_either(init, carry)), pytrees.with_rank(out(ys), 1)))
     if kind in ("while", "fori"):
         name = "init_val"
         init = given[-1][-1] if given[-1] else UNKNOWN
@@ -272,7 +248,9 @@ def _result(
             else _opaque(f, outer)
         )
     if kind in ("stack", "first"):
-        return out(results[0]) if results[0] is not UNKNOWN else _opaque(f, outer)
+        if results[0] is UNKNOWN:
+            return _opaque(f, outer)
+        return pytrees.with_rank(out(results[0]), 1 if kind == "stack" else 0)
     if kind == "last":
         return out(results[-1])
     if kind == "tree_map":

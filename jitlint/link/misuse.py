@@ -94,7 +94,7 @@ def _is_hashable(info: ClassInfo) -> bool:
 def check_static_value(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> bool:
     """A static argument must be hashable. Answers whether it certainly is not."""
     reasons = [unhashable(a) for a in alternatives(value)]
-    if not reasons or not all(reasons):
+    if not x.spec.static_hash or not reasons or not all(reasons):
         return False
     m.emit(
         f,

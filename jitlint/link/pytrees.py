@@ -245,6 +245,34 @@ def leaf(value: Value, depth: int = DEPTH) -> Value:
     return out if out is not None else UNKNOWN
 
 
+def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:
+    """Every array leaf with so many axes more or less; None: with an unknown number of axes."""
+    t = type(value)
+    a: Any = value
+    if t is Arr:
+        rank = None if change is None or a.rank is None or a.rank + change < 0 else a.rank + change
+        return Arr(a.modes, a.dtype, rank, a.why, a.level, a.weak, a.host)
+    if depth == 0:
+        return UNKNOWN
+    if t is Tup:
+        return Tup(tuple([with_rank(i, change, depth - 1) for i in a.items]), a.cls)
+    if t is Map:
+        rest = None if a.rest is None else with_rank(a.rest, change, depth - 1)
+        return Map({k: with_rank(v, change, depth - 1) for k, v in a.entries.items()}, rest, a.level)
+    if t is Seq and a.kind == "list" and a.items is not None:
+        return Seq("list", [with_rank(i, change, depth - 1) for i in a.items], None, a.level)
+    if t is Inst and is_pytree(a.cls):
+        attrs = {k: with_rank(v, change, depth - 1) for k, v in a.attrs.items()}
+        return Inst(a.cls, attrs, a.level, None, a.open)
+    if t is Union:
+        out: Value | None = None
+        for alt in a.alts:
+            one = with_rank(alt, change, depth - 1)
+            out = one if out is None else join(out, one)
+        return out if out is not None else UNKNOWN
+    return value
+
+
 def children(value: Value) -> list[Value] | None:
     """The children of a tuple, list or dict whose items are all known, else None."""
     if type(value) is Tup:

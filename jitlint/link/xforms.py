@@ -220,8 +220,8 @@ def _lift_one(
     why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
     if spec.kernel:
         return _references(value, spec.modes, level, why)
-    if spec.axes and type(value) is Arr and value.rank:
-        value = Arr(value.modes, value.dtype, value.rank - 1, value.why, value.level, value.weak, value.host)
+    if spec.axes:
+        value = pytrees.with_rank(value, -1)
     return pytrees.lift(value, spec.modes, level, why, spec.filter)
 
 
@@ -272,6 +272,8 @@ def _leave(m: Machine, f: Frame, inner: Frame, x: Xform, args: Args, result: Val
         misuse.check_output(m, inner, x, result)
     w = f.world
     out = pytrees.lower(result, spec.modes, w.here, w.level, outer & ~S if not w.here else outer)
+    if spec.axes:
+        out = pytrees.with_rank(out, 1 if "out_axes" not in x.options else None)
     if spec.result == "same":
         return out
     aux = x.options.get("has_aux")
