@@ -354,6 +354,8 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
             leaks.stored(m, f, at, alt, value, "attribute", name)
             if f.world.level:
                 guesses.run_protocol(m, f, at, a, "__setattr__", [STR, value])
+            if leaks.outlives(a, value):
+                value = UNKNOWN  # blamed at the store; what others read later is no tracer of theirs
             old = a.attrs.get(name)
             strong = len(alts) == 1 and a.token is f.token
             a.attrs[name] = value if old is None or strong else join(old, value)

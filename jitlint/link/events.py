@@ -46,7 +46,7 @@ def confidence_of(value: Value) -> Confidence | None:
     """Lower confidence when only some alternatives are traced; None when nothing lowers it."""
     if type(value) is not Union:
         return None
-    if any(type(a) is Py and (a.const is None or a.const is True) for a in value.alts):
+    if any(type(a) is Py and a.kind in ("none", "bool") for a in value.alts):
         return Confidence.POSSIBLE
     traced = [a for a in value.alts if (type(a) is Arr or type(a) is Tree) and a.modes]
     return None if len(traced) == len(value.alts) else Confidence.LIKELY

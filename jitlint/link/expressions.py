@@ -166,6 +166,8 @@ def _boolop(m: Machine, f: Frame, node: ir.BoolOp) -> Value:
         return left
     if outcome is None:
         kept = branches.filter_truth(left, not is_and)
+        if type(kept) is Py and kept.kind == "bool" and hurt(right, STAGED_OR_BATCHED) is not None:
+            return right  # whoever asks for the truth of the whole may get to ask the right side
         return right if kept is None else join(kept, right)
     return right
 

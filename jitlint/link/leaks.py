@@ -82,3 +82,9 @@ def cached(m: Machine, f: Frame, func: Func, level: int, result: Value, target: 
             where = (func.fn.module.name, func.fn.qualname)
             m.emit(f, Leak, at, tracer, confidence_of(result), where, target=target, what=func.fn.name)
             return
+
+
+def outlives(box: Inst, value: Value) -> bool:
+    """Whether the value holds a tracer of a trace that the box is older than."""
+    tracer = deepest_tracer(value)
+    return tracer is not None and tracer.level > box.level

@@ -38,6 +38,7 @@ from jitlint.link.events import (
 )
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
+from jitlint.syntax import ir
 
 
 def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = None) -> Value:
@@ -46,7 +47,10 @@ def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = 
     for alt in alternatives(obj):
         if type(alt) is Py and alt.kind == "none":
             continue
-        one = _get_one(m, f, at, alt, index)
+        if type(alt) is Arr and type(index) is Py and index.kind == "str" and type(node) is not ir.Const:
+            one: Value = UNKNOWN  # a name chosen elsewhere: then the value is hardly an array on this path
+        else:
+            one = _get_one(m, f, at, alt, index)
         out = one if out is None else join(out, one)
     return out if out is not None else UNKNOWN
 
