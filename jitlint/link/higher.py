@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import Step
@@ -15,9 +14,7 @@ from jitlint.infer.values import (
     Arr,
     B,
     ExtInst,
-    Inst,
     L,
-    Map,
     Py,
     S,
     Seq,
