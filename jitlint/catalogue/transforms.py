@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from jitlint.catalogue.schema import CatalogueError
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -20,10 +22,6 @@ else:
 
 MODE_BITS = {"S": 1, "B": 2, "L": 4}
 """The same bits as `jitlint.infer.values`; the layers forbid importing them from here."""
-
-
-class CatalogueError(ValueError):
-    """A catalogue file does not follow the schema; the message names the file and the entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +180,19 @@ def read(data: dict[str, Any], into: Transforms, source: str) -> None:
 
 
 @functools.cache
-def load_transforms() -> Transforms:
-    """The built-in entries, read once per process."""
+def load_transforms(extra: tuple[str, ...] = ()) -> Transforms:
+    """The built-in entries and those of the user's own files ``extra``, read once per process.
+
+    Raises `CatalogueError` when a user's file cannot be read or does not follow the schema.
+    """
     out = Transforms()
     folder = Path(__file__).parent / "data"
     for file in ("transforms.toml", "frameworks.toml"):
         read(tomllib.loads((folder / file).read_text(encoding="utf-8")), out, file)
+    for name in extra:
+        try:
+            data = tomllib.loads(Path(name).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise CatalogueError(f"catalogue {name}: {error}") from error
+        read(data, out, name)
     return out

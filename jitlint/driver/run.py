@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from jitlint.base.config import Settings
+from jitlint.base.config import ConfigError, Settings
 from jitlint.base.diagnostic import Confidence, Finding, Related, Span
 from jitlint.base.result import AnalysisError, CheckResult, Reason, Statistics, TracedResult, TracedRow
 from jitlint.base.text import display_path
@@ -228,6 +228,7 @@ class _Run:
             return lowered, self._analyse(lowered)
 
     def _analyse(self, lowered: Lowered) -> Analysis:
+        from jitlint.catalogue.schema import CatalogueError
         from jitlint.driver.deep import on_deep_stack
         from jitlint.driver.project import is_test
         from jitlint.link.program import ModuleInput, Options, analyse
@@ -249,6 +250,8 @@ class _Run:
         )
         try:
             return on_deep_stack(lambda: analyse(modules, options))
+        except CatalogueError as error:
+            raise ConfigError(str(error)) from error
         except Exception as error:
             raise AnalysisError(f"{type(error).__name__}: {error}") from error
 
