@@ -195,10 +195,18 @@ def _shape_argument(
 
 def on_host(value: Value) -> Value:
     """What a host callback receives: concrete arrays."""
-    lowered = pytrees.lower(value, ALL_MODES, 0, 0)
-    if type(lowered) is Arr:
-        return Arr(0, lowered.dtype, lowered.rank, "", 0, False, True)
-    return lowered
+    return _to_numpy(pytrees.lower(value, ALL_MODES, 0, 0))
+
+
+def _to_numpy(value: Value) -> Value:
+    if type(value) is Tree:
+        return UNKNOWN  # NumPy arrays in an unknown structure
+    if type(value) is Arr:
+        return Arr(0, value.dtype, value.rank, "", 0, False, True)
+    if type(value) is Union:
+        return _join_all([_to_numpy(alt) for alt in value.alts])
+    parts = pytrees.children(value)
+    return pytrees.with_children(value, [_to_numpy(part) for part in parts]) if parts else value
 
 
 def _result(
