@@ -156,7 +156,18 @@ def run_roles(m: Machine) -> None:
             continue
         for name, value in list(info.namespace.items()):
             if type(value) is Func and _is_traced_method(role.traced_methods, role.setup, name):
-                _run_method(m, info, value.wraps if type(value.wraps) is Func else value, role.name)
+                _run_method(m, info, _undecorated(info, name, value), role.name)
+
+
+def _undecorated(info: ClassInfo, name: str, value: Func) -> Func:
+    """The method as it is written in the class: a wrapper's ``*args`` would hide what its parameters are."""
+    qualname = f"{info.qualname}.{name}"
+    if value.fn.qualname == qualname:
+        return value
+    for fn in info.module.functions:
+        if fn.qualname == qualname and fn.values:
+            return fn.values[-1]
+    return value
 
 
 def _is_traced_method(patterns: tuple[str, ...], setup: tuple[str, ...], name: str) -> bool:
