@@ -1,1 +1,0 @@
-"""Modules of the project and how imports resolve."""
