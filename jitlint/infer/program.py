@@ -40,7 +40,6 @@ class FuncInfo:
     values: list[Func] = field(default_factory=list)
     returned: dict[int, Value] = field(default_factory=dict)
     evidence: dict[str, str] | None = None
-    wrapped_by_jit: bool = False
     _body: list[ir.Stmt] | None = None
 
     @property

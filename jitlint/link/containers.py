@@ -181,10 +181,6 @@ def _nothing(m: Machine, f: Frame, at: int, box: Value, args: Args) -> Value:
     return NONE
 
 
-def _itself(m: Machine, f: Frame, at: int, box: Value, args: Args) -> Value:
-    return box
-
-
 _SEQ_METHODS: Final[dict[str, BoxMethod]] = {
     "append": _append,
     "appendleft": _appendleft,

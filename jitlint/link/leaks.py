@@ -54,18 +54,16 @@ def stored(m: Machine, f: Frame, at: int, box: Any, value: Value, target: str, w
     level = box.level
     if level >= f.world.level:
         return
-    _leak(m, f, at, level, value, target, what, box)
+    _leak(m, f, at, level, value, target, what)
 
 
 def stored_in_scope(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:
     """A value is bound to a global or nonlocal name."""
     if scope.level < f.world.level:
-        _leak(m, f, f.at, scope.level, value, target, name, scope)
+        _leak(m, f, f.at, scope.level, value, target, name)
 
 
-def _leak(
-    m: Machine, f: Frame, at: int, level: int, value: Value, target: str, what: str, home: object
-) -> None:
+def _leak(m: Machine, f: Frame, at: int, level: int, value: Value, target: str, what: str) -> None:
     tracer = deepest_tracer(value)
     if tracer is None or tracer.level <= level:
         return

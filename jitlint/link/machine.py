@@ -175,12 +175,8 @@ class Machine:
     memo: dict[tuple[Any, ...], Memo] = field(default_factory=dict)
     interned: dict[Any, int] = field(default_factory=dict)
     sites: list[Site] = field(default_factory=list)
-    site_keys: set[Any] = field(default_factory=set)
     jit_sites: dict[tuple[str, int], bool] = field(default_factory=dict)
-    used: set[int] = field(default_factory=set)
     activations: int = 0
-    leaks: dict[int, Any] = field(default_factory=dict)
-    missing_modules: set[str] = field(default_factory=set)
     catalogue_roots: list[Any] = field(default_factory=list)
     class_roles: dict[int, Role] = field(default_factory=dict)
     removed_seen: dict[tuple[str, int], str] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitlint.infer.values import Ext, ExtInst, Value
+from jitlint.infer.values import ExtInst, Value
 from jitlint.link.machine import Frame, Machine, World
 from jitlint.syntax import ir
 
@@ -70,8 +70,3 @@ def _names(node: Any) -> list[str]:
     if type(node) is ir.Attr:
         return [node.name]
     return [node.id] if type(node) is ir.Name else []
-
-
-def is_expected(value: Value) -> bool:
-    """Whether a callable is one of those that run code which is expected to fail."""
-    return type(value) is Ext and value.dotted in EXPECTED
