@@ -36,6 +36,7 @@ class FuncInfo:
     module: ModuleInfo
     node: ir.Function
     contexts: int = 0
+    guesses: int = 0
     cold: bool = False
     values: list[Func] = field(default_factory=list)
     returned: dict[int, Value] = field(default_factory=dict)

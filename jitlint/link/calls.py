@@ -45,11 +45,6 @@ from jitlint.link.kinds import find_method
 from jitlint.link.machine import MAX_CONTEXTS, MAX_DEPTH, Args, Frame, Machine, Memo, World
 from jitlint.syntax import ir
 
-SMALL_BODY = 2
-"""Statements of a function that is cheap enough to run in more contexts."""
-
-SMALL_BONUS = 4
-
 
 def make_function(m: Machine, f: Frame, index: int) -> Func:
     """The function value of a ``def`` or ``lambda``: its code, the scope it closes over, its defaults."""
@@ -212,8 +207,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         return UNKNOWN
     traced = world.level > 0 and (world.here or any(traced_modes(v) for v in bound.values()))
     fn.contexts += 1
-    small = SMALL_BONUS if len(fn.body) <= SMALL_BODY else 1
-    if fn.contexts > small * (4 * MAX_CONTEXTS if traced else MAX_CONTEXTS):
+    if fn.contexts > (4 * MAX_CONTEXTS if traced else MAX_CONTEXTS):
         return UNKNOWN
     memo = m.memo[key] = Memo()
     m.activations += 1

@@ -12,8 +12,17 @@ from jitlint.link import calls, classes
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
 
+GUESSES = 6
+"""Runs of one function that rest on a guess."""
+
 GUESS_DEPTH = 24
 """Activations on the abstract stack beyond which nothing is guessed."""
+
+
+def _worth(func: Func) -> bool:
+    """Whether another guess at a function may still reach something new."""
+    func.fn.guesses += 1
+    return func.fn.guesses <= GUESSES
 
 
 def guess(m: Machine, f: Frame, at: int, name: str, args: Args) -> None:
@@ -24,7 +33,7 @@ def guess(m: Machine, f: Frame, at: int, name: str, args: Args) -> None:
         return
     info, func = found[0]
     params = func.fn.node.params
-    if not params or params[0].name != "self" or info.cold_running or func.fn.id in m.traced:
+    if not params or params[0].name != "self" or info.cold_running or not _worth(func):
         return
     inner = calls.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
     receiver = classes.cold_instance(m, info)
@@ -36,7 +45,7 @@ def guess_property(m: Machine, f: Frame, at: int, name: str) -> None:
     found = m.properties_by_name.get(name, ())
     if len(found) == 1 and f.depth <= GUESS_DEPTH and not found[0][0].cold_running:
         info, func = found[0]
-        if type(func) is Func and func.fn.id in m.traced:
+        if type(func) is Func and not _worth(func):
             return
         inner = calls.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
         calls.call(m, inner, at, func, Args([classes.cold_instance(m, info)]))
@@ -45,7 +54,7 @@ def guess_property(m: Machine, f: Frame, at: int, name: str) -> None:
 def run_protocol(m: Machine, f: Frame, at: int, recv: Inst, name: str, args: list[Value]) -> None:
     """A special method that Python runs behind an operation inside a trace; only its own findings matter."""
     method = find_method(recv, name)
-    if type(method) is Func and f.depth <= GUESS_DEPTH and method.fn.id not in m.traced:
+    if type(method) is Func and f.depth <= GUESS_DEPTH and _worth(method):
         inner = calls.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
         calls.call(m, inner, at, method, Args([recv, *args]))
 
@@ -53,6 +62,6 @@ def run_protocol(m: Machine, f: Frame, at: int, recv: Inst, name: str, args: lis
 def run_callbacks(m: Machine, f: Frame, at: int, args: Args) -> None:
     """Functions handed to a library inside a trace: they probably run there, on who knows what."""
     for value in (*args.pos, *args.kw.values()):
-        if type(value) is Func and not value.fn.node.is_generator and value.fn.id not in m.traced:
+        if type(value) is Func and not value.fn.node.is_generator and _worth(value):
             inner = calls.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
             calls.call(m, inner, at, value, Args([UNKNOWN] * len(value.fn.node.params)))

@@ -156,7 +156,10 @@ def run_roles(m: Machine) -> None:
             continue
         for name, value in list(info.namespace.items()):
             if type(value) is Func and _is_traced_method(role.traced_methods, role.setup, name):
-                _run_method(m, info, _undecorated(info, name, value), role.name)
+                _run_method(m, info, value, role.name)
+                written = _undecorated(info, name, value)
+                if written is not value:
+                    _run_method(m, info, written, role.name)
 
 
 def _undecorated(info: ClassInfo, name: str, value: Func) -> Func:
