@@ -59,7 +59,8 @@ def origins(found: Iterable[Verdict], paths: Mapping[str, str]) -> dict[str, set
     wanted: defaultdict[str, set[int]] = defaultdict(set)
     for verdict in found:
         place = verdict.event.place
-        for module, at in [(place.module, place.at), *((step.module, step.at) for step in place.steps)]:
+        told = (*place.steps, *verdict.event.also)
+        for module, at in [(place.module, place.at), *((step.module, step.at) for step in told)]:
             if module in paths:
                 wanted[paths[module]].add(at)
     return dict(wanted)
@@ -83,7 +84,7 @@ def findings(
         words = {"{expr}": quote(lines[path], span), "{why}": verdict.event.why or "its value"}
         related = tuple(
             Related(paths[step.module], positions.span(paths[step.module], step.at), step.message)
-            for step in place.steps
+            for step in (*place.steps, *verdict.event.also)
             if step.module in paths
         )
         result.append(

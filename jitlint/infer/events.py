@@ -39,12 +39,13 @@ class Event:
     """Base of all events. ``why``: what makes the value a tracer ("parameter `x` of `f`"), or "".
 
     modes: the letters S (staged), B (batched), L (linear) of the tracer; "" when the operation fails on
-    plain JAX arrays too.
+    plain JAX arrays too. also: other lines that belong to the story ("`SCALE` is rebound here").
     """
 
     place: Place
     why: str = ""
     modes: str = ""
+    also: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
