@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Union
+from typing import ClassVar, Union
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,12 @@ class Raises:
     classes: tuple[str, ...]
     later: bool = False
 
+    @property
+    def words(self) -> str:
+        """The outcome as a sentence."""
+        where = "later, when the value is used" if self.later else "at the flagged line"
+        return f"Raises {' or '.join(f'`{name}`' for name in self.classes)} {where}."
+
 
 @dataclass(frozen=True, slots=True)
 class RunsOnce:
@@ -24,6 +30,10 @@ class RunsOnce:
 
     Shown by running the same calls with and without `jax.disable_jit`: the line runs fewer times with jit.
     """
+
+    words: ClassVar[str] = (
+        "The flagged line runs while JAX traces: once for many calls instead of at each of them."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +43,10 @@ class BakesConstant:
     Shown by running the same calls with and without `jax.disable_jit`: the results differ.
     """
 
+    words: ClassVar[str] = (
+        "The value is fixed when JAX traces: the compiled function goes on answering with the old one."
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class Retraces:
@@ -40,6 +54,8 @@ class Retraces:
 
     Shown by counting traces over several calls.
     """
+
+    words: ClassVar[str] = "JAX traces and compiles the same code again and again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +65,8 @@ class Unrolls:
     Shown by counting the equations of the jaxpr against the trip count.
     """
 
+    words: ClassVar[str] = "The jaxpr holds one copy of the loop body per turn."
+
 
 @dataclass(frozen=True, slots=True)
 class RepeatsDraw:
@@ -57,15 +75,21 @@ class RepeatsDraw:
     Shown by comparing the key data of all draws.
     """
 
+    words: ClassVar[str] = "The same key data is consumed twice: the same random bits come again."
+
 
 @dataclass(frozen=True, slots=True)
 class IgnoresBounds:
     """JAX answers where NumPy raises IndexError. Shown by asking both."""
 
+    words: ClassVar[str] = "JAX clamps, drops or fills where NumPy raises IndexError."
+
 
 @dataclass(frozen=True, slots=True)
 class DropsResult:
     """The flagged expression computes a new value that nobody reads. Shown by the unchanged array."""
+
+    words: ClassVar[str] = "The array stays as it was; the new one is thrown away."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +99,19 @@ class Unsynced:
     Shown by the absence of any wait (`block_until_ready` or a host conversion) between the readings.
     """
 
+    words: ClassVar[str] = "Nothing waits for the result before the clock is read again."
+
 
 @dataclass(frozen=True, slots=True)
 class Advisory:
     """Nothing observable; ``why`` says why the rule exists all the same."""
 
     why: str
+
+    @property
+    def words(self) -> str:
+        """The outcome as a sentence."""
+        return f"{self.why[:1].upper()}{self.why[1:]}."
 
 
 Outcome = Union[

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from jitlint.base.outcome import Raises
 from jitlint.base.result import TracedRow
 from jitlint.base.rule import Rule
 from jitlint.report.style import Style, visible
@@ -70,10 +69,6 @@ def explanation(rule: Rule, url: str | None, style: Style) -> Iterator[str]:
     yield ""
     yield style.paint("## What JAX does", "bold")
     yield ""
-    if isinstance(rule.outcome, Raises):
-        where = "later, when the value is used" if rule.outcome.later else "at the flagged line"
-        yield f"Raises {' or '.join(f'`{name}`' for name in rule.outcome.classes)} {where}."
-    else:
-        yield f"{rule.outcome.why[:1].upper()}{rule.outcome.why[1:]}."
+    yield rule.outcome.words
     yield ""
     yield f"Since version {rule.since}." + (f" More: {url}" if url else "")
