@@ -7,37 +7,67 @@ is the driver's business (`jitlint.driver.config`).
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from jitlint.base.diagnostic import Confidence
+from jitlint.base.diagnostic import Confidence, Severity
 
 
 class ConfigError(Exception):
     """A configuration file or option that cannot be used. The message is for the user."""
 
 
+FileIgnores = tuple[tuple[str, tuple[str, ...]], ...]
+"""Patterns of files, each with the selectors that are ignored in them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that changes what a run reports.
+    """Everything that changes what a run reports. `KEYS` says what each means to the user.
 
-    select, ignore: code prefixes (``JIT1``), codes, names or ``ALL``. exclude, traced: patterns.
-    catalogue: files with additional library knowledge, as absolute paths after loading. directory: where
-    the configuration was found, which the patterns of ``exclude`` are relative to.
+    severity: the least one to report; None: warning, and whatever is selected. catalogue, baseline, extend: absolute
+    paths after loading. directory: where the configuration was found, which patterns are relative to. source: the
+    configuration file, "" for none.
     """
 
     select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    extend_ignore: tuple[str, ...] = ()
+    per_file_ignores: FileIgnores = ()
     min_confidence: Confidence = Confidence.LIKELY
+    severity: Severity | None = None
     exclude: tuple[str, ...] = ()
+    extend_exclude: tuple[str, ...] = ()
     traced: tuple[str, ...] = ()
     catalogue: tuple[str, ...] = ()
+    baseline: str = ""
+    extend: str = ""
     directory: str = ""
+    source: str = ""
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """All patterns of files to leave out."""
+        return (*self.exclude, *self.extend_exclude)
 
 
-_LISTS = ("select", "ignore", "exclude", "traced", "catalogue")
-KEYS = (*_LISTS, "min-confidence")
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of the configuration, as the reference shows it. ``check`` turns a raw value into the setting."""
+
+    name: str
+    kind: str
+    default: str
+    help: str
+    example: str
+    check: Callable[[object, str], object] = field(repr=False)
+
+    @property
+    def attribute(self) -> str:
+        """The name of the setting in `Settings`."""
+        return self.name.replace("-", "_")
 
 
 def parse_confidence(value: object, where: str) -> Confidence:
@@ -48,24 +78,16 @@ def parse_confidence(value: object, where: str) -> Confidence:
     raise ConfigError(f"{where}: {value!r} is not a confidence; use {_or(names)}")
 
 
-def settings_from_mapping(table: Mapping[str, object], where: str) -> Settings:
-    """Check the keys and values of one configuration table. ``where`` names it in messages.
-
-    Raises ConfigError for an unknown key (naming the nearest valid one) or a bad value.
-    """
-    values: dict[str, Any] = {}
-    for key, value in table.items():
-        if key not in KEYS:
-            raise ConfigError(f"{where}: unknown key {key!r}; {_nearest(key)}")
-        if key == "min-confidence":
-            values["min_confidence"] = parse_confidence(value, f"{where}: {key}")
-        else:
-            values[key] = _string_list(value, f"{where}: {key}")
-    return Settings(**values)
+def parse_severity(value: object, where: str) -> Severity:
+    """A severity by its name. Raises ConfigError for anything else."""
+    names = [level.value for level in Severity]
+    if isinstance(value, str) and value in names:
+        return Severity(value)
+    raise ConfigError(f"{where}: {value!r} is not a severity; use {_or(names)}")
 
 
-def _string_list(value: object, where: str) -> tuple[str, ...]:
-    """A list of strings; INI files give one string with commas or line breaks between the items."""
+def string_list(value: object, where: str) -> tuple[str, ...]:
+    """A list of strings; INI files and options give one string with commas or line breaks between the items."""
     if isinstance(value, str):
         return tuple(item.strip() for item in value.replace("\n", ",").split(",") if item.strip())
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
@@ -73,9 +95,161 @@ def _string_list(value: object, where: str) -> tuple[str, ...]:
     raise ConfigError(f"{where}: expected a list of strings, not {value!r}")
 
 
+def file_ignores(value: object, where: str) -> FileIgnores:
+    """Patterns with selectors: a table, or text in the manner of flake8 (``tests/*: JIT1, JIT305``).
+
+    Raises ConfigError for anything else.
+    """
+    if isinstance(value, Mapping):
+        return tuple((str(pattern), string_list(codes, where)) for pattern, codes in value.items())
+    if not isinstance(value, str):
+        raise ConfigError(f"{where}: expected a table of patterns and codes, not {value!r}")
+    found: list[tuple[str, list[str]]] = []
+    for item in value.replace("\n", ",").split(","):
+        pattern, colon, code = item.rpartition(":")
+        if colon and pattern.strip():
+            found.append((pattern.strip(), []))
+        if code.strip():
+            if not found:
+                raise ConfigError(f"{where}: expected PATTERN:CODES, not {item.strip()!r}")
+            found[-1][1].append(code.strip())
+    if any(not codes for _, codes in found):
+        raise ConfigError(f"{where}: a pattern without codes in {value.strip()!r}")
+    return tuple((pattern, tuple(codes)) for pattern, codes in found)
+
+
+def _string(value: object, where: str) -> str:
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    raise ConfigError(f"{where}: expected a path, not {value!r}")
+
+
+KEYS: tuple[Key, ...] = (
+    Key(
+        "select",
+        "list of rules",
+        "every rule that is on by default",
+        "Report exactly these rules: prefixes (`JIT1`), codes, names or `ALL`. Where `select` and `ignore` both match,"
+        " the more specific one decides, then `ignore`.",
+        'select = ["JIT1", "JIT304", "key-reuse"]',
+        string_list,
+    ),
+    Key(
+        "extend-select",
+        "list of rules",
+        "none",
+        "Report these rules too.",
+        'extend-select = ["JIT702"]',
+        string_list,
+    ),
+    Key("ignore", "list of rules", "none", "Do not report these rules.", 'ignore = ["JIT511"]', string_list),
+    Key(
+        "extend-ignore",
+        "list of rules",
+        "none",
+        "Do not report these rules either: adds to the `ignore` of an extended configuration.",
+        'extend-ignore = ["traced-format"]',
+        string_list,
+    ),
+    Key(
+        "per-file-ignores",
+        "table from patterns to rules",
+        "none",
+        "Do not report these rules in these files. Patterns are those of `.gitignore`, relative to the configuration.",
+        'per-file-ignores = {"tests/" = ["JIT3"], "docs/*.py" = ["ALL"]}',
+        file_ignores,
+    ),
+    Key(
+        "min-confidence",
+        "`possible`, `likely` or `certain`",
+        "`likely`",
+        "The least confidence to report. *possible* includes public functions that merely look traceable.",
+        'min-confidence = "certain"',
+        parse_confidence,
+    ),
+    Key(
+        "severity",
+        "`error`, `warning` or `info`",
+        "`warning`, and whatever is selected",
+        "The least severity to report. *error*: JAX raises. *warning*: silently wrong, or wasted work. *info*: worth"
+        " knowing, and errors that the code itself expects.",
+        'severity = "info"',
+        parse_severity,
+    ),
+    Key(
+        "exclude",
+        "list of patterns",
+        "none",
+        "Files and folders to leave out, as in `.gitignore`, relative to the configuration. `.gitignore` itself is"
+        " respected in any case; what is named on the command line is always taken.",
+        'exclude = ["docs/", "*_pb2.py"]',
+        string_list,
+    ),
+    Key(
+        "extend-exclude",
+        "list of patterns",
+        "none",
+        "Leave these out too: adds to the `exclude` of an extended configuration.",
+        'extend-exclude = ["third_party/"]',
+        string_list,
+    ),
+    Key(
+        "traced",
+        "list of patterns",
+        "none",
+        "Functions that somebody else will trace, by fully qualified name.",
+        'traced = ["mypkg.envs.*.step"]',
+        string_list,
+    ),
+    Key(
+        "catalogue",
+        "list of files",
+        "none",
+        "More knowledge about libraries: your own jit wrappers, static helpers, traced base classes. Paths are relative"
+        " to the configuration.",
+        'catalogue = ["our_wrappers.toml"]',
+        string_list,
+    ),
+    Key(
+        "baseline",
+        "file",
+        "none",
+        "Known findings that are not reported, as written by `--write-baseline`.",
+        'baseline = "jitlint-baseline.json"',
+        _string,
+    ),
+    Key(
+        "extend",
+        "file",
+        "none",
+        "Another configuration file whose keys hold where this one says nothing; `extend-*` keys add up.",
+        'extend = "../jitlint.toml"',
+        _string,
+    ),
+)
+_BY_NAME = {key.name: key for key in KEYS}
+
+
+def settings_from_mapping(table: Mapping[str, object], where: str, base: Settings | None = None) -> Settings:
+    """Check the keys and values of one configuration table. ``where`` names it in messages.
+
+    base: the extended settings, which hold where the table is silent. Raises ConfigError for an unknown key (naming
+    the nearest valid one) or a bad value.
+    """
+    base = base if base is not None else Settings()
+    values: dict[str, Any] = {key.attribute: getattr(base, key.attribute) for key in KEYS}
+    for name, raw in table.items():
+        key = _BY_NAME.get(name)
+        if key is None:
+            raise ConfigError(f"{where}: unknown key {name!r}; {_nearest(name)}")
+        value: Any = key.check(raw, f"{where}: {name}")
+        values[key.attribute] = (*values[key.attribute], *value) if name.startswith("extend-") else value
+    return Settings(**values)
+
+
 def _nearest(key: str) -> str:
-    close = difflib.get_close_matches(key.replace("_", "-"), KEYS, n=1, cutoff=0.5)
-    return f"did you mean {close[0]!r}?" if close else f"the keys are {_or(sorted(KEYS))}"
+    close = difflib.get_close_matches(key.replace("_", "-"), _BY_NAME, n=1, cutoff=0.5)
+    return f"did you mean {close[0]!r}?" if close else f"the keys are {_or(sorted(_BY_NAME))}"
 
 
 def _or(names: list[str]) -> str:

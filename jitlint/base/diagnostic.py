@@ -13,6 +13,14 @@ class Severity(str, enum.Enum):
     WARNING = "warning"
     INFO = "info"
 
+    @property
+    def rank(self) -> int:
+        """A number that grows with the severity."""
+        return _SEVERITY_RANK[self]
+
+
+_SEVERITY_RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
+
 
 class Confidence(str, enum.Enum):
     """How sure the analysis is. ``possible`` findings are off by default."""

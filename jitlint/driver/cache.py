@@ -65,8 +65,10 @@ def digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=20).digest()
 
 
-def entry_for(data: bytes, status: os.stat_result, scan: Scan) -> FileEntry:
-    """What to remember of a file just read."""
+def entry_for(data: bytes, status: os.stat_result | None, scan: Scan) -> FileEntry:
+    """What to remember of a file just read; without a status it is text that no file holds."""
+    if status is None:
+        return FileEntry(len(data), 0, 0, 0, digest(data), scan)
     return FileEntry(status.st_size, status.st_mtime_ns, status.st_ino, time.time_ns(), digest(data), scan)
 
 

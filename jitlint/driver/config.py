@@ -17,38 +17,68 @@ from typing import Any
 from jitlint.base.config import ConfigError, Settings, settings_from_mapping
 
 
-def load_settings(start: str) -> Settings:
+def load_settings(start: str, config: str = "") -> Settings:
     """The settings that hold for ``start``, a directory; defaults if nothing configures it.
 
-    Raises ConfigError for an unreadable or malformed file, an unknown key or a bad value.
+    config: a file to use instead of the nearest one; its name says how it is read (``pyproject.toml``, ``setup.cfg``
+    or, for any other, the form of ``jitlint.toml``). Raises ConfigError for a missing, unreadable or malformed
+    file, an unknown key or a bad value.
     """
+    if config:
+        return _load(os.path.abspath(config), ())
     directory = os.path.abspath(start)
     while True:
-        found = _settings_in(directory)
-        if found is not None:
-            return found
+        for name in _READERS:
+            path = os.path.join(directory, name)
+            table = _table(path)
+            if table is not None:
+                return _resolve(table, path, ())
         parent = os.path.dirname(directory)
         if parent == directory:
             return Settings()
         directory = parent
 
 
-def _settings_in(directory: str) -> Settings | None:
-    for name, reader in _READERS.items():
-        path = os.path.join(directory, name)
-        data = _read(path)
-        if data is None or (name != "jitlint.toml" and b"jitlint" not in data):
-            continue
-        table = reader(data, path)
-        if table is not None:
-            return _resolve(table, path, directory)
-    return None
+def _load(path: str, chain: tuple[str, ...]) -> Settings:
+    """The settings of a file that somebody named. chain: the files that extend it."""
+    if path in chain:
+        raise ConfigError(f"{_display(chain[0])}: extend: {_display(path)} extends itself")
+    if not os.path.isfile(path):
+        raise ConfigError(f"{_display(path)}: no such configuration file")
+    table = _table(path)
+    if table is None:
+        raise ConfigError(f"{_display(path)}: says nothing about jitlint")
+    return _resolve(table, path, chain)
 
 
-def _resolve(table: Mapping[str, object], path: str, directory: str) -> Settings:
-    settings = settings_from_mapping(table, _display(path))
-    catalogue = tuple(os.path.normpath(os.path.join(directory, name)) for name in settings.catalogue)
-    return replace(settings, catalogue=catalogue, directory=directory)
+def _table(path: str) -> Mapping[str, object] | None:
+    """What a file says about jitlint, or None."""
+    name = os.path.basename(path)
+    data = _read(path)
+    if data is None or (name in ("pyproject.toml", "setup.cfg") and b"jitlint" not in data):
+        return None
+    return _READERS.get(name, _from_jitlint_toml)(data, path)
+
+
+def _resolve(table: Mapping[str, object], path: str, chain: tuple[str, ...]) -> Settings:
+    directory = os.path.dirname(path)
+    base: Settings | None = None
+    extended = table.get("extend")
+    if isinstance(extended, str) and extended.strip():
+        base = _load(os.path.normpath(os.path.join(directory, extended.strip())), (*chain, path))
+    settings = settings_from_mapping(table, _display(path), base)
+
+    def absolute(name: str) -> str:
+        return os.path.normpath(os.path.join(directory, name)) if name else ""
+
+    return replace(
+        settings,
+        catalogue=tuple(absolute(name) for name in settings.catalogue),
+        baseline=absolute(settings.baseline),
+        extend=absolute(settings.extend),
+        directory=directory,
+        source=path,
+    )
 
 
 def _read(path: str) -> bytes | None:

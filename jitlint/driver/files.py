@@ -8,7 +8,7 @@ symbolic links to directories (so there are no loops). What the user names expli
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -45,8 +45,28 @@ class _Ignore:
         return self.spec.check_file(relative + "/" if is_directory else relative).include
 
 
-def find_files(paths: Iterable[str], exclude: Sequence[str] = (), exclude_root: str = "") -> Found:
-    """Walk the given files and directories.
+class FileIgnores:
+    """Which selectors are ignored in which files: patterns as in ``.gitignore``, relative to a directory."""
+
+    def __init__(self, entries: Sequence[tuple[str, Sequence[str]]], directory: str) -> None:
+        self._entries = [(_Ignore(directory, _spec([pattern])), selectors) for pattern, selectors in entries]
+
+    def selectors(self, path: str) -> list[str]:
+        """The selectors that are ignored in the file at an absolute path."""
+        found: list[str] = []
+        for ignore, selectors in self._entries:
+            if _inside(path, ignore.directory) and ignore.verdict(path, False):
+                found += selectors
+        return found
+
+
+def find_files(
+    paths: Iterable[str],
+    exclude: Sequence[str] = (),
+    exclude_root: str = "",
+    unsaved: Container[str] = frozenset(),
+) -> Found:
+    """Walk the given files and directories. unsaved: files that count as existing.
 
     A missing path or an unreadable directory becomes a failure; the rest is still walked. Files that are
     reached twice are listed once.
@@ -60,7 +80,7 @@ def find_files(paths: Iterable[str], exclude: Sequence[str] = (), exclude_root: 
                 root = os.path.abspath(exclude_root or os.getcwd())
                 ignores.append(_Ignore(root if _inside(absolute, root) else absolute, _spec(exclude)))
             found.files.extend(_walk(absolute, ignores, found))
-        elif os.path.exists(absolute):
+        elif os.path.exists(absolute) or absolute in unsaved:
             found.files.append(absolute)
         else:
             found.failures.append((absolute, "no such file or directory"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from jitlint.driver.schedule import run_tasks
+from jitlint.driver.schedule import Progress, run_tasks
 from jitlint.driver.workspace import Workspace
 from jitlint.syntax.source import TOO_COMPLEX, UNREADABLE, SyntaxProblem, decode
 
@@ -25,7 +25,7 @@ class Lowered:
     complete: bool = True
 
 
-def lower_files(workspace: Workspace, jobs: int) -> Lowered:
+def lower_files(workspace: Workspace, jobs: int, progress: Progress | None = None) -> Lowered:
     """The IR of every relevant file."""
     result = Lowered()
     digests = {path: workspace.entries[path].digest for path in workspace.relevant}
@@ -43,13 +43,15 @@ def lower_files(workspace: Workspace, jobs: int) -> Lowered:
             result.problems[path] = SyntaxProblem(UNREADABLE, f"cannot read the file: {error.strerror}")
         else:
             missing.append(path)
-    _lower(missing, contents, jobs, result)
+    _lower(missing, contents, jobs, result, progress)
     new = {digests[path]: result.modules[path] for path in missing if path in result.modules}
     workspace.cache.keep_lowered(new)
     return result
 
 
-def _lower(paths: list[str], contents: list[bytes], jobs: int, result: Lowered) -> None:
+def _lower(
+    paths: list[str], contents: list[bytes], jobs: int, result: Lowered, progress: Progress | None
+) -> None:
     if not paths:
         return
     import jitlint.syntax.lowering  # noqa: F401  before forking, so that the workers share it
@@ -57,7 +59,7 @@ def _lower(paths: list[str], contents: list[bytes], jobs: int, result: Lowered) 
     sizes = [len(data) for data in contents]
     if sum(sizes) < _WORTH_FORKING:
         jobs = 1
-    for path, outcome in zip(paths, run_tasks(_lower_one, contents, sizes, jobs)):
+    for path, outcome in zip(paths, run_tasks(_lower_one, contents, sizes, jobs, progress)):
         if isinstance(outcome, Exception):
             result.problems[path] = SyntaxProblem(TOO_COMPLEX, f"the parser gave up: {outcome}")
             result.complete = False

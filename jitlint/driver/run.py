@@ -11,7 +11,7 @@ import gc
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,21 +21,24 @@ from jitlint.base.config import ConfigError, Settings
 from jitlint.base.diagnostic import Confidence, Finding, Related, Span
 from jitlint.base.result import AnalysisError, CheckResult, Reason, Statistics, TracedResult, TracedRow
 from jitlint.base.text import display_path
+from jitlint.driver.files import FileIgnores
 from jitlint.driver.registry import rule_url, rules
-from jitlint.driver.schedule import available_cpus
+from jitlint.driver.schedule import Progress, available_cpus
 from jitlint.driver.select import selected_codes, wanted
 from jitlint.driver.workspace import open_workspace
 
 if TYPE_CHECKING:
     from jitlint.driver.lowering import Lowered
     from jitlint.driver.positions import Positions
+    from jitlint.driver.suppress import Comment
     from jitlint.link.program import Analysis
 
 
 class _KeptCheck(msgspec.Struct):
-    """A check's result before selection, with paths relative to the project's top."""
+    """A check's result before selection, with paths relative to the project's top. by_noqa: silenced by ``noqa``."""
 
     findings: list[Finding]
+    by_noqa: list[Finding]
     problems: list[Finding]
     statistics: Statistics
 
@@ -66,32 +69,49 @@ class _Clock:
 
 
 def check(
-    paths: Sequence[str], settings: Settings, *, jobs: int | None = None, use_cache: bool = True
+    paths: Sequence[str],
+    settings: Settings,
+    *,
+    jobs: int | None = None,
+    use_cache: bool = True,
+    unsaved: Mapping[str, bytes] | None = None,
+    respect_noqa: bool = True,
+    progress: Progress | None = None,
 ) -> CheckResult:
     """Everything jitlint has to say about the files at ``paths``, as the settings select it.
 
-    Raises ConfigError for selectors that match no rule and AnalysisError if jitlint itself fails.
+    unsaved: contents that take the place of what is on disk, by absolute path. respect_noqa: leave out what a
+    ``noqa`` comment silences. Raises ConfigError for selectors that match no rule and AnalysisError if jitlint
+    itself fails.
     """
     codes = selected_codes(settings, rules())
     possible = settings.min_confidence is Confidence.POSSIBLE
     with _quiet_collector():
-        run = _Run(paths, settings, possible, jobs, use_cache)
+        run = _Run(paths, settings, possible, jobs, use_cache, unsaved or {}, progress)
         kept = run.remembered("check", _KeptCheck, run.check)
-    findings = wanted(kept.findings, settings, codes)
+    found = kept.findings if respect_noqa else [*kept.findings, *kept.by_noqa]
+    ignores = FileIgnores(settings.per_file_ignores, settings.directory or os.getcwd())
+    findings = wanted(found, settings, codes, rules(), lambda path: ignores.selectors(run.absolute(path)))
+    findings.sort(key=lambda finding: finding.sort_key)
     urls = {f.code: url for f in findings if (url := rule_url(rules()[f.code]))}
     place = run.shown
     return CheckResult([place(f) for f in findings], [place(f) for f in kept.problems], kept.statistics, urls)
 
 
 def traced(
-    paths: Sequence[str], settings: Settings, *, jobs: int | None = None, use_cache: bool = True
+    paths: Sequence[str],
+    settings: Settings,
+    *,
+    jobs: int | None = None,
+    use_cache: bool = True,
+    progress: Progress | None = None,
 ) -> TracedResult:
     """Every function in the files at ``paths`` that some traced code reaches, on whatever ground.
 
     Raises AnalysisError if jitlint itself fails.
     """
     with _quiet_collector():
-        run = _Run(paths, settings, True, jobs, use_cache)
+        run = _Run(paths, settings, True, jobs, use_cache, {}, progress)
         kept = run.remembered("traced", _KeptTraced, run.traced)
     rows = [
         replace(
@@ -108,15 +128,23 @@ class _Run:
     """The state of one run."""
 
     def __init__(
-        self, paths: Sequence[str], settings: Settings, possible: bool, jobs: int | None, use_cache: bool
+        self,
+        paths: Sequence[str],
+        settings: Settings,
+        possible: bool,
+        jobs: int | None,
+        use_cache: bool,
+        unsaved: Mapping[str, bytes],
+        progress: Progress | None,
     ) -> None:
         self._clock = _Clock()
         self._settings = settings
         self._possible = possible
         self._jobs = jobs or available_cpus()
         self._complete = True
+        self._progress = progress
         with self._clock.phase("files"):
-            self._workspace = open_workspace(paths, settings, use_cache)
+            self._workspace = open_workspace(paths, settings, use_cache, unsaved)
 
     # ------------------------------------------------------------ the cache around a run
 
@@ -158,7 +186,7 @@ class _Run:
 
     def check(self) -> _KeptCheck:
         from jitlint.driver.judge import findings, origins, verdicts
-        from jitlint.driver.suppress import without_suppressed
+        from jitlint.driver.suppress import judge
 
         lowered, analysis = self._analysed()
         names, paths = self._workspace.names, {n: p for p, n in self._workspace.names.items()}
@@ -172,9 +200,12 @@ class _Run:
         with self._clock.phase("spans"):
             positions = self._locate(origins(found, paths))
         with self._clock.phase("judge"):
-            judged = without_suppressed(findings(found, paths, positions, self._text), self._text)
+            looked_at = [path for path in self._workspace.relevant if path in set(self._workspace.named)]
+            judged = judge(findings(found, paths, positions, self._text), looked_at, self._text)
+            unused = [_unused(path, comment) for path, comment in judged.unused]
         return _KeptCheck(
-            [self._kept(finding) for finding in judged],
+            [self._kept(finding) for finding in (*judged.findings, *unused)],
+            [self._kept(finding) for finding in judged.by_noqa],
             [self._kept(problem) for problem in self._problems(lowered, analysis)],
             self._statistics(lowered, analysis),
         )
@@ -222,7 +253,7 @@ class _Run:
 
         workspace = self._workspace
         with self._clock.phase("parse"):
-            lowered = lower_files(workspace, self._jobs)
+            lowered = lower_files(workspace, self._jobs, self._progress)
         self._complete = lowered.complete
         with self._clock.phase("analyse"):
             return lowered, self._analyse(lowered)
@@ -303,6 +334,10 @@ class _Run:
         """As remembered: relative to the project's top, so that the tree may move."""
         return os.path.relpath(path, self._workspace.root)
 
+    def absolute(self, kept: str) -> str:
+        """A kept path as an absolute one."""
+        return os.path.normpath(os.path.join(self._workspace.root, kept))
+
     def shown_path(self, kept: str) -> str:
         """A kept path for people: relative to the working directory."""
         return display_path(os.path.join(self._workspace.root, kept))
@@ -322,6 +357,22 @@ def _problem(code: str, path: str, message: str, line: int, column: int) -> Find
     rule = rules()[code]
     span = Span(line, column, line, column + 1)
     return Finding(code, rule.name, rule.severity, Confidence.CERTAIN, message, path, span)
+
+
+def _unused(path: str, comment: Comment) -> Finding:
+    rule = rules()["JIT004"]
+    codes = ", ".join(sorted(comment.codes)).upper() if comment.codes else "anything"
+    message = f"this comment silences nothing: there is no finding of {codes} here"
+    return Finding(
+        rule.code,
+        rule.name,
+        rule.severity,
+        Confidence.CERTAIN,
+        message,
+        path,
+        comment.span,
+        "remove the comment",
+    )
 
 
 def _with_paths(finding: Finding, convert: Callable[[str], str]) -> Finding:

@@ -22,6 +22,10 @@ Outcome = Union[bytes, Exception]
 """What became of a task: its result, or the exception that it raised or died of."""
 
 
+Progress = Callable[[int, int], None]
+"""Told how many tasks are done, and of how many."""
+
+
 class WorkerDied(Exception):
     """The process that ran a task ended without an answer (killed, out of memory, a crash in native code)."""
 
@@ -34,7 +38,11 @@ def available_cpus() -> int:
 
 
 def run_tasks(
-    work: Callable[[T], bytes], inputs: Sequence[T], sizes: Sequence[int], jobs: int
+    work: Callable[[T], bytes],
+    inputs: Sequence[T],
+    sizes: Sequence[int],
+    jobs: int,
+    progress: Progress | None = None,
 ) -> list[Outcome]:
     """``work`` applied to every input; the outcomes in the order of the inputs.
 
@@ -43,11 +51,16 @@ def run_tasks(
     order = sorted(range(len(inputs)), key=lambda i: (-sizes[i], i))
     jobs = min(jobs, len(inputs))
     if jobs <= 1 or not hasattr(os, "fork"):
-        return [_attempt(work, item) for item in inputs]
+        done: list[Outcome] = []
+        for item in inputs:
+            done.append(_attempt(work, item))
+            if progress is not None:
+                progress(len(done), len(inputs))
+        return done
     outcomes: list[Outcome] = [WorkerDied()] * len(inputs)
     pool = _Pool(work, inputs)
     try:
-        pool.run(order, jobs, outcomes)
+        pool.run(order, jobs, outcomes, progress)
     finally:
         pool.close()
     return outcomes
@@ -67,7 +80,7 @@ class _Pool:
         self._answer: Callable[[int], Outcome] = lambda index: _attempt(work, inputs[index])
         self._pids: dict[Connection, int] = {}
 
-    def run(self, order: list[int], jobs: int, outcomes: list[Outcome]) -> None:
+    def run(self, order: list[int], jobs: int, outcomes: list[Outcome], progress: Progress | None) -> None:
         waiting = list(reversed(order))
         busy: dict[Connection, int] = {}
         for _ in range(jobs):
@@ -90,6 +103,8 @@ class _Pool:
                 if waiting:
                     busy[connection] = waiting.pop()
                     self._assign(connection, busy[connection])
+                if progress is not None:
+                    progress(len(order) - len(waiting) - len(busy), len(order))
 
     def _assign(self, connection: Connection, index: int) -> None:
         with contextlib.suppress(OSError):  # a worker that just died shows at the next wait

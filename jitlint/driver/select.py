@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from jitlint.base.config import ConfigError, Settings
 from jitlint.base.diagnostic import Finding, Severity
@@ -16,19 +16,47 @@ _PREFIX = re.compile(r"JIT\d{0,3}")
 def selected_codes(settings: Settings, rules: Mapping[str, Rule]) -> frozenset[str]:
     """The codes that are on.
 
-    Without ``select``, every rule is on that is so by default and not of severity info; with it, exactly
-    what it matches. Where ``select`` and ``ignore`` both match, the more specific one decides, then
-    ``ignore``. Raises ConfigError for a selector that matches no rule.
+    Without ``select``, every rule is on that is so by default and severe enough; with it, exactly what it
+    matches; ``extend-select`` adds to either. Where these and ``ignore`` both match, the more specific one
+    decides, then ``ignore``. Raises ConfigError for a selector that matches no rule.
     """
     check_selectors(settings.select, rules, "select")
-    check_selectors(settings.ignore, rules, "ignore")
+    check_selectors(settings.extend_select, rules, "extend-select")
+    check_selectors((*settings.ignore, *settings.extend_ignore), rules, "ignore")
+    for _, selectors in settings.per_file_ignores:
+        check_selectors(selectors, rules, "per-file-ignores")
     return frozenset(code for code, rule in rules.items() if _is_on(rule, settings))
 
 
-def wanted(findings: Iterable[Finding], settings: Settings, codes: frozenset[str]) -> list[Finding]:
-    """The findings of selected rules with enough confidence."""
+def wanted(
+    findings: Iterable[Finding],
+    settings: Settings,
+    codes: frozenset[str],
+    rules: Mapping[str, Rule],
+    ignored_in: Callable[[str], Sequence[str]] = lambda path: (),
+) -> list[Finding]:
+    """The findings of selected rules that are sure and severe enough.
+
+    ignored_in: the selectors that ``per-file-ignores`` has for a file.
+    """
     least = settings.min_confidence.rank
-    return [f for f in findings if f.code in codes and f.confidence.rank >= least]
+
+    def is_wanted(finding: Finding) -> bool:
+        if finding.code not in codes or finding.confidence.rank < least:
+            return False
+        if not _is_severe(finding, settings, rules):
+            return False
+        return not any(_specificity(selector, rules[finding.code]) for selector in ignored_in(finding.path))
+
+    return [finding for finding in findings if is_wanted(finding)]
+
+
+def _is_severe(finding: Finding, settings: Settings, rules: Mapping[str, Rule]) -> bool:
+    """A rule of severity info that is on was asked for; a finding that the code itself expects was not."""
+    if settings.severity is not None:
+        return finding.severity.rank >= settings.severity.rank
+    lowered = finding.severity is not rules[finding.code].severity
+    return not (lowered and finding.severity is Severity.INFO)
 
 
 def check_selectors(selectors: Sequence[str], rules: Mapping[str, Rule], where: str) -> None:
@@ -43,11 +71,14 @@ def check_selectors(selectors: Sequence[str], rules: Mapping[str, Rule], where: 
 
 
 def _is_on(rule: Rule, settings: Settings) -> bool:
-    chosen = max((_specificity(selector, rule) for selector in settings.select), default=0)
-    ignored = max((_specificity(selector, rule) for selector in settings.ignore), default=0)
-    if not settings.select:
-        return rule.default and rule.severity is not Severity.INFO and not ignored
-    return chosen > ignored
+    selectors = (*settings.select, *settings.extend_select)
+    chosen = max((_specificity(selector, rule) for selector in selectors), default=0)
+    ignores = (*settings.ignore, *settings.extend_ignore)
+    ignored = max((_specificity(selector, rule) for selector in ignores), default=0)
+    if chosen or settings.select:
+        return chosen > ignored
+    least = settings.severity if settings.severity is not None else Severity.WARNING
+    return rule.default and rule.severity.rank >= least.rank and not ignored
 
 
 def _specificity(selector: str, rule: Rule) -> int:

@@ -2,7 +2,9 @@
 
 ``# noqa``, ``# noqa: JIT101``, ``# jitlint: ignore`` and ``# jitlint: ignore[JIT101]`` count for a finding when
 they stand on the first or last line of the flagged code, or on the first or last line of the statement (of
-its header, for ``if`` and the like) that it belongs to. ``# jitlint: ignore-file`` silences a whole file.
+its header, for ``if`` and the like) that it belongs to. ``# jitlint: ignore[...]`` on a decorator's line covers the
+whole function or class; ``# jitlint: off[...]`` and ``# jitlint: on`` enclose a block of lines;
+``# jitlint: ignore-file`` silences a whole file.
 """
 
 from __future__ import annotations
@@ -19,88 +21,177 @@ from jitlint.syntax.comments import comments
 _NOQA = re.compile(
     r"#\s*noqa\b(?P<colon>\s*:\s*(?P<codes>[A-Za-z]+\d*(?:[,\s]+[A-Za-z]+\d+)*)?)?", re.IGNORECASE
 )
-_IGNORE = re.compile(r"#\s*jitlint:\s*ignore(?P<file>-file)?\s*(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE)
+_OURS = re.compile(r"#\s*jitlint:\s*(?P<verb>ignore-file|ignore|off|on)\b\s*(?:\[(?P<codes>[^\]]*)\])?", re.I)
 _BETWEEN = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
+_END = 1 << 60
+
+
+@dataclass(slots=True, eq=False)
+class Comment:
+    """One silencing comment. verb: noqa, ignore, ignore-file or off. codes: lower-case selectors; none means all.
+
+    first, last: the lines that it covers besides those of its own statement; used: it silenced something.
+    """
+
+    verb: str
+    codes: frozenset[str]
+    span: Span
+    first: int = 0
+    last: int = 0
+    used: bool = False
+
+    def matches(self, code: str, name: str) -> bool:
+        """A selector is a name, a code or the beginning of a code."""
+        return not self.codes or any(
+            selector == name or (selector.startswith("jit") and code.lower().startswith(selector))
+            for selector in self.codes
+        )
 
 
 @dataclass(slots=True)
 class Suppressions:
-    """The silencing comments of one file. An empty set of selectors silences everything."""
+    """The silencing comments of one file."""
 
-    file: list[frozenset[str]] = field(default_factory=list)
-    lines: dict[int, list[frozenset[str]]] = field(default_factory=dict)
+    comments: list[Comment] = field(default_factory=list)
     logical: dict[int, tuple[int, int]] = field(default_factory=dict)
 
-    def silences(self, code: str, name: str, span: Span) -> bool:
-        """Whether a finding of this rule on this span is not wanted."""
-        candidates = {span.line, span.end_line}
+    def silenced_by(self, code: str, name: str, span: Span) -> list[Comment]:
+        """The comments for which a finding of this rule on this span is not wanted."""
+        lines = {span.line, span.end_line}
         for line in (span.line, span.end_line):
-            candidates.update(self.logical.get(line, ()))
-        selectors = [*self.file, *(s for line in candidates for s in self.lines.get(line, ()))]
-        return any(_matches(selector, code, name) for selector in selectors)
+            lines.update(self.logical.get(line, ()))
+        return [
+            comment
+            for comment in self.comments
+            if (comment.span.line in lines and comment.verb != "off")
+            or comment.first <= span.line <= comment.last
+            if comment.matches(code, name)
+        ]
+
+
+@dataclass(slots=True)
+class Judged:
+    """What remains of a run's findings. by_noqa: silenced by nothing but a ``noqa``. unused: comments, by path,
+    that silence nothing although they speak of this tool."""
+
+    findings: list[Finding] = field(default_factory=list)
+    by_noqa: list[Finding] = field(default_factory=list)
+    unused: list[tuple[str, Comment]] = field(default_factory=list)
 
 
 def suppressions(text: str) -> Suppressions:
     """Read the comments of one file."""
     found = Suppressions()
-    for line, _, comment in comments(text):
-        _read_comment(comment, line, found)
-    if found.lines:
-        found.logical = _logical_lines(text)
+    blocks: list[Comment] = []
+    for line, column, comment in comments(text):
+        _read_comment(comment, line, column, found, blocks)
+    if found.comments:
+        extents = _statements(text, found)
+        for item in found.comments:
+            if item.verb == "ignore":
+                item.first, item.last = extents.get(item.span.line, (0, 0))
     return found
 
 
-def _logical_lines(text: str) -> dict[int, tuple[int, int]]:
-    """Each line of a statement over several lines: the statement's first and last line.
+def judge(findings: Iterable[Finding], paths: Iterable[str], text_of: Callable[[str], str | None]) -> Judged:
+    """Sort the findings by what the comments say of them.
+
+    paths: the files whose comments are looked at for being of use. ``text_of`` gives the text of a file.
+    """
+    known: dict[str, Suppressions] = {}
+
+    def of(path: str) -> Suppressions:
+        if path not in known:
+            known[path] = suppressions(text_of(path) or "")
+        return known[path]
+
+    result = Judged()
+    for finding in findings:
+        matched = of(finding.path).silenced_by(finding.code, finding.name, finding.span)
+        for comment in matched:
+            comment.used = True
+        if not matched:
+            result.findings.append(finding)
+        elif all(comment.verb == "noqa" for comment in matched):
+            result.by_noqa.append(finding)
+    for path in paths:
+        result.unused += [(path, c) for c in of(path).comments if not c.used and _is_ours(c)]
+    return result
+
+
+def _is_ours(comment: Comment) -> bool:
+    """A ``noqa`` counts when each of its codes is one of this tool's."""
+    if comment.verb != "noqa":
+        return True
+    return bool(comment.codes) and all(code.startswith("jit") for code in comment.codes)
+
+
+def _statements(text: str, found: Suppressions) -> dict[int, tuple[int, int]]:
+    """Fill in the lines of statements over several lines; give the extent of what is decorated by decorator line.
 
     Text that Python cannot tokenize is read as far as it goes.
     """
-    found: dict[int, tuple[int, int]] = {}
-    first = 0
+    extents: dict[int, tuple[int, int]] = {}
+    pending: list[int] = []
+    open_blocks: list[tuple[int, list[int]]] = []
+    first, last, depth, starts_with = 0, 0, 0, ""
+
+    def close(end: int) -> None:
+        while open_blocks and open_blocks[-1][0] > depth:
+            _, lines = open_blocks.pop()
+            extents.update(dict.fromkeys(lines, (lines[0], end)))
+
     try:
         for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
-            if token.type == tokenize.NEWLINE:
+            if token.type == tokenize.INDENT:
+                depth += 1
+            elif token.type == tokenize.DEDENT:
+                depth -= 1
+                close(last)
+            elif token.type == tokenize.NEWLINE:
                 last = token.start[0]
-                found.update(dict.fromkeys(range(first, last + 1), (first, last)) if last > first else {})
+                if last > first:
+                    found.logical.update(dict.fromkeys(range(first, last + 1), (first, last)))
+                if starts_with == "@":
+                    pending.extend(range(first, last + 1))
+                elif pending:
+                    open_blocks.append((depth + 1, pending))
+                    extents.update(dict.fromkeys(pending, (pending[0], last)))
+                    pending = []
                 first = 0
             elif not first and token.type not in _BETWEEN:
-                first = token.start[0]
+                first, starts_with = token.start[0], token.string
+                while open_blocks and open_blocks[-1][0] > depth:  # a body on the line of its header
+                    open_blocks.pop()
     except (tokenize.TokenError, SyntaxError):
         pass
-    return found
+    return extents
 
 
-def without_suppressed(findings: Iterable[Finding], text_of: Callable[[str], str | None]) -> list[Finding]:
-    """The findings that no comment silences. ``text_of`` gives the text of a finding's file."""
-    known: dict[str, Suppressions] = {}
-    kept: list[Finding] = []
-    for finding in findings:
-        if finding.path not in known:
-            known[finding.path] = suppressions(text_of(finding.path) or "")
-        if not known[finding.path].silences(finding.code, finding.name, finding.span):
-            kept.append(finding)
-    return kept
-
-
-def _read_comment(comment: str, line: int, found: Suppressions) -> None:
-    for match in _IGNORE.finditer(comment):
+def _read_comment(comment: str, line: int, column: int, found: Suppressions, blocks: list[Comment]) -> None:
+    for match in _OURS.finditer(comment):
         codes = frozenset(code.strip().lower() for code in (match["codes"] or "").split(",") if code.strip())
         if match["codes"] is not None and not codes:
             continue  # `ignore[]` names nothing, so it silences nothing
-        if match["file"]:
-            found.file.append(codes)
-        else:
-            found.lines.setdefault(line, []).append(codes)
+        verb = match["verb"].lower()
+        if verb == "on":
+            for block in [b for b in blocks if not codes or b.codes == codes]:
+                block.last = line
+                blocks.remove(block)
+            continue
+        item = Comment(verb, codes, _span(line, column, match))
+        if verb == "ignore-file":
+            item.first, item.last = 1, _END
+        elif verb == "off":
+            item.first, item.last = line, _END
+            blocks.append(item)
+        found.comments.append(item)
     for match in _NOQA.finditer(comment):
         if match["colon"] and not match["codes"]:
             continue
         codes = frozenset(code.lower() for code in re.split(r"[,\s]+", match["codes"] or "") if code)
-        found.lines.setdefault(line, []).append(codes)
+        found.comments.append(Comment("noqa", codes, _span(line, column, match)))
 
 
-def _matches(selectors: frozenset[str], code: str, name: str) -> bool:
-    """A selector is a name, a code or the beginning of a code."""
-    return not selectors or any(
-        selector == name or (selector.startswith("jit") and code.lower().startswith(selector))
-        for selector in selectors
-    )
+def _span(line: int, column: int, match: re.Match[str]) -> Span:
+    return Span(line, column + match.start(), line, column + len(match[0].rstrip()) + match.start())

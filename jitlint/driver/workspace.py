@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jitlint.base.config import Settings
@@ -52,13 +52,19 @@ class Workspace:
         return data
 
 
-def open_workspace(paths: Sequence[str], settings: Settings, use_cache: bool) -> Workspace:
-    """Find the files and everything about them that needs no parsing."""
+def open_workspace(
+    paths: Sequence[str], settings: Settings, use_cache: bool, unsaved: Mapping[str, bytes] | None = None
+) -> Workspace:
+    """Find the files and everything about them that needs no parsing.
+
+    unsaved: contents that take the place of what is on disk, by absolute path; such a file need not exist.
+    """
     root = project_root(paths)
     directory = cache_directory(root) if use_cache else None
     cache = Cache(directory, root, tool_fingerprint(settings.catalogue), parser_fingerprint())
     workspace = Workspace(root, Layout(root), cache)
-    found = find_files(paths, settings.exclude, settings.directory)
+    workspace.contents.update(unsaved or {})
+    found = find_files(paths, settings.excluded, settings.directory, workspace.contents)
     workspace.failures = found.failures
     look = _Look(workspace)
     workspace.named = [path for path in found.files if look.at(path, report=True)]
@@ -83,6 +89,10 @@ class _Look:
         """Make the file's entry. An unreadable one becomes a failure if it was asked for."""
         workspace = self._workspace
         try:
+            if path in workspace.contents:  # unsaved text: nothing on disk says whether it has changed
+                data = workspace.contents[path]
+                workspace.entries[path] = entry_for(data, None, scan(data, self._mention()))
+                return True
             status = os.stat(path)
             entry = workspace.cache.file(path, status)
             if entry is None:

@@ -45,7 +45,7 @@ class Event:
     place: Place
     why: str = ""
     modes: str = ""
-    also: tuple[Step, ...] = ()
+    also: tuple[Step, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
