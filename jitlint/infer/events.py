@@ -24,7 +24,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an event happens and how execution got there. ``steps`` run from the transform inwards."""
+    """Where an event happens and how execution got there. ``steps`` run from the transform inwards.
+
+    expected: a handler around names the tracing error that comes of it.
+    """
 
     module: str
     at: int
@@ -32,6 +35,7 @@ class Place:
     steps: tuple[Step, ...]
     ground: str
     confidence: Confidence
+    expected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
