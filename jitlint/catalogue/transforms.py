@@ -26,7 +26,10 @@ MODE_BITS = {"S": 1, "B": 2, "L": 4}
 
 @dataclass(frozen=True, slots=True)
 class Wrap:
-    """A transform that returns a function. modes is a bit mask of `jitlint.infer.values` modes."""
+    """A transform that returns a function. modes is a bit mask of `jitlint.infer.values` modes.
+
+    looks: it traces to see what the function would do, and nothing is kept to be run.
+    """
 
     name: str
     params: tuple[str, ...]
@@ -43,6 +46,7 @@ class Wrap:
     strict: bool = False
     kernel: bool = False
     static_hash: bool = True
+    looks: bool = False
     doc: str = ""
 
 
@@ -69,6 +73,7 @@ class HigherOrder:
     result: str
     doc: str = ""
     static: tuple[str, ...] = ()
+    looks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +143,8 @@ def _call(name: str, entry: dict[str, Any]) -> HigherOrder:
         Run(r["function"], tuple(r["args"]), _modes(r["modes"]), r.get("filter", False)) for r in entry["run"]
     )
     static = _names(entry.get("static", ""))
-    return HigherOrder(name, _names(entry["params"]), runs, entry["result"], entry.get("doc", ""), static)
+    looks = entry.get("looks", False)
+    return HigherOrder(name, _names(entry["params"]), runs, entry["result"], entry.get("doc", ""), static, looks)
 
 
 def _role(entry: dict[str, Any]) -> Role:

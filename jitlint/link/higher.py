@@ -119,7 +119,7 @@ def _run_one(
     else:
         label = f"runs under `{spec.name}` here"
         backwards = (f.module.name, f.qualname, at, True) if spec.name.endswith("vjp") else None
-        inner = calls.in_world(f, w.inside(one.modes, S, backwards), f.steps)
+        inner = calls.in_world(f, w.inside(one.modes, S, backwards, spec.looks), f.steps)
         inner.steps = (*f.steps, Step(f.module.name, at, label))
     out: Value | None = None
     used: list[Value] = []

@@ -30,11 +30,12 @@ class World:
     """The transforms in force. ``here``: modes that a fresh `jax.numpy` result gets. ``level``: boundaries.
 
     modes: of all transforms in force. reverse: the reverse-mode derivative around as module, function, origin and
-    whether it waits for a call of what `jax.vjp` returns. excused: inside ``pytest.raises`` or a handler for tracing
-    errors. eager_jit: ``disable_jit`` is active.
+    whether it waits for a call of what `jax.vjp` returns. excused: inside ``pytest.raises``. expected: inside a
+    handler for tracing errors. eager_jit: ``disable_jit`` is active. floor: the level right inside the innermost
+    transform that runs its function once for many calls, 0 when there is none: what is older outlives the trace.
     """
 
-    __slots__ = ("eager_jit", "excused", "here", "key", "level", "modes", "reverse")
+    __slots__ = ("eager_jit", "excused", "expected", "floor", "here", "key", "level", "modes", "reverse")
 
     def __init__(
         self,
@@ -44,6 +45,8 @@ class World:
         eager_jit: bool = False,
         modes: int = 0,
         reverse: tuple[Any, ...] | None = None,
+        floor: int = 0,
+        expected: bool = False,
     ) -> None:
         self.here = here
         self.level = level
@@ -51,10 +54,17 @@ class World:
         self.eager_jit = eager_jit
         self.modes = modes
         self.reverse = reverse
-        self.key = (here, level, excused, eager_jit, modes, reverse)
+        self.floor = floor
+        self.expected = expected
+        self.key = (here, level, excused, eager_jit, modes, reverse, floor, expected)
 
-    def inside(self, modes: int, staged: int, reverse: tuple[Any, ...] | None = None) -> World:
-        """The world one transform further in; ``reverse`` is given when that is a reverse-mode derivative."""
+    def inside(
+        self, modes: int, staged: int, reverse: tuple[Any, ...] | None = None, looks: bool = False
+    ) -> World:
+        """The world one transform further in; ``reverse`` is given when that is a reverse-mode derivative.
+
+        looks: the transform only wants to see what the function would do, such as `jax.eval_shape`.
+        """
         return World(
             self.here | (modes & staged),
             self.level + 1,
@@ -62,6 +72,27 @@ class World:
             self.eager_jit,
             self.modes | modes,
             self.reverse if reverse is None else reverse,
+            self.level + 1 if modes & staged and not looks else self.floor,
+            self.expected,
+        )
+
+    def but(
+        self,
+        here: int | None = None,
+        excused: bool | None = None,
+        eager_jit: bool | None = None,
+        expected: bool | None = None,
+    ) -> World:
+        """This world with some of its properties changed."""
+        return World(
+            self.here if here is None else here,
+            self.level,
+            self.excused if excused is None else excused,
+            self.eager_jit if eager_jit is None else eager_jit,
+            self.modes,
+            self.reverse,
+            self.floor,
+            self.expected if expected is None else expected,
         )
 
 

@@ -32,11 +32,11 @@ def entered(f: Frame, value: Value) -> World | None:
         return None
     w = f.world
     if value.dotted == "jax.ensure_compile_time_eval":
-        return World(0, w.level, w.excused, w.eager_jit, w.modes, w.reverse)
+        return w.but(here=0)
     if value.dotted == "jax.disable_jit":
-        return World(w.here, w.level, w.excused, True, w.modes, w.reverse)
+        return w.but(eager_jit=True)
     if value.dotted in EXPECTED or value.dotted.rpartition(".")[2] in EXPECTED_METHODS:
-        return World(w.here, w.level, True, w.eager_jit, w.modes, w.reverse)
+        return w.but(excused=True)
     return None
 
 
@@ -44,8 +44,7 @@ def guarded(m: Machine, f: Frame, handlers: list[ir.Handler]) -> World:
     """The world of a ``try`` body: excused when a handler names a tracing error."""
     for handler in handlers:
         if handler.type is not None and any(name in TRACING_ERRORS for name in _names(handler.type)):
-            w = f.world
-            return World(w.here, w.level, True, w.eager_jit, w.modes, w.reverse)
+            return f.world.but(excused=True)
     return f.world
 
 

@@ -145,7 +145,8 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         return _call_custom(m, f, at, x, args)
     lifted = _lift_arguments(m, f, at, x, sig, args)
     backwards = spec.result in ("grad", "value_and_grad") or spec.name in ("jax.jacrev", "jax.hessian")
-    world = w.inside(spec.modes, S, (f.module.name, f.qualname, at, False) if backwards else None)
+    reverse = (f.module.name, f.qualname, at, False) if backwards else None
+    world = w.inside(spec.modes, S, reverse, spec.looks)
     steps = _steps(f, x, at)
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = calls.in_world(f, world, steps, ground)
@@ -325,7 +326,7 @@ def _custom_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> Va
 def _call_custom(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     """A function with its own derivative rules: the rules run when it is differentiated inside a trace."""
     w = f.world
-    plain = World(w.here, w.level, w.excused, w.eager_jit, w.modes)
+    plain = World(w.here, w.level, w.excused, w.eager_jit, w.modes, None, w.floor, w.expected)
     inner = calls.in_world(f, plain, f.steps)
     result = calls.call(m, inner, at, x.target, args)
     traced = f.world.here or any(traced_modes(v) & ~L for v in args.pos)
