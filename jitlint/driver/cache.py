@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shutil
 import time
 import zlib
 from collections.abc import Iterable, Mapping
@@ -19,6 +20,7 @@ from typing import TypeVar
 
 import msgspec
 
+from jitlint.base.config import ConfigError
 from jitlint.driver.scan import Scan
 
 FOLDER = ".jitlint_cache"
@@ -78,6 +80,21 @@ def cache_directory(root: str) -> str:
     if chosen:
         return os.path.join(os.path.abspath(chosen), digest(os.fsencode(root)).hex()[:16])
     return os.path.join(root, FOLDER)
+
+
+def remove_cache(root: str) -> str:
+    """Delete the cache of the project at ``root``; where it was, or "" if there was none.
+
+    Only a folder that a cache has marked as its own is deleted. Raises ConfigError if that fails.
+    """
+    directory = cache_directory(root)
+    if not os.path.isfile(os.path.join(directory, "CACHEDIR.TAG")):
+        return ""
+    try:
+        shutil.rmtree(directory)
+    except OSError as error:
+        raise ConfigError(f"{directory}: cannot be removed: {error.strerror or error}") from None
+    return directory
 
 
 class Cache:

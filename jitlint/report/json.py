@@ -6,7 +6,7 @@ Lines and columns are 1-based and count code points; ends are exclusive.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from jitlint.base.diagnostic import Finding
 from jitlint.base.result import TracedRow
@@ -15,6 +15,12 @@ from jitlint.base.result import TracedRow
 def findings_json(findings: Iterable[Finding], urls: Mapping[str, str]) -> str:
     """One array of findings. ``urls``: code to a page about it."""
     return _dump([_finding(finding, urls) for finding in findings])
+
+
+def findings_jsonl(findings: Iterable[Finding], urls: Mapping[str, str]) -> Iterator[str]:
+    """One finding per line."""
+    for finding in findings:
+        yield json.dumps(_finding(finding, urls))
 
 
 def traced_json(rows: Iterable[TracedRow]) -> str:

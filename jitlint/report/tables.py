@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import enum
+import json
 from collections.abc import Iterable, Iterator, Sequence
 
+from jitlint.base.config import KEYS, Settings
 from jitlint.base.result import TracedRow
 from jitlint.base.rule import Rule
 from jitlint.report.style import Style, visible
@@ -72,3 +75,22 @@ def explanation(rule: Rule, url: str | None, style: Style) -> Iterator[str]:
     yield rule.outcome.words
     yield ""
     yield f"Since version {rule.since}." + (f" More: {url}" if url else "")
+
+
+def settings_table(settings: Settings) -> Iterator[str]:
+    """The configuration in force, as a ``jitlint.toml`` would say it; what holds by default is a comment."""
+    yield f"# {settings.source or 'no configuration file'}"
+    for key in KEYS:
+        value = getattr(settings, key.attribute)
+        if isinstance(value, enum.Enum):
+            value = value.value
+        unset = value is None or value in ((), "")
+        if key.name == "per-file-ignores" and value:
+            items = ", ".join(
+                f"{json.dumps(pattern)} = {json.dumps(list(codes))}" for pattern, codes in value
+            )
+            yield f"{key.name} = {{{items}}}"
+        elif unset:
+            yield f"# {key.name}: {key.default}"
+        else:
+            yield f"{key.name} = {json.dumps(list(value) if isinstance(value, tuple) else value)}"

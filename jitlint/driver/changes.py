@@ -1,0 +1,70 @@
+"""Which lines changed since a git revision (layer: ``driver``).
+
+git itself says so; jitlint only reads the hunk headers of ``git diff``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Sequence
+
+from jitlint.base.config import ConfigError
+from jitlint.base.diagnostic import Finding
+
+_HUNK = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
+
+Changes = dict[str, list[tuple[int, int]]]
+"""Absolute path to ranges of changed lines, both ends included."""
+
+_WHOLE_FILE = (1, 1 << 60)
+
+
+def changed_lines(revision: str, directory: str) -> Changes:
+    """The lines that differ between ``revision`` and the working tree of the repository around ``directory``.
+
+    Files that git does not track yet have changed as a whole. Raises ConfigError if git cannot say.
+    """
+    top = os.fsdecode(_git(directory, "rev-parse", "--show-toplevel").rstrip(b"\n"))
+    _git(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", what=revision)
+    output = _git(
+        top, "-c", "core.quotePath=false", "diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-renames",
+        "--src-prefix=a/", "--dst-prefix=b/", revision, "--",
+    )  # fmt: skip
+    changes: Changes = {}
+    current: list[tuple[int, int]] = []
+    for line in output.split(b"\n"):
+        if line.startswith(b"+++ b/"):
+            name = os.fsdecode(line[6:].rstrip(b"\t"))
+            current = changes.setdefault(os.path.realpath(os.path.join(top, name)), [])
+        elif line.startswith(b"@@") and (match := _HUNK.match(line)):
+            first, count = int(match[1]), int(match[2] or 1)
+            if count:
+                current.append((first, first + count - 1))
+    for untracked in _git(top, "ls-files", "--others", "--exclude-standard", "-z").split(b"\0"):
+        if untracked:
+            changes[os.path.realpath(os.path.join(top, os.fsdecode(untracked)))] = [_WHOLE_FILE]
+    return changes
+
+
+def on_changed_lines(findings: Iterable[Finding], changes: Changes) -> list[Finding]:
+    """The findings whose flagged lines have changed."""
+
+    def changed(finding: Finding) -> bool:
+        ranges = changes.get(os.path.realpath(finding.path), ())
+        return any(first <= finding.span.end_line and finding.span.line <= last for first, last in ranges)
+
+    return [finding for finding in findings if changed(finding)]
+
+
+def _git(directory: str, *arguments: str, what: str = "") -> bytes:
+    command: Sequence[str] = ("git", "-C", directory, *arguments)
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    except OSError as error:
+        raise ConfigError(f"--diff needs git, which cannot be run: {error.strerror or error}") from None
+    if done.returncode:
+        why = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")
+        raise ConfigError(f"--diff: {f'no commit {what!r}' if what else why}")
+    return done.stdout

@@ -1,0 +1,368 @@
+"""`jitlint check`: options to settings, the driver's findings to a reporter (layer: ``frontends``)."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TextIO
+
+import click
+
+from jitlint.base.config import (
+    ConfigError,
+    Settings,
+    file_ignores,
+    parse_confidence,
+    parse_severity,
+    string_list,
+)
+from jitlint.base.diagnostic import Finding
+from jitlint.base.result import CheckResult
+from jitlint.frontends import console
+from jitlint.frontends.console import FAILED, FINDINGS, OK, Texts
+
+FORMATS = ("full", "concise", "json", "jsonl", "github", "gitlab", "sarif", "junit")
+_FOR_PEOPLE = ("full", "concise")
+_STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What the options ask for, apart from the settings."""
+
+    paths: tuple[str, ...]
+    unsaved: dict[str, bytes]
+    output_format: str
+    output_file: str
+    baseline: str
+    write_baseline: str
+    diff: str
+    show_path: bool
+    statistics: bool
+    exit_zero: bool
+    verbosity: int
+    color: str
+    jobs: int | None
+    use_cache: bool
+
+
+@click.command()
+@console.PATHS
+@click.option("--select", multiple=True, metavar="CODES", help="Only these rules: JIT1, JIT101, a name, ALL.")
+@click.option("--extend-select", multiple=True, metavar="CODES", help="These rules too.")
+@click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
+@click.option("--extend-ignore", multiple=True, metavar="CODES", help="Not these either.")
+@click.option(
+    "--per-file-ignores", multiple=True, metavar="PATTERN:CODES", help="Not these rules in these files."
+)
+@click.option("--min-confidence", metavar="LEVEL", help="possible, likely (the default) or certain.")
+@click.option("--severity", metavar="LEVEL", help="The least severity: error, warning (the default) or info.")
+@click.option("--exclude", multiple=True, metavar="PATTERNS", help="Leave these files out, as in .gitignore.")
+@click.option("--extend-exclude", multiple=True, metavar="PATTERNS", help="Leave these out too.")
+@click.option("--output-format", type=click.Choice(FORMATS), default="full", help="How to report findings.")
+@click.option("--output-file", "-o", metavar="FILE", default="", help="Write the report to a file.")
+@click.option(
+    "--statistics", is_flag=True, help="Count findings per rule; show what was analysed and the time."
+)
+@click.option("--show-path", is_flag=True, help="Show every step from the transform to the finding.")
+@click.option("--stdin-filename", metavar="FILE", default="", help="The name of what is read from `-`.")
+@click.option("--baseline", metavar="FILE", default="", help="Do not report the findings that FILE lists.")
+@click.option(
+    "--write-baseline", metavar="FILE", default="", help="List all findings in FILE and report none."
+)
+@click.option(
+    "--diff", metavar="REV", default="", help="Only findings on lines changed since a git revision."
+)
+@click.option("--add-noqa", is_flag=True, help="Write a `# noqa` comment for every finding.")
+@click.option("--show-files", is_flag=True, help="List the files that would be checked.")
+@click.option("--show-settings", is_flag=True, help="Show the configuration that holds here.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+@console.CONFIG
+@console.ISOLATED
+@console.JOBS
+@console.NO_CACHE
+@console.COLOR
+@click.option("-q", "--quiet", is_flag=True, help="Print findings only, no summary.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Say which configuration and cache are used, and the time."
+)
+def check(
+    paths: tuple[str, ...],
+    select: tuple[str, ...],
+    extend_select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    extend_ignore: tuple[str, ...],
+    per_file_ignores: tuple[str, ...],
+    min_confidence: str | None,
+    severity: str | None,
+    exclude: tuple[str, ...],
+    extend_exclude: tuple[str, ...],
+    output_format: str,
+    output_file: str,
+    statistics: bool,
+    show_path: bool,
+    stdin_filename: str,
+    baseline: str,
+    write_baseline: str,
+    diff: str,
+    add_noqa: bool,
+    show_files: bool,
+    show_settings: bool,
+    exit_zero: bool,
+    config: str,
+    isolated: bool,
+    jobs: int | None,
+    no_cache: bool,
+    color: str,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Report code under PATHS (by default the working directory) that breaks under tracing.
+
+    `-` reads one file from standard input.
+    """
+    paths, unsaved = _standard_input(paths, stdin_filename)
+    settings = console.settings_for(paths, config, isolated)
+    lists = {
+        "select": select,
+        "extend_select": extend_select,
+        "ignore": ignore,
+        "extend_ignore": extend_ignore,
+        "exclude": exclude,
+        "extend_exclude": extend_exclude,
+    }
+    settings = _with_options(settings, lists, per_file_ignores)
+    if min_confidence is not None:
+        settings = replace(settings, min_confidence=parse_confidence(min_confidence, "--min-confidence"))
+    if severity is not None:
+        settings = replace(settings, severity=parse_severity(severity, "--severity"))
+    if show_settings:
+        return _show_settings(settings)
+    if show_files:
+        return _show_files(paths, settings)
+    request = _Request(
+        paths=paths or (".",),
+        unsaved=unsaved,
+        output_format=output_format,
+        output_file=output_file,
+        baseline=baseline or settings.baseline,
+        write_baseline=write_baseline,
+        diff=diff,
+        show_path=show_path,
+        statistics=statistics,
+        exit_zero=exit_zero,
+        verbosity=int(verbose) - int(quiet),
+        color=color,
+        jobs=jobs,
+        use_cache=not no_cache,
+    )
+    return _add_noqa(request, settings) if add_noqa else _report(request, settings)
+
+
+def _standard_input(paths: tuple[str, ...], name: str) -> tuple[tuple[str, ...], dict[str, bytes]]:
+    """The paths with a name in the place of ``-``, and the text that was read under that name."""
+    if _STDIN not in paths:
+        if name:
+            raise ConfigError("--stdin-filename is for `-`, which is not among the paths")
+        return paths, {}
+    if len(paths) > 1:
+        raise ConfigError("`-` stands alone: no other paths beside it")
+    name = name or "stdin.py"
+    return (name,), {os.path.abspath(name): sys.stdin.buffer.read()}
+
+
+def _with_options(
+    settings: Settings, lists: dict[str, tuple[str, ...]], per_file_ignores: tuple[str, ...]
+) -> Settings:
+    """Options replace what the configuration says; ``--extend-*`` add to it."""
+    changes: dict[str, Any] = {}
+    for attribute, values in lists.items():
+        given = tuple(item for value in values for item in string_list(value, attribute))
+        if given:
+            before = getattr(settings, attribute) if attribute.startswith("extend_") else ()
+            changes[attribute] = (*before, *given)
+    if per_file_ignores:
+        changes["per_file_ignores"] = file_ignores("\n".join(per_file_ignores), "--per-file-ignores")
+    return replace(settings, **changes)
+
+
+def _show_settings(settings: Settings) -> int:
+    from jitlint.report.tables import settings_table
+
+    console.print_lines(settings_table(settings))
+    return OK
+
+
+def _show_files(paths: tuple[str, ...], settings: Settings) -> int:
+    from jitlint.base.text import display_path
+    from jitlint.driver.files import find_files
+
+    found = find_files(paths or ["."], settings.excluded, settings.directory)
+    console.print_lines(display_path(path) for path in found.files)
+    for path, why in found.failures:
+        console.complain(f"{display_path(path)}: {why}")
+    return FAILED if found.failures else OK
+
+
+def _checked(request: _Request, settings: Settings) -> CheckResult:
+    from jitlint.driver.run import check as run_check
+
+    wants_bar = request.verbosity >= 0 and request.output_format in _FOR_PEOPLE
+    with console.progress_bar(wants_bar) as progress:
+        result = run_check(
+            request.paths,
+            settings,
+            jobs=request.jobs,
+            use_cache=request.use_cache,
+            unsaved=request.unsaved,
+            progress=progress,
+        )
+    if request.diff:
+        from jitlint.driver.changes import changed_lines, on_changed_lines
+
+        here = os.path.abspath(request.paths[0])
+        folder = here if os.path.isdir(here) else os.path.dirname(here)
+        result.findings = on_changed_lines(result.findings, changed_lines(request.diff, folder))
+    return result
+
+
+def _add_noqa(request: _Request, settings: Settings) -> int:
+    from jitlint.driver.noqa import add_noqa
+
+    if request.unsaved:
+        raise ConfigError("--add-noqa changes files; it cannot change standard input")
+    result = _checked(request, settings)
+    added = add_noqa(result.findings)
+    for path, why in added.failures:
+        console.complain(f"{path}: left alone: {why}")
+    if request.verbosity >= 0:
+        click.echo(f"Wrote {added.comments} comment{'s' if added.comments != 1 else ''}.")
+    return FAILED if added.failures or result.problems else OK
+
+
+def _report(request: _Request, settings: Settings) -> int:
+    from jitlint.base.text import display_path
+
+    result = _checked(request, settings)
+    texts = Texts({display_path(path): _decoded(data) for path, data in request.unsaved.items()})
+    if request.write_baseline:
+        from jitlint.driver.baseline import write
+
+        count = write(result.findings, request.write_baseline, texts.lines)
+        if request.verbosity >= 0:
+            click.echo(
+                f"Wrote {count} finding{'s' if count != 1 else ''} to {request.write_baseline}.", err=True
+            )
+        result.findings = []
+    elif request.baseline:
+        _without_known(request, settings, result, texts)
+    with _output(request.output_file) as stream:
+        console.print_lines(_rendered(request, result, texts, stream), stream)
+    console.warn_if_empty(result.statistics, result.problems)
+    shown = _shown(result)
+    machine = request.output_format not in _FOR_PEOPLE and not request.output_file
+    if request.statistics:
+        console.print_statistics(shown, result.statistics, to_error=machine)
+    if request.verbosity > 0:
+        _say_what_was_used(settings, result)
+    if not machine and request.verbosity >= 0 and request.output_format in _FOR_PEOPLE:
+        from jitlint.report.text import summary
+
+        style = console.style_for(sys.stdout, request.color)
+        console.print_lines([summary(result.findings, result.problems, result.statistics.files, style)])
+    if result.problems:
+        return FAILED
+    return FINDINGS if result.findings and not request.exit_zero else OK
+
+
+def _without_known(request: _Request, settings: Settings, result: CheckResult, texts: Texts) -> None:
+    from jitlint.driver.baseline import compare
+    from jitlint.driver.files import find_files
+
+    files = find_files(request.paths, settings.excluded, settings.directory, request.unsaved).files
+    compared = compare(result.findings, request.baseline, texts.lines, files)
+    result.findings = compared.new
+    if compared.fixed and request.verbosity >= 0 and not request.diff:
+        plural = "s are" if compared.fixed != 1 else " is"
+        console.warn(
+            f"{compared.fixed} finding{plural} in the baseline but fixed; --write-baseline drops them"
+        )
+
+
+def _shown(result: CheckResult) -> list[Finding]:
+    return sorted([*result.problems, *result.findings], key=lambda finding: finding.sort_key)
+
+
+def _rendered(request: _Request, result: CheckResult, texts: Texts, stream: TextIO) -> Iterable[str]:
+    """The report's lines, in the format asked for."""
+    shown = _shown(result)
+    style = console.style_for(stream, request.color)
+    name = request.output_format
+    if name == "full":
+        from jitlint.report.text import full
+
+        return full(shown, style, texts.lines, request.show_path)
+    if name == "concise":
+        from jitlint.report.text import concise
+
+        return concise(shown, style, request.show_path)
+    if name in ("json", "jsonl"):
+        from jitlint.report import json
+
+        if name == "jsonl":
+            return json.findings_jsonl(shown, result.urls)
+        return [json.findings_json(shown, result.urls)]
+    from jitlint.report import ci
+
+    if name == "github":
+        return ci.github(shown)
+    if name == "junit":
+        return ci.junit(shown, result.statistics.files)
+    if name == "gitlab":
+        return ci.gitlab(shown, _marks(shown, texts.lines))
+    from jitlint.driver.registry import rules
+    from jitlint.report.sarif import sarif
+
+    marks = _marks(result.findings, texts.lines)
+    return sarif(result.findings, result.problems, marks, rules(), result.urls)
+
+
+def _marks(findings: Sequence[Finding], lines: Callable[[str], list[str]]) -> list[str]:
+    from jitlint.base.fingerprint import fingerprints
+
+    return fingerprints(findings, lines, lambda path: path)
+
+
+@contextlib.contextmanager
+def _output(path: str) -> Iterator[TextIO]:
+    """Standard output, or a file that is written whole at the end."""
+    if not path:
+        yield sys.stdout
+        return
+    from jitlint.driver.atomic import write_atomically
+
+    buffer = io.StringIO()
+    yield buffer
+    try:
+        write_atomically(path, buffer.getvalue().encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _decoded(data: bytes) -> str:
+    from jitlint.syntax.source import SyntaxProblem, decode
+
+    text = decode(data)
+    return "" if isinstance(text, SyntaxProblem) else text
+
+
+def _say_what_was_used(settings: Settings, result: CheckResult) -> None:
+    phases = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in result.statistics.seconds.items())
+    cached = " (result from the cache)" if result.statistics.cached else ""
+    click.echo(f"configuration: {settings.source or 'none'}", err=True)
+    click.echo(f"files: {result.statistics.files} ({result.statistics.parsed} analysed)", err=True)
+    click.echo(f"time: {phases}{cached}", err=True)

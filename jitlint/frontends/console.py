@@ -1,0 +1,133 @@
+"""What the commands share: printing, colours, complaints and the settings of a run (layer: ``frontends``)."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import tokenize
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from jitlint.base.config import Settings
+from jitlint.base.text import split_lines
+
+if TYPE_CHECKING:
+    from jitlint.base.diagnostic import Finding
+    from jitlint.base.result import Statistics
+    from jitlint.driver.schedule import Progress
+    from jitlint.report.style import Style
+
+OK, FINDINGS, FAILED = 0, 1, 2
+
+PATHS = click.argument("paths", nargs=-1, metavar="[PATHS]...")
+JOBS = click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; by default all processors.")
+NO_CACHE = click.option("--no-cache", is_flag=True, help="Neither read nor write .jitlint_cache.")
+CONFIG = click.option(
+    "--config", metavar="FILE", default="", help="Use this configuration file instead of the nearest one."
+)
+ISOLATED = click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
+COLOR = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="Colours: on a terminal (auto), always or never.",
+)
+
+
+class ReaderGone(Exception):
+    """Whoever reads our output has closed it. Not an OSError, which click would answer with exit code 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The source lines to show. unsaved: contents that take the place of files, by path as findings name it."""
+
+    unsaved: dict[str, str]
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of a file; none if it has become unreadable."""
+        if path in self.unsaved:
+            return split_lines(self.unsaved[path])
+        return _file_lines(path)
+
+
+@functools.lru_cache(maxsize=8)
+def _file_lines(path: str) -> list[str]:
+    """Does without the syntax layer: showing a remembered finding should not load the parser."""
+    try:
+        with tokenize.open(path) as stream:
+            return stream.read().split("\n")
+    except (OSError, SyntaxError, UnicodeError, ValueError, LookupError):
+        return []
+
+
+def settings_for(paths: tuple[str, ...], config: str = "", isolated: bool = False) -> Settings:
+    """The configuration that holds where the paths are. Raises ConfigError for a bad one."""
+    from jitlint.base.config import ConfigError
+    from jitlint.driver.config import load_settings
+    from jitlint.driver.project import project_root
+
+    if isolated and config:
+        raise ConfigError("--config and --isolated exclude each other")
+    return Settings() if isolated else load_settings(project_root(paths or ["."]), config)
+
+
+def style_for(stream: TextIO, color: str = "auto") -> Style:
+    """Colours as the stream, the environment and ``--color`` want them."""
+    from jitlint.report.style import Style, wants_colours
+
+    return Style(wants_colours(stream.isatty()) if color == "auto" else color == "always")
+
+
+def print_lines(lines: Iterable[str], stream: TextIO | None = None) -> None:
+    """Write lines. Raises ReaderGone if nobody reads them."""
+    target = stream or sys.stdout
+    try:
+        for line in lines:
+            target.write(line + "\n")
+        target.flush()
+    except BrokenPipeError:
+        raise ReaderGone from None
+
+
+def print_statistics(findings: list[Finding], statistics: Statistics, to_error: bool) -> None:
+    """The numbers of a run; to standard error where standard output is for a machine."""
+    from jitlint.report.statistics import statistics_lines
+
+    print_lines(statistics_lines(findings, statistics), sys.stderr if to_error else sys.stdout)
+
+
+def warn_if_empty(statistics: Statistics, problems: list[Finding]) -> None:
+    """A run over nothing is probably a mistake."""
+    if not statistics.files and not problems:
+        warn("no Python files found")
+
+
+def warn(message: str) -> None:
+    """A sentence on standard error."""
+    click.echo(f"jitlint: warning: {message}", err=True)
+
+
+def complain(message: str) -> None:
+    """Why the run failed, on standard error."""
+    click.echo(f"jitlint: error: {message}", err=True)
+
+
+@contextmanager
+def progress_bar(wanted: bool) -> Iterator[Progress | None]:
+    """Shows on a terminal how many files have been read, once that takes longer than a moment."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    bar = click.progressbar(length=0, label="Reading", file=sys.stderr, show_pos=True)
+
+    def progress(done: int, total: int) -> None:
+        bar.length = total
+        bar.update(done - bar.pos)
+
+    with bar:
+        yield progress

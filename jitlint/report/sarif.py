@@ -1,0 +1,129 @@
+"""Findings as SARIF 2.1.0, for code scanning services (layer: ``report``).
+
+https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import quote
+from urllib.request import pathname2url
+
+import jitlint
+from jitlint.base.diagnostic import Finding, Severity, Span
+from jitlint.base.rule import Rule
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_RANK = {"possible": 30.0, "likely": 70.0, "certain": 100.0}
+
+_Object = dict[str, object]
+
+
+def sarif(
+    findings: Sequence[Finding],
+    problems: Sequence[Finding],
+    fingerprints: Sequence[str],
+    rules: Mapping[str, Rule],
+    urls: Mapping[str, str],
+) -> Iterator[str]:
+    """One log with one run. problems: what could not be analysed; they become notifications.
+
+    fingerprints: one per finding.
+    """
+    used = sorted({finding.code for finding in findings})
+    index = {code: number for number, code in enumerate(used)}
+    run: _Object = {
+        "tool": {
+            "driver": {
+                "name": "jitlint",
+                "version": jitlint.__version__,
+                "semanticVersion": jitlint.__version__,
+                "rules": [_rule(rules[code], urls.get(code)) for code in used],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": not problems,
+                "toolExecutionNotifications": [_notification(problem) for problem in problems],
+            }
+        ],
+        "results": [_result(f, mark, index[f.code]) for f, mark in zip(findings, fingerprints)],
+    }
+    yield json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1)
+
+
+def _rule(rule: Rule, url: str | None) -> _Object:
+    body = f"{rule.explanation.strip()}\n\n## What to write instead\n\n{rule.instead.strip()}\n"
+    if rule.bad.strip():
+        body += f"\n## Bad\n\n```python\n{rule.bad.strip()}\n```\n\n## Good\n\n```python\n{rule.good.strip()}\n```\n"
+    described: _Object = {
+        "id": rule.code,
+        "name": "".join(part.capitalize() for part in rule.name.split("-")),
+        "shortDescription": {"text": f"{rule.summary[:1].upper()}{rule.summary[1:]}."},
+        "fullDescription": {"text": rule.explanation.strip().split("\n\n")[0].replace("\n", " ")},
+        "help": {"text": body, "markdown": body},
+        "defaultConfiguration": {"level": _LEVEL[rule.severity], "enabled": rule.default},
+        "properties": {"tags": ["jax"], "precision": "high"},
+    }
+    if url:
+        described["helpUri"] = url
+    return described
+
+
+def _result(finding: Finding, fingerprint: str, index: int) -> _Object:
+    text = (
+        f"{finding.message}. {finding.help[:1].upper()}{finding.help[1:]}."
+        if finding.help
+        else finding.message
+    )
+    result: _Object = {
+        "ruleId": finding.code,
+        "ruleIndex": index,
+        "level": _LEVEL[finding.severity],
+        "rank": _RANK[finding.confidence.value],
+        "message": {"text": text},
+        "locations": [_location(finding.path, finding.span)],
+        "partialFingerprints": {"jitlint/v1": fingerprint},
+    }
+    if finding.related:
+        steps = [_location(step.path, step.span, step.message) for step in finding.related]
+        result["relatedLocations"] = [{"id": number, **step} for number, step in enumerate(steps)]
+        flow = [*steps, _location(finding.path, finding.span, finding.message)]
+        result["codeFlows"] = [{"threadFlows": [{"locations": [{"location": step} for step in flow]}]}]
+    return result
+
+
+def _notification(problem: Finding) -> _Object:
+    return {
+        "level": "error",
+        "message": {"text": f"{problem.code}: {problem.message}"},
+        "locations": [_location(problem.path, problem.span)],
+    }
+
+
+def _location(path: str, span: Span, message: str = "") -> _Object:
+    location: _Object = {
+        "physicalLocation": {
+            "artifactLocation": {"uri": _uri(path)},
+            "region": {
+                "startLine": span.line,
+                "startColumn": span.column,
+                "endLine": span.end_line,
+                "endColumn": span.end_column,
+            },
+        }
+    }
+    if message:
+        location["message"] = {"text": message}
+    return location
+
+
+def _uri(path: str) -> str:
+    """A relative reference where the path is relative, a file URI where it is not."""
+    if os.path.isabs(path):
+        return "file://" + pathname2url(path)
+    return quote(path.replace(os.sep, "/"))
