@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -42,27 +40,25 @@ class ReaderGone(Exception):
     """Whoever reads our output has closed it. Not an OSError, which click would answer with exit code 1."""
 
 
-@dataclass(frozen=True, slots=True)
 class Texts:
-    """The source lines to show. unsaved: contents that take the place of files, by path as findings name it."""
+    """The source lines of one run's files. unsaved: contents that take the place of files, by path as findings
+    name it."""
 
-    unsaved: dict[str, str]
+    def __init__(self, unsaved: Mapping[str, str]) -> None:
+        self._known = {path: split_lines(text) for path, text in unsaved.items()}
 
     def lines(self, path: str) -> list[str]:
-        """The lines of a file; none if it has become unreadable."""
-        if path in self.unsaved:
-            return split_lines(self.unsaved[path])
-        return _file_lines(path)
+        """The lines of a file; none if it has become unreadable.
 
-
-@functools.lru_cache(maxsize=8)
-def _file_lines(path: str) -> list[str]:
-    """Does without the syntax layer: showing a remembered finding should not load the parser."""
-    try:
-        with tokenize.open(path) as stream:
-            return stream.read().split("\n")
-    except (OSError, SyntaxError, UnicodeError, ValueError, LookupError):
-        return []
+        Does without the syntax layer: showing a remembered finding should not load the parser.
+        """
+        if path not in self._known:
+            try:
+                with tokenize.open(path) as stream:
+                    self._known[path] = stream.read().split("\n")
+            except (OSError, SyntaxError, UnicodeError, ValueError, LookupError):
+                self._known[path] = []
+        return self._known[path]
 
 
 def settings_for(paths: tuple[str, ...], config: str = "", isolated: bool = False) -> Settings:
