@@ -1,4 +1,4 @@
-"""Run fixture programs under real JAX and say where each case raised. The only test code that executes fixtures."""
+"""Run fixture programs under real JAX and say what each case did. The only test code that executes fixtures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
 
+from jitlint.confirm.observe import Runs, class_name
 from tests.fixtures.marks import Mark, Program, cases, decorated, marks, statement
 
 
@@ -77,19 +78,21 @@ def _lies_in(module: ModuleType, folder: Path) -> bool:
     return any(folder in Path(place).parents for place in places)
 
 
-def _load(program: Program) -> ModuleType:
+@contextmanager
+def _loaded(program: Program) -> Iterator[ModuleType]:
+    """The program as a new module, while the block runs."""
     name = "fixture_" + "".join(c if c.isalnum() else "_" for c in program.name[: -len(".py")])
-    spec = importlib.util.spec_from_file_location(name, program.entry)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _class_name(error: BaseException) -> str:
-    kind = type(error)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    with warnings.catch_warnings(), _import_from(program):
+        warnings.simplefilter("ignore")
+        spec = importlib.util.spec_from_file_location(name, program.entry)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+            yield module
+        finally:
+            del sys.modules[name]
 
 
 def _run_case(module: ModuleType, case: str, files: frozenset[str], watch: bool) -> Outcome:
@@ -110,7 +113,7 @@ def _run_case(module: ModuleType, case: str, files: frozenset[str], watch: bool)
     except Exception as error:  # every class is an answer here
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
         place = (Path(frames[-1].filename), frames[-1].lineno or 0) if frames else None
-        return Outcome(case, _class_name(error), place, str(error)[:400], frozenset(executed))
+        return Outcome(case, class_name(error), place, str(error)[:400], frozenset(executed))
     finally:
         if watch:
             sys.settrace(previous)
@@ -119,14 +122,25 @@ def _run_case(module: ModuleType, case: str, files: frozenset[str], watch: bool)
 
 @functools.cache
 def run(program: Program, watch: bool = False) -> tuple[Outcome, ...]:
-    """Run every case of a program. ``watch`` also records the lines that ran (slower)."""
+    """Run every case of a program, in one module. ``watch`` also records the lines that ran (slower)."""
     files = frozenset(str(f) for f in program.files)
     # JAX's shortened tracebacks give the line where a frame ended, not where the exception was raised.
     jax.config.update("jax_traceback_filtering", "off")
-    with warnings.catch_warnings(), _import_from(program):
-        warnings.simplefilter("ignore")
-        module = _load(program)
-        try:
-            return tuple(_run_case(module, case, files, watch) for case in cases(program.entry))
-        finally:
-            del sys.modules[module.__name__]
+    with _loaded(program) as module:
+        return tuple(_run_case(module, case, files, watch) for case in cases(program.entry))
+
+
+@functools.cache
+def observed(program: Program, case: str, repeat: int = 1) -> Runs:
+    """One case in a module of its own, to be looked at with all instruments, with and without jit.
+
+    With ``repeat``, the case is called so often in that module: an effect may need several calls.
+    """
+    files = frozenset(str(f) for f in program.files)
+
+    def once() -> Any:
+        with _loaded(program) as module:
+            return [getattr(module, case)() for _ in range(repeat)] if repeat > 1 else getattr(module, case)()
+
+    run_once: Callable[[], Any] = once
+    return Runs(run_once, files.__contains__)

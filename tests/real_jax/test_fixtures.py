@@ -1,58 +1,97 @@
-"""Every mark in the fixtures is proved by real JAX, and nothing that must be silent raises."""
+"""Every mark in the fixtures is proved by real JAX, and nothing that must be silent shows anything.
+
+A mark of a rule that predicts an exception is proved by that exception, at the mark; a mark of a rule that predicts a
+silent effect is proved by seeing it (`jitlint.confirm.witness`).
+"""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import pkgutil
+import re
 from collections.abc import Sequence
 
 import jax
 import pytest
 
 import jitlint.rules
+from jitlint.base.outcome import Outcome as Predicted
 from jitlint.base.outcome import Raises
-from tests.fixtures.marks import Mark, Program, cases, marks, must_raise, programs
-from tests.real_jax.run import Outcome, run
+from jitlint.confirm.witness import Statement, evidence, incident
+from tests.fixtures.marks import FIXTURES, Mark, Program, cases, marks, must_raise, programs, statement
+from tests.real_jax.run import Outcome, observed, run
 
 if jax.__version_info__ < (0, 10):
     pytest.skip(f"the fixtures are measured on JAX 0.10, not {jax.__version__}", allow_module_level=True)
 
 
-def _outcomes_by_code() -> dict[str, Raises]:
+def _outcomes_by_code() -> dict[str, Predicted]:
     found = {}
     for info in pkgutil.iter_modules(jitlint.rules.__path__):
         rule = getattr(importlib.import_module(f"jitlint.rules.{info.name}"), "RULE", None)
-        if rule is not None and isinstance(rule.outcome, Raises):
+        if rule is not None:
             found[rule.code] = rule.outcome
     return found
 
 
-OUTCOMES = _outcomes_by_code()
+PREDICTED = _outcomes_by_code()
+# An effect may need several calls of the case.
+CALLS = 3
+
+
+def _predicted(mark: Mark) -> Predicted:
+    assert mark.code in PREDICTED, f"there is no rule {mark.code}"
+    return PREDICTED[mark.code]
+
+
+def _classes(mark: Mark) -> tuple[str, ...]:
+    predicted = _predicted(mark)
+    return predicted.classes if isinstance(predicted, Raises) else ()
 
 
 def _is_late(mark: Mark) -> bool:
     """JAX raises later than at the mark: when the leaked value is used, when the function is called."""
-    outcome = OUTCOMES.get(mark.code)
-    return outcome is not None and outcome.later
+    predicted = PREDICTED.get(mark.code)
+    return isinstance(predicted, Raises) and predicted.later
 
 
 def _proved(program: Program) -> list[Mark]:
     return [m for path in program.files for m in marks(path) if m.proved_by_jax]
 
 
+def _raising(program: Program) -> list[Mark]:
+    return [m for m in _proved(program) if isinstance(_predicted(m), Raises)]
+
+
+def _silent(program: Program) -> list[Mark]:
+    return [m for m in _proved(program) if not isinstance(_predicted(m), Raises)]
+
+
 def _outcomes(program: Program) -> tuple[Outcome, ...]:
-    if program.framework:
-        pytest.importorskip(program.framework, reason=f"needs {program.framework}")
+    _need(program)
     return run(program, watch=any(_is_late(m) for m in _proved(program)))
 
 
-def _shows(outcome: Outcome, mark: Mark) -> bool:
-    if not outcome.raised:
+def _need(program: Program) -> None:
+    if program.framework:
+        pytest.importorskip(program.framework, reason=f"needs {program.framework}")
+
+
+def _raises_at(outcome: Outcome, mark: Mark) -> bool:
+    if not outcome.raised or not isinstance(_predicted(mark), Raises):
         return False
     if outcome.hits(mark):
         return True
-    return _is_late(mark) and outcome.raised in OUTCOMES[mark.code].classes and outcome.follows_from(mark)
+    return _is_late(mark) and outcome.raised in _classes(mark) and outcome.follows_from(mark)
+
+
+def _effect(program: Program, case: str, mark: Mark) -> str | None:
+    """What is seen of a silent mark, in one call of the case or in several."""
+    first, last = statement(mark.path, mark.line)
+    flagged = Statement(str(mark.path), mark.line, first, last)
+    found = evidence(_predicted(mark), flagged, observed(program, case))
+    return found or evidence(_predicted(mark), flagged, observed(program, case, CALLS))
 
 
 def _parameters() -> Sequence[object]:
@@ -66,24 +105,43 @@ def _parameters() -> Sequence[object]:
 
 @pytest.mark.parametrize(("program", "case"), _parameters())
 def test_case(program: Program, case: str) -> None:
-    """A bad case raises what the rule predicts, at a marked line; a good case runs clean."""
-    outcome = next(o for o in _outcomes(program) if o.case == case)
+    """A bad case raises what a rule predicts, at a marked line, or shows the effect of a mark; a good one is clean."""
     if not must_raise(program.entry, case):
-        assert outcome.raised == "", f"{outcome.raised} at {outcome.place}: {outcome.message}"
+        _assert_clean(program, case)
         return
-    assert outcome.raised, "ran clean"
-    hit = [m for m in _proved(program) if _shows(outcome, m)]
+    _need(program)
+    if not _raising(program):
+        assert any(_effect(program, case, mark) for mark in _silent(program)), _seen(program, case)
+        return
+    outcome = next(o for o in _outcomes(program) if o.case == case)
+    if not outcome.raised:
+        assert _silent(program), "ran clean"
+        assert any(_effect(program, case, mark) for mark in _silent(program)), _seen(program, case)
+        return
+    hit = [m for m in _raising(program) if _raises_at(outcome, m)]
     assert hit, f"{outcome.raised} at {outcome.place}, which carries no mark: {outcome.message}"
-    wanted = {c for m in hit for c in ([m.raises] if m.raises else _predicted(m))}
+    wanted = {c for m in hit for c in ([m.raises] if m.raises else _classes(m))}
     assert outcome.raised in wanted, f"{outcome.raised} at {outcome.place}, predicted {sorted(wanted)}"
     for mark in hit:
-        if mark.raises and mark.code in OUTCOMES:
-            assert mark.raises in _predicted(mark), f"rule {mark.code} does not predict {mark.raises}"
+        if mark.raises and mark.code in PREDICTED:
+            assert mark.raises in _classes(mark), f"rule {mark.code} does not predict {mark.raises}"
 
 
-def _predicted(mark: Mark) -> tuple[str, ...]:
-    assert mark.code in OUTCOMES, f"there is no rule {mark.code}"
-    return OUTCOMES[mark.code].classes
+def _seen(program: Program, case: str) -> str:
+    raised = observed(program, case).jitted.raised
+    return f"raised {raised} at {raised.place}" if raised else "ran clean and showed no effect of any mark"
+
+
+def _assert_clean(program: Program, case: str) -> None:
+    """A good case raises nothing; in the folder of a rule with a silent effect it shows no such effect either."""
+    folder = re.match(r"JIT\d{3}", program.entry.relative_to(FIXTURES).parts[0])
+    predicted = PREDICTED.get(folder[0]) if folder else None
+    if predicted is not None and not isinstance(predicted, Raises):
+        found = incident(predicted, observed(program, case))
+        assert found is None, found
+        return
+    outcome = next(o for o in _outcomes(program) if o.case == case)
+    assert outcome.raised == "", f"{outcome.raised} at {outcome.place}: {outcome.message}"
 
 
 @pytest.mark.parametrize(
@@ -95,10 +153,15 @@ def _predicted(mark: Mark) -> tuple[str, ...]:
     ],
 )
 def test_every_mark_is_shown_by_a_case(program: Program) -> None:
-    """A mark without a case that raises there would be a claim without proof."""
-    outcomes = _outcomes(program)
-    unproved = [str(m) for m in _proved(program) if not any(_shows(o, m) for o in outcomes)]
-    assert not unproved
+    """A mark without a case that shows it would be a claim without proof."""
+    outcomes = _outcomes(program) if _raising(program) else ()
+    unproved = [m for m in _raising(program) if not any(_raises_at(o, m) for o in outcomes)]
+    unproved += [
+        mark
+        for mark in _silent(program)
+        if not any(_effect(program, case, mark) for case in cases(program.entry))
+    ]
+    assert not [str(mark) for mark in unproved]
 
 
 def test_every_file_is_run() -> None:

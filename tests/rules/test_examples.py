@@ -9,30 +9,35 @@ import subprocess
 import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jitlint.base.outcome import Raises
+from jitlint.confirm.observe import Runs, class_name
+from jitlint.confirm.statements import statement_around
+from jitlint.confirm.witness import Statement, evidence, incident
 from tests.rules.catalog import EXAMPLES, Example
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 BAD = [example for example in EXAMPLES if example.kind == "bad"]
 GOOD = [example for example in EXAMPLES if example.kind == "good"]
+RAISING = [example for example in BAD if isinstance(example.rule.outcome, Raises)]
+SILENT = [example for example in BAD if not isinstance(example.rule.outcome, Raises)]
 
 
-def _run(example: Example) -> None:
+def _run(example: Example) -> dict[str, Any]:
+    """Run an example; the variables it leaves behind are its results."""
     pytest.importorskip("jax", reason="the examples run under real JAX")
     code = compile(example.text, example.name, "exec", dont_inherit=True)
-    exec(code, {"__name__": example.name})
+    variables: dict[str, Any] = {"__name__": example.name}
+    exec(code, variables)
+    return {name: value for name, value in variables.items() if not name.startswith("_")}
 
 
-def _class_name(error: BaseException) -> str:
-    module = type(error).__module__
-    name = type(error).__qualname__
-    if module == "builtins":
-        return name
-    return f"jax.errors.{name}" if module.startswith("jax.") else f"{module}.{name}"
+def _runs(example: Example) -> Runs:
+    return Runs(lambda: _run(example), lambda filename: filename == example.name)
 
 
 def _innermost_line(error: BaseException, filename: str) -> int | None:
@@ -44,7 +49,7 @@ def _innermost_line(error: BaseException, filename: str) -> int | None:
     return lines[-1]
 
 
-@pytest.mark.parametrize("example", BAD, ids=lambda example: example.name)
+@pytest.mark.parametrize("example", RAISING, ids=lambda example: example.name)
 def test_bad_example_raises_what_the_rule_predicts_where_it_predicts(example: Example) -> None:
     outcome = example.rule.outcome
     assert isinstance(outcome, Raises)
@@ -52,12 +57,23 @@ def test_bad_example_raises_what_the_rule_predicts_where_it_predicts(example: Ex
     assert code == example.rule.code
     with pytest.raises(Exception) as caught:  # noqa: PT011 (the class is compared exactly below)
         _run(example)
-    assert _class_name(caught.value) in outcome.classes
+    assert class_name(caught.value) in outcome.classes
     if not outcome.later:
         assert _innermost_line(caught.value, example.name) == line
 
 
-@pytest.mark.parametrize("example", BAD, ids=lambda example: example.name)
+@pytest.mark.parametrize("example", SILENT, ids=lambda example: example.name)
+def test_bad_example_shows_the_effect_that_the_rule_predicts(example: Example) -> None:
+    ((line, code),) = example.marks
+    assert code == example.rule.code
+    runs = _runs(example)
+    first, last = statement_around(example.text, line)
+    found = evidence(example.rule.outcome, Statement(example.name, line, first, last), runs)
+    assert found, f"no sign of it; raised: {runs.jitted.raised}"
+    assert runs.jitted.raised is None
+
+
+@pytest.mark.parametrize("example", RAISING, ids=lambda example: example.name)
 def test_explanation_quotes_what_jax_says(example: Example) -> None:
     with pytest.raises(Exception) as caught:  # noqa: PT011 (any class: the other test compares it)
         _run(example)
@@ -70,7 +86,7 @@ def test_explanation_quotes_what_jax_says(example: Example) -> None:
 @pytest.mark.parametrize("example", GOOD, ids=lambda example: example.name)
 def test_good_example_runs_clean(example: Example) -> None:
     assert example.marks == []
-    _run(example)
+    assert incident(example.rule.outcome, _runs(example)) is None
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,332 @@
+"""What is read off JAX's own calls while project code runs: traces, keys, indices, clocks (layer: ``confirm``).
+
+JAX's functions are recognised by their code objects when they are entered, and their arguments are read from the
+frame. Nothing is wrapped: a wrapper would be another function to JAX and would change what is measured.
+What a release of JAX does not have is not observed; it never fails for that.
+"""
+
+from __future__ import annotations
+
+import bisect
+import contextlib
+import dis
+import functools
+import importlib
+import inspect
+import sys
+import time
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+if TYPE_CHECKING:
+    from jitlint.confirm.observe import Observation, Place
+
+Hook = Callable[[FrameType], None]
+Stack = Callable[["FrameType | None"], "tuple[Place, ...]"]
+
+# Functions of jax.random that take a key but leave it usable.
+_KEEP_KEY = frozenset({"fold_in", "key_data", "key_impl", "clone", "wrap_key_data"})
+_UPDATES = ("get", "set", "add", "subtract", "multiply", "divide", "power", "min", "max", "apply")
+_CLOCKS = ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time")
+# How far an indexing function may be from the project line it works for: the rest is JAX's own indexing.
+_NEAR = frozenset(
+    {"traceback_util.py", "array.py", "array_methods.py", "indexing.py", "core.py", "pjit.py", "api.py"}
+)
+_TRACED = "/jax/core/compile/jaxpr_trace_duration"
+
+
+def code_of(function: Any) -> CodeType | None:
+    """The code object behind wrappers, partials and bound methods."""
+    for _ in range(20):
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif hasattr(function, "__func__"):
+            function = function.__func__
+        else:
+            break
+    code = getattr(function, "__code__", None)
+    if code is None:
+        code = getattr(inspect.getattr_static(type(function), "__call__", None), "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+@functools.cache
+def _consumers() -> dict[int, str]:
+    """Code objects of jax.random that consume a key, and their names."""
+    found = {}
+    for name, value in vars(jax.random).items():
+        code = code_of(value) if callable(value) and not name.startswith("_") else None
+        if code is not None and code.co_varnames[:1] == ("key",) and name not in _KEEP_KEY:
+            found[id(code)] = name
+    return found
+
+
+@functools.cache
+def _random_files() -> frozenset[str]:
+    codes = [code_of(jax.random.normal), code_of(jax.random.split)]
+    return frozenset(code.co_filename for code in codes if code is not None)
+
+
+def concrete(value: Any) -> np.ndarray[Any, Any] | None:
+    """The numbers of an array, also below tracers that carry them (vmap, grad); None if there are none."""
+    for _ in range(8):
+        if isinstance(value, jax.core.Tracer):
+            below = "primal" if hasattr(value, "primal") else "val" if hasattr(value, "batch_dim") else ""
+            value = getattr(value, below, None)
+        elif hasattr(value, "_base_array"):  # a new-style key
+            value = value._base_array
+    if value is None or isinstance(value, jax.core.Tracer):
+        return None
+    try:
+        return np.asarray(value)
+    except Exception:  # not an array, deleted, or not addressable
+        return None
+
+
+class Instruments:
+    """Hooks by code object, and what runs when project code is entered or gets a result from a library."""
+
+    def __init__(self, seen: Observation, stack: Stack) -> None:
+        from jitlint.confirm import observe
+
+        self._data = observe
+        self._seen = seen
+        self._stack = stack
+        self._staged: list[Any] = []  # keeps them alive, so that they can be told apart
+        self._core = _module("jax._src.core")
+        partial_eval = _module("jax._src.interpreters.partial_eval")
+        self._staging: type = getattr(partial_eval, "DynamicJaxprTrace", type(None))
+        self._current = getattr(self._core, "trace_ctx", None)
+        self.hooks: dict[int, Hook] = dict(self._make_hooks())
+
+    def _make_hooks(self) -> Iterator[tuple[int, Hook]]:
+        for consumer in _consumers():
+            yield consumer, self._on_draw
+        table: list[tuple[Any, Hook]] = [(jax.jit, self._on_jit), (jax.block_until_ready, self._on_wait)]
+        indexing = _module("jax._src.numpy.indexing")
+        array = type(np.asarray(0)) if self._core is None else _module("jax._src.array").ArrayImpl
+        table.append((getattr(indexing, "rewriting_take", None), self._on_getitem))
+        table.append((getattr(indexing, "_rewriting_take", None), self._on_getitem))
+        table += [(jax.numpy.take, self._on_take), (jax.numpy.take_along_axis, self._on_take_along_axis)]
+        table.append((jax.lax.dynamic_index_in_dim, self._on_dynamic_index))
+        table.append((jax.lax.dynamic_slice, self._on_dynamic_slice))
+        reference = type(jax.numpy.zeros(1).at[0])
+        table += [(getattr(reference, name, None), self._on_update) for name in _UPDATES]
+        for name in ("_value", "__array__"):
+            member = inspect.getattr_static(array, name, None)
+            table.append((getattr(member, "fget", member), self._on_wait))
+        for function, hook in table:
+            code = code_of(function)
+            if code is not None:
+                yield id(code), hook
+
+    # Project code
+
+    def entered(self, frame: FrameType) -> None:
+        """A project function starts: if this is the first one under a new staged trace, JAX traces it."""
+        if self._current is None:
+            return
+        trace, depth, newest = self._current.trace, 0, None
+        for _ in range(50):
+            if trace is None:
+                break
+            if isinstance(trace, self._staging):
+                depth += 1
+                newest = newest if newest is not None else trace
+            trace = getattr(trace, "parent_trace", None)
+        if newest is None or any(known is newest for known in self._staged):
+            return
+        self._staged.append(newest)
+        function = self._data.Function.of(frame.f_code)
+        self._seen.traces.append(self._data.Trace(function, self._stack(frame.f_back), depth))
+
+    def on_return(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """A library function called by a project line returns: is the array it made thrown away at once?"""
+        if event == "return" and isinstance(argument, (jax.Array, jax.core.Tracer)):
+            caller = frame.f_back
+            if caller is not None and _discards(caller.f_code, caller.f_lasti):
+                name = frame.f_code.co_name
+                if name == "reraise_with_filtered_traceback":
+                    name = getattr(frame.f_locals.get("fun"), "__name__", name)
+                place = (caller.f_code.co_filename, caller.f_lineno)
+                self._seen.dropped.append(self._data.Dropped(name, place))
+        return self.on_return
+
+    # jit, keys
+
+    def _on_jit(self, frame: FrameType) -> None:
+        function = frame.f_locals.get("fun")
+        code = code_of(function)
+        stack = self._stack(frame.f_back)
+        if not stack or code is None:
+            return
+        name = getattr(function, "__name__", code.co_name)
+        self._seen.jits.append(self._data.Jitted(self._data.Function.of(code), name, stack))
+
+    def _on_draw(self, frame: FrameType) -> None:
+        caller = frame.f_back
+        while caller is not None and caller.f_code.co_filename.endswith("traceback_util.py"):
+            caller = caller.f_back
+        if caller is None or caller.f_code.co_filename in _random_files():
+            return  # one function of jax.random on behalf of another
+        data = concrete(frame.f_locals.get("key"))
+        stack = self._stack(caller)
+        if data is None or not stack:
+            return
+        name = _consumers()[id(frame.f_code)]
+        for row in np.reshape(data, (-1, data.shape[-1] if data.ndim else 1)):
+            self._seen.draws.append(self._data.Draw(name, row.tobytes(), stack))
+
+    # Indices
+
+    def _check_index(self, frame: FrameType, array: Any, index: Any) -> None:
+        """Ask NumPy about the index, with an array of the same shape."""
+        caller = frame.f_back
+        while caller is not None and caller.f_code.co_filename.rpartition("/")[2] in _NEAR:
+            caller = caller.f_back
+        stack = self._stack(caller)
+        if caller is None or not stack or stack[0] != (caller.f_code.co_filename, caller.f_lineno):
+            return
+        try:
+            np.broadcast_to(np.False_, np.shape(array))[_plain(index)]
+        except IndexError as error:
+            self._seen.out_of_bounds.append(self._data.OutOfBounds(str(error), stack))
+        except Exception:  # NumPy refuses for another reason, or the index is traced
+            return
+
+    def _on_getitem(self, frame: FrameType) -> None:
+        self._check_index(frame, frame.f_locals.get("arr"), frame.f_locals.get("idx"))
+
+    def _on_update(self, frame: FrameType) -> None:
+        reference = frame.f_locals.get("self")
+        self._check_index(frame, getattr(reference, "array", None), getattr(reference, "index", None))
+
+    def _on_take(self, frame: FrameType) -> None:
+        array, axis = frame.f_locals["a"], frame.f_locals.get("axis")
+        shape = np.shape(array) if axis is not None else (int(np.size(array)),)
+        index = (slice(None),) * (axis % len(shape) if axis else 0) + (frame.f_locals.get("indices"),)
+        self._check_index(frame, np.broadcast_to(np.False_, shape), index)
+
+    def _on_take_along_axis(self, frame: FrameType) -> None:
+        array, axis = frame.f_locals["arr"], frame.f_locals.get("axis")
+        size = np.shape(array)[axis] if isinstance(axis, int) else int(np.size(array))
+        self._check_index(frame, np.broadcast_to(np.False_, (size,)), frame.f_locals.get("indices"))
+
+    def _on_dynamic_index(self, frame: FrameType) -> None:
+        size = np.shape(frame.f_locals["operand"])[frame.f_locals.get("axis", 0)]
+        self._check_index(frame, np.broadcast_to(np.False_, (size,)), frame.f_locals.get("index"))
+
+    def _on_dynamic_slice(self, frame: FrameType) -> None:
+        starts, sizes = frame.f_locals.get("start_indices"), frame.f_locals.get("slice_sizes")
+        shape = np.shape(frame.f_locals["operand"])
+        for size, start, length in zip(shape, starts or (), sizes or ()):
+            first = concrete(start)
+            if first is not None and length:
+                self._check_index(frame, np.broadcast_to(np.False_, (size,)), int(first) + length - 1)
+
+    # Clocks and waits
+
+    def _on_wait(self, frame: FrameType) -> None:
+        stack = self._stack(frame.f_back)
+        if stack:
+            self._seen.ticks.append(self._data.Tick("wait", stack))
+
+    def _ticking(self, array: type, function: Callable[..., Any], kind: str) -> Callable[..., Any]:
+        def ticking(*args: Any, **kwargs: Any) -> Any:
+            caller = sys._getframe(1)
+            stack = self._stack(caller)
+            # JAX reads clocks for itself: only the project's own readings count.
+            counts = stack and (
+                isinstance(args[0] if args else None, array)
+                if kind == "wait"
+                else stack[0] == (caller.f_code.co_filename, caller.f_lineno)
+            )
+            if counts:
+                self._seen.ticks.append(self._data.Tick(kind, stack))
+            return function(*args, **kwargs)
+
+        ticking.__name__ = function.__name__
+        return ticking
+
+    def _on_event(self, event: str, duration_secs: float, **details: Any) -> None:
+        if event == _TRACED:
+            stack = self._stack(sys._getframe(1))
+            if stack:
+                self._seen.compiled.append(self._data.Compiled(str(details.get("fun_name", "")), stack))
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[None]:
+        """Listen to JAX's events, and to clocks and waits that are not Python functions."""
+        array = type(jax.numpy.zeros(1))
+        replaced: list[tuple[Any, str, Any]] = []
+        try:
+            for owner, names, kind in (
+                (time, _CLOCKS, "clock"),
+                (array, ("block_until_ready",), "wait"),
+                (np, ("asarray", "array"), "wait"),
+            ):
+                for name in names:
+                    original = getattr(owner, name)
+                    setattr(owner, name, self._ticking(array, original, kind))
+                    replaced.append((owner, name, original))
+            jax.monitoring.register_event_duration_secs_listener(self._on_event)
+            yield
+        finally:
+            _stop_listening(self._on_event)
+            for owner, name, original in replaced:
+                setattr(owner, name, original)
+
+
+def _stop_listening(listener: Callable[..., None]) -> None:
+    for module, name in (
+        ("jax.monitoring", "unregister_event_duration_listener"),
+        ("jax._src.monitoring", "_unregister_event_duration_listener_by_callback"),
+    ):
+        remove = getattr(_module(module), name, None)
+        if remove is not None:
+            with contextlib.suppress(ValueError, AssertionError):  # it was never registered
+                remove(listener)
+            return
+
+
+def _plain(index: Any) -> Any:
+    """An index that NumPy understands. Raises TypeError for one whose numbers are not known."""
+    if isinstance(index, tuple):
+        return tuple(_plain(item) for item in index)
+    if isinstance(index, slice):
+        return slice(*(None if part is None else int(part) for part in (index.start, index.stop, index.step)))
+    if index is None or index is Ellipsis or isinstance(index, (int, np.ndarray)):
+        return index
+    known = concrete(index)
+    if known is None:
+        raise TypeError("the index is traced")
+    return known
+
+
+@functools.lru_cache(maxsize=512)
+def _instructions(code: CodeType) -> tuple[list[int], list[str]]:
+    """Offsets and names of a function's instructions."""
+    instructions = list(dis.get_instructions(code))
+    return [one.offset for one in instructions], [one.opname for one in instructions]
+
+
+def _discards(code: CodeType, offset: int) -> bool:
+    """Whether what the call at ``offset`` (or in its cache entries behind it) answers is dropped at once."""
+    offsets, names = _instructions(code)
+    following = bisect.bisect_right(offsets, offset)
+    if names[following - 1] == "PRECALL":  # Python 3.11 calls in two steps
+        following += 1
+    return names[following : following + 1] == ["POP_TOP"]

@@ -1,0 +1,280 @@
+"""Run a callable once under real JAX and record what happened (layer: ``confirm``).
+
+Records executions of every project line, output, result, exception, traces and what made them, draws of random
+bits, out-of-bounds indices, results thrown away, clock readings and waits. Judges nothing: that is
+`jitlint.confirm.witness`. JAX is imported inside functions only, so importing this module is cheap.
+
+Everything is seen from outside through `sys.settrace` (it works on every supported Python, and wraps nothing that JAX
+uses as a cache key), except clocks and waits, which are builtins and have to be replaced for a while.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import CodeType, FrameType, TracebackType
+from typing import Any
+
+# File name as in the code object, line.
+Place = tuple[str, int]
+TraceFunction = Callable[[FrameType, str, Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception: full class name, message, and the project lines of its traceback, innermost first."""
+
+    kind: str
+    message: str
+    places: tuple[Place, ...]
+
+    @property
+    def place(self) -> Place | None:
+        """The innermost line of the project."""
+        return self.places[0] if self.places else None
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message.splitlines()[0] if self.message else ''}".rstrip(": ")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A project function, told apart from others by where it is written."""
+
+    path: str
+    line: int
+    name: str
+
+    @classmethod
+    def of(cls, code: CodeType) -> Function:
+        """The function a code object belongs to."""
+        return cls(code.co_filename, code.co_firstlineno, code.co_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """JAX entered ``function`` to stage it. ``stack``: project lines of the callers, innermost first.
+    ``depth``: 1 for a trace started from ordinary code, 2 inside another trace, ..."""
+
+    function: Function
+    stack: tuple[Place, ...]
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Jitted:
+    """`jax.jit` was applied to ``function`` (None: not a function of the project)."""
+
+    function: Function | None
+    name: str
+    stack: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """JAX itself said that it traced a function called ``name``."""
+
+    name: str
+    stack: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A key was consumed by `jax.random.<name>`. ``data``: the bits of the key."""
+
+    name: str
+    data: bytes
+    stack: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfBounds:
+    """An index for which NumPy raises ``message`` and JAX answers."""
+
+    message: str
+    stack: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A JAX function returned an array to a project line that threw it away."""
+
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """``kind`` is ``clock`` (a reading) or ``wait`` (something waited for a result)."""
+
+    kind: str
+    stack: tuple[Place, ...]
+
+
+@dataclass(slots=True)
+class Observation:
+    """What one run did. ``raised`` is None if it returned; then ``value`` is what it returned."""
+
+    lines: Counter[Place] = field(default_factory=Counter)
+    output: str = ""
+    value: Any = None
+    raised: Raised | None = None
+    traces: list[Trace] = field(default_factory=list)
+    jits: list[Jitted] = field(default_factory=list)
+    compiled: list[Compiled] = field(default_factory=list)
+    draws: list[Draw] = field(default_factory=list)
+    out_of_bounds: list[OutOfBounds] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    ticks: list[Tick] = field(default_factory=list)
+
+
+def class_name(error: BaseException) -> str:
+    """The public dotted name of an exception's class; builtins without their module."""
+    kind = type(error)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def raised(error: BaseException, watched: Callable[[str], bool]) -> Raised:
+    """An exception as data. A syntax error has its place in itself, not in its traceback."""
+    frames = traceback.walk_tb(error.__traceback__)
+    places = [(frame.f_code.co_filename, line) for frame, line in frames if watched(frame.f_code.co_filename)]
+    if isinstance(error, SyntaxError) and error.filename and watched(error.filename):
+        places.append((error.filename, error.lineno or 1))
+    return Raised(class_name(error), str(error)[:2000], tuple(reversed(places)))
+
+
+class Recorder:
+    """Records into ``seen`` while it is active. ``watched`` says which file names are the project's."""
+
+    def __init__(self, watched: Callable[[str], bool]) -> None:
+        from jitlint.confirm.instruments import Instruments
+
+        self.seen = Observation()
+        self._watched: dict[str, bool] = {}
+        self._is_watched = watched
+        self._instruments = Instruments(self.seen, self.stack)
+        self._hooks = self._instruments.hooks
+
+    def watches(self, filename: str) -> bool:
+        """Whether a file belongs to the project. Remembered, since it is asked at every call."""
+        found = self._watched.get(filename)
+        if found is None:
+            found = self._watched[filename] = self._is_watched(filename)
+        return found
+
+    def stack(self, frame: FrameType | None) -> tuple[Place, ...]:
+        """The project lines from ``frame`` outwards."""
+        places = []
+        while frame is not None:
+            if self.watches(frame.f_code.co_filename):
+                places.append((frame.f_code.co_filename, frame.f_lineno))
+            frame = frame.f_back
+        return tuple(places)
+
+    def on_call(self, frame: FrameType, event: str, argument: Any) -> TraceFunction | None:
+        """The function for `sys.settrace`."""
+        code = frame.f_code
+        if self.watches(code.co_filename):
+            self._instruments.entered(frame)
+            return self._on_line
+        hook = self._hooks.get(id(code))
+        if hook is not None:
+            # A call that is not understood is not observed; it must not disturb the program.
+            with contextlib.suppress(Exception):
+                hook(frame)
+        caller = frame.f_back
+        if caller is not None and self._watched.get(caller.f_code.co_filename):
+            frame.f_trace_lines = False
+            return self._instruments.on_return
+        return None
+
+    def _on_line(self, frame: FrameType, event: str, argument: Any) -> TraceFunction:
+        if event == "line":
+            self.seen.lines[frame.f_code.co_filename, frame.f_lineno] += 1
+        return self._on_line
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[None]:
+        """Record what happens inside the ``with`` block."""
+        before = sys.gettrace()
+        with self._instruments.active():
+            sys.settrace(self.on_call)
+            try:
+                yield
+            finally:
+                sys.settrace(before)
+
+
+def observe(
+    run: Callable[[], Any], watched: Callable[[str], bool], *, jit: bool = True, catch: bool = True
+) -> Observation:
+    """Run ``run()`` and answer what it did; with ``jit=False`` under `jax.disable_jit`.
+
+    Exceptions of the observed code are recorded, `SystemExit` included; with ``catch=False`` they pass.
+    """
+    import jax
+
+    recorder = Recorder(watched)
+    seen = recorder.seen
+    output = io.StringIO()
+    # The shortened tracebacks give the line where a frame ended, not where the exception was raised.
+    filtering = jax.config.jax_traceback_filtering
+    jax.config.update("jax_traceback_filtering", "off")
+    try:
+        with (
+            contextlib.redirect_stdout(output),
+            contextlib.redirect_stderr(output),
+            contextlib.nullcontext() if jit else jax.disable_jit(),
+        ):
+            try:
+                with recorder.active():
+                    seen.value = run()
+                    jax.effects_barrier()
+            except (Exception, SystemExit) as error:
+                if not catch:
+                    raise
+                seen.raised = raised(error, recorder.watches)
+                _forget_frames(error.__traceback__)
+    finally:
+        jax.config.update("jax_traceback_filtering", filtering)
+        seen.output = output.getvalue()
+    return seen
+
+
+def _forget_frames(trace: TracebackType | None) -> None:
+    """Frames hold tracers alive, which a later look for leaks would find."""
+    if trace is not None:
+        traceback.clear_frames(trace)
+
+
+class Runs:
+    """The same run with and without jit, each observed when first asked for."""
+
+    def __init__(self, run: Callable[[], Any], watched: Callable[[str], bool]) -> None:
+        self._run = run
+        self._watched = watched
+        self._seen: dict[bool, Observation] = {}
+
+    def _observed(self, jit: bool) -> Observation:
+        if jit not in self._seen:
+            self._seen[jit] = observe(self._run, self._watched, jit=jit)
+        return self._seen[jit]
+
+    @property
+    def jitted(self) -> Observation:
+        """As the program is written."""
+        return self._observed(True)
+
+    @property
+    def eager(self) -> Observation:
+        """Under `jax.disable_jit`."""
+        return self._observed(False)
+
+    def eager_again(self) -> Observation:
+        """Another run without jit, to tell chance from effect."""
+        return observe(self._run, self._watched, jit=False)

@@ -1,0 +1,45 @@
+"""Which lines belong to the statement of a finding (layer: ``confirm``)."""
+
+from __future__ import annotations
+
+import ast
+import functools
+
+
+def statement_around(source: str, line: int) -> tuple[int, int]:
+    """First and last line of the innermost statement that covers ``line``; of a compound one only its header.
+
+    ``(line, line)`` if the source cannot be parsed or nothing covers the line.
+    """
+    covering = [lines for lines in _headers(source) if lines[0] <= line <= lines[1]]
+    return min(covering, key=lambda lines: lines[1] - lines[0], default=(line, line))
+
+
+@functools.lru_cache(maxsize=64)
+def _headers(source: str) -> tuple[tuple[int, int], ...]:
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    ranges = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.match_case):
+            ranges.append((node.pattern.lineno, node.pattern.lineno))
+        elif isinstance(node, (ast.stmt, ast.ExceptHandler)):
+            ranges.append(_header(node))
+    return tuple(ranges)
+
+
+def _first(node: ast.AST) -> int:
+    if isinstance(node, ast.match_case):
+        return node.pattern.lineno
+    lines = [decorator.lineno for decorator in getattr(node, "decorator_list", [])]
+    return min([node.lineno, *lines]) if isinstance(node, (ast.stmt, ast.ExceptHandler)) else 1
+
+
+def _header(node: ast.stmt | ast.ExceptHandler) -> tuple[int, int]:
+    first = _first(node)
+    inner = getattr(node, "cases", None) or getattr(node, "body", None)
+    if inner:
+        return first, max(first, _first(inner[0]) - 1)
+    return first, node.end_lineno or first

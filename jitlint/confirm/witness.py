@@ -1,0 +1,254 @@
+"""Does what was observed show what a rule predicts? (layer: ``confirm``)
+
+Gets the predicted outcome, the flagged statement and the runs with and without jit; answers a sentence with the
+numbers, or None. Runs nothing itself beyond asking for the runs it needs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from jitlint.base.outcome import (
+    Advisory,
+    BakesConstant,
+    DropsResult,
+    IgnoresBounds,
+    Outcome,
+    Raises,
+    RepeatsDraw,
+    Retraces,
+    RunsOnce,
+    Unrolls,
+    Unsynced,
+)
+from jitlint.confirm.observe import Draw, Function, Observation, Place, Raised, Runs
+
+# From so many traces of the same code on, one speaks of "again and again".
+TRACES = 3
+_SCALARS = tuple(f"'{name}' object has no attribute" for name in ("int", "float", "bool", "complex"))
+# A loop of fewer turns is no unrolled loop.
+TURNS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The flagged statement: the line of the finding, and the first and last line around it."""
+
+    path: str
+    line: int
+    first: int
+    last: int
+
+    def covers(self, place: Place) -> bool:
+        """Whether a place lies in the statement."""
+        return place[0] == self.path and self.first <= place[1] <= self.last
+
+    def on(self, stack: Iterable[Place]) -> bool:
+        """Whether one of the places lies in the statement."""
+        return any(self.covers(place) for place in stack)
+
+    @property
+    def places(self) -> list[Place]:
+        """Its places, the flagged line first."""
+        others = [(self.path, line) for line in range(self.first, self.last + 1) if line != self.line]
+        return [(self.path, self.line), *others]
+
+
+def evidence(outcome: Outcome, statement: Statement, runs: Runs) -> str | None:
+    """A sentence that shows ``outcome`` at ``statement``, or None if the runs do not show it."""
+    return _WITNESSES[type(outcome)](outcome, statement, runs)
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _raises(outcome: Raises, statement: Statement, runs: Runs) -> str | None:
+    raised = runs.jitted.raised
+    if raised is None or raised.kind not in outcome.classes:
+        return None
+    if outcome.later:
+        return str(raised) if _ran(runs.jitted, statement) else None
+    return str(raised) if raised.place is not None and statement.covers(raised.place) else None
+
+
+def _ran(seen: Observation, statement: Statement) -> int:
+    return max(seen.lines[place] for place in statement.places)
+
+
+def _runs_once(outcome: RunsOnce, statement: Statement, runs: Runs) -> str | None:
+    if not _ran(runs.jitted, statement):
+        return None
+    for place in statement.places:
+        jitted, eager = runs.jitted.lines[place], runs.eager.lines[place]
+        if 0 < jitted < eager:
+            return f"line {place[1]} ran {_times(jitted)}; without jit it runs {_times(eager)}"
+    return None
+
+
+def _bakes_constant(outcome: BakesConstant, statement: Statement, runs: Runs) -> str | None:
+    if not _ran(runs.jitted, statement):
+        return None
+    found = results_differ(runs)
+    return f"the results differ: {found}" if found else None
+
+
+def results_differ(runs: Runs) -> str | None:
+    """How the answers with and without jit differ; None if they agree.
+
+    An answer that is another one at every run (chance, time) proves nothing, except when the parts of a list are
+    equal with jit and are not without.
+    """
+    found = _answers_differ(runs.jitted, runs.eager)
+    if found is None or _answers_differ(runs.eager, runs.eager_again()) is None:
+        return found
+    return found if _distinct(runs.jitted.value) < _distinct(runs.eager.value) else None
+
+
+def _distinct(value: Any) -> int:
+    from jitlint.confirm.compare import short
+
+    return len({short(part, 1000) for part in value}) if isinstance(value, (list, tuple)) else 0
+
+
+def _answers_differ(one: Observation, other: Observation) -> str | None:
+    from jitlint.confirm.compare import difference, short
+
+    if one.raised is not None or other.raised is not None:
+        if one.raised is None and other.raised is not None and _is_scalar_error(other.raised):
+            return None
+        kinds = [seen.raised.kind if seen.raised else "" for seen in (one, other)]
+        if kinds[0] == kinds[1]:
+            return None
+        said = [str(seen.raised) if seen.raised else short(seen.value) for seen in (one, other)]
+        return f"{said[0]} with jit, {said[1]} without"
+    return difference(one.value, other.value)
+
+
+def _is_scalar_error(raised: Raised) -> bool:
+    """Without jit, a function of Python numbers answers Python numbers, which lack the methods of arrays."""
+    return raised.kind == "AttributeError" and raised.message.startswith(_SCALARS)
+
+
+def _retraces(outcome: Retraces, statement: Statement, runs: Runs) -> str | None:
+    seen = runs.jitted
+    made = [jit for jit in seen.jits if statement.on(jit.stack[:1])]
+    functions = {jit.function for jit in made}
+    counts = Counter(
+        trace.function
+        for trace in seen.traces
+        if statement.on(trace.stack)
+        or trace.function in functions
+        or (_ran(seen, statement) >= TRACES and statement.covers((trace.function.path, trace.function.line)))
+    )
+    for function, count in counts.most_common(1):
+        if count >= TRACES:
+            return f"`{function.name}` was traced {count} times"
+    # A function inside two transforms is traced once and compiled every time; JAX's own count has it.
+    names = {jit.name for jit in made}
+    named = Counter(event.name for event in seen.compiled if event.name in names)
+    for name, count in named.most_common(1):
+        if count >= TRACES:
+            return f"`{name}` was traced {count} times"
+    return None
+
+
+def _unrolls(outcome: Unrolls, statement: Statement, runs: Runs) -> str | None:
+    from jitlint.confirm.compare import equations, jaxprs
+
+    turns = _ran(runs.jitted, statement)
+    sizes = [equations(jaxpr) for jaxpr in jaxprs(runs.jitted.value)]
+    if turns >= TURNS and sizes and max(sizes) >= turns - 1:
+        return f"the loop at line {statement.line} took {turns - 1} turns while JAX traced: {max(sizes)} equations"
+    return None
+
+
+def repeated_draws(seen: Observation) -> list[tuple[Draw, Draw]]:
+    """Pairs of draws from equal keys: the first one, and each later one."""
+    first: dict[bytes, Draw] = {}
+    pairs = []
+    for draw in seen.draws:
+        earlier = first.setdefault(draw.data, draw)
+        if earlier is not draw:
+            pairs.append((earlier, draw))
+    return pairs
+
+
+def _repeats_draw(outcome: RepeatsDraw, statement: Statement, runs: Runs) -> str | None:
+    for earlier, later in repeated_draws(runs.eager):
+        if statement.on(later.stack):
+            where = "the same line" if earlier.stack[0] == later.stack[0] else f"line {earlier.stack[0][1]}"
+            return f"`{later.name}` consumed a key that `{earlier.name}` had consumed at {where}"
+    return None
+
+
+def _ignores_bounds(outcome: IgnoresBounds, statement: Statement, runs: Runs) -> str | None:
+    for seen in (runs.eager, runs.jitted):
+        for access in seen.out_of_bounds:
+            if statement.covers(access.stack[0]):
+                return f"JAX answered; NumPy raises IndexError: {access.message}"
+    return None
+
+
+def _drops_result(outcome: DropsResult, statement: Statement, runs: Runs) -> str | None:
+    for drop in [*runs.jitted.dropped, *runs.eager.dropped]:
+        if statement.covers(drop.place):
+            return f"`{drop.name}` made a new array at line {drop.place[1]}, and nothing read it"
+    return None
+
+
+def _unsynced(outcome: Unsynced, statement: Statement, runs: Runs) -> str | None:
+    started: Place | None = None
+    for tick in runs.jitted.ticks:
+        if tick.kind == "wait":
+            started = None
+        elif started is not None and statement.on(tick.stack):
+            return f"nothing waited for a result between the clock readings at lines {started[1]} and {tick.stack[0][1]}"
+        else:
+            started = tick.stack[0]
+    return None
+
+
+def _advisory(outcome: Advisory, statement: Statement, runs: Runs) -> str | None:
+    return f"line {statement.line} ran" if _ran(runs.jitted, statement) else None
+
+
+_WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
+    Raises: _raises,
+    RunsOnce: _runs_once,
+    BakesConstant: _bakes_constant,
+    Retraces: _retraces,
+    Unrolls: _unrolls,
+    RepeatsDraw: _repeats_draw,
+    IgnoresBounds: _ignores_bounds,
+    DropsResult: _drops_result,
+    Unsynced: _unsynced,
+    Advisory: _advisory,
+}
+
+
+def incident(outcome: Outcome, runs: Runs) -> str | None:
+    """What a program that should be free of ``outcome`` does all the same; None if it is clean."""
+    if runs.jitted.raised is not None:
+        return str(runs.jitted.raised)
+    if isinstance(outcome, (RunsOnce, BakesConstant)):
+        return results_differ(runs)
+    if isinstance(outcome, Retraces):
+        counts: Counter[tuple[Function, Place]] = Counter(
+            (trace.function, trace.stack[0])
+            for trace in runs.jitted.traces
+            if trace.depth == 1 and trace.stack
+        )
+        for (function, place), count in counts.most_common(1):
+            if count >= TRACES:
+                return f"line {place[1]} traced `{function.name}` {count} times"
+    if isinstance(outcome, RepeatsDraw):
+        for earlier, later in repeated_draws(runs.eager):
+            return f"lines {earlier.stack[0][1]} and {later.stack[0][1]} consume the same key"
+    if isinstance(outcome, IgnoresBounds):
+        for access in [*runs.eager.out_of_bounds, *runs.jitted.out_of_bounds]:
+            return f"line {access.stack[0][1]}: {access.message}"
+    return None
