@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from jitlint.base.diagnostic import Finding, Related, Span
+from jitlint.base.diagnostic import Finding, Related, Severity, Span
 from jitlint.base.rule import Check, Report, Rule
 from jitlint.base.text import shorten, split_lines
 from jitlint.driver.positions import Positions
@@ -91,7 +91,7 @@ def findings(
             Finding(
                 code=verdict.rule.code,
                 name=verdict.rule.name,
-                severity=verdict.rule.severity,
+                severity=Severity.INFO if place.expected else verdict.rule.severity,
                 confidence=place.confidence,
                 message=_fill(verdict.report.message, words),
                 path=path,
