@@ -213,11 +213,13 @@ class Recorder:
 def observe(
     run: Callable[[], Any], watched: Callable[[str], bool], *, jit: bool = True, catch: bool = True
 ) -> Observation:
-    """Run ``run()`` and answer what it did; with ``jit=False`` under `jax.disable_jit`.
+    """Run ``run()`` and answer what it did; with ``jit=False`` under `without_jit`.
 
     Exceptions of the observed code are recorded, `SystemExit` included; with ``catch=False`` they pass.
     """
     import jax
+
+    from jitlint.confirm.eager import without_jit
 
     recorder = Recorder(watched)
     seen = recorder.seen
@@ -229,7 +231,7 @@ def observe(
         with (
             contextlib.redirect_stdout(output),
             contextlib.redirect_stderr(output),
-            contextlib.nullcontext() if jit else jax.disable_jit(),
+            contextlib.nullcontext() if jit else without_jit(),
         ):
             try:
                 with recorder.active():

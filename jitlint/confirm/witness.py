@@ -24,11 +24,10 @@ from jitlint.base.outcome import (
     Unrolls,
     Unsynced,
 )
-from jitlint.confirm.observe import Draw, Function, Observation, Place, Raised, Runs
+from jitlint.confirm.observe import Draw, Function, Observation, Place, Runs
 
 # From so many traces of the same code on, one speaks of "again and again".
 TRACES = 3
-_SCALARS = tuple(f"'{name}' object has no attribute" for name in ("int", "float", "bool", "complex"))
 # A loop of fewer turns is no unrolled loop.
 TURNS = 8
 
@@ -118,19 +117,12 @@ def _answers_differ(one: Observation, other: Observation) -> str | None:
     from jitlint.confirm.compare import difference, short
 
     if one.raised is not None or other.raised is not None:
-        if one.raised is None and other.raised is not None and _is_scalar_error(other.raised):
-            return None
         kinds = [seen.raised.kind if seen.raised else "" for seen in (one, other)]
         if kinds[0] == kinds[1]:
             return None
         said = [str(seen.raised) if seen.raised else short(seen.value) for seen in (one, other)]
         return f"{said[0]} with jit, {said[1]} without"
     return difference(one.value, other.value)
-
-
-def _is_scalar_error(raised: Raised) -> bool:
-    """Without jit, a function of Python numbers answers Python numbers, which lack the methods of arrays."""
-    return raised.kind == "AttributeError" and raised.message.startswith(_SCALARS)
 
 
 def _retraces(outcome: Retraces, statement: Statement, runs: Runs) -> str | None:
