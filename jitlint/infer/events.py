@@ -134,7 +134,61 @@ class Leak(Event):
     used: bool = False
 
 
-AnyEvent = Union[Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse, Leak]
+@dataclass(frozen=True, slots=True)
+class Effect(Event):
+    """Code that does more than compute runs while JAX traces. effect: one of ``effects.toml``, or next, iteration
+    (a host iterator moves on). what: the function. ``why``: the traced value that a message shows, or ""."""
+
+    effect: str = "print"
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyReuse(Event):
+    """A PRNG key is consumed again. api: the consuming library function, "" for one of the project.
+
+    how: again, split (it was split before), loop (the same place in an earlier turn), many (code that runs many
+    times, as a scan's body or under vmap, consumes a key that is the same each time).
+    """
+
+    api: str = ""
+    how: str = "again"
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantKey(Event):
+    """A key is made from a constant inside a traced function."""
+
+    api: str = "jax.random.key"
+
+
+@dataclass(frozen=True, slots=True)
+class JitCreation(Event):
+    """A compiled function is made again and again. where: loop (at every turn), call (at every call of the function
+    that makes it). retraces: it is made of a new object each time, so nothing compiled before is found again. what:
+    that object: lambda, inner function, partial, transform, method, or function (always the same one)."""
+
+    where: str = "loop"
+    retraces: bool = True
+    what: str = "function"
+
+
+@dataclass(frozen=True, slots=True)
+class DonatedRead(Event):
+    """A buffer is read after a call took it over. name: what was given away, or "". callee: the donating function.
+
+    form: read, again (the donating call itself gets it a second time), method (another method reads the attribute).
+    """
+
+    name: str = ""
+    callee: str = ""
+    form: str = "read"
+
+
+AnyEvent = Union[
+    JitCreation,
+    Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse, Leak, Effect, KeyReuse, ConstantKey
+    , DonatedRead]
 
 
 @dataclass(frozen=True, slots=True)

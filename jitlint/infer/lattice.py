@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from jitlint.infer.keys import KeyUses, either
 from jitlint.infer.values import (
     NO_CONST,
     UNKNOWN,
@@ -54,7 +55,8 @@ def freeze(value: Value, depth: int = 3) -> object:
     if t is Py:
         return (a.kind, a.const) if isinstance(a.const, _HASHABLE_CONST) else (a.kind,)
     if t is Arr:
-        return ("a", a.modes, a.dtype, a.rank, a.weak, a.host, a.level if a.modes else 0)
+        named = a.key is not None
+        return ("a", a.modes, a.dtype, a.rank, a.weak, a.host, a.level if a.modes else 0, named)
     if t is Tree:
         return ("t", a.modes, a.weak, a.evidence, a.level)
     if t is Func:
@@ -106,6 +108,8 @@ def _freeze_compound(value: Value, depth: int) -> object:
         return ("u", frozenset([freeze(i, depth + 1) for i in a.alts]))
     if t is Descr:
         return ("d", a.kind, freeze(a.func, depth))
+    if t is KeyUses:
+        return frozenset(a.table)
     return (t.__name__,)
 
 
@@ -177,9 +181,11 @@ def _merge(a: Value, b: Value, depth: int, known: _Known) -> Value | None:
             return None
         dtype = x.dtype if x.dtype == y.dtype else None
         rank = x.rank if x.rank == y.rank else None
-        if dtype == x.dtype and rank == x.rank and x.modes == y.modes and x.level >= y.level:
+        key = x.key if x.key is y.key else either(x.key, y.key)
+        covers = key == x.key and x.modes == y.modes and x.level >= y.level
+        if covers and dtype == x.dtype and rank == x.rank:
             return a
-        return Arr(x.modes | y.modes, dtype, rank, x.why, max(x.level, y.level), x.weak, x.host)
+        return Arr(x.modes | y.modes, dtype, rank, x.why, max(x.level, y.level), x.weak, x.host, key)
     if t is Tree:
         if bool(x.modes) != bool(y.modes):
             return None
@@ -195,6 +201,8 @@ def _merge(a: Value, b: Value, depth: int, known: _Known) -> Value | None:
         return found[3]
     if t is SliceVal:
         return None
+    if t is KeyUses:
+        return x.merged(y)
     return a if freeze(a) == freeze(b) else None
 
 
@@ -247,13 +255,30 @@ def seq_element(value: Any) -> Value | None:
 
 
 def _element(value: Any, depth: int, known: _Known) -> Value | None:
-    if value.items is None:
-        rest: Value | None = value.rest
-        return rest
     out: Value | None = None
-    for item in value.items:
-        out = item if out is None else _join(out, item, depth, known)
-    return out
+    if value.items is None:
+        out = value.rest
+    else:
+        for item in value.items:
+            out = item if out is None else _join(out, item, depth, known)
+    return out if out is None else anonymous(out)
+
+
+def anonymous(value: Value) -> Value:
+    """A value taken from an unknown place: which PRNG keys are inside is not known any more."""
+    t = type(value)
+    a: Any = value
+    if t is Arr:
+        if a.key is None:
+            return value
+        return Arr(a.modes, a.dtype, a.rank, a.why, a.level, a.weak, a.host)
+    if t is Tup or t is Union:
+        old = a.items if t is Tup else a.alts
+        new = tuple([anonymous(i) for i in old])
+        if all(i is j for i, j in zip(new, old)):
+            return value
+        return Tup(new, a.cls) if t is Tup else Union(new)
+    return value
 
 
 def traced_modes(value: Value, depth: int = 3) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jitlint.syntax import ir
 
@@ -29,7 +29,8 @@ class ModuleInfo:
 class FuncInfo:
     """One function or lambda. ``contexts`` counts the distinct argument contexts it was run in.
 
-    returned: what each ``return`` (by origin) gave in any of them.
+    returned: what each ``return`` (by origin) gave in any of them. surroundings: a table that `link` makes and reads.
+    keys: the parameters that are PRNG keys.
     """
 
     id: int
@@ -41,6 +42,8 @@ class FuncInfo:
     values: list[Func] = field(default_factory=list)
     returned: dict[int, Value] = field(default_factory=dict)
     evidence: dict[str, str] | None = None
+    keys: tuple[str, ...] | None = None
+    surroundings: Any = None
     _body: list[ir.Stmt] | None = None
 
     @property

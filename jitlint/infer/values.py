@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from jitlint.catalogue.transforms import Wrap
+    from jitlint.infer.keys import Key
     from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 
 S: Final = 1
@@ -89,9 +90,10 @@ class Arr(Value):
     dtype: bool, int, float, complex, key, number (an integer that gives way to other types, as a Python number
     does) or None. rank: number of axes or None. weak: only perhaps traced.
     why: "parameter `x` of `f`". scalar_python: a Python number became this tracer at a boundary.
+    key: which PRNG key (or array of keys) this is, None when it is none or when that is not known.
     """
 
-    __slots__ = ("dtype", "host", "level", "modes", "rank", "weak", "why")
+    __slots__ = ("dtype", "host", "key", "level", "modes", "rank", "weak", "why")
 
     def __init__(
         self,
@@ -102,8 +104,10 @@ class Arr(Value):
         level: int = 0,
         weak: bool = False,
         host: bool = False,
+        key: Key | None = None,
     ) -> None:
         self.modes = modes
+        self.key = key
         self.dtype = dtype
         self.rank = rank
         self.why = why

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     NO_CONST,
@@ -303,6 +304,6 @@ def restore_paths(before: dict[str, Value], after: dict[str, Value]) -> dict[str
             return before
     out = dict(before)
     for name, value in after.items():
-        if name not in before and not name.startswith("path:"):
+        if (name not in before and not name.startswith("path:")) or name == USES:
             out[name] = value
     return out

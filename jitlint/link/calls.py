@@ -34,6 +34,8 @@ from jitlint.link import (
     classes,
     effects,
     expressions,
+    key_parameters,
+    keys,
     libraries,
     methods,
     parameters,
@@ -104,7 +106,7 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
         return call(m, f, at, c.func, _with_bound(c, args))
     if t is Union:
         out: Value | None = None
-        for alt in c.alts:
+        for alt in keys.exclusive(f, c.alts):
             value = call(m, f, at, alt, args)
             out = value if out is None else join(out, value)
         return out if out is not None else UNKNOWN
@@ -197,9 +199,15 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     fn = func.fn
     world = f.world
     guessed = f.confidence is Confidence.POSSIBLE
+    first = m.key_count
+    key_parameters.name_all(m, func, bound)
+    if f.many is not None and m.key_count > first:
+        f.many.own |= keys.newer(bound.values(), first)
     key = (fn.id, func.scope.key, world.key, guessed, tuple([freeze(v) for v in bound.values()]))
     memo = m.memo.get(key)
     if memo is not None:
+        if memo.keys is not None:
+            return _again(m, f, at, memo, bound)
         if memo.effects is not None:
             effects.replay(f, memo.effects, bound)
         return memo.value
@@ -218,6 +226,8 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         steps = (*steps, Step(f.module.name, at, f"`{fn.qualname}` is called here"))
     frame = Frame(fn.module, scope, world, fn, f.depth + 1, steps, f.ground, f.confidence)
     frame.key = number
+    frame.key_log = []
+    given, first = keys.inside(bound.values()), m.key_count
     frame.cls = None
     if world.level:
         status.record(m, frame, dict(bound), f.steps)
@@ -227,7 +237,20 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     memo.value = _result(fn, frame, reached)
     memo.effects = effects.changes(watched)
     memo.done = True
+    memo.keys = keys.summarise(m, frame, given, first)
+    if memo.keys is not None:
+        keys.apply(m, f, at, memo.keys, keys.Renaming(m, memo.keys, given), given)
     return memo.value
+
+
+def _again(m: Machine, f: Frame, at: int, memo: Memo, bound: dict[str, Value]) -> Value:
+    """A remembered call that has to do with keys: it consumes and makes others than the first one did."""
+    given = keys.inside(bound.values())
+    names = keys.Renaming(m, memo.keys, given)
+    if memo.effects is not None:
+        effects.replay(f, memo.effects, bound, names)
+    keys.apply(m, f, at, memo.keys, names, given)
+    return names.value(memo.value)
 
 
 def _set_receiver(frame: Frame, func: Func, bound: dict[str, Value]) -> None:
@@ -267,6 +290,8 @@ def in_world(
     )
     g.token = object()
     g.at = f.at
+    g.key_log = f.key_log if confidence is None else None  # a guess consumes nothing
+    g.many = f.many
     g.cls = f.cls
     g.recv = f.recv
     g.owner = f.owner

@@ -11,6 +11,7 @@ from typing import Any
 
 from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import Inst, Map, Seq, Value
+from jitlint.link.keys import Renaming
 from jitlint.link.machine import Frame
 
 Contents = dict[Any, Value]
@@ -44,23 +45,27 @@ def _contents(box: Any) -> tuple[object, ...]:
     return (None if box.items is None else list(box.items), box.rest)
 
 
-def replay(f: Frame, effects: Effects, bound: dict[str, Value]) -> None:
-    """Change the arguments of a call as the remembered one changed its own."""
+def replay(f: Frame, effects: Effects, bound: dict[str, Value], names: Renaming | None = None) -> None:
+    """Change the arguments of a call as the remembered one changed its own. names: of the keys inside."""
     same = {id(old): bound[name] for name, old in effects.boxes if name in bound}
     for name, (contents, rest) in effects.changed.items():
         box: Any = bound.get(name)
         strong = box.token is f.token
         if type(box) is Inst:
-            _put(f, box.attrs, contents, strong, same)
+            _put(f, box.attrs, _renamed(contents, names), strong, same)
             box.open = box.open or rest
         elif type(box) is Map:
-            _put(f, box.entries, contents, strong, same)
+            _put(f, box.entries, _renamed(contents, names), strong, same)
             box.rest = rest
         elif type(box) is Seq and strong:
             box.items, box.rest = None if contents is None else list(contents), rest
         elif type(box) is Seq:
             parts = [v for v in (seq_element(box), seq_element(Seq("list", contents, rest))) if v is not None]
             box.items, box.rest = None, join(parts[0], parts[-1]) if parts else None
+
+
+def _renamed(contents: Contents, names: Renaming | None) -> Contents:
+    return contents if names is None else {k: names.value(v) for k, v in contents.items()}
 
 
 def _put(f: Frame, target: Contents, contents: Contents, strong: bool, same: dict[int, Value]) -> None:

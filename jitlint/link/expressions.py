@@ -9,11 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join
 from jitlint.infer.values import NONE, STR, UNKNOWN, Ext, Map, Py, Scope, Seq, SliceVal, Tup, Value, py
-from jitlint.link import attributes, branches, calls, guesses, iteration, operators, status, subscripts
+from jitlint.link import (
+    attributes,
+    branches,
+    calls,
+    guesses,
+    host_calls,
+    iteration,
+    operators,
+    status,
+    subscripts,
+)
 from jitlint.link.builtin_names import BUILTINS
-from jitlint.link.events import STAGED_OR_BATCHED, emit_format, hurt
+from jitlint.link.events import STAGED_OR_BATCHED, emit_format, hurt, text_of
 from jitlint.link.machine import Args, Frame, Machine
 from jitlint.syntax import ir
 
@@ -86,7 +97,10 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
     if type(func) is Ext and func.dotted == "builtins.super":
         return calls.make_super(m, f, [evaluate(m, f, a.value) for a in node.args])
     args = arguments(m, f, node.args)
-    return calls.call(m, f, node.at, func, args)
+    result = calls.call(m, f, node.at, func, args)
+    if not f.world.level and type(func) in host_calls.NOTED:
+        host_calls.note(m, f, node.at, func, args, result)
+    return result
 
 
 def arguments(m: Machine, f: Frame, nodes: list[ir.Arg]) -> Args:
@@ -273,10 +287,16 @@ def _dict(m: Machine, f: Frame, node: ir.Dict) -> Value:
 
 def _comp(m: Machine, f: Frame, node: ir.Comp) -> Value:
     outer = f.scope
-    f.scope = Scope({}, outer, outer.fn, outer.key, outer.level, outer.token)
+    consumed = outer.vars.get(USES)
+    inner = {} if consumed is None else {USES: consumed}
+    f.scope = Scope(inner, outer, outer.fn, outer.key, outer.level, outer.token)
     token, f.token = f.token, object()
     try:
         result = _comp_body(m, f, node)
+        if f.scope.vars.get(USES) is not consumed:
+            if node.kind in ("list", "set", "dict") and type(result) is Seq and result.items is None:
+                _comp_body(m, f, node)  # a second turn meets the keys that the first one consumed
+            outer.vars[USES] = f.scope.vars[USES]
     finally:
         f.scope = outer
         f.token = token
@@ -336,13 +356,15 @@ def _bind_element(m: Machine, f: Frame, part: ir.CompFor, iterable: Value) -> No
 
 
 def _fstr(m: Machine, f: Frame, node: ir.Fstr) -> Value:
+    shown: list[Value] = []
     for part in node.parts:
         value = evaluate(m, f, part.value)
+        shown.append(value)
         if part.spec and part.conv is None:
             emit_format(m, f, part.value.at, value, "f-string")
         for inner in part.spec_parts:
             evaluate(m, f, inner.value)
-    return STR
+    return text_of(shown) if f.world.floor else STR
 
 
 def _await(m: Machine, f: Frame, node: ir.Await) -> Value:

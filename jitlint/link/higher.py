@@ -6,6 +6,7 @@ import dataclasses
 
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import Step
+from jitlint.infer.keys import Runs
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     NONE,
@@ -24,7 +25,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import arrays, calls, carries, iteration, pytrees, xforms
+from jitlint.link import arrays, calls, carries, iteration, keys, pytrees, xforms
 from jitlint.link.machine import HOST, Args, Frame, Machine
 from jitlint.link.signatures import describe
 
@@ -32,6 +33,11 @@ ALL_MODES = S | B | L
 PULLBACK = "jax.vjp.pullback"
 MAX_CHILDREN = 8
 """Children of a tree that `jax.tree.map` is followed into one by one."""
+
+REPEATING = frozenset({"scan", "while", "fori", "stack", "tree_map"})
+"""Results of functions that run their argument many times."""
+
+CARRYING = frozenset({"scan", "while", "fori"})
 
 EAGER = -2
 """Not traced at all: a plain call."""
@@ -54,12 +60,18 @@ def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, 
     results: list[Value] = []
     given: list[list[Value]] = []
     branches: list[Value] = []
+    alternative = spec.result == "branches"
+    before, after = keys.uses_of(f), None
     for one in spec.run:
+        if alternative:
+            keys.rewind(f, before)
         result, used, each = _run_one(m, f, at, spec, one, named)
+        after = keys.merged(after, keys.uses_of(f))
         results.append(result)
         given.append(used)
         branches.extend(each)
-    if spec.result == "branches" and not f.world.eager_jit:
+    keys.rewind(f, after)
+    if alternative and not f.world.eager_jit:
         carries.check_branches(m, f, at, spec, branches)
     return _result(m, f, at, spec, named, results, given)
 
@@ -125,13 +137,17 @@ def _run_one(
     used: list[Value] = []
     each: list[Value] = []
     functions = named.get(one.function, UNKNOWN)
-    for function in _functions(functions):
+    for function in keys.exclusive(f, _functions(functions)):
         if inner.steps and one.modes > 0:
             step = Step(f.module.name, at, f"`{describe(function)}` runs under `{spec.name}` here")
             inner.steps = (*f.steps, step)
         call_args, used = _arguments(m, f, inner, at, one, named, function)
+        if spec.result in REPEATING and type(named.get("tree")) is not Arr:
+            inner.many = Runs(frozenset(keys.inside(call_args.pos)))
         xforms.mark_called(function)
         value = calls.call(m, inner, at, function, call_args)
+        if spec.result in CARRYING and inner.many is not None:
+            keys.check_carry(m, inner, used[-1 if spec.result == "fori" else 0], value, spec.result == "scan")
         each.append(value)
         out = value if out is None else join(out, value)
     if not used:

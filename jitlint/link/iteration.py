@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.infer.events import Convert
-from jitlint.infer.lattice import join, seq_element
+from jitlint.infer.lattice import anonymous, join, seq_element
 from jitlint.infer.values import (
     INT,
     NONE,
@@ -24,7 +24,7 @@ from jitlint.infer.values import (
     alternatives,
     py,
 )
-from jitlint.link import attributes, branches, calls, expressions, leaks, subscripts
+from jitlint.link import attributes, branches, calls, expressions, keys, leaks, subscripts
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
 from jitlint.syntax import ir
@@ -56,7 +56,7 @@ def _element_of(m: Machine, f: Frame, at: int, value: Value, quiet: bool) -> Val
     t = type(value)
     a: Any = value
     if t is Tup:
-        return _join_all(list(a.items))
+        return anonymous(_join_all(list(a.items)))
     if t is Seq:
         found = seq_element(a)
         return found if found is not None else UNKNOWN
@@ -130,6 +130,8 @@ def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
             if scope is not None:
                 _store_outer(m, f, scope, name, value, "nonlocal")
             return
+    if type(value) is Arr and value.dtype == "key" and value.key is None:
+        value = keys.named(m, value)
     branches.forget_paths(f, name)
     old = f.scope.vars.get(name)
     if type(old) is Xform and old.target is value and f.token is f.scope.token:
@@ -191,6 +193,8 @@ def _unpacked(m: Machine, f: Frame, at: int, value: Value, count: int, star: int
             tail = count - star - 1
             middle = items[star : len(items) - tail]
             return [*items[:star], Seq("list", middle, None, level, f.token), *items[len(items) - tail :]]
+    if type(value) is Arr and value.key is not None and star is None:
+        return [keys.item(m, value, i) for i in range(count)]
     if type(value) is Tree and value.evidence != "map":
         one: Value = Tree(value.modes, value.why, value.level, value.weak)
     elif value is NONE or type(value) is Py:

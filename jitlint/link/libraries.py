@@ -28,10 +28,12 @@ from jitlint.link import (
     guesses,
     higher,
     jax_calls,
+    keys,
     leaks,
     numpy_calls,
     operators,
     python_calls,
+    side_effects,
     stdlib_calls,
     xforms,
 )
@@ -45,6 +47,8 @@ WRAPS = "functools.wraps.applied"
 
 def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     """Call the library function ``dotted`` (a canonical name)."""
+    if f.world.floor:
+        side_effects.called(m, f, at, dotted, args)
     handler = _handler(dotted)
     if handler is not None:
         if f.world.level and type(args.kw.get("is_leaf")) is Func:
@@ -69,7 +73,8 @@ def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         return hand_over(m, f, handed, args)
     fn = m.catalogue.function(dotted)
     if fn is not None:
-        return arrays.call_api(m, f, at, fn, args)
+        out = arrays.call_api(m, f, at, fn, args)
+        return keys.random_call(m, f, at, dotted, args, out) if dotted.startswith(keys.RANDOM) else out
     if m.catalogue.constant(dotted) == "dtype" and args.pos:
         return _dtype_call(m, f, dotted, args)
     numpy = m.catalogue.numpy(dotted) if dotted.startswith("numpy.") else None
@@ -108,7 +113,7 @@ def _unknown(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         why = why or (why_of(value) if part else "")
     if modes:
         return Tree(modes | f.world.here, why, f.world.level, True)
-    return ExtInst(dotted, dict(args.kw) if dotted.endswith("field") else None)
+    return ExtInst(dotted, dict(args.kw)) if dotted.endswith("field") else side_effects.made(f, dotted)
 
 
 def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:

@@ -16,8 +16,11 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.load import Catalogue
 from jitlint.catalogue.transforms import Role, Transforms
 from jitlint.infer.events import AnyEvent, Leak, Place, Step, TracedFunction
+from jitlint.infer.host_calls import HostCalls
+from jitlint.infer.keys import Key, Runs, Use
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import UNKNOWN, Arr, Func, Inst, S, Scope, Tree, Value, Xform, mode_letters
+from jitlint.link.compilation_log import CompilationLog
 
 MAX_DEPTH = 40
 """Activations on the abstract stack; deeper calls give unknown."""
@@ -124,11 +127,15 @@ class Args:
 
 
 class Frame:
-    """One activation of a function or a module body."""
+    """One activation of a function or a module body.
+
+    key_log: the PRNG keys it consumes, None where consumption means nothing. many: set in calls from a loop or a
+    batch, which run the function many times.
+    """
 
     __slots__ = (
-        "at", "breaks", "caught", "cls", "confidence", "continues", "depth", "fn", "ground", "key", "module", "owner", "recv", "returns", "scope", "steps",
-        "token", "world", "yields",
+        "at", "births", "breaks", "caught", "cls", "confidence", "continues", "depth", "fn", "ground", "key", "key_log", "loops", "many", "module", "owner", "recv", "returns",
+        "scope", "steps", "token", "world", "yields",
     )  # fmt: skip
 
     def __init__(
@@ -161,6 +168,10 @@ class Frame:
         self.key = 0
         self.at = 0
         self.caught = False
+        self.births: dict[int, Any] | None = None
+        self.loops: tuple[Any, ...] = ()
+        self.key_log: list[Use] | None = None
+        self.many: Runs | None = None
 
     @property
     def qualname(self) -> str:
@@ -171,10 +182,11 @@ class Frame:
 class Memo:
     """The result of a finished or running activation, and what it changed in its arguments."""
 
-    __slots__ = ("done", "effects", "value")
+    __slots__ = ("done", "effects", "keys", "value")
 
     def __init__(self) -> None:
         self.done = False
+        self.keys: Any = None
         self.effects: Any = None
         self.value: Value = UNKNOWN
 
@@ -213,10 +225,14 @@ class Machine:
     removed_seen: dict[tuple[str, int], str] = field(default_factory=dict)
     guards: int = 0
     failures: dict[str, str] = field(default_factory=dict)
+    key_count: int = 0
+    key_names: dict[tuple[Any, ...], Key] = field(default_factory=dict)
     pullbacks: dict[tuple[str, int], str] = field(default_factory=dict)
+    compilation: CompilationLog = field(default_factory=CompilationLog)
     flatteners: list[tuple[Value, ClassInfo | None]] = field(default_factory=list)
     properties_by_name: dict[str, list[tuple[ClassInfo, Value]]] = field(default_factory=dict)
     methods_by_name: dict[str, list[tuple[ClassInfo, Func]]] = field(default_factory=dict)
+    host_calls: HostCalls = field(default_factory=HostCalls)
 
     def contain(self, module: str, run: Callable[[], Value]) -> Value:
         """Run one function; an internal error there costs its file, not the whole analysis."""

@@ -44,7 +44,7 @@ def lift(
     t = type(value)
     a: Any = value
     if t is Arr:
-        return Arr(a.modes | modes, a.dtype, a.rank, a.why or why, level, a.weak)
+        return Arr(a.modes | modes, a.dtype, a.rank, a.why or why, level, a.weak, False, a.key)
     if t is Tree:
         if arrays_only and a.evidence != "array" and not a.modes:
             return Tree(modes, why, level, True, a.evidence)
@@ -163,7 +163,7 @@ def lower(value: Value, drop: int, here: int, level: int, outer: int = 0, depth:
     a: Any = value
     if t is Arr:
         modes = (a.modes & ~drop) | here | (a.modes & outer)
-        return Arr(modes, a.dtype, a.rank, a.why if modes else "", level, a.weak and not here)
+        return Arr(modes, a.dtype, a.rank, a.why if modes else "", level, a.weak and not here, False, a.key)
     if t is Tree:
         modes = (a.modes & ~drop) | here | (a.modes & outer)
         return Tree(modes, a.why if modes else "", level, a.weak, a.evidence)
@@ -251,7 +251,7 @@ def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:
     a: Any = value
     if t is Arr:
         rank = None if change is None or a.rank is None or a.rank + change < 0 else a.rank + change
-        return Arr(a.modes, a.dtype, rank, a.why, a.level, a.weak, a.host)
+        return Arr(a.modes, a.dtype, rank, a.why, a.level, a.weak, a.host, a.key)
     if depth == 0:
         return UNKNOWN
     if t is Tup:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitlint.infer.events import ArrayStore
+from jitlint.infer.keys import USES
 from jitlint.infer.lattice import freeze, join, seq_element
 from jitlint.infer.values import NONE, UNKNOWN, Arr, Ext, ExtInst, Inst, Map, Seq, Value, Xform, alternatives
 from jitlint.link import (
@@ -235,7 +236,10 @@ def _for(m: Machine, f: Frame, node: ir.For) -> bool:
         iteration.bind(m, f, node.target, element)
         return True
 
-    return _loop(m, f, begin, node.body, node.orelse, certain=bool(items))
+    loops, f.loops = f.loops, (*f.loops, node)
+    reachable = _loop(m, f, begin, node.body, node.orelse, certain=bool(items))
+    f.loops = loops
+    return reachable
 
 
 def _while(m: Machine, f: Frame, node: ir.While) -> bool:
@@ -245,7 +249,9 @@ def _while(m: Machine, f: Frame, node: ir.While) -> bool:
         outcome = branches.condition(m, f, node.test, "while", node.at)
         return outcome is not False and branches.narrow(m, f, node.test, True)
 
+    loops, f.loops = f.loops, (*f.loops, node)
     reachable = _loop(m, f, begin, node.body, node.orelse, certain=endless)
+    f.loops = loops
     if endless:
         return reachable
     branches.narrow(m, f, node.test, False)
@@ -267,6 +273,9 @@ def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
         reached = run_block(m, f, node.orelse)
     out: dict[str, Value] | None = f.scope.vars if reached else None
     start = branches.join_vars(before, f.scope.vars)
+    start.pop(USES, None)
+    if USES in before:
+        start[USES] = before[USES]  # what failed consumed nothing
     m.guards += fallback
     for handler in node.handlers:
         f.scope.vars = dict(start)

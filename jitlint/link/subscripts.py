@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.infer.events import ArrayStore, BadIndex
-from jitlint.infer.lattice import join, seq_element
+from jitlint.infer.lattice import anonymous, join, seq_element
 from jitlint.infer.values import (
     FRESH,
     NO_CONST,
@@ -27,7 +27,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import arrays, calls, leaks, operators
+from jitlint.link import arrays, calls, keys, leaks, operators
 from jitlint.link.events import (
     STAGED_OR_BATCHED,
     confidence_of,
@@ -168,9 +168,12 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
         why = why or t.why
         weak = weak and bool(arr.modes)
         level = max(level, t.level)
-    return Arr(
+    out = Arr(
         modes, arr.dtype, _rank_after(arr.rank, index), why, max(level, f.world.level), weak and bool(modes)
     )
+    if arr.key is not None and type(index) is Py and type(index.const) is int:
+        out.key = keys.item(m, arr, index.const).key
+    return out
 
 
 def emit_numpy_index(m: Machine, f: Frame, at: int, index: Value) -> bool:
@@ -265,7 +268,7 @@ def any_item(value: Value) -> Value:
         for alt in a.alts:
             one = any_item(alt)
             out = one if out is None else join(out, one)
-    return out if out is not None else UNKNOWN
+    return anonymous(out) if out is not None else UNKNOWN
 
 
 def _map_item(obj: Map, index: Value) -> Value:
@@ -273,7 +276,7 @@ def _map_item(obj: Map, index: Value) -> Value:
         found = obj.entries.get(index.const)
         if found is not None:
             return found
-        return obj.rest if obj.rest is not None else UNKNOWN
+        return anonymous(obj.rest) if obj.rest is not None else UNKNOWN
     if type(index) is Union and all(type(a) is Py and a.const is not NO_CONST for a in index.alts):
         out: Value | None = None
         for alt in index.alts:

@@ -10,6 +10,7 @@ from typing import Any
 
 from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.events import Step
+from jitlint.infer.keys import Key, Runs
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     NONE,
@@ -33,7 +34,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link import calls, iteration, misuse, parameters, pytrees
+from jitlint.link import calls, iteration, keys, misuse, parameters, pytrees
 from jitlint.link.machine import MAX_DEPTH, Args, Frame, Machine, Site, World
 from jitlint.link.signatures import Signature, describe, signature
 
@@ -150,6 +151,8 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     steps = _steps(f, x, at)
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = calls.in_world(f, world, steps, ground)
+    if spec.axes:
+        inner.many = Runs(_batched_keys(x, inner, lifted))
     result = calls.call(m, inner, at, x.target, lifted)
     outer = 0
     for value in (*args.pos, *args.kw.values()):
@@ -248,6 +251,14 @@ def _axes(x: Xform) -> dict[int, Value]:
     if items is None:
         return {0: NONE} if value is NONE else {}
     return {i: item for i, item in enumerate(items) if type(item) in (Tup, Seq, Map) or item is NONE}
+
+
+def _batched_keys(x: Xform, inner: Frame, args: Args) -> frozenset[Key]:
+    """The keys that every element of a batch has one of its own of."""
+    axes = _axes(x)
+    given = [v for i, v in enumerate(args.pos) if axes.get(i) is not NONE]
+    found = frozenset(keys.inside([*given, *args.kw.values()]))
+    return found if inner.many is None else found & inner.many.own
 
 
 def _keep_unbatched(axes: Value | None, before: Value, after: Value) -> Value:

@@ -1,0 +1,102 @@
+"""Identities of PRNG keys and the record of which were consumed (layer: ``infer``).
+
+What it is: a key is named by where it came from and how it was derived (child of a split, element of an array of
+keys), so the same derivation gives the same name; the record is a value that lives among a scope's variables, where
+joins of branches and fixpoints of loops treat it like any other. What it is not: a judge of what consumes a key;
+that is `jitlint.link.keys`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from jitlint.infer.values import Value
+
+USES = "$keys"
+"""The name under which a scope holds its `KeyUses`."""
+
+
+class Key:
+    """One key, or one array of keys. Interned: equal derivations are the same object.
+
+    parent: what it was derived from, None for a root. step: how, as ``("new", n)``, ``("const", scope, seed)``,
+    ``("split", n, place)``, ``("item", index)``, ``("fold", data)``.
+    """
+
+    __slots__ = ("parent", "step")
+
+    def __init__(self, parent: Key | None, step: tuple[Any, ...]) -> None:
+        self.parent = parent
+        self.step = step
+
+    def __repr__(self) -> str:
+        return f"{self.parent or ''}/{self.step[0]}:{self.step[1] if len(self.step) > 1 else ''}"
+
+
+class Either(Key):
+    """One of several keys, depending on the path taken."""
+
+    __slots__ = ("members",)
+
+    def __init__(self, members: frozenset[Key]) -> None:
+        super().__init__(None, ("either",))
+        self.members = members
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Either and other.members == self.members
+
+    def __hash__(self) -> int:
+        return hash(self.members)
+
+
+def members_of(key: Key) -> frozenset[Key]:
+    """The keys that a name may stand for."""
+    return key.members if type(key) is Either else frozenset((key,))
+
+
+def either(a: Key | None, b: Key | None) -> Key | None:
+    """The name of a key that is one of two; None when one of them has no name."""
+    if a is None or b is None:
+        return None
+    if a == b:
+        return a
+    members = members_of(a) | members_of(b)
+    return Either(members) if len(members) <= 8 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A consumption: the key, what for (``draw`` or a library's own stream), where, and the consuming call."""
+
+    key: Key
+    stream: str
+    module: str
+    at: int
+    function: str
+    api: str
+
+
+class Runs:
+    """A function is about to run many times. own: keys that are others in every run. used: what one run consumes."""
+
+    __slots__ = ("own", "used")
+
+    def __init__(self, own: frozenset[Key]) -> None:
+        self.own = own
+        self.used: dict[Key, Use] = {}
+
+
+class KeyUses(Value):
+    """Which keys were consumed on some path so far, with the first use of each."""
+
+    __slots__ = ("table",)
+
+    def __init__(self, table: dict[Any, Use]) -> None:
+        self.table = table
+
+    def merged(self, other: KeyUses) -> KeyUses:
+        """Consumed on one path or the other."""
+        if other.table.keys() <= self.table.keys():
+            return self
+        return KeyUses({**other.table, **self.table})

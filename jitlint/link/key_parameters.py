@@ -1,0 +1,160 @@
+"""Which parameters are PRNG keys, as the function's own uses say (layer: ``link``).
+
+A parameter handed to a `jax.random` function as its key, directly or through a function of the project that does so,
+is a key. One that is made into a key, or asked for its type, is perhaps something else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Arr,
+    Class,
+    Ext,
+    Func,
+    Mod,
+    Partial,
+    Scope,
+    Tree,
+    Union,
+    Value,
+    Xform,
+)
+from jitlint.link import keys
+from jitlint.link.kinds import mro
+from jitlint.link.machine import Machine
+from jitlint.syntax import ir
+
+SEEDS = frozenset({"isinstance", "int", "str", "PRNGKey", "key", "hash", "len", "issubclass"})
+"""Callees whose argument is perhaps no key yet."""
+
+
+def name_all(m: Machine, func: Func, bound: dict[str, Value]) -> None:
+    """Give every argument that is a key a name of its own where it has none."""
+    for name, value in bound.items():
+        if type(value) is Arr and value.dtype == "key" and value.key is None:
+            bound[name] = keys.named(m, value)
+    for name in key_parameters(m, func.fn):
+        value = bound.get(name, NONE)
+        if value is UNKNOWN:
+            key: Value = keys.named(m, Arr(0, "key"))
+            bound[name] = Union((NONE, key)) if name in func.defaults else key
+        elif type(value) is Arr and value.key is None and value.dtype is None and not value.host:
+            bound[name] = keys.named(m, value)
+        elif type(value) is Tree and value.evidence in ("", "array"):
+            array = Arr(value.modes, "key", None, value.why, value.level, value.weak)
+            bound[name] = keys.named(m, array)
+
+
+def key_parameters(m: Machine, fn: FuncInfo) -> tuple[str, ...]:
+    """The parameters that are keys. Cached on the function."""
+    if fn.keys is None:
+        fn.keys = ()  # while it is being found out, for functions that call each other
+        names = {p.name for p in fn.node.params if p.kind not in ("var", "kwvar") and not _is_number(p)}
+        if names:
+            scan = _Scan(m, fn)
+            scan.walk(fn.body, names)
+            fn.keys = tuple(name for name in scan.found if name not in scan.refuted)
+    return fn.keys
+
+
+def _is_number(param: ir.Param) -> bool:
+    return type(param.default) is ir.Const and param.default.kind != "none"
+
+
+class _Scan:
+    __slots__ = ("fn", "found", "m", "refuted")
+
+    def __init__(self, m: Machine, fn: FuncInfo) -> None:
+        self.m = m
+        self.fn = fn
+        self.found: dict[str, None] = {}
+        self.refuted: set[str] = set()
+
+    def walk(self, root: Any, names: set[str]) -> None:
+        """Look at every call under ``root``, nested functions included, where ``names`` are the parameters."""
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, list):
+                stack.extend(node)
+                continue
+            if not isinstance(node, msgspec.Struct):
+                continue
+            if isinstance(node, ir.Call):
+                self._call(node, names)
+            elif isinstance(node, (ir.FuncDef, ir.Lambda)):
+                self._nested(node.function, names)
+            for field in node.__struct_fields__:
+                value = getattr(node, field)
+                if isinstance(value, (list, msgspec.Struct)):
+                    stack.append(value)
+
+    def _nested(self, index: int, names: set[str]) -> None:
+        inner = self.fn.module.functions[index]
+        left = names - {p.name for p in inner.node.params}
+        if left:
+            self.walk(inner.body, left)
+
+    def _call(self, node: ir.Call, names: set[str]) -> None:
+        given = [(i, a) for i, a in enumerate(node.args) if type(a.value) is ir.Name and a.value.id in names]
+        if not given or any(a.star for a in node.args):
+            return
+        callee = resolve(self.m, self.fn, node.func)
+        last = node.func.name if type(node.func) is ir.Attr else getattr(node.func, "id", "")
+        for i, arg in given:
+            value: Any = arg.value
+            name = value.id
+            if last in SEEDS:
+                self.refuted.add(name)
+            elif _takes_key(self.m, callee, i if arg.name is None else -1, arg.name or ""):
+                self.found[name] = None
+
+
+def _takes_key(m: Machine, callee: Value, index: int, name: str) -> bool:
+    """Whether a callee's argument at a position or under a name is a key."""
+    if type(callee) is Ext:
+        short = callee.dotted[len(keys.RANDOM) :] if callee.dotted.startswith(keys.RANDOM) else ""
+        fn = m.catalogue.function(callee.dotted) if short else None
+        takes = fn is not None and bool(fn.parameters) and fn.parameters[0].name == "key"
+        return takes and (index == 0 or name == "key")
+    while isinstance(callee, (Xform, Partial)):
+        if isinstance(callee, Partial):
+            index = index + len(callee.args) if index >= 0 else index
+            callee = callee.func
+        elif callee.spec.axes:
+            return False
+        else:
+            callee = callee.target
+    if type(callee) is Class:
+        init = next((c.namespace["__init__"] for c in mro(callee.info) if "__init__" in c.namespace), None)
+        if type(init) is not Func:
+            return False
+        callee, index = init, index + 1 if index >= 0 else index
+    if type(callee) is not Func:
+        return False
+    params = [p.name for p in callee.fn.node.params if p.kind in ("pos", "any")]
+    wanted = name or (params[index] if 0 <= index < len(params) else "")
+    return wanted in key_parameters(m, callee.fn)
+
+
+def resolve(m: Machine, fn: FuncInfo, node: Any) -> Value:
+    """What a dotted name means in a function's module, as far as the module's own variables say."""
+    if type(node) is ir.Name:
+        scope: Scope = fn.module.scope
+        return scope.vars.get(node.id, UNKNOWN)
+    if type(node) is ir.Attr:
+        obj = resolve(m, fn, node.obj)
+        if type(obj) is Ext:
+            return Ext(m.catalogue.canonical(f"{obj.dotted}.{node.name}"))
+        if type(obj) is Mod:
+            return obj.info.scope.vars.get(node.name, UNKNOWN)
+        if type(obj) is Class:
+            return obj.info.namespace.get(node.name, UNKNOWN)
+    return UNKNOWN

@@ -1,0 +1,406 @@
+"""Which PRNG keys are consumed, by whom, and whether they were before (layer: ``link``).
+
+What it does: names keys where they are made or derived, records consumption in the scope's variables (so that joins
+and loops treat it as any variable), summarises what a call consumes of its caller's keys, and says when a key is
+consumed again. What it does not: decide which parameters are keys (`jitlint.link.key_parameters`) or what library
+objects do with keys (`jitlint.link.key_libraries`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import ConstantKey, KeyReuse, Step
+from jitlint.infer.keys import USES, Either, Key, KeyUses, Use
+from jitlint.infer.lattice import parts
+from jitlint.infer.values import (
+    NO_CONST,
+    NONE,
+    Arr,
+    Inst,
+    Map,
+    Partial,
+    Py,
+    S,
+    Seq,
+    Tup,
+    Union,
+    Value,
+    alternatives,
+)
+from jitlint.link.machine import Args, Frame, Machine
+
+T = TypeVar("T")
+
+RANDOM = "jax.random."
+MAKERS = frozenset({"key", "PRNGKey"})
+HARMLESS = frozenset({"key_data", "key_impl", "key_dtype", "wrap_key_data", "clone", "fold_in", *MAKERS})
+"""Functions of `jax.random` that consume no key."""
+
+DRAW = "draw"
+"""The stream of the key's own bits; libraries that fold a name into the key have streams of their own."""
+
+MAX_LOG = 64
+DEPTH = 4
+
+_CONTAINERS = frozenset({Tup, Seq, Map, Inst, Union, Partial})
+
+
+def fresh(m: Machine) -> Key:
+    """The name of a key that is no other key."""
+    m.key_count += 1
+    return Key(None, ("new", m.key_count))
+
+
+def child(m: Machine, parent: Key, *step: Any) -> Key:
+    """The name of a key derived from another; the same derivation gives the same name."""
+    place = (parent, step)
+    found = m.key_names.get(place)
+    if found is None:
+        found = m.key_names[place] = Key(parent, step)
+    return found
+
+
+def named(m: Machine, value: Arr) -> Arr:
+    """A key without a name gets one: whoever holds it holds this one."""
+    return with_key(value, fresh(m))
+
+
+def with_key(value: Arr, key: Key | None) -> Arr:
+    """The same array as this key."""
+    return Arr(
+        value.modes, value.dtype or "key", value.rank, value.why, value.level, value.weak, value.host, key
+    )
+
+
+def keys_of(value: Value | None) -> list[Key]:
+    """The named keys that a value itself may be."""
+    if value is None:
+        return []
+    return [a.key for a in alternatives(value) if type(a) is Arr and a.key is not None]
+
+
+def inside(values: Iterable[Value]) -> list[Key]:
+    """All named keys in some values, in a fixed order."""
+    out: list[Key] = []
+    seen: set[int] = set()
+    for value in values:
+        if type(value) is Arr:
+            if value.key is not None:
+                out.append(value.key)
+        elif type(value) in _CONTAINERS:
+            _gather(value, out, seen, DEPTH)
+    return out
+
+
+def newer(values: Iterable[Value], first: int) -> frozenset[Key]:
+    """The keys in some values that got their name after that many others."""
+    return frozenset(k for k in inside(values) if k.step[0] == "new" and k.step[1] > first)
+
+
+def _gather(value: Value, out: list[Key], seen: set[int], depth: int) -> None:
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    for part in parts(value):
+        if type(part) is Arr:
+            if part.key is not None:
+                out.append(part.key)
+        elif depth and type(part) in _CONTAINERS:
+            _gather(part, out, seen, depth - 1)
+
+
+def random_call(m: Machine, f: Frame, at: int, name: str, args: Args, out: Value) -> Value:
+    """After a call of ``jax.random.name``: record what it consumes, name what it makes."""
+    short = name[len(RANDOM) :]
+    if short in MAKERS:
+        return _made(m, f, at, short, args, out)
+    given = args.get(0, "key")
+    again = False
+    keys = keys_of(given)
+    if short not in HARMLESS:
+        for key in keys:
+            again = use(m, f, at, key, DRAW, name) or again
+    if type(out) is not Arr or out.dtype != "key":
+        return out
+    parent = keys[0] if len(keys) == 1 and not again else None
+    if parent is not None and short == "split":
+        count = args.get(1, "num")
+        number = 2 if count is None else count.const if type(count) is Py else None
+        number = number if isinstance(number, int) else None
+        return with_key(out, child(m, parent, "split", number, f.module.name, at))
+    if parent is not None and short == "fold_in":
+        data = args.get(1, "data")
+        if type(data) is Py and isinstance(data.const, int):
+            return with_key(out, child(m, parent, "fold", data.const))
+    return named(m, out)
+
+
+def _made(m: Machine, f: Frame, at: int, short: str, args: Args, out: Value) -> Value:
+    seed = args.get(0, "seed")
+    const = seed.const if type(seed) is Py else NO_CONST
+    if type(out) is not Arr:
+        return out
+    if not isinstance(const, int):
+        return named(m, out)
+    if f.world.here & S:
+        m.emit(f, ConstantKey, at, None, api=f"{RANDOM}{short}")
+    place = (None, ("const", f.scope.key, const))
+    key = m.key_names.get(place)
+    if key is None:
+        key = m.key_names[place] = Key(*place)
+    return with_key(out, key)
+
+
+def item(m: Machine, arr: Arr, index: int) -> Arr:
+    """The key at a constant index of an array of keys."""
+    key = arr.key
+    if key is None or type(key) is Either:
+        return with_key(arr, None)
+    count = key.step[1] if key.step[0] == "split" else None
+    if index < 0:
+        if count is None:
+            return with_key(arr, None)
+        index += count
+    return with_key(arr, child(m, key, "item", index))
+
+
+def earlier(table: dict[Any, Use], key: Key, stream: str) -> Use | None:
+    """The use that makes this one a repetition, or None."""
+    found = table.get((key, stream))
+    if found is not None:
+        return found
+    if type(key) is Either:
+        uses = [earlier(table, member, stream) for member in key.members]
+        known = [use for use in uses if use is not None]
+        return min(known, key=lambda use: (use.module, use.at)) if len(known) == len(uses) else None
+    part = key
+    while part.step[0] == "item" and part.parent is not None:
+        part = part.parent
+        found = table.get((part, stream))
+        if found is not None:
+            return found
+    return table.get((key, "part", stream))
+
+
+def use(
+    m: Machine,
+    f: Frame,
+    at: int,
+    key: Key,
+    stream: str,
+    api: str,
+    place: tuple[str, int, str] | None = None,
+) -> bool:
+    """Record that a key is consumed. Answers whether it was consumed before on this path."""
+    if f.key_log is None or f.world.excused:
+        return False
+    module, where, function = place if place is not None else (f.module.name, at, f.qualname)
+    this = Use(key, stream, module, where, function, api)
+    state: Any = f.scope.vars.get(USES)
+    table = state.table if state is not None else {}
+    found = earlier(table, key, stream)
+    if found is not None:
+        _report(m, f, this, found)
+    else:
+        table = {**table, (key, stream): this}
+        if key.step[0] == "item":
+            table.setdefault((key.parent, "part", stream), this)
+        f.scope.vars[USES] = KeyUses(table)
+    if len(f.key_log) < MAX_LOG and all(u.key != key or u.stream != stream for u in f.key_log):
+        f.key_log.append(this)
+    return found is not None
+
+
+def _report(m: Machine, f: Frame, this: Use, found: Use, how: str = "") -> None:
+    if not how:
+        same = (found.module, found.at) == (this.module, this.at)
+        how = "loop" if same else "split" if found.api == f"{RANDOM}split" else "again"
+    also = () if how in ("loop", "many") else (Step(found.module, found.at, _first(found)),)
+    level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence
+    m.emit(f, KeyReuse, this.at, None, level, (this.module, this.function), api=this.api, how=how, also=also)
+
+
+def _first(found: Use) -> str:
+    verb = "is split" if found.api == f"{RANDOM}split" else "is used first"
+    return f"the key {verb} here"
+
+
+def check_carry(m: Machine, f: Frame, given: Value, returned: Value, paired: bool) -> None:
+    """A loop body that draws from a key of its carry must not hand the same key to the next turn.
+
+    paired: the body returns its carry with something else, as that of a scan does.
+    """
+    if f.many is None or not f.many.used or f.key_log is None:
+        return
+    if paired:
+        returned = returned.items[0] if type(returned) is Tup and returned.items else NONE
+    before, after = inside([given]), inside([returned])
+    if len(before) == len(after):
+        for old, new in zip(before, after):
+            if old is new and old in f.many.used:
+                found = f.many.used[old]
+                _report(m, f, found, found, "many")
+
+
+class Summary:
+    """What an activation does to keys. given: names inside its arguments. uses: of keys older than itself.
+
+    first, last: the numbers of the keys made in it.
+    """
+
+    __slots__ = ("first", "given", "last", "uses")
+
+    def __init__(self, given: list[Key], uses: list[Use], first: int, last: int) -> None:
+        self.given = given
+        self.uses = uses
+        self.first = first
+        self.last = last
+
+
+def summarise(m: Machine, frame: Frame, given: list[Key], first: int) -> Summary | None:
+    """After an activation: what later calls in the same context have to repeat."""
+    log = frame.key_log or []
+    if not log and not given and first == m.key_count:
+        return None
+    uses = [u for u in log if not _is_own(u.key, frame.scope.key, first)]
+    return Summary(given, uses, first, m.key_count)
+
+
+def _is_own(key: Key, scope: int, first: int) -> bool:
+    """Whether a key was made in the activation of this scope, or in one that it called."""
+    if type(key) is Either:
+        return any(_is_own(member, scope, first) for member in key.members)
+    while key.parent is not None:
+        key = key.parent
+    if type(key) is Either:
+        return _is_own(key, scope, first)
+    return key.step[1] > first if key.step[0] == "new" else bool(key.step[1] == scope)
+
+
+def apply(m: Machine, f: Frame, at: int, summary: Summary, names: Renaming, given: list[Key]) -> None:
+    """Consume in the caller what the called function consumes: its arguments at the call, others where it does."""
+    if f.key_log is None:
+        return
+    own = set(given)
+    for u in summary.uses:
+        key = names.key(u.key)
+        passed = _descends(key, own)
+        place = None if passed else (u.module, u.at, u.function)
+        if f.many is not None:
+            f.many.used.setdefault(key, u)
+            if not _descends(key, f.many.own):
+                _report(m, f, u, u, "many")
+        use(m, f, at, key, u.stream, u.api if not passed else "", place)
+
+
+def _descends(key: Key, from_: set[Key] | frozenset[Key]) -> bool:
+    if type(key) is Either:
+        return any(_descends(member, from_) for member in key.members) or key in from_
+    part: Key | None = key
+    while part is not None:
+        if part in from_ or (type(part) is Either and _descends(part, from_)):
+            return True
+        part = part.parent
+    return False
+
+
+class Renaming:
+    """Names of keys in a remembered call to those of this call: arguments to arguments, new ones to new ones."""
+
+    __slots__ = ("first", "known", "last", "m")
+
+    def __init__(self, m: Machine, summary: Summary, now: list[Key]) -> None:
+        self.m = m
+        self.first = summary.first
+        self.last = summary.last
+        self.known: dict[Key, Key] = {}
+        fits = len(now) == len(summary.given)
+        for i, old in enumerate(summary.given):
+            self.known.setdefault(old, now[i] if fits else fresh(m))
+
+    def key(self, key: Key) -> Key:
+        """The name that this call has for a key."""
+        found = self.known.get(key)
+        if found is not None:
+            return found
+        out = key
+        if type(key) is Either:
+            members = frozenset(self.key(member) for member in key.members)
+            out = Either(members) if members != key.members else key
+        elif key.parent is not None:
+            parent = self.key(key.parent)
+            out = key if parent is key.parent else child(self.m, parent, *key.step)
+        elif key.step[0] == "new" and self.first < key.step[1] <= self.last:
+            out = fresh(self.m)
+        self.known[key] = out
+        return out
+
+    def value(self, value: Value, depth: int = DEPTH) -> Value:
+        """A value with the keys inside it renamed; the same object when there are none."""
+        t = type(value)
+        a: Any = value
+        if t is Arr:
+            if a.key is None:
+                return value
+            key = self.key(a.key)
+            return value if key is a.key else with_key(a, key)
+        if t not in _CONTAINERS or depth == 0:
+            return value
+        if t is Tup:
+            items = [self.value(i, depth - 1) for i in a.items]
+            return value if _unchanged(items, a.items) else Tup(tuple(items), a.cls)
+        if t is Seq and a.items is not None:
+            items = [self.value(i, depth - 1) for i in a.items]
+            return value if _unchanged(items, a.items) else Seq(a.kind, items, None, a.level, a.token)
+        if t is Map or t is Inst:
+            table: dict[Any, Value] = a.entries if t is Map else a.attrs
+            new = {k: self.value(v, depth - 1) for k, v in table.items()}
+            if _unchanged(new.values(), table.values()):
+                return value
+            if t is Map:
+                return Map(new, a.rest, a.level, a.token)
+            inst = Inst(a.cls, new, a.level, a.token, a.open)
+            inst.modes, inst.why = a.modes, a.why
+            return inst
+        if t is Union:
+            alts = [self.value(i, depth - 1) for i in a.alts]
+            return value if _unchanged(alts, a.alts) else Union(tuple(alts))
+        return value
+
+
+def _unchanged(new: Iterable[Value], old: Iterable[Value]) -> bool:
+    return all(a is b for a, b in zip(new, old))
+
+
+def uses_of(f: Frame) -> KeyUses | None:
+    """What was consumed so far on this path."""
+    state = f.scope.vars.get(USES)
+    return state if type(state) is KeyUses else None
+
+
+def rewind(f: Frame, before: KeyUses | None) -> None:
+    """Go back to what was consumed before, for another path."""
+    if before is None:
+        f.scope.vars.pop(USES, None)
+    else:
+        f.scope.vars[USES] = before
+
+
+def exclusive(f: Frame, alternatives: Iterable[T]) -> Iterator[T]:
+    """Go through alternatives of which only one happens: none sees what another consumes, what follows sees all."""
+    before = after = uses_of(f)
+    for alternative in alternatives:
+        rewind(f, before)
+        yield alternative
+        after = merged(after, uses_of(f))
+    rewind(f, after)
+
+
+def merged(a: KeyUses | None, b: KeyUses | None) -> KeyUses | None:
+    """What is consumed on one path or the other."""
+    if a is None or b is None:
+        return b if a is None else a
+    return a.merged(b)

@@ -1,0 +1,81 @@
+"""JIT601: a PRNG key is consumed twice (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import RepeatsDraw
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import KeyReuse
+
+RULE = Rule(
+    code="JIT601",
+    name="key-reuse",
+    severity=Severity.WARNING,
+    summary="PRNG key consumed twice: the same random numbers again",
+    explanation="""\
+A JAX key is plain data: the same key gives the same bits, every time. A key is used up by the first draw and by
+`jax.random.split`; whoever draws from it again gets numbers that are not independent of the first ones, in a loop the
+very same numbers in every turn. Nothing fails: samples, noise and dropout masks merely repeat.
+
+A key that a loop body, a `jax.lax.scan` body or a function under `jax.vmap` takes from outside is the same key in
+every turn. `jax.random.fold_in` does not use a key up, so one key may be folded with many numbers.
+""",
+    instead="""\
+Split first, and draw from each child once:
+
+```python
+key, noise_key = jax.random.split(key)
+noise = jax.random.normal(noise_key, x.shape)
+```
+
+In loops rebind the key from its own split, split once into as many keys as there are turns, or use
+`jax.random.fold_in(key, i)`.
+""",
+    bad="""\
+def noisy_pair(key):
+    first = jax.random.normal(key)
+    second = jax.random.normal(key)  # expect: JIT601
+    return first, second
+
+
+noisy_pair(jax.random.key(0))
+""",
+    good="""\
+def noisy_pair(key):
+    one, two = jax.random.split(key)
+    first = jax.random.normal(one)
+    second = jax.random.normal(two)
+    return first, second
+
+
+noisy_pair(jax.random.key(0))
+""",
+    outcome=RepeatsDraw(),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/random-numbers.html",
+)
+
+
+@RULE.on(KeyReuse)
+def check(event: KeyReuse) -> Report | None:
+    """Report every consumption of a key that was consumed before."""
+    what = f"`{event.api}` uses" if event.api else "this call uses"
+    if event.how == "loop":
+        return Report(
+            f"{what} the same PRNG key in every turn, so the random numbers repeat",
+            "rebind the key from its own split in each turn, or use `jax.random.fold_in(key, i)`",
+        )
+    if event.how == "many":
+        return Report(
+            f"{what} the same PRNG key in every run of the function around it, so the random numbers repeat",
+            "pass one key per run: split it beforehand, or carry it and split it inside",
+        )
+    if event.how == "split":
+        return Report(
+            f"{what} a PRNG key again that was split before, so its numbers depend on those of the children",
+            "draw from the keys that the split returned, and keep one of them for later",
+        )
+    return Report(
+        f"{what} a PRNG key that was used before, so the same random bits come again",
+        "split the key first and use each of the new keys once",
+    )
