@@ -164,11 +164,11 @@ class ConstantKey(Event):
 
 @dataclass(frozen=True, slots=True)
 class JitCreation(Event):
-    """A compiled function is made again and again. where: loop (at every turn), call (at every call of the function
+    """A compiled function is made again and again. repeated: loop (at every turn), call (at every call of the function
     that makes it). retraces: it is made of a new object each time, so nothing compiled before is found again. what:
     that object: lambda, inner function, partial, transform, method, or function (always the same one)."""
 
-    where: str = "loop"
+    repeated: str = "loop"
     retraces: bool = True
     what: str = "function"
 

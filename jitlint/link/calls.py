@@ -32,6 +32,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link import (
     classes,
+    compilation,
     effects,
     expressions,
     key_parameters,
@@ -61,6 +62,8 @@ def make_function(m: Machine, f: Frame, index: int) -> Func:
     value = Func(fn, scope if scope is not None else f.scope, defaults, f.cls)
     if len(fn.values) < 2:
         fn.values.append(value)
+    if not f.world.level:
+        compilation.born(f, fn.node.at, value)
     return value
 
 
@@ -237,6 +240,8 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     memo.value = _result(fn, frame, reached)
     memo.effects = effects.changes(watched)
     memo.done = True
+    if frame.births is not None:
+        compilation.returned(m, frame, memo.value)
     memo.keys = keys.summarise(m, frame, given, first)
     if memo.keys is not None:
         keys.apply(m, f, at, memo.keys, keys.Renaming(m, memo.keys, given), given)

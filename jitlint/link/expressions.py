@@ -16,6 +16,7 @@ from jitlint.link import (
     attributes,
     branches,
     calls,
+    compilation,
     guesses,
     host_calls,
     iteration,
@@ -100,6 +101,8 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
     result = calls.call(m, f, node.at, func, args)
     if not f.world.level and type(func) in host_calls.NOTED:
         host_calls.note(m, f, node.at, func, args, result)
+    if not f.world.level and (type(func) in compilation.CALLABLE or type(result) in compilation.WATCHED):
+        compilation.after_call(m, f, node, func, result)
     return result
 
 
@@ -291,6 +294,7 @@ def _comp(m: Machine, f: Frame, node: ir.Comp) -> Value:
     inner = {} if consumed is None else {USES: consumed}
     f.scope = Scope(inner, outer, outer.fn, outer.key, outer.level, outer.token)
     token, f.token = f.token, object()
+    loops, f.loops = f.loops, (*f.loops, node)
     try:
         result = _comp_body(m, f, node)
         if f.scope.vars.get(USES) is not consumed:
@@ -300,6 +304,7 @@ def _comp(m: Machine, f: Frame, node: ir.Comp) -> Value:
     finally:
         f.scope = outer
         f.token = token
+        f.loops = loops
     return result
 
 

@@ -12,7 +12,7 @@ from jitlint.infer.events import AnyEvent, ApiMisuse, Place, TracedFunction, Tra
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import STR, Scope
 from jitlint.link import modules as module_runner
-from jitlint.link import roots, status
+from jitlint.link import compilation, roots, status
 from jitlint.link.machine import Machine
 from jitlint.syntax import ir
 
@@ -72,6 +72,7 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     if options.include_possible:
         roots.run_possible(m)
     roots.run_sites(m)
+    compilation.finish(m)
     _removed(m)
     return Analysis(
         list(m.events.values()),

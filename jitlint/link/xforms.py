@@ -34,7 +34,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link import calls, iteration, keys, misuse, parameters, pytrees
+from jitlint.link import calls, compilation, iteration, keys, misuse, parameters, pytrees
 from jitlint.link.machine import MAX_DEPTH, Args, Frame, Machine, Site, World
 from jitlint.link.signatures import Signature, describe, signature
 
@@ -71,6 +71,8 @@ def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dic
     if type(target) is Func and staged and not f.world.level:
         target.fn.cold = True
     x = Xform(spec, target, options, (f.module.name, at), f.module)
+    if not f.world.level:
+        compilation.born(f, at, x)
     if not f.world.excused:
         m.sites.append(Site(x, f.module, f.steps, f.world, f.ground, f.confidence))
     if spec.static_nums or spec.static_names:

@@ -1,0 +1,260 @@
+"""Compiled functions that are made again and again: JIT501 and JIT502 (layer: ``link``).
+
+What it does: follows where transformed functions, partials and inner functions are made in host code, and where the
+compiled ones are called. A compiled function belongs to the function object it was made of: made of a new object, it
+is traced and compiled anew; made of the same one, JAX finds the old program, but only after a slow search. What it
+does not: look at arguments (`compilation_arguments`) or decide how often a function runs (`compilation_runs`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jitlint.infer.events import JitCreation, Step
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import Bound, Func, Inst, Method, Partial, Union, Value, Xform, alternatives
+from jitlint.link import compilation_runs
+from jitlint.link.code_tables import CodeTable
+from jitlint.link.compilation_log import Birth, CallSite, PerCall
+from jitlint.link.machine import Frame, Machine
+from jitlint.syntax import ir
+
+COMPILES: Final = frozenset({
+    "jax.jit", "jax.experimental.pjit.pjit", "jax.pmap", "equinox.filter_jit", "equinox.filter_pmap",
+    "flax.nnx.jit", "flax.nnx.pmap", "haiku.jit",
+})  # fmt: skip
+"""Transforms that keep compiled programs for the function they are given."""
+
+WATCHED: Final = frozenset({Func, Bound, Xform, Partial, Inst, Method})
+"""Types of values that a call may be about."""
+
+CALLABLE: Final = frozenset({Func, Bound, Xform, Union})
+
+CALLABLE: Final = frozenset({Func, Bound, Xform, Union})
+
+BY_STRUCTURE: Final = ("equinox.",)
+"""Libraries whose transformed functions and methods are pytrees, equal when their parts are."""
+
+_ONCE: Final = frozenset({"__init__", "__post_init__", "__init_subclass__", "__new__", "setup"})
+_MEMOS: Final = ("cache", "memo")
+
+
+def table_of(m: Machine, f: Frame) -> CodeTable:
+    """The code table of the function or module that runs in a frame."""
+    key = f.fn.id if f.fn is not None else -1 - id(f.module)
+    table = m.compilation.tables.get(key)
+    if table is None:
+        body = f.fn.body if f.fn is not None else f.module.tree.body
+        table = m.compilation.tables[key] = CodeTable(f.module, body)
+    return table
+
+
+def born(f: Frame, at: int, value: Value) -> None:
+    """Remember that a value with its own identity is made here."""
+    if f.births is None:
+        f.births = {}
+    f.births[at] = Birth(value, f.loops, f.at)
+
+
+def after_call(m: Machine, f: Frame, node: ir.Call, callee: Value, result: Value) -> None:
+    """Look at a call in host code: which function is called, is its result new, is it a compiled one."""
+    for alt in alternatives(callee):
+        func = _function(alt)
+        if func is not None:
+            sites = m.compilation.sites.setdefault(func.fn.id, {})
+            sites.setdefault((f.module.name, node.at), CallSite(f, node, f.loops))
+        if type(alt) is Xform and alt.spec.name in COMPILES:
+            _called(m, f, node, alt)
+    if type(result) not in WATCHED:
+        return
+    func = _function(callee)
+    if func is None or (func.fn.id, id(result)) in m.compilation.fresh:
+        born(f, node.at, result)
+
+
+def _function(value: Value) -> Func | None:
+    while type(value) in (Bound, Xform):
+        if type(value) is Xform:
+            return None
+        value = value.func  # type: ignore[attr-defined]
+    return value if type(value) is Func else None
+
+
+def returned(m: Machine, f: Frame, value: Value) -> None:
+    """Remember that a function gives its caller something that it has made itself and keeps nowhere."""
+    fn = f.fn
+    if fn is None or type(value) not in (Func, Xform, Partial):
+        return
+    if is_memo(fn):
+        return
+    table = table_of(m, f)
+    for at, birth in (f.births or {}).items():
+        if birth.value is value and _only_returned(table, at, birth):
+            retraces, what = True, "function"
+            if type(value) is Xform:
+                retraces, what = _identity(m, f, table, value, birth.loops, at)
+            m.compilation.fresh[fn.id, id(value)] = (value, retraces, what)
+
+
+def _only_returned(table: CodeTable, at: int, birth: Birth) -> bool:
+    name = _name_of(table, at)
+    if name is None:
+        call = table.calls.get(at)
+        return call is not None and any(
+            type(s) is ir.Return and s.value is call for s in _returns(table.body)
+        )
+    return name in table.returned and name not in table.escaping
+
+
+def _returns(body: list[Any]) -> list[Any]:
+    found: list[Any] = []
+    stack = list(body)
+    while stack:
+        node = stack.pop()
+        if type(node) is ir.Return:
+            found.append(node)
+        for name in ("body", "orelse", "final"):
+            if type(node) not in (ir.FuncDef, ir.ClassDef):
+                stack.extend(getattr(node, name, ()))
+    return found
+
+
+def is_memo(fn: FuncInfo) -> bool:
+    """Whether a function is decorated with something that remembers its results."""
+    for node in fn.node.decorators:
+        if type(node) is ir.Call:
+            node = node.func
+        name = node.name if type(node) is ir.Attr else node.id if type(node) is ir.Name else ""
+        if any(word in name.lower() for word in _MEMOS):
+            return True
+    return False
+
+
+def _name_of(table: CodeTable, at: int) -> str | None:
+    """The name that a call's result or a decorated definition is bound to."""
+    for name, values in table.bound.items():
+        for value in values:
+            if value is None:
+                continue
+            if type(value) is ir.FuncDef:
+                node = table.module.functions[value.function].node
+                if node.at == at or any(d.at == at for d in node.decorators):
+                    return name
+            elif value.at == at:
+                return name
+    return None
+
+
+def _birth_of(f: Frame, table: CodeTable, func: Any, x: Xform) -> tuple[int, Birth] | None:
+    """Where the compiled function that an expression names was made, if that was in this very activation."""
+    births = f.births
+    if births is None:
+        return None
+    if type(func) is ir.Call:
+        found = births.get(func.at)
+        return (func.at, found) if found is not None else None
+    if type(func) is not ir.Name or func.id in table.escaping or func.id in table.returned:
+        return None
+    for value in table.bound.get(func.id, ()):
+        if value is None:
+            continue
+        places = [value.at]
+        if type(value) is ir.FuncDef:
+            places = [d.at for d in table.module.functions[value.function].node.decorators]
+        for at in places:
+            found = births.get(at)
+            if found is not None and found.value is x:
+                return at, found
+    return None
+
+
+def _called(m: Machine, f: Frame, node: ir.Call, x: Xform) -> None:
+    table = table_of(m, f)
+    found = _birth_of(f, table, node.func, x)
+    if found is None:
+        return
+    at, birth = found
+    identity = _identity_of(m, f, table, x, birth, at)
+    if identity is None:
+        return
+    retraces, what = identity
+    if birth.loops:
+        _in_loop(m, f, table, node, at, birth, retraces, what)
+    elif f.fn is not None and not f.loops and not is_memo(f.fn) and f.fn.name not in _ONCE:
+        key = (f.module.name, at)
+        m.compilation.per_call.setdefault(key, PerCall(f, f.confidence, at, node.at, retraces, what))
+
+
+def _identity_of(
+    m: Machine, f: Frame, table: CodeTable, x: Xform, birth: Birth, at: int
+) -> tuple[bool, str] | None:
+    """Whether the compiled function is made of a new object every time, and what that is; None: not known."""
+    call = table.calls.get(at)
+    if call is not None:
+        for (_, value), known in m.compilation.fresh.items():
+            if value == id(x) and x.site != (f.module.name, at):
+                return known[1], known[2]
+    return _identity(m, f, table, x, birth.loops, at)
+
+
+def _identity(
+    m: Machine, f: Frame, table: CodeTable, x: Xform, loops: tuple[Any, ...], at: int
+) -> tuple[bool, str]:
+    target = x.target
+    births = f.births or {}
+    structural = x.spec.name.startswith(BY_STRUCTURE)
+    if type(target) is Func:
+        made = births.get(target.fn.node.at)
+        if made is not None and made.loops[: len(loops)] == loops:
+            return True, "lambda" if target.fn.node.is_lambda else "inner function"
+        return False, "function"
+    if type(target) is Partial and target.site is not None:
+        made = births.get(target.site[1])
+        return made is not None and made.loops[: len(loops)] == loops, "partial"
+    if type(target) is Xform and not structural:
+        made = births.get(target.site[1])
+        return made is not None and made.loops[: len(loops)] == loops, "transform"
+    if type(target) in (Bound, Method) and not structural:
+        return _argument_is(table, at, ir.Attr), "method"
+    return False, "function"
+
+
+def _argument_is(table: CodeTable, at: int, kind: type) -> bool:
+    call = table.calls.get(at)
+    return call is not None and bool(call.args) and type(call.args[0].value) is kind
+
+
+def _in_loop(
+    m: Machine,
+    f: Frame,
+    table: CodeTable,
+    node: ir.Call,
+    at: int,
+    birth: Birth,
+    retraces: bool,
+    what: str,
+) -> None:
+
+    key = ("loop", f.module.name, at)
+    if key in m.compilation.done:
+        return
+    m.compilation.done.add(key)
+    also: tuple[Step, ...] = ()
+    if node.func.at != at:
+        also = (Step(f.module.name, node.at, "it is called here"),)
+    m.emit(f, JitCreation, at, None, None, repeated="loop", retraces=retraces, what=what, also=also)
+
+
+def finish(m: Machine) -> None:
+    """Record what could only be told at the end: compiled functions made by functions that run many times."""
+    for found in m.compilation.per_call.values():
+        many = compilation_runs.runs_many(m, found.frame.fn)
+        if many is None:
+            continue
+        f = found.frame
+        f.confidence = found.confidence
+        f.at = found.at
+        m.emit(
+            f, JitCreation, found.at, None, many.confidence, repeated="call",
+            retraces=found.retraces, what=found.what, also=many.also,
+        )  # fmt: skip

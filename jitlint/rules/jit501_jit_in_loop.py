@@ -1,0 +1,72 @@
+"""JIT501: a compiled function is made at every turn of a loop (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Retraces
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import JitCreation
+
+RULE = Rule(
+    code="JIT501",
+    name="jit-in-loop",
+    severity=Severity.WARNING,
+    summary="`jax.jit` inside a loop",
+    explanation="""\
+JAX finds a compiled program by the function object it belongs to. A lambda, an inner function, a partial, a bound
+method or `jax.jit(jax.grad(f))` is a new object at each turn of a loop, so JAX traces and compiles the same code at
+every turn: thousands of times slower than the call itself.
+
+Given the same function object each time, `jax.jit(f)(x)` finds the program again and compiles nothing. It still takes
+the slow way through Python's caches, about ten times the cost of calling a jitted function that was made once.
+""",
+    instead="""\
+Make the compiled function once, before the loop, and pass what varies as an argument:
+
+```python
+step = jax.jit(lambda x, rate: x * rate)
+for rate in rates:
+    x = step(x, rate)
+```
+""",
+    bad="""\
+x = 1.0
+for i in range(5):
+    x = jax.jit(lambda v: v * 2)(x)  # expect: JIT501
+""",
+    good="""\
+double = jax.jit(lambda v: v * 2)
+x = 1.0
+for i in range(5):
+    x = double(x)
+""",
+    outcome=Retraces(),
+    since="0.2",
+    reference="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
+)
+
+OBJECTS = {
+    "lambda": "a new lambda",
+    "inner function": "a new inner function",
+    "partial": "a new partial application",
+    "transform": "a new transformed function",
+    "method": "a new bound method",
+    "function": "a new function",
+}
+"""What a compiled function is made of each time, in words."""
+
+
+@RULE.on(JitCreation)
+def check(event: JitCreation) -> Report | None:
+    """Report compiled functions made in a loop, with other words when they are compiled once."""
+    if event.repeated != "loop":
+        return None
+    if not event.retraces:
+        return Report(
+            "a function is jitted again at every turn of this loop: it dispatches slowly, though it does not retrace",
+            "jit the function once, before the loop",
+        )
+    return Report(
+        f"`jit` gets {OBJECTS[event.what]} at every turn of this loop, so JAX traces and compiles it every time",
+        "make the compiled function once, before the loop, and pass what varies as an argument",
+    )

@@ -1,0 +1,72 @@
+"""JIT502: a compiled function is made at every call of the function around it (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Retraces
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import JitCreation
+from jitlint.rules.jit501_jit_in_loop import OBJECTS
+
+RULE = Rule(
+    code="JIT502",
+    name="jit-per-call",
+    severity=Severity.WARNING,
+    summary="`jax.jit` inside a function that is called many times",
+    explanation="""\
+A function that jits a lambda, an inner function, a partial or a bound method and calls the result makes a new function
+object at each of its own calls. JAX finds compiled programs by the function object, so every call traces and compiles
+again, and the compiled program is thrown away after one use.
+
+The rule speaks only when the function around is called in a loop or from several places, and keeps nothing of what it
+compiles. Compiled functions made in `__init__`, at module level, kept in an attribute or a dict, made under
+`functools.lru_cache` or returned by a factory that is called once are fine.
+""",
+    instead="""\
+Jit at module level, or in `__init__`, and pass what the inner function takes from around it as arguments:
+
+```python
+@jax.jit
+def blend(a, b, t):
+    return (1 - t) * a + t * b
+```
+""",
+    bad="""\
+def blend(a, b, t):
+    return jax.jit(lambda u, v: (1 - t) * u + t * v)(a, b)  # expect: JIT502
+
+
+for i in range(5):
+    blend(0.0, 1.0, 0.5)
+""",
+    good="""\
+@jax.jit
+def blend(a, b, t):
+    return (1 - t) * a + t * b
+
+
+for i in range(5):
+    blend(0.0, 1.0, 0.5)
+""",
+    outcome=Retraces(),
+    since="0.2",
+    reference="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
+)
+
+
+@RULE.on(JitCreation)
+def check(event: JitCreation) -> Report | None:
+    """Report compiled functions made per call, with other words when they are compiled once."""
+    if event.repeated != "call":
+        return None
+    if not event.retraces:
+        return Report(
+            "a function is jitted again at every call of the function around: it dispatches slowly, though it does not"
+            " retrace",
+            "jit the function once, at module level or in `__init__`",
+        )
+    return Report(
+        f"`jit` gets {OBJECTS[event.what]} at every call of the function around, so JAX traces and compiles it every"
+        " time",
+        "make the compiled function once, at module level or in `__init__`, and pass what varies as an argument",
+    )

@@ -1,0 +1,129 @@
+"""jitlint as a flake8 plug-in: the same findings, under flake8's own rules of selection and silence."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Write
+
+ROOT = Path(__file__).resolve().parents[2]
+BRANCH = "import jax\n\n\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n"
+HELPER = "def g(x):\n    if x > 0:\n        return x\n    return -x\n"
+CALLER = "import jax\nfrom helper import g\n\nprint(jax.jit(g)(1.0))\n"
+
+
+def _is_registered() -> bool:
+    points = importlib.metadata.entry_points(group="flake8.extension")
+    return any(point.name == "JIT" for point in points)
+
+
+pytestmark = pytest.mark.skipif(
+    not _is_registered(), reason="jitlint is not installed, so flake8 cannot find it"
+)
+
+
+def _run(command: list[str], cwd: Path, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=cwd,
+        env=environment,
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def _flake8(cwd: Path, *options: str, text: str | None = None) -> list[str]:
+    """Lines ``path:line:column: code`` of what flake8 reports."""
+    done = _run(["flake8", "--select", "JIT", *options], cwd, text)
+    assert done.stderr == ""
+    return [" ".join(line.split(" ")[:2]).removeprefix("./") for line in done.stdout.splitlines()]
+
+
+def test_both_report_the_same_on_all_fixtures() -> None:
+    """Code, line and column of every finding, the fixtures' own ``noqa`` comments included."""
+    shown = set(_flake8(ROOT, "fixtures", "--jitlint-no-cache"))
+    done = _run(["jitlint", "check", "fixtures", "--no-cache", "--output-format", "json"], ROOT)
+    expected = {f"{f['path']}:{f['line']}:{f['column']}: {f['code']}" for f in json.loads(done.stdout)}
+    assert len(expected) > 500
+    assert shown == expected
+
+
+def test_message_and_exit_code(project: Write) -> None:
+    root = project({"a.py": BRANCH})
+    done = _run(["flake8", "--select", "JIT"], root)
+    assert done.returncode == 1
+    assert done.stdout.startswith("./a.py:6:8: JIT101 `if` needs a concrete True or False")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_one_file_is_judged_with_its_callers(project: Write, jobs: str) -> None:
+    root = project({"helper.py": HELPER, "caller.py": CALLER})
+    assert _flake8(root, "-j", jobs) == ["helper.py:2:8: JIT101"]
+    assert _flake8(root, "-j", jobs, "helper.py") == ["helper.py:2:8: JIT101"]
+    assert _flake8(root, "-j", jobs, "caller.py") == []
+
+
+def test_unsaved_text_takes_the_place_of_the_file(project: Write) -> None:
+    root = project({"helper.py": "", "caller.py": CALLER})
+    assert _flake8(root, "--stdin-display-name", "helper.py", "-", text=HELPER) == ["helper.py:2:8: JIT101"]
+    assert _flake8(root, "--stdin-display-name", "new.py", "-", text=BRANCH) == ["new.py:6:8: JIT101"]
+    assert _flake8(root, "-", text=BRANCH) == ["stdin:6:8: JIT101"]
+
+
+@pytest.mark.parametrize(
+    ("options", "config", "shown"),
+    [
+        ([], "", True),
+        (["--ignore", "JIT101"], "", False),
+        (["--extend-ignore", "JIT1"], "", False),
+        (["--per-file-ignores", "a.py:JIT101"], "", False),
+        (["--select", "E"], "", False),
+        (["--select", "JIT2"], "", False),
+        (["--jitlint-min-confidence", "certain"], "", True),
+        ([], "[flake8]\nextend-ignore = JIT101\n", False),
+        ([], "[flake8]\njitlint-config = other.toml\n", False),
+    ],
+)
+def test_selection_is_that_of_flake8(project: Write, options: list[str], config: str, shown: bool) -> None:
+    root = project({"a.py": BRANCH, ".flake8": config, "other.toml": 'ignore = ["JIT1"]'})
+    assert bool(_flake8(root, *options)) is shown
+
+
+@pytest.mark.parametrize(
+    ("comment", "shown"),
+    [
+        ("# noqa", False),
+        ("# noqa: JIT101", False),
+        ("# noqa: JIT102", True),
+        ("# jitlint: ignore[JIT101]", False),
+    ],
+)
+def test_comments(project: Write, comment: str, shown: bool) -> None:
+    root = project({"a.py": BRANCH.replace("if x > 0:", f"if x > 0:  {comment}")})
+    assert bool(_flake8(root)) is shown
+    assert bool(_flake8(root, "--disable-noqa")) is (shown or "noqa" in comment)
+
+
+def test_bad_configuration_is_a_sentence(project: Write) -> None:
+    root = project({"a.py": BRANCH, "jitlint.toml": "selct = 1\n"})
+    done = _run(["flake8"], root)
+    assert done.returncode == 1
+    assert "unknown key 'selct'" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_syntax_error_is_left_to_flake8(project: Write) -> None:
+    root = project({"a.py": "def f(:\n"})
+    done = _run(["flake8"], root)
+    assert "E999" in done.stdout
+    assert "JIT" not in done.stdout
