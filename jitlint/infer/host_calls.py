@@ -1,0 +1,36 @@
+"""What is remembered of the calls in untraced code (layer: ``infer``); `jitlint.link.host_calls` fills it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from jitlint.infer.program import FuncInfo
+
+
+@dataclass(slots=True)
+class HostCall:
+    """What one call expression reaches, over all contexts in which it was seen.
+
+    jitted, functions, others: how it was reached. donated: position of an argument, counted as the callee counts,
+    or its keyword to whether the argument is certainly a single array; only what every call gives away.
+    shift: arguments that the callee gets before those that are written (a receiver). target: of the donating function.
+    """
+
+    jitted: bool = False
+    functions: set[FuncInfo] = field(default_factory=set)
+    others: bool = False
+    donated: dict[int | str, bool] | None = None
+    shift: int = 0
+    target: str = ""
+
+
+@dataclass(slots=True)
+class HostCalls:
+    """All notes. users: functions (None: the body of a module) in which a call gives arguments away.
+
+    callers: who calls a function of the project, by the function's number.
+    """
+
+    calls: dict[tuple[str, int], HostCall] = field(default_factory=dict)
+    users: set[tuple[str, FuncInfo | None]] = field(default_factory=set)
+    callers: dict[int, set[tuple[str, FuncInfo | None]]] = field(default_factory=dict)

@@ -1,0 +1,48 @@
+"""Plain walks over the intermediate representation, for questions that need no values (layer: ``link``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from jitlint.infer.program import FuncInfo, ModuleInfo
+from jitlint.syntax import ir
+
+
+def nodes(root: Any) -> Iterator[Any]:
+    """Every node below a node or list of nodes, itself included; bodies of inner functions are not entered."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list):
+            stack.extend(reversed(node))
+        elif isinstance(node, msgspec.Struct):
+            yield node
+            stack.extend([getattr(node, name) for name in reversed(node.__struct_fields__)])
+
+
+def inner_functions(module: ModuleInfo, root: Any) -> Iterator[FuncInfo]:
+    """The functions and lambdas written below a node, at any depth."""
+    for node in nodes(root):
+        if type(node) is ir.FuncDef or type(node) is ir.Lambda:
+            fn = module.functions[node.function]
+            yield fn
+            yield from inner_functions(module, fn.body)
+
+
+def names_read(fn: FuncInfo) -> set[str]:
+    """The names that a function or one written in it mentions."""
+    found = {node.id for node in nodes(fn.body) if type(node) is ir.Name}
+    for inner in inner_functions(fn.module, fn.body):
+        found |= {node.id for node in nodes(inner.body) if type(node) is ir.Name}
+        found |= {node.id for p in inner.node.params for node in nodes(p.default) if type(node) is ir.Name}
+    return found
+
+
+def walks_all(fn: FuncInfo) -> Iterator[Any]:
+    """Every node of a function, those of inner functions included."""
+    yield from nodes(fn.body)
+    for inner in inner_functions(fn.module, fn.body):
+        yield from nodes(inner.body)

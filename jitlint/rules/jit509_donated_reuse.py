@@ -1,0 +1,78 @@
+"""JIT509: an array is read after its buffer was donated (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import DonatedRead
+
+RULE = Rule(
+    code="JIT509",
+    name="donated-reuse",
+    severity=Severity.ERROR,
+    summary="Array used after its buffer was donated",
+    explanation="""\
+`donate_argnums` and `donate_argnames` let JAX write the result into the memory of an argument. The argument is gone
+then, under every name that it has: as a variable, an attribute, an element of a container, inside a pytree.
+
+> RuntimeError: Array has been deleted with shape=float32[3].
+
+That happens on CPUs too. `.shape`, `.dtype` and the like still answer. An argument survives when it is a NumPy
+array, when no result has room for it (JAX warns), and when the call itself is traced.
+""",
+    instead="""\
+Put the result in the place of what was donated, or donate a copy:
+
+```python
+state = step(state)
+new = step(state.copy())  # `state` is needed later
+```
+""",
+    bad="""\
+step = jax.jit(lambda s: s * 2, donate_argnums=0)
+
+
+def advance(state):
+    new = step(state)
+    return new - state  # expect: JIT509
+
+
+advance(jnp.ones(3))
+""",
+    good="""\
+step = jax.jit(lambda s: s * 2, donate_argnums=0)
+
+
+def advance(state):
+    state = step(state)
+    return state - 1.0
+
+
+advance(jnp.ones(3))
+""",
+    outcome=Raises(("RuntimeError", "ValueError")),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/buffer_donation.html",
+)
+
+
+@RULE.on(DonatedRead)
+def check(event: DonatedRead) -> Report | None:
+    """Report reads of what a call took over."""
+    name = f"`{event.name}`" if event.name else "{expr}"
+    callee = f"`{event.callee}`" if event.callee else "the jitted function"
+    if event.form == "again":
+        return Report(
+            f"{callee} takes over the buffer of {name}, and gets the same array again the next time",
+            f"rebind it: `{event.name or 'x'} = {event.callee or 'f'}(...)`, or pass a copy",
+        )
+    if event.form == "method":
+        return Report(
+            f"`{{expr}}` is read here, but {callee} took over its buffer in another method",
+            "store the result back into the attribute, or donate a copy",
+        )
+    return Report(
+        f"`{{expr}}` is read after its buffer was donated to {callee}",
+        "use the result of that call instead, or donate a copy (`x.copy()`)",
+    )
