@@ -185,10 +185,46 @@ class DonatedRead(Event):
     form: str = "read"
 
 
+@dataclass(frozen=True, slots=True)
+class Capture(Event):
+    """Traced code reads a value of the world outside, which becomes a constant. kind: array, state, function.
+
+    problem: written (what is written later is not seen; ``writer`` names the function, "" at module level), large (an
+    array of ``size`` elements is copied into the program).
+    """
+
+    kind: str = "state"
+    problem: str = "written"
+    writer: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedUpdate(Event):
+    """The new array that ``x.at[i].set(v)`` makes is thrown away. method: set, add, ..."""
+
+    method: str = "set"
+
+
+@dataclass(frozen=True, slots=True)
+class SilentAnswer(Event):
+    """A NumPy function answers wrongly, without an error, when it gets a tracer. what: numpy.array_equal."""
+
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportIdiom(Event):
+    """An import that says something else than it seems to. name: what is bound; what: the module."""
+
+    name: str = ""
+    what: str = ""
+
+
 AnyEvent = Union[
     JitCreation,
     Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse, Leak, Effect, KeyReuse, ConstantKey
-    , DonatedRead]
+    , DonatedRead, Capture, DroppedUpdate, SilentAnswer, ImportIdiom]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from jitlint.catalogue.schema import EXCEPTION_LETTERS, NumpyFunction
-from jitlint.infer.events import ArrayStore
+from jitlint.infer.events import ArrayStore, SilentAnswer
 from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Map, Py, S, Seq, Tree, Value
 from jitlint.link.arrays import SHAPED, dtype_kind, emit_static, here_why, nested_rank, shape_rank
-from jitlint.link.events import emit_numpy, hurt, tracer_inside
+from jitlint.link.events import confidence_of, emit_numpy, hurt, tracer_inside
 from jitlint.link.machine import Args, Frame, Machine
 
 IN_PLACE: Final = frozenset({"copyto", "place", "put", "putmask", "fill_diagonal", "at"})
@@ -38,6 +38,8 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
             tracer: Any = found
             return Arr(tracer.modes | f.world.here, None, None, tracer.why, f.world.level, tracer.weak)
         return STATIC if fn.result == "static" else UNKNOWN
+        if fn.behaviour == "false":
+            m.emit(f, SilentAnswer, at, found, confidence_of(value), what=fn.name)
     if fn.result == "static":
         return Py("dtype") if fn.name == "numpy.dtype" else STATIC
     if fn.result == "none":

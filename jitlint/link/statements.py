@@ -20,6 +20,7 @@ from jitlint.link import (
     classes,
     expressions,
     guesses,
+    idioms,
     imports,
     iteration,
     leaks,
@@ -50,6 +51,8 @@ def _expr(m: Machine, f: Frame, node: ir.ExprStmt) -> bool:
     value = expressions.evaluate(m, f, node.value)
     if type(value) is Xform:
         value.called = True  # thrown away: nobody will ever call it
+    elif type(node.value) is ir.Call:
+        idioms.thrown_away(m, f, node.value, value)
     return True
 
 
@@ -370,6 +373,7 @@ def _import(m: Machine, f: Frame, node: ir.Import) -> bool:
         else:
             imports.module(m, f, name.name)
             top = name.name.split(".")[0]
+            idioms.imported(m, f, node.at, name.name, name.asname)
             f.scope.vars[top] = imports.module(m, f, top)
     return True
 
@@ -384,6 +388,8 @@ def _import_from(m: Machine, f: Frame, node: ir.ImportFrom) -> bool:
     return True
 
 
+            if base == "jax":
+                idioms.imported(m, f, node.at, f"jax.{name.name}", name.asname or name.name)
 def _nothing(m: Machine, f: Frame, node: Any) -> bool:
     return True
 

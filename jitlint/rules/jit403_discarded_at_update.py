@@ -1,0 +1,56 @@
+"""JIT403: `x.at[i].set(v)` whose result nobody keeps (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import DropsResult
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import DroppedUpdate
+
+RULE = Rule(
+    code="JIT403",
+    name="discarded-at-update",
+    severity=Severity.WARNING,
+    summary="Result of `.at[...]` update thrown away",
+    explanation="""\
+JAX arrays never change. `x.at[i].set(v)` makes a new array; `x` stays what it was. As a statement of its own it does
+nothing at all, and no error says so.
+""",
+    instead="""\
+Keep the result:
+
+```python
+x = x.at[i].set(v)
+```
+""",
+    bad="""\
+@jax.jit
+def mark(x, i):
+    x.at[i].set(1.0)  # expect: JIT403
+    return x
+
+
+mark(jnp.zeros(3), 1)
+""",
+    good="""\
+@jax.jit
+def mark(x, i):
+    x = x.at[i].set(1.0)
+    return x
+
+
+mark(jnp.zeros(3), 1)
+""",
+    outcome=DropsResult(),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html",
+)
+
+
+@RULE.on(DroppedUpdate)
+def check(event: DroppedUpdate) -> Report | None:
+    """Report updates that stand alone."""
+    return Report(
+        f"`.at[...].{event.method}` makes a new array, and nothing keeps it: the old one stays as it was",
+        f"assign it: `x = x.at[...].{event.method}(...)`",
+    )
