@@ -202,9 +202,9 @@ class Map(Value):
 
 
 class Inst(Value):
-    """An instance of a class of the project. ``open``: attributes beyond ``attrs`` may exist."""
+    """An instance of a class of the project. ``open``: attributes beyond ``attrs`` may exist. born: when it was made."""
 
-    __slots__ = ("attrs", "cls", "level", "modes", "open", "token", "why")
+    __slots__ = ("attrs", "born", "cls", "level", "modes", "open", "token", "why")
 
     def __init__(
         self,
@@ -219,6 +219,7 @@ class Inst(Value):
         self.level = level
         self.token = token
         self.open = open
+        self.born = 0
         self.modes = 0
         self.why = ""
 
@@ -240,9 +241,10 @@ class ExtInst(Value):
 
 
 class Scope:
-    """The variables of one activation. ``key`` identifies its contents for memoisation."""
+    """The variables of one activation. ``key`` identifies its contents for memoisation. ``watched``: the names
+    that traced code was seen to capture, None when there are none."""
 
-    __slots__ = ("fn", "key", "level", "parent", "token", "vars")
+    __slots__ = ("fn", "key", "level", "parent", "token", "vars", "watched")
 
     def __init__(
         self,
@@ -259,12 +261,13 @@ class Scope:
         self.key = key
         self.level = level
         self.token = token
+        self.watched: set[str] | None = None
 
 
 class Func(Value):
-    """A function or lambda of the project with the scope it closes over."""
+    """A function or lambda of the project with the scope it closes over. born: when it was made."""
 
-    __slots__ = ("defaults", "fn", "owner", "scope", "wraps")
+    __slots__ = ("born", "defaults", "fn", "owner", "scope", "wraps")
 
     def __init__(
         self, fn: FuncInfo, scope: Scope, defaults: dict[str, Value], owner: ClassInfo | None = None
@@ -273,6 +276,7 @@ class Func(Value):
         self.scope = scope
         self.defaults = defaults
         self.owner = owner
+        self.born = 0
         self.wraps: Value | None = None
 
     def __repr__(self) -> str:
@@ -367,11 +371,11 @@ class Xform(Value):
     """A function under a transform: what ``jax.jit(f)``, ``jax.vmap(f)``, ``jax.grad(f)`` return.
 
     spec: the transform's catalogue entry. options: its arguments besides the function, by name. site and
-    module: where it was made. called: a known call reached it. broken: its options are refused already.
+    module: where it was made, born: when. called: a known call reached it. broken: its options are refused already.
     rules: what ``defvjp`` and the like added, kind and function.
     """
 
-    __slots__ = ("broken", "called", "module", "options", "rules", "site", "spec", "target")
+    __slots__ = ("born", "broken", "called", "module", "options", "rules", "site", "spec", "target")
 
     def __init__(
         self, spec: Wrap, target: Value, options: dict[str, Value], site: tuple[str, int], module: ModuleInfo
@@ -382,6 +386,7 @@ class Xform(Value):
         self.options = options
         self.site = site
         self.called = False
+        self.born = 0
         self.broken = False
         self.rules: list[tuple[str, Value]] = []
 

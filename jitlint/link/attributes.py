@@ -176,9 +176,13 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
 def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     value = obj.attrs.get(name)
     if value is not None:
+        if f.world.floor:
+            m.captures.load_attr(f, at, obj, name, value)
         return value
     found = class_lookup(obj, name)
     if found is not None:
+        if f.world.floor:
+            m.captures.load_class(f, at, obj.cls, name, found)
         return bind_descriptor(m, f, at, found, obj)
     if name == "__class__":
         return Class(obj.cls)
@@ -256,7 +260,10 @@ def _python(m: Machine, f: Frame, at: int, obj: Py, name: str) -> Value:
 
 
 def _module(m: Machine, f: Frame, at: int, obj: Mod, name: str) -> Value:
-    return imports.attribute(m, f, obj.info, name)
+    value = imports.attribute(m, f, obj.info, name)
+    if f.world.floor:
+        m.captures.load_name(f, at, obj.info.scope, name, value)
+    return value
 
 
 def _ext(m: Machine, f: Frame, at: int, obj: Ext, name: str) -> Value:
@@ -279,6 +286,8 @@ def _class(m: Machine, f: Frame, at: int, obj: Class, name: str) -> Value:
     info = obj.info
     for cls in mro(info):
         found = cls.namespace.get(name)
+        if found is not None and f.world.floor:
+            m.captures.load_class(f, at, cls, name, found)
         if found is not None and type(found) not in (Func, Descr):
             if is_plain_enum(info):
                 return Py("enum", f"{info.qualname}.{name}")
@@ -358,13 +367,16 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
                 value = UNKNOWN  # blamed at the store; what others read later is no tracer of theirs
             old = a.attrs.get(name)
             strong = len(alts) == 1 and a.token is f.token
+            m.captures.write(f, at, "attr", a, name, value)
             a.attrs[name] = value if old is None or strong else join(old, value)
         elif t is Mod:
             scope = a.info.scope
             leaks.stored_in_scope(m, f, scope, name, value, "attribute")
             old = scope.vars.get(name)
             scope.vars[name] = value if old is None else join(old, value)
+            m.captures.write(f, at, "name", scope, name, value)
         elif t is Class:
+            m.captures.write(f, at, "class", a.info, name, value)
             old = a.info.namespace.get(name)
             a.info.namespace[name] = value if old is None else join(old, value)
             leaks.stored_in_scope(m, f, a.info.scope, name, value, "attribute")

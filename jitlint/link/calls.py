@@ -60,6 +60,7 @@ def make_function(m: Machine, f: Frame, index: int) -> Func:
     if f.cls is not None:
         scope = f.scope.parent
     value = Func(fn, scope if scope is not None else f.scope, defaults, f.cls)
+    value.born = m.captures.now
     if len(fn.values) < 2:
         fn.values.append(value)
     if not f.world.level:
@@ -194,6 +195,8 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
                 value.info.extern = True  # perhaps as a pytree
     bound = bind_arguments(m, func, args)
     parameters.refine(func, bound)
+    if f.fn is not func.fn and not f.module.is_test:
+        m.captures.reached.add(func.fn.id)
     return activate(m, f, at, func, bound)
 
 
@@ -209,6 +212,8 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     key = (fn.id, func.scope.key, world.key, guessed, tuple([freeze(v) for v in bound.values()]))
     memo = m.memo.get(key)
     if memo is not None:
+        if memo.captured is not None:
+            m.captures.replay(memo.captured, bound, memo.value)
         if memo.keys is not None:
             return _again(m, f, at, memo, bound)
         if memo.effects is not None:
@@ -236,9 +241,11 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         status.record(m, frame, dict(bound), f.steps)
     watched = effects.watch(bound)
     _set_receiver(frame, func, bound)
+    entered = m.captures.enter(world)
     reached = statements.run_block(m, frame, fn.body)
     memo.value = _result(fn, frame, reached)
     memo.effects = effects.changes(watched)
+    memo.captured = m.captures.leave(entered, watched)
     memo.done = True
     if frame.births is not None:
         compilation.returned(m, frame, memo.value)

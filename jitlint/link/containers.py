@@ -44,6 +44,7 @@ from jitlint.link.boxes import (
     put_all,
     spread,
 )
+from jitlint.link.captures import ANY, CHANGERS
 from jitlint.link.events import emit_convert
 from jitlint.link.machine import Args, Frame, Machine
 from jitlint.link.python_sequences import advance, sort_items
@@ -57,6 +58,8 @@ def call_method(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args
     """The result of ``obj.name(*args)``; None when this kind of value has no such method here."""
     t = type(obj)
     a: Any = obj
+    if name in CHANGERS and (t is Seq or t is Map):
+        m.captures.write(f, at, "elem", obj, ANY, None)
     if t is Seq:
         handler = (_SET_METHODS if a.kind in SETS else _SEQ_METHODS).get(name) or _COMMON.get(name)
     elif t is Map:

@@ -54,6 +54,8 @@ def _name(m: Machine, f: Frame, node: ir.Name) -> Value:
     while scope is not None:
         value = scope.vars.get(name)
         if value is not None:
+            if f.world.floor and scope is not f.scope:
+                m.captures.load_name(f, node.at, scope, name, value)
             return value
         scope = scope.parent
     return BUILTINS.get(name, UNKNOWN)
@@ -142,7 +144,10 @@ def arguments(m: Machine, f: Frame, nodes: list[ir.Arg]) -> Args:
 def _sub(m: Machine, f: Frame, node: ir.Sub) -> Value:
     obj = evaluate(m, f, node.obj)
     index = evaluate(m, f, node.index)
-    return subscripts.get(m, f, node.at, obj, index, node.index)
+    value = subscripts.get(m, f, node.at, obj, index, node.index)
+    if f.world.floor and (type(obj) is Map or type(obj) is Seq):
+        m.captures.load_item(f, node.at, node.obj.at, obj, index, value)
+    return value
 
 
 def _slice(m: Machine, f: Frame, node: ir.Slice) -> Value:

@@ -133,6 +133,8 @@ def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
     if type(value) is Arr and value.dtype == "key" and value.key is None:
         value = keys.named(m, value)
     branches.forget_paths(f, name)
+    if (fn is None and f.cls is None) or (f.scope.watched is not None and name in f.scope.watched):
+        m.captures.write(f, f.at, "name", f.scope, name, value)
     old = f.scope.vars.get(name)
     if type(old) is Xform and old.target is value and f.token is f.scope.token:
         old.called = True  # the plain function takes the place of its transformed self again
@@ -141,6 +143,7 @@ def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
 
 def _store_outer(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:
     leaks.stored_in_scope(m, f, scope, name, value, target)
+    m.captures.write(f, f.at, "name", scope, name, value)
     old = scope.vars.get(name)
     if value is UNKNOWN and old is not None and target == "global":
         return  # a setter called with who knows what: what holds by default is the better guess

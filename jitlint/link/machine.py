@@ -20,6 +20,7 @@ from jitlint.infer.host_calls import HostCalls
 from jitlint.infer.keys import Key, Runs, Use
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import UNKNOWN, Arr, Func, Inst, S, Scope, Tree, Value, Xform, mode_letters
+from jitlint.link.captures import Captures
 from jitlint.link.compilation_log import CompilationLog
 
 MAX_DEPTH = 40
@@ -182,12 +183,13 @@ class Frame:
 class Memo:
     """The result of a finished or running activation, and what it changed in its arguments."""
 
-    __slots__ = ("done", "effects", "keys", "value")
+    __slots__ = ("captured", "done", "effects", "keys", "value")
 
     def __init__(self) -> None:
         self.done = False
         self.keys: Any = None
         self.effects: Any = None
+        self.captured: Any = None
         self.value: Value = UNKNOWN
 
 
@@ -230,6 +232,7 @@ class Machine:
     pullbacks: dict[tuple[str, int], str] = field(default_factory=dict)
     compilation: CompilationLog = field(default_factory=CompilationLog)
     flatteners: list[tuple[Value, ClassInfo | None]] = field(default_factory=list)
+    captures: Captures = field(default_factory=Captures)
     properties_by_name: dict[str, list[tuple[ClassInfo, Value]]] = field(default_factory=dict)
     methods_by_name: dict[str, list[tuple[ClassInfo, Func]]] = field(default_factory=dict)
     host_calls: HostCalls = field(default_factory=HostCalls)

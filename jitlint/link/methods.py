@@ -22,7 +22,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link import arrays, calls, containers
+from jitlint.link import arrays, calls, captures, containers
 from jitlint.link.events import emit_convert, hurt
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
@@ -68,6 +68,8 @@ def call(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args) -> Va
 
 def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Value:
     if obj.host:
+        if name in captures.ARRAY_CHANGERS:
+            m.captures.write_in_place(f, at, obj)
         if any(traced_modes(v) for v in args.pos) and name not in ("dot",):
             return UNKNOWN
         if name in CONVERTERS:

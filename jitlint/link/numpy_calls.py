@@ -75,6 +75,10 @@ def _numpy_rank(name: str, args: Args) -> int | None:
 def _writes(m: Machine, f: Frame, at: int, name: str, args: Args) -> bool:
     """Record a call that writes into a JAX array: its first argument, or ``out=``."""
     out = args.kw.get("out")
+    first = args.pos[0] if args.pos else None
+    short = name.rpartition(".")[2]
+    if out is not None or short in IN_PLACE:
+        m.captures.write_in_place(f, at, out or first or NONE)
     if type(out) is Arr and not out.host and not out.weak:
         m.emit(f, ArrayStore, at, out, op="out", what=name)
         return True

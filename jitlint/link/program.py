@@ -11,9 +11,8 @@ from jitlint.catalogue.transforms import load_transforms
 from jitlint.infer.events import AnyEvent, ApiMisuse, Place, TracedFunction, TracedParameter
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import STR, Scope
-from jitlint.link import compilation, donation, roots, status
+from jitlint.link import captures_judge, compilation, donation, roots, status
 from jitlint.link import modules as module_runner
-from jitlint.link import compilation, roots, status
 from jitlint.link.machine import Machine
 from jitlint.syntax import ir
 
@@ -74,8 +73,9 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
         roots.run_possible(m)
     roots.run_sites(m)
     compilation.finish(m)
-    donation.check(m)
+    captures_judge.judge(m)
     _removed(m)
+    donation.check(m)
     return Analysis(
         list(m.events.values()),
         _traced(m),

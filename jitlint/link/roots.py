@@ -42,6 +42,7 @@ def run_cold(m: Machine) -> None:
         if func.scope.level or (fn.node.is_lambda and fn.contexts):
             continue
         fn.cold = True
+        m.captures.begin(fn)
         frame = parameters.host_frame(m, func)
         bound = {p.name: classes.calls_default(m, func, p) for p in fn.node.params}
         _bind_receiver(m, func, bound)
@@ -68,6 +69,7 @@ def run_sites(m: Machine) -> None:
             return
         for site in reversed(pending):
             if not site.xform.called:
+                m.captures.begin(None)
                 m.contain(site.module.name, functools.partial(xforms.run_generic, m, site))
         run_cold(m)
 

@@ -70,11 +70,13 @@ def _aug_assign(m: Machine, f: Frame, node: ir.AugAssign) -> bool:
     if t is ir.Name:
         left = expressions.evaluate(m, f, target)
         right = expressions.evaluate(m, f, node.value)
+        m.captures.write_in_place(f, node.at, left)
         iteration.assign_name(m, f, target.id, _augmented(m, f, node, left, right))
     elif t is ir.Attr:
         obj = expressions.evaluate(m, f, target.obj)
         left = attributes.get(m, f, target.at, obj, target.name)
         right = expressions.evaluate(m, f, node.value)
+        m.captures.write_in_place(f, node.at, left)
         f.at = node.at
         attributes.store(m, f, target.at, obj, target.name, _augmented(m, f, node, left, right))
     elif t is ir.Sub:
@@ -189,6 +191,7 @@ def _loop(
     start = before = f.scope.vars
     exits: dict[str, Value] | None = None if certain else start
     for turn in range(LOOP_PASSES):
+        started = len(m.captures.log)
         f.continues = []
         f.scope.vars = dict(before)
         if not begin():
@@ -202,7 +205,7 @@ def _loop(
             break
         exits = after if exits is None or exits is start else branches.join_vars(exits, after)
         again = branches.join_vars(before, after)
-        if _same(again, before):
+        if _same(again, before) and (turn or len(m.captures.log) == started):
             break
         before = again if turn else after  # the second turn starts from what the first one left
     f.token = token
@@ -370,10 +373,10 @@ def _import(m: Machine, f: Frame, node: ir.Import) -> bool:
     for name in node.names:
         if name.asname:
             f.scope.vars[name.asname] = imports.module(m, f, name.name)
+            idioms.imported(m, f, node.at, name.name, name.asname)
         else:
             imports.module(m, f, name.name)
             top = name.name.split(".")[0]
-            idioms.imported(m, f, node.at, name.name, name.asname)
             f.scope.vars[top] = imports.module(m, f, top)
     return True
 
@@ -385,11 +388,11 @@ def _import_from(m: Machine, f: Frame, node: ir.ImportFrom) -> bool:
             imports.star(m, f, base)
         else:
             f.scope.vars[name.asname or name.name] = imports.member(m, f, base, name.name)
+            if base == "jax":
+                idioms.imported(m, f, node.at, f"jax.{name.name}", name.asname or name.name)
     return True
 
 
-            if base == "jax":
-                idioms.imported(m, f, node.at, f"jax.{name.name}", name.asname or name.name)
 def _nothing(m: Machine, f: Frame, node: Any) -> bool:
     return True
 

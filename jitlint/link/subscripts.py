@@ -330,6 +330,8 @@ def _store_one(
 ) -> None:
     t = type(obj)
     a: Any = obj
+    if t is Map or t is Seq or (t is Arr and a.host):
+        m.captures.write_item(f, at, a, index, value)
     if t is Arr:
         if not a.host:
             m.emit(f, ArrayStore, at, obj, op=op, what="")

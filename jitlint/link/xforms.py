@@ -71,6 +71,7 @@ def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dic
     if type(target) is Func and staged and not f.world.level:
         target.fn.cold = True
     x = Xform(spec, target, options, (f.module.name, at), f.module)
+    x.born = m.captures.now
     if not f.world.level:
         compilation.born(f, at, x)
     if not f.world.excused:
@@ -155,7 +156,11 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     inner = calls.in_world(f, world, steps, ground)
     if spec.axes:
         inner.many = Runs(_batched_keys(x, inner, lifted))
+    root = world.floor and not w.floor
+    before = m.captures.root() if root else None
     result = calls.call(m, inner, at, x.target, lifted)
+    if root:
+        m.captures.called(f, x, before)
     outer = 0
     for value in (*args.pos, *args.kw.values()):
         outer |= traced_modes(value, 2)

@@ -1,0 +1,72 @@
+"""JIT305: traced code reads an array of the world outside that changes, or that is huge (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import BakesConstant
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import Capture
+
+RULE = Rule(
+    code="JIT305",
+    name="captured-array",
+    severity=Severity.WARNING,
+    summary="traced code captures an array that is changed after the trace",
+    explanation="""\
+An array that a traced function does not get as an argument is copied into the compiled program as a constant.
+Rebinding the name, or changing a NumPy buffer in place, has no effect on what is compiled already, until an argument
+of a new shape makes JAX trace again: the answers then depend on the history of calls.
+
+A very large array that is captured makes compilation slow, and the program holds a copy of its own (told as info).
+""",
+    instead="""\
+Pass the array as an argument:
+
+```python
+@jax.jit
+def evaluate(x, board):
+    return jnp.sum(x + board)
+```
+""",
+    bad="""\
+board = np.zeros(4)
+
+
+@jax.jit
+def evaluate(x):
+    return jnp.sum(x + board)  # expect: JIT305
+
+
+evaluate(1.0)
+board[0] = 1.0
+evaluate(1.0)
+""",
+    good="""\
+board = np.zeros(4)
+
+
+@jax.jit
+def evaluate(x, board):
+    return jnp.sum(x + board)
+
+
+evaluate(1.0, board)
+board[0] = 1.0
+evaluate(1.0, board)
+""",
+    outcome=BakesConstant(),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#pure-functions",
+)
+
+
+@RULE.on(Capture)
+def check(event: Capture) -> Report | None:
+    """Report captured arrays that change."""
+    if event.kind != "array" or event.problem != "written":
+        return None
+    who = f"`{event.writer}` changes it" if event.writer else "it is changed"
+    return Report(
+        f"the array `{{expr}}` is copied while JAX traces, but {who} later: compiled code goes on with the old one",
+        "pass the array to the traced function as an argument",
+    )

@@ -1,0 +1,79 @@
+"""JIT306: traced code reads state that changes afterwards (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import BakesConstant
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import Capture
+
+RULE = Rule(
+    code="JIT306",
+    name="captured-state",
+    severity=Severity.WARNING,
+    summary="traced code reads a value that is changed after the trace",
+    explanation="""\
+Only the arguments of a traced function are its inputs. Whatever else it reads (a global, an attribute of `self`, an
+entry of a configuration dictionary, a variable of the enclosing function) is looked up while JAX traces and becomes a
+constant of the compiled program. Changing it afterwards has no effect until something makes JAX trace again, for
+example an argument of a new shape; then it takes effect all of a sudden.
+""",
+    instead="""\
+Pass what changes as an argument:
+
+```python
+@jax.jit
+def scaled(x, scale):
+    return x * scale
+```
+
+A value that Python code inside needs (a flag, a name) becomes a static argument (`static_argnames`); JAX then traces
+once per value.
+""",
+    bad="""\
+config = {"scale": 1.0}
+
+
+@jax.jit
+def scaled(x):
+    return x * config["scale"]  # expect: JIT306
+
+
+scaled(1.0)
+config["scale"] = 2.0
+scaled(1.0)
+""",
+    good="""\
+config = {"scale": 1.0}
+
+
+@jax.jit
+def scaled(x, scale):
+    return x * scale
+
+
+scaled(1.0, config["scale"])
+config["scale"] = 2.0
+scaled(1.0, config["scale"])
+""",
+    outcome=BakesConstant(),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#pure-functions",
+)
+
+
+@RULE.on(Capture)
+def check(event: Capture) -> Report | None:
+    """Report reads of changing state other than arrays."""
+    if event.kind == "array" or event.problem != "written":
+        return None
+    who = f"`{event.writer}` changes it" if event.writer else "it is changed"
+    if event.kind == "function":
+        return Report(
+            f"`{{expr}}` is looked up once, while JAX traces, but {who} later: compiled code goes on calling the old function",
+            "pass the function as a static argument, or jit again what was changed",
+        )
+    return Report(
+        f"`{{expr}}` is read once, while JAX traces, but {who} later: compiled code goes on with the old value",
+        "pass it to the traced function as an argument (a static one if Python code needs its value)",
+    )
