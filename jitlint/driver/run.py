@@ -75,19 +75,21 @@ def check(
     jobs: int | None = None,
     use_cache: bool = True,
     unsaved: Mapping[str, bytes] | None = None,
+    context: Sequence[str] = (),
     respect_noqa: bool = True,
     progress: Progress | None = None,
 ) -> CheckResult:
     """Everything jitlint has to say about the files at ``paths``, as the settings select it.
 
-    unsaved: contents that take the place of what is on disk, by absolute path. respect_noqa: leave out what a
+    unsaved: contents that take the place of what is on disk, by absolute path. context: files and folders to look for
+    callers in; nothing is reported on them. respect_noqa: leave out what a
     ``noqa`` comment silences. Raises ConfigError for selectors that match no rule and AnalysisError if jitlint
     itself fails.
     """
     codes = selected_codes(settings, rules())
     possible = settings.min_confidence is Confidence.POSSIBLE
     with _quiet_collector():
-        run = _Run(paths, settings, possible, jobs, use_cache, unsaved or {}, progress)
+        run = _Run(paths, settings, possible, jobs, use_cache, unsaved or {}, context, progress)
         kept = run.remembered("check", _KeptCheck, run.check)
     found = kept.findings if respect_noqa else [*kept.findings, *kept.by_noqa]
     ignores = FileIgnores(settings.per_file_ignores, settings.directory or os.getcwd())
@@ -111,7 +113,7 @@ def traced(
     Raises AnalysisError if jitlint itself fails.
     """
     with _quiet_collector():
-        run = _Run(paths, settings, True, jobs, use_cache, {}, progress)
+        run = _Run(paths, settings, True, jobs, use_cache, {}, (), progress)
         kept = run.remembered("traced", _KeptTraced, run.traced)
     rows = [
         replace(
@@ -135,6 +137,7 @@ class _Run:
         jobs: int | None,
         use_cache: bool,
         unsaved: Mapping[str, bytes],
+        context: Sequence[str],
         progress: Progress | None,
     ) -> None:
         self._clock = _Clock()
@@ -144,7 +147,7 @@ class _Run:
         self._complete = True
         self._progress = progress
         with self._clock.phase("files"):
-            self._workspace = open_workspace(paths, settings, use_cache, unsaved)
+            self._workspace = open_workspace(paths, settings, use_cache, unsaved, context)
 
     # ------------------------------------------------------------ the cache around a run
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jitlint.base.config import Settings
@@ -53,11 +53,16 @@ class Workspace:
 
 
 def open_workspace(
-    paths: Sequence[str], settings: Settings, use_cache: bool, unsaved: Mapping[str, bytes] | None = None
+    paths: Sequence[str],
+    settings: Settings,
+    use_cache: bool,
+    unsaved: Mapping[str, bytes] | None = None,
+    context: Sequence[str] = (),
 ) -> Workspace:
     """Find the files and everything about them that needs no parsing.
 
     unsaved: contents that take the place of what is on disk, by absolute path; such a file need not exist.
+    context: files and folders whose files are read too, where imports connect them with the named ones.
     """
     root = project_root(paths)
     directory = cache_directory(root) if use_cache else None
@@ -68,14 +73,24 @@ def open_workspace(
     workspace.failures = found.failures
     look = _Look(workspace)
     workspace.named = [path for path in found.files if look.at(path, report=True)]
-    edges = _with_context(workspace, look)
+    around = find_files(context, settings.excluded, settings.directory).files if context else []
+    named = set(workspace.named)
+    around = [path for path in around if path not in named and look.at(path, report=False)]
+    edges = _with_context(workspace, look, around)
     imports = {path: entry.scan.imports for path, entry in workspace.entries.items()}
     workspace.names = module_names(workspace.layout, imports)
     everything = bool(settings.traced or settings.catalogue)
     # A file that is named itself is looked into in any case, if only to say that it is no Python.
     start = set(workspace.entries) if everything else {os.path.abspath(path) for path in paths}
+    if around:
+        _keep(workspace, _connected(edges, workspace.named))
     workspace.relevant = _relevant(workspace, edges, start)
     return workspace
+
+
+def _keep(workspace: Workspace, paths: set[str]) -> None:
+    workspace.entries = {path: entry for path, entry in workspace.entries.items() if path in paths}
+    workspace.names = {path: name for path, name in workspace.names.items() if path in paths}
 
 
 class _Look:
@@ -116,10 +131,11 @@ class _Look:
         return self._pattern
 
 
-def _with_context(workspace: Workspace, look: _Look) -> dict[str, set[str]]:
-    """Add the project files that the named ones import, at any remove. Gives each file's imported files."""
+def _with_context(workspace: Workspace, look: _Look, around: Sequence[str]) -> dict[str, set[str]]:
+    """Add the project files that the named ones and those around import, at any remove. Gives each file's imported
+    files."""
     edges: dict[str, set[str]] = {}
-    waiting = list(reversed(workspace.named))
+    waiting = [*reversed(around), *reversed(workspace.named)]
     while waiting:
         path = waiting.pop()
         if path in edges:
@@ -137,15 +153,22 @@ def _with_context(workspace: Workspace, look: _Look) -> dict[str, set[str]]:
 
 def _relevant(workspace: Workspace, edges: dict[str, set[str]], start: set[str]) -> list[str]:
     """The files of ``start``, files that mention a library, and all that hang together with them by imports."""
+    mentioning = [path for path, entry in workspace.entries.items() if entry.scan.mentions or path in start]
+    reached = _connected(edges, mentioning)
+    return [path for path in workspace.entries if path in reached]
+
+
+def _connected(edges: dict[str, set[str]], start: Iterable[str]) -> set[str]:
+    """What hangs together with ``start`` by imports, in either direction."""
     neighbours: dict[str, set[str]] = {path: set(targets) for path, targets in edges.items()}
     for path, targets in edges.items():
         for target in targets:
             neighbours.setdefault(target, set()).add(path)
-    waiting = [path for path, entry in workspace.entries.items() if entry.scan.mentions or path in start]
+    waiting = list(start)
     reached = set(waiting)
     while waiting:
         for neighbour in neighbours.get(waiting.pop(), ()):
             if neighbour not in reached:
                 reached.add(neighbour)
                 waiting.append(neighbour)
-    return [path for path in workspace.entries if path in reached]
+    return reached

@@ -36,6 +36,7 @@ class _Request:
 
     paths: tuple[str, ...]
     unsaved: dict[str, bytes]
+    context: tuple[str, ...]
     output_format: str
     output_file: str
     baseline: str
@@ -69,6 +70,9 @@ class _Request:
     "--statistics", is_flag=True, help="Count findings per rule; show what was analysed and the time."
 )
 @click.option("--show-path", is_flag=True, help="Show every step from the transform to the finding.")
+@click.option(
+    "--context", multiple=True, metavar="PATHS", help="Look for callers here too; report nothing on it."
+)
 @click.option("--stdin-filename", metavar="FILE", default="", help="The name of what is read from `-`.")
 @click.option("--baseline", metavar="FILE", default="", help="Do not report the findings that FILE lists.")
 @click.option(
@@ -105,6 +109,7 @@ def check(
     output_file: str,
     statistics: bool,
     show_path: bool,
+    context: tuple[str, ...],
     stdin_filename: str,
     baseline: str,
     write_baseline: str,
@@ -147,6 +152,7 @@ def check(
     request = _Request(
         paths=paths or (".",),
         unsaved=unsaved,
+        context=tuple(item for value in context for item in string_list(value, "--context")),
         output_format=output_format,
         output_file=output_file,
         baseline=baseline or settings.baseline,
@@ -219,6 +225,7 @@ def _checked(request: _Request, settings: Settings) -> CheckResult:
             jobs=request.jobs,
             use_cache=request.use_cache,
             unsaved=request.unsaved,
+            context=request.context,
             progress=progress,
         )
     if request.diff:

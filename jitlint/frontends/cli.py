@@ -16,6 +16,7 @@ import jitlint
 from jitlint.base.config import ConfigError
 from jitlint.base.result import AnalysisError
 from jitlint.frontends.check_command import check
+from jitlint.frontends.confirm_command import confirm
 from jitlint.frontends.console import (
     COLOR,
     CONFIG,
@@ -42,6 +43,7 @@ def cli() -> None:
 
 
 cli.add_command(check)
+cli.add_command(confirm)
 
 
 @cli.command()

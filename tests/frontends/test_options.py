@@ -77,6 +77,13 @@ EFFECTS: dict[str, Effect] = {
         {**TWO, "other.toml": 'ignore = ["JIT101"]'}, ["--config", "other.toml"], ALL, "b/c.py:6 JIT106"
     ),
     "isolated": Effect({**TWO, "jitlint.toml": 'ignore = ["JIT1"]'}, ["--isolated"], "", ALL),
+    "context": Effect(
+        {"a.py": "import jax\nfrom b import f\n\nprint(jax.jit(f)(1.0))\n", "b.py": CALLED},
+        ["--context", "."],
+        "",
+        "b.py:4 JIT101",
+        common=["b.py"],
+    ),
     "extend": Effect(
         {**TWO, "base.toml": 'ignore = ["JIT106"]'}, [], ALL, "a.py:6 JIT101", 'extend = "base.toml"'
     ),
@@ -95,8 +102,8 @@ def _findings(capsys: pytest.CaptureFixture[str], options: list[str]) -> str:
 def test_options_change_what_is_found(name: str, project: Write, capsys: pytest.CaptureFixture[str]) -> None:
     effect = EFFECTS[name]
     project(effect.files)
-    assert _findings(capsys, []) == effect.before
-    assert _findings(capsys, effect.option) == effect.after
+    assert _findings(capsys, effect.common) == effect.before
+    assert _findings(capsys, [*effect.common, *effect.option]) == effect.after
 
 
 @pytest.mark.parametrize("name", [name for name, effect in EFFECTS.items() if effect.config])

@@ -97,6 +97,6 @@ def test_the_configuration_is_valid() -> None:
 
 
 def test_every_option_is_described() -> None:
-    described = set(re.findall(r"`(-{1,2}[\w-]+)`", README))
+    described = set(re.findall(r"`(-{1,2}[\w-]+)[` ]", README))
     offered = set(re.findall(r"(?<=\s)(--?[a-z][\w-]*)", _jitlint(["check", "--help"], ROOT).stdout))
     assert offered - described == {"-h", "--help", "--quiet"}

@@ -1,0 +1,131 @@
+"""Editors: python-lsp-server shows our findings through flake8, and line-based ones read what we print."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Write
+
+ROOT = Path(__file__).resolve().parents[2]
+HELPER = "def g(x):\n    if x > 0:\n        return x\n    return -x\n"
+CALLER = "import jax\nfrom helper import g\n\nprint(jax.jit(g)(1.0))\n"
+BRANCH = "import jax\n\n\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n"
+
+
+def _is_registered() -> bool:
+    points = importlib.metadata.entry_points(group="flake8.extension")
+    return any(point.name == "JIT" for point in points)
+
+
+async def _diagnostics(root: Path, name: str, texts: list[str]) -> list[list[object]]:
+    """What pylsp publishes for a document that is opened and then changed, without being saved."""
+    from lsprotocol import types
+    from pygls.lsp.client import BaseLanguageClient
+
+    client = BaseLanguageClient("jitlint-tests", "1")
+    published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
+
+    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    def _(params: types.PublishDiagnosticsParams) -> None:
+        published.put_nowait(params)
+
+    os.environ.setdefault("PYTHONPATH", str(ROOT))
+    await client.start_io(sys.executable, "-m", "pylsp")
+    settings = json.loads((ROOT / "editors" / "pylsp.json").read_text(encoding="utf-8"))
+    settings["pylsp"]["plugins"]["flake8"]["executable"] = str(Path(sys.executable).with_name("flake8"))
+    try:
+        await client.initialize_async(
+            types.InitializeParams(
+                capabilities=types.ClientCapabilities(), root_uri=root.as_uri(), process_id=os.getpid()
+            )
+        )
+        client.initialized(types.InitializedParams())
+        client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=settings))
+        uri = (root / name).as_uri()
+        found: list[list[object]] = []
+        for version, text in enumerate(texts):
+            if version == 0:
+                item = types.TextDocumentItem(uri=uri, language_id="python", version=0, text=text)
+                client.text_document_did_open(types.DidOpenTextDocumentParams(text_document=item))
+            else:
+                client.text_document_did_change(
+                    types.DidChangeTextDocumentParams(
+                        text_document=types.VersionedTextDocumentIdentifier(uri=uri, version=version),
+                        content_changes=[types.TextDocumentContentChangeWholeDocument(text=text)],
+                    )
+                )
+            params = await asyncio.wait_for(published.get(), 60)
+            found.append([(d.code, d.range.start.line, d.range.start.character) for d in params.diagnostics])
+        await client.shutdown_async(None)
+        client.exit(None)
+    finally:
+        await client.stop()
+    return found
+
+
+@pytest.mark.skipif(not _is_registered(), reason="jitlint is not installed, so flake8 cannot find it")
+def test_python_lsp_server_shows_findings_in_unsaved_text(project: Write) -> None:
+    """The helper is only wrong because another file jits it."""
+    pytest.importorskip("pylsp", reason="needs python-lsp-server")
+    pytest.importorskip("pygls", reason="needs pygls")
+    root = project({"helper.py": "", "caller.py": CALLER})
+    opened, changed = asyncio.run(
+        _diagnostics(root, "helper.py", [HELPER, HELPER.replace("if x > 0", "if x is None")])
+    )
+    assert opened == [("JIT101", 1, 7)]
+    assert changed == []
+
+
+def _concise(root: Path) -> str:
+    command = [sys.executable, "-m", "jitlint", "check", "-q", "--output-format", "concise"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, text=True, timeout=60
+    ).stdout
+
+
+def test_the_problem_matcher_of_vs_code_reads_concise_output(project: Write) -> None:
+    root = project({"a.py": BRANCH})
+    tasks = json.loads((ROOT / "editors" / "vscode-tasks.json").read_text(encoding="utf-8"))
+    pattern = tasks["tasks"][0]["problemMatcher"]["pattern"]
+    match = re.fullmatch(pattern["regexp"], _concise(root).splitlines()[0])
+    assert match
+    assert match[pattern["file"]] == "a.py"
+    assert (match[pattern["line"]], match[pattern["column"]]) == ("6", "8")
+    assert match[pattern["code"]] == "JIT101"
+    assert match[pattern["message"]].startswith("`if` needs")
+
+
+def test_the_errorformat_of_vim_fits_concise_output(project: Write) -> None:
+    """``%f:%l:%c: %m``, translated as Vim does."""
+    root = project({"a.py": BRANCH})
+    script = (ROOT / "editors" / "jitlint.vim").read_text(encoding="utf-8")
+    form = re.search(r"errorformat=(.+)", script)
+    assert form
+    text = form[1].replace("\\ ", " ")  # a space is written with a backslash
+    for item, group in {
+        "%f": r"(?P<f>.+)",
+        "%l": r"(?P<l>\d+)",
+        "%c": r"(?P<c>\d+)",
+        "%m": r"(?P<m>.+)",
+    }.items():
+        text = text.replace(item, group)
+    match = re.fullmatch(text, _concise(root).splitlines()[0])
+    assert match
+    assert (match["f"], match["l"], match["c"]) == ("a.py", "6", "8")
+
+
+def test_the_flycheck_pattern_fits_concise_output(project: Write) -> None:
+    root = project({"a.py": BRANCH})
+    script = (ROOT / "editors" / "flycheck-jitlint.el").read_text(encoding="utf-8")
+    assert '(file-name) ":" line ":" column ": " (id (+ (any "A-Z0-9")))' in script
+    assert re.fullmatch(r"(.+?):(\d+):(\d+): ([A-Z0-9]+) (.+)", _concise(root).splitlines()[0])
