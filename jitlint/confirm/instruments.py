@@ -15,7 +15,7 @@ import importlib
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ import jax
 import numpy as np
 
 if TYPE_CHECKING:
-    from jitlint.confirm.observe import Observation, Place
+    from jitlint.confirm.observe import Function, Observation, Place
 
 Hook = Callable[[FrameType], None]
 Stack = Callable[["FrameType | None"], "tuple[Place, ...]"]
@@ -106,6 +106,7 @@ class Instruments:
         self._seen = seen
         self._stack = stack
         self._staged: list[Any] = []  # keeps them alive, so that they can be told apart
+        self._makers: dict[Function, tuple[Place, ...]] = {}
         self._core = _module("jax._src.core")
         partial_eval = _module("jax._src.interpreters.partial_eval")
         self._staging: type = getattr(partial_eval, "DynamicJaxprTrace", type(None))
@@ -151,7 +152,20 @@ class Instruments:
             return
         self._staged.append(newest)
         function = self._data.Function.of(frame.f_code)
-        self._seen.traces.append(self._data.Trace(function, self._stack(frame.f_back), depth))
+        stack, maker = self._stack(frame.f_back), self._makers.get(function, ())
+        self._seen.traces.append(self._data.Trace(function, stack, depth, maker))
+
+    def has_tracer(self, frame: FrameType, names: Iterable[str]) -> bool:
+        """Whether one of the variables holds a tracer, also inside a container."""
+        for name in names:
+            value = frame.f_locals.get(name, frame.f_globals.get(name))
+            try:
+                leaves = jax.tree.leaves(value)
+            except Exception:  # a container of the user's that cannot be taken apart
+                leaves = [value]
+            if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+                return True
+        return False
 
     def on_return(self, frame: FrameType, event: str, argument: Any) -> Any:
         """A library function called by a project line returns: is the array it made thrown away at once?"""
@@ -174,7 +188,9 @@ class Instruments:
         if not stack or code is None:
             return
         name = getattr(function, "__name__", code.co_name)
-        self._seen.jits.append(self._data.Jitted(self._data.Function.of(code), name, stack))
+        jitted = self._data.Function.of(code)
+        self._makers[jitted] = stack
+        self._seen.jits.append(self._data.Jitted(jitted, name, stack))
 
     def _on_draw(self, frame: FrameType) -> None:
         caller = frame.f_back

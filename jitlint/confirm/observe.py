@@ -15,13 +15,17 @@ import io
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 # File name as in the code object, line.
 Place = tuple[str, int]
+# For certain lines, names of variables.
+Variables = Mapping[Place, frozenset[str]]
+_ERRORS = 10_000
+_OUTPUT = 1 << 20
 TraceFunction = Callable[[FrameType, str, Any], Any]
 
 
@@ -59,11 +63,13 @@ class Function:
 @dataclass(frozen=True, slots=True)
 class Trace:
     """JAX entered ``function`` to stage it. ``stack``: project lines of the callers, innermost first.
-    ``depth``: 1 for a trace started from ordinary code, 2 inside another trace, ..."""
+    ``depth``: 1 for a trace started from ordinary code, 2 inside another trace, ... ``maker``: where `jax.jit` was
+    last applied to the function, if it was."""
 
     function: Function
     stack: tuple[Place, ...]
     depth: int
+    maker: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +124,15 @@ class Tick:
 
 @dataclass(slots=True)
 class Observation:
-    """What one run did. ``raised`` is None if it returned; then ``value`` is what it returned."""
+    """What one run did. ``raised`` is None if it returned; then ``value`` is what it returned.
+
+    errors: every exception that passed through project code, handled or not. tracers_at: how often a watched line
+    began while one of its variables held a tracer.
+    """
 
     lines: Counter[Place] = field(default_factory=Counter)
+    errors: list[Raised] = field(default_factory=list)
+    tracers_at: Counter[Place] = field(default_factory=Counter)
     output: str = ""
     value: Any = None
     raised: Raised | None = None
@@ -149,14 +161,17 @@ def raised(error: BaseException, watched: Callable[[str], bool]) -> Raised:
 
 
 class Recorder:
-    """Records into ``seen`` while it is active. ``watched`` says which file names are the project's."""
+    """Records into ``seen`` while it is active. ``watched`` says which file names are the project's; ``variables`` names
+    the variables to look at on certain lines."""
 
-    def __init__(self, watched: Callable[[str], bool]) -> None:
+    def __init__(self, watched: Callable[[str], bool], variables: Variables | None = None) -> None:
         from jitlint.confirm.instruments import Instruments
 
         self.seen = Observation()
         self._watched: dict[str, bool] = {}
         self._is_watched = watched
+        self._variables = variables or {}
+        self._last_error: BaseException | None = None
         self._instruments = Instruments(self.seen, self.stack)
         self._hooks = self._instruments.hooks
 
@@ -195,8 +210,26 @@ class Recorder:
 
     def _on_line(self, frame: FrameType, event: str, argument: Any) -> TraceFunction:
         if event == "line":
-            self.seen.lines[frame.f_code.co_filename, frame.f_lineno] += 1
+            place = (frame.f_code.co_filename, frame.f_lineno)
+            self.seen.lines[place] += 1
+            names = self._variables.get(place)
+            if names is not None and self._instruments.has_tracer(frame, names):
+                self.seen.tracers_at[place] += 1
+        elif event == "exception" and isinstance(argument[1], Exception):
+            self._on_exception(frame, argument[1])
         return self._on_line
+
+    def _on_exception(self, frame: FrameType, error: Exception) -> None:
+        """Note an exception where it enters project code; it is seen again in every frame that it leaves."""
+        if error is self._last_error or isinstance(error, (StopIteration, StopAsyncIteration)):
+            return
+        self._last_error = error
+        if len(self.seen.errors) < _ERRORS:
+            self.seen.errors.append(Raised(class_name(error), str(error)[:2000], self.stack(frame)))
+
+    def forget(self) -> None:
+        """Let go of what would keep tracers alive."""
+        self._last_error = None
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
@@ -210,20 +243,34 @@ class Recorder:
                 sys.settrace(before)
 
 
+class _Output(io.StringIO):
+    """Keeps the beginning of what is printed."""
+
+    def write(self, text: str) -> int:
+        """Like any stream's."""
+        if self.tell() < _OUTPUT:
+            super().write(text[:_OUTPUT])
+        return len(text)
+
+
 def observe(
-    run: Callable[[], Any], watched: Callable[[str], bool], *, jit: bool = True, catch: bool = True
+    run: Callable[[], Any],
+    watched: Callable[[str], bool],
+    *,
+    jit: bool = True,
+    variables: Variables | None = None,
 ) -> Observation:
     """Run ``run()`` and answer what it did; with ``jit=False`` under `without_jit`.
 
-    Exceptions of the observed code are recorded, `SystemExit` included; with ``catch=False`` they pass.
+    Exceptions of the observed code are recorded, `SystemExit` included.
     """
     import jax
 
     from jitlint.confirm.eager import without_jit
 
-    recorder = Recorder(watched)
+    recorder = Recorder(watched, variables)
     seen = recorder.seen
-    output = io.StringIO()
+    output = _Output()
     # The shortened tracebacks give the line where a frame ended, not where the exception was raised.
     filtering = jax.config.jax_traceback_filtering
     jax.config.update("jax_traceback_filtering", "off")
@@ -238,10 +285,10 @@ def observe(
                     seen.value = run()
                     jax.effects_barrier()
             except (Exception, SystemExit) as error:
-                if not catch:
-                    raise
                 seen.raised = raised(error, recorder.watches)
                 _forget_frames(error.__traceback__)
+            finally:
+                recorder.forget()
     finally:
         jax.config.update("jax_traceback_filtering", filtering)
         seen.output = output.getvalue()
@@ -257,14 +304,17 @@ def _forget_frames(trace: TracebackType | None) -> None:
 class Runs:
     """The same run with and without jit, each observed when first asked for."""
 
-    def __init__(self, run: Callable[[], Any], watched: Callable[[str], bool]) -> None:
+    def __init__(
+        self, run: Callable[[], Any], watched: Callable[[str], bool], variables: Variables | None = None
+    ) -> None:
         self._run = run
+        self._variables = variables
         self._watched = watched
         self._seen: dict[bool, Observation] = {}
 
     def _observed(self, jit: bool) -> Observation:
         if jit not in self._seen:
-            self._seen[jit] = observe(self._run, self._watched, jit=jit)
+            self._seen[jit] = observe(self._run, self._watched, jit=jit, variables=self._variables)
         return self._seen[jit]
 
     @property

@@ -6,6 +6,7 @@ numbers, or None. Runs nothing itself beyond asking for the runs it needs.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -34,12 +35,16 @@ TURNS = 8
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """The flagged statement: the line of the finding, and the first and last line around it."""
+    """The flagged statement: the line of the finding, and the first and last line around it.
+
+    owner: the function or class that a flagged decorator belongs to, or "".
+    """
 
     path: str
     line: int
     first: int
     last: int
+    owner: str = ""
 
     def covers(self, place: Place) -> bool:
         """Whether a place lies in the statement."""
@@ -66,12 +71,20 @@ def _times(number: int) -> str:
 
 
 def _raises(outcome: Raises, statement: Statement, runs: Runs) -> str | None:
-    raised = runs.jitted.raised
-    if raised is None or raised.kind not in outcome.classes:
-        return None
-    if outcome.later:
-        return str(raised) if _ran(runs.jitted, statement) else None
-    return str(raised) if raised.place is not None and statement.covers(raised.place) else None
+    seen = runs.jitted
+    for error in [*([seen.raised] if seen.raised else []), *seen.errors]:
+        if error.kind not in outcome.classes:
+            continue
+        if outcome.later:
+            # Decorators run when the file is imported; the message names the function then.
+            named = statement.owner and re.search(
+                rf"<function [\w.<>]*\b{statement.owner} at ", error.message
+            )
+            if named or _ran(seen, statement):
+                return str(error)
+        elif error.place is not None and statement.covers(error.place):
+            return str(error)
+    return None
 
 
 def _ran(seen: Observation, statement: Statement) -> int:
@@ -128,12 +141,11 @@ def _answers_differ(one: Observation, other: Observation) -> str | None:
 def _retraces(outcome: Retraces, statement: Statement, runs: Runs) -> str | None:
     seen = runs.jitted
     made = [jit for jit in seen.jits if statement.on(jit.stack[:1])]
-    functions = {jit.function for jit in made}
     counts = Counter(
         trace.function
         for trace in seen.traces
         if statement.on(trace.stack)
-        or trace.function in functions
+        or statement.on(trace.maker[:1])
         or (_ran(seen, statement) >= TRACES and statement.covers((trace.function.path, trace.function.line)))
     )
     for function, count in counts.most_common(1):

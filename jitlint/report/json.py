@@ -14,13 +14,13 @@ from jitlint.base.result import TracedRow
 
 def findings_json(findings: Iterable[Finding], urls: Mapping[str, str]) -> str:
     """One array of findings. ``urls``: code to a page about it."""
-    return _dump([_finding(finding, urls) for finding in findings])
+    return _dump([finding_json(finding, urls) for finding in findings])
 
 
 def findings_jsonl(findings: Iterable[Finding], urls: Mapping[str, str]) -> Iterator[str]:
     """One finding per line."""
     for finding in findings:
-        yield json.dumps(_finding(finding, urls))
+        yield json.dumps(finding_json(finding, urls))
 
 
 def traced_json(rows: Iterable[TracedRow]) -> str:
@@ -45,7 +45,8 @@ def traced_json(rows: Iterable[TracedRow]) -> str:
     )
 
 
-def _finding(finding: Finding, urls: Mapping[str, str]) -> dict[str, object]:
+def finding_json(finding: Finding, urls: Mapping[str, str]) -> dict[str, object]:
+    """One finding as plain data."""
     return {
         "code": finding.code,
         "name": finding.name,

@@ -1,0 +1,150 @@
+"""Makes the calls of one task and judges what they show (layer: ``confirm``). Runs in a sandboxed process only."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+
+from jitlint.base.outcome import Advisory, Raises, RunsOnce
+from jitlint.confirm.loading import Loader, runner
+from jitlint.confirm.observe import Observation, Raised, Runs
+from jitlint.confirm.protocol import Begin, Call, Done, Flag, Message, Result, Seen, Task
+from jitlint.confirm.witness import Statement, evidence
+from jitlint.driver.registry import rules
+
+# An effect may need several calls in the same module.
+_CALLS = 3
+_STRAYS = 20
+
+
+def run_task(task: Task, send: Callable[[Message], None]) -> None:
+    """Make every call, telling ``send`` before and after each."""
+    sys.argv = [task.entry]
+    loader = Loader(task)
+    loader.used.add(task.entry)
+    flags = {flag.number: flag for flag in task.flags}
+    confirmed: set[int] = set()
+    for number, call in enumerate(task.calls):
+        wanted = [flags[flag] for flag in call.flags if flag not in confirmed]
+        if not wanted and call.flags:
+            continue
+        send(Begin(number))
+        seen = (
+            _search(loader, number, call, wanted, task)
+            if call.search
+            else _drive(loader, number, call, wanted, task)
+        )
+        confirmed |= {result.number for result in seen.results if result.status == "confirmed"}
+        send(seen)
+    send(Done({path: digest for path in sorted(loader.used) if (digest := _digest(path))}))
+
+
+def _digest(path: str) -> str:
+    try:
+        with open(path, "rb") as stream:
+            return hashlib.blake2b(stream.read(), digest_size=16).hexdigest()
+    except OSError:
+        return ""
+
+
+def statement_of(flag: Flag) -> Statement:
+    """The flagged statement as the witnesses want it."""
+    return Statement(flag.path, flag.line, flag.first, flag.last, flag.owner)
+
+
+def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
+    watch = {(flag.path, flag.line): frozenset(flag.names) for flag in flags}
+    once = Runs(runner(loader, call, 1), loader.is_project, watch)
+    jitted = once.jitted
+    strays = _strays(jitted, task.flags)
+    problem = ""
+    stage = ""
+    if jitted.raised is not None:
+        problem = str(jitted.raised)
+        # Nothing of the module's functions ran: it is the import that failed.
+        if not _reached(jitted, flags) and _is_import_error(jitted.raised, task.entry):
+            stage = "import"
+    results = [judge(flag, once) for flag in flags]
+    open_flags = [flag for flag, result in zip(flags, results) if _may_need_more(flag, result)]
+    if open_flags and call.target not in ("", "__main__"):
+        several = Runs(runner(loader, call, _CALLS), loader.is_project, watch)
+        again = {flag.number: judge(flag, several) for flag in open_flags}
+        results = [
+            again.get(r.number, r) if again.get(r.number, r).status == "confirmed" else r for r in results
+        ]
+    return Seen(number, results, _words(call, task), problem, stage, strays)
+
+
+def _is_import_error(raised: Raised, entry: str) -> bool:
+    """Whether the exception came out of importing something."""
+    return raised.kind in ("ModuleNotFoundError", "ImportError") or not raised.places
+
+
+def _reached(seen: Observation, flags: list[Flag]) -> bool:
+    return any(seen.lines[place] for flag in flags for place in statement_of(flag).places)
+
+
+def _may_need_more(flag: Flag, result: Result) -> bool:
+    outcome = rules()[flag.code].outcome
+    return result.status in ("unshown", "passed") and not isinstance(outcome, (Raises, Advisory))
+
+
+def judge(flag: Flag, runs: Runs) -> Result:
+    """What the runs show of one finding."""
+    outcome = rules()[flag.code].outcome
+    statement = statement_of(flag)
+    shown = evidence(outcome, statement, runs)
+    if shown is not None:
+        return Result(flag.number, "confirmed", shown)
+    seen = runs.jitted
+    count = max(seen.lines[place] for place in statement.places)
+    if not count:
+        return Result(flag.number, "missed", "the line did not run")
+    tracers = seen.tracers_at[flag.path, flag.line]
+    if isinstance(outcome, Raises) and not outcome.later and tracers and _went_on(seen, statement):
+        return Result(
+            flag.number, "passed", f"the line ran with traced values {_times(tracers)} and nothing was raised"
+        )
+    if isinstance(outcome, RunsOnce) and count > 1 and runs.eager.lines[flag.path, flag.line] == count:
+        return Result(flag.number, "unshown", f"the line ran {_times(count)}, as often as without jit")
+    return Result(
+        flag.number, "unshown", f"the line ran {_times(count)}, and the predicted effect did not show"
+    )
+
+
+def _went_on(seen: Observation, statement: Statement) -> bool:
+    """Nothing at all was raised at the statement."""
+    return not any(error.place is not None and statement.covers(error.place) for error in seen.errors)
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _strays(seen: Observation, flags: list[Flag]) -> list[tuple[str, int, str]]:
+    """Tracing errors at lines that carry no finding."""
+    known = [statement_of(flag) for flag in flags]
+    found: dict[tuple[str, int], str] = {}
+    for error in seen.errors:
+        place = error.place
+        if place is None or not error.kind.startswith("jax.errors."):
+            continue
+        if not any(statement.covers(place) for statement in known):
+            found.setdefault(place, str(error))
+    return [(path, line, text[:300]) for (path, line), text in list(found.items())[:_STRAYS]]
+
+
+def _words(call: Call, task: Task) -> str:
+    name = os.path.basename(task.entry)
+    if call.target == "__main__":
+        return f"python {name}"
+    return f"{call.target}() of {name}" if call.target else f"import of {name}"
+
+
+def _search(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
+    from jitlint.confirm.search import search
+
+    found = search(loader, call, flags, lambda runs: [judge(flag, runs) for flag in flags], task.seconds)
+    return Seen(number, found.results, found.inputs, found.problem, found.stage)

@@ -1,0 +1,135 @@
+"""From the findings of a check to verdicts (layer: ``confirm``).
+
+First the calls that the project has itself (tests, cases, scripts), then searched inputs for the functions that no such call
+confirmed. Answers are remembered by the content of the files that took part.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from jitlint.base.config import Settings
+from jitlint.base.result import CheckResult
+from jitlint.base.text import display_path
+from jitlint.confirm.memory import Memory
+from jitlint.confirm.plan import Planner, Sources, flag_for
+from jitlint.confirm.pool import Answer, run_tasks
+from jitlint.confirm.protocol import Task
+from jitlint.confirm.verdict import Collected, Confirmation, Missed, collect, verdict
+from jitlint.driver.files import find_files
+from jitlint.driver.project import project_root
+from jitlint.driver.run import check
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """seconds: wall time of one call. memory: bytes of data. missed: look for what the analysis missed, too."""
+
+    jobs: int = 2
+    seconds: float = 20.0
+    memory: int = 4 << 30
+    platform: str = "cpu"
+    use_cache: bool = True
+    missed: bool = False
+
+
+@dataclass(slots=True)
+class ConfirmResult:
+    """confirmations: one per finding, in their order. missed: only if asked for. calls: how many were made."""
+
+    check: CheckResult
+    confirmations: list[Confirmation] = field(default_factory=list)
+    missed: list[Missed] = field(default_factory=list)
+    calls: int = 0
+
+
+def confirm(
+    paths: Sequence[str],
+    settings: Settings,
+    options: Options,
+    progress: Callable[[int, int], None] | None = None,
+) -> ConfirmResult:
+    """Check the paths and prove every finding by running it. Executes the code at the paths.
+
+    ``progress`` is told how many tasks are done and how many there are. Raises what `check` raises, and ConfigError
+    if JAX cannot be imported.
+    """
+    result = ConfirmResult(check(paths, settings, jobs=options.jobs, use_cache=options.use_cache))
+    root = os.path.realpath(project_root(paths))
+    found = find_files(paths, settings.excluded, settings.directory)
+    sources = Sources(root, [os.path.realpath(path) for path in found.files])
+    findings = {
+        number: finding
+        for number, finding in enumerate(result.check.findings)
+        if not finding.code.startswith("JIT0")
+    }
+    flags = {
+        number: flag_for(number, finding, _absolute(finding.path), sources)
+        for number, finding in findings.items()
+    }
+    related = {
+        number: list(dict.fromkeys(_absolute(step.path) for step in finding.related))
+        for number, finding in findings.items()
+    }
+    planner = Planner(sources, options.seconds, options.memory)
+    memory = Memory(root, options.use_cache)
+    collected: dict[int, Collected] = {number: Collected() for number in findings}
+    run = _Runner(memory, options, progress)
+
+    if options.missed:
+        tasks = planner.everything(flags.values())
+        answers = run(tasks)
+        result.missed = _missed(answers)
+        result.calls += sum(len(answer.calls) for answer in answers)
+    answers = run(planner.drive({number: (findings[number], flags[number]) for number in findings}, related))
+    result.calls += sum(len(answer.calls) for answer in answers)
+    collect(answers, collected)
+
+    left = {number for number in findings if not collected[number].is_confirmed}
+    answers = run(planner.search({n: (findings[n], flags[n]) for n in sorted(left)}))
+    result.calls += sum(len(answer.calls) for answer in answers)
+    collect(answers, collected)
+    memory.save()
+    result.confirmations = [verdict(finding, collected[number]) for number, finding in findings.items()]
+    return result
+
+
+def _absolute(path: str) -> str:
+    return os.path.realpath(path)
+
+
+class _Runner:
+    """Runs tasks that are not remembered."""
+
+    def __init__(self, memory: Memory, options: Options, progress: Callable[[int, int], None] | None) -> None:
+        self._memory = memory
+        self._options = options
+        self._progress = progress
+
+    def __call__(self, tasks: Sequence[Task]) -> list[Answer]:
+        known = {index: answer for index, task in enumerate(tasks) if (answer := self._memory.find(task))}
+        new = [task for index, task in enumerate(tasks) if index not in known]
+        finished = 0
+
+        def done(answer: Answer) -> None:
+            nonlocal finished
+            finished += 1
+            if self._progress is not None:
+                self._progress(finished, len(new))
+
+        fresh = iter(run_tasks(new, self._options.jobs, self._options.platform, done) if new else [])
+        answers = [known[index] if index in known else next(fresh) for index in range(len(tasks))]
+        for answer in answers:
+            self._memory.keep(answer)
+        return answers
+
+
+def _missed(answers: Sequence[Answer]) -> list[Missed]:
+    found: dict[tuple[str, int], Missed] = {}
+    for answer in answers:
+        for seen in answer.calls.values():
+            for path, line, error in seen.strays:
+                found.setdefault((path, line), Missed(display_path(path), line, error, seen.inputs))
+    return sorted(found.values(), key=lambda missed: (missed.path, missed.line))

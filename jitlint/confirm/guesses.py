@@ -1,0 +1,283 @@
+"""Values made up for parameters: what they are, how they look, and first guesses (layer: ``confirm``).
+
+A guess is a description, so that it can be shown, compared and changed; `Guess.value` makes the value. Runs in the
+worker only.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import enum
+import inspect
+import re
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+
+_SIDE = 4
+_DTYPES = {
+    "f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16",
+    "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
+    "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+    "c64": "complex64", "c128": "complex128", "bool": "bool",
+}  # fmt: skip
+_KEY_NAME = re.compile(r"(^|_)(key|keys|rng|rngs|prng|prng_key|seed_key)\d*$")
+_COUNT_NAME = re.compile(
+    r"^(n|m|k|num|size|steps|length|depth|width|axis|dim|ndim|count|iterations?|iters?|epochs?|order|degree)$"
+    r"|^(n|num|max|min)_|_(size|dim|steps|count|length|axis|iters?)$"
+)
+_INDEX_NAME = re.compile(
+    r"^(i|j|idx|index|step|t|label|labels|token|tokens|ids?|indices)$|_(idx|index|ids?)$"
+)
+_FUNCTION_NAME = re.compile(
+    r"^(f|fn|fun|func|function|g|activation|act|apply_fn|loss_fn|callback)$|_(fn|fun|func)$"
+)
+_MASK_NAME = re.compile(r"(^|_)(mask|flag|done|training|train|deterministic|is_\w+|use_\w+)$")
+
+
+class Record:
+    """A made-up object with the attributes that were asked for; a pytree."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self.__dict__.update(fields)
+
+
+jax.tree_util.register_pytree_node(
+    Record,
+    lambda record: (tuple(vars(record).values()), tuple(vars(record))),
+    lambda names, values: Record(dict(zip(names, values))),
+)
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What to pass for a parameter. kind: array, key, python, sequence, mapping, record, function or instance."""
+
+    kind: str
+    dtype: str = "f32"
+    shape: tuple[int, ...] = ()
+    constant: Any = None
+    parts: tuple[tuple[Any, Guess], ...] = ()
+
+    def value(self) -> Any:
+        """A new value."""
+        if self.kind == "array":
+            return _array(self.dtype, self.shape)
+        if self.kind == "key":
+            return jax.random.key(0)
+        if self.kind == "sequence":
+            return tuple(part.value() for _, part in self.parts)
+        if self.kind == "mapping":
+            return {name: part.value() for name, part in self.parts}
+        if self.kind == "record":
+            return Record({name: part.value() for name, part in self.parts})
+        if self.kind == "instance":
+            return self.constant(**{name: part.value() for name, part in self.parts})
+        return self.constant
+
+    def __str__(self) -> str:
+        if self.kind == "array":
+            return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+        if self.kind == "key":
+            return "key"
+        inner = ", ".join(f"{name}={part}" for name, part in self.parts)
+        if self.kind == "sequence":
+            return f"({', '.join(str(part) for _, part in self.parts)})"
+        if self.kind == "mapping":
+            return "{" + ", ".join(f"{name!r}: {part}" for name, part in self.parts) + "}"
+        if self.kind == "record":
+            return f"object({inner})"
+        if self.kind == "instance":
+            return f"{self.constant.__name__}({inner})"
+        if self.kind == "function":
+            return getattr(self.constant, "__name__", "function")
+        return repr(self.constant)[:40]
+
+    def with_part(self, name: Any, part: Guess) -> Guess:
+        """The same with one part replaced or added."""
+        parts = dict(self.parts)
+        parts[name] = part
+        return dataclasses.replace(self, parts=tuple(parts.items()))
+
+
+def array(*shape: int, dtype: str = "f32") -> Guess:
+    """An array."""
+    return Guess("array", dtype, shape)
+
+
+def python(constant: Any) -> Guess:
+    """A Python value."""
+    return Guess("python", constant=constant)
+
+
+def tupled(*parts: Guess) -> Guess:
+    """A tuple."""
+    return Guess("sequence", parts=tuple(enumerate(parts)))
+
+
+KEY = Guess("key")
+FUNCTION = Guess("function", constant=jax.numpy.tanh)
+
+
+def _array(dtype: str, shape: tuple[int, ...]) -> Any:
+    """Different positive numbers: no two elements are equal by chance, and nothing divides by zero."""
+    name = _DTYPES.get(dtype, "float32")
+    count = int(np.prod(shape, dtype=int))
+    numbers = np.arange(count).reshape(shape)
+    if name == "bool":
+        return jax.numpy.asarray(numbers % 2 == 0)
+    if "int" in name:
+        return jax.numpy.asarray(numbers % _SIDE, dtype=name)
+    return jax.numpy.asarray((numbers + 1) / (count + 1), dtype=name)
+
+
+def parse_example(text: str, module: Any) -> tuple[list[Guess], dict[str, Guess]]:
+    """The arguments of ``# jitlint: example(f32[8, 3], key, n=4)``. Raises ValueError for what cannot be read."""
+    try:
+        call = ast.parse(f"_({text})", mode="eval").body
+    except (SyntaxError, ValueError) as error:
+        raise ValueError(f"example({text}): {error}") from None
+    assert isinstance(call, ast.Call)
+    named = {keyword.arg: _parsed(keyword.value, module) for keyword in call.keywords if keyword.arg}
+    return [_parsed(argument, module) for argument in call.args], named
+
+
+def _parsed(node: ast.expr, module: Any) -> Guess:
+    if isinstance(node, ast.Name) and node.id == "key":
+        return KEY
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in _DTYPES:
+        dims = ast.literal_eval(node.slice)
+        shape = dims if isinstance(dims, tuple) else (dims,)
+        if not all(isinstance(dim, int) and dim >= 0 for dim in shape):
+            raise ValueError(f"{ast.unparse(node)}: a shape has integers")
+        return array(*shape, dtype=node.value.id)
+    if isinstance(node, ast.Name) and node.id in _DTYPES and node.id != "bool":
+        return array(dtype=node.id)
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return tupled(*(_parsed(item, module) for item in node.elts))
+    if isinstance(node, ast.Dict):
+        keys = [ast.literal_eval(key) for key in node.keys if key is not None]
+        return Guess("mapping", parts=tuple(zip(keys, [_parsed(value, module) for value in node.values])))
+    try:
+        return python(ast.literal_eval(node))
+    except ValueError:
+        value = eval(compile(ast.Expression(node), "<example>", "eval"), dict(vars(module)))
+        return Guess("function" if callable(value) else "python", constant=value)
+
+
+@dataclass
+class Signature:
+    """What is known of a callable's parameters: those to fill, their annotations, and which jit holds static."""
+
+    names: list[str] = field(default_factory=list)
+    positional_only: set[str] = field(default_factory=set)
+    annotations: dict[str, Any] = field(default_factory=dict)
+    variadic: str = ""
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Signature:
+        """Parameters without a default. Nothing for what has no signature."""
+        found = cls()
+        try:
+            signature = inspect.signature(function)
+        except (TypeError, ValueError):
+            return found
+        try:
+            hints = typing.get_type_hints(inspect.unwrap(function))
+        except Exception:  # annotations are any code
+            hints = {}
+        for name, parameter in signature.parameters.items():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                found.variadic = name
+            elif parameter.kind is not parameter.VAR_KEYWORD and parameter.default is parameter.empty:
+                found.names.append(name)
+                found.annotations[name] = hints.get(name)
+                if parameter.kind is parameter.POSITIONAL_ONLY:
+                    found.positional_only.add(name)
+        return found
+
+
+def first_guess(name: str, annotation: Any, static: bool, depth: int = 3) -> Guess:
+    """What a parameter probably is: by its annotation, else by its name."""
+    if annotation is not None and depth:
+        guess = _annotated(annotation, name, static, depth)
+        if guess is not None:
+            return guess
+    if _KEY_NAME.search(name):
+        return KEY
+    if _FUNCTION_NAME.search(name):
+        return FUNCTION
+    if _MASK_NAME.search(name):
+        return python(True) if static else array(_SIDE, dtype="bool")
+    if _COUNT_NAME.search(name):
+        return python(3)
+    if _INDEX_NAME.search(name):
+        return python(1)
+    return python(3) if static else array(_SIDE)
+
+
+def _annotated(annotation: Any, name: str, static: bool, depth: int) -> Guess | None:
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    simple: dict[Any, Guess] = {
+        int: python(3), float: python(0.5), bool: python(True), str: python("relu"), type(None): python(None),
+    }  # fmt: skip
+    try:
+        if annotation in simple:
+            return simple[annotation]
+    except TypeError:
+        return None
+    dims = getattr(annotation, "dim_str", None)
+    if dims is not None:  # jaxtyping
+        sizes: dict[str, int] = {}
+        shape = tuple(
+            int(d) if d.isdigit() else sizes.setdefault(d, _SIDE) for d in dims.split() if d != "..."
+        )
+        kinds = " ".join(getattr(annotation, "dtypes", ()) or ())
+        return array(
+            *shape,
+            dtype="i32" if "int" in kinds and "float" not in kinds else "bool" if kinds == "bool" else "f32",
+        )
+    if annotation is jax.Array or annotation is np.ndarray or origin is np.ndarray:
+        return KEY if _KEY_NAME.search(name) else array(_SIDE)
+    if origin is tuple:
+        if len(arguments) == 2 and arguments[1] is Ellipsis:
+            arguments = (arguments[0], arguments[0])
+        return tupled(*(first_guess(name, argument, static, depth - 1) for argument in arguments))
+    if origin is list:
+        return tupled(
+            *(first_guess(name, argument, static, depth - 1) for argument in (*arguments, *arguments))
+        )
+    if origin is dict or annotation is dict:
+        return Guess("mapping")
+    if origin in (typing.Union, getattr(__import__("types"), "UnionType", None)):
+        kept = [argument for argument in arguments if argument is not type(None)]
+        return first_guess(name, kept[0], static, depth - 1) if kept else None
+    if origin is not None and "Callable" in str(origin):
+        return FUNCTION
+    if origin is typing.Literal:
+        return python(arguments[0])
+    if isinstance(annotation, type):
+        return instance_of(annotation, depth)
+    return None
+
+
+def instance_of(kind: type, depth: int) -> Guess | None:
+    """An instance of one of the user's classes, its constructor's arguments guessed."""
+    if issubclass(kind, enum.Enum):
+        members = list(kind)
+        return python(members[0]) if members else None
+    if kind.__module__ == "builtins" or kind.__module__.split(".")[0] in ("jax", "jaxlib", "numpy", "typing"):
+        return None
+    signature = Signature.of(kind)
+    hints: dict[str, Any] = dict(signature.annotations)
+    try:
+        hints.update({name: hint for name, hint in typing.get_type_hints(kind).items() if name in hints})
+    except Exception:  # annotations are any code
+        hints = dict(signature.annotations)
+    parts = tuple((name, first_guess(name, hints[name], False, depth - 1)) for name in signature.names)
+    return Guess("instance", constant=kind, parts=parts)

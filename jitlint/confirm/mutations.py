@@ -1,0 +1,101 @@
+"""What to try next, read off the exception that the last try ended with (layer: ``confirm``)."""
+
+from __future__ import annotations
+
+import dataclasses
+import linecache
+import re
+from collections.abc import Iterator, Mapping
+
+from jitlint.confirm.guesses import FUNCTION, KEY, Guess, array, first_guess, python, tupled
+from jitlint.confirm.observe import Raised
+
+Guesses = Mapping[str, Guess]
+
+_NO_ATTRIBUTE = re.compile(r"'?(?P<type>\w+)'? object has no attribute '(?P<name>\w+)'")
+_UNPACK = re.compile(r"values to unpack \(expected (?P<count>\d+)")
+_RANK = re.compile(
+    r"too many indices|dot_general|matmul|ndim|rank|dimension|axis|axes|0-d|scalar|shape|iterat",
+    re.IGNORECASE,
+)
+_INTEGER = re.compile(r"integer|Indexer must have", re.IGNORECASE)
+_KEY = re.compile(r"PRNG key|key_data|random key", re.IGNORECASE)
+_POOL = (
+    array(4), array(), array(4, 4), array(4, dtype="i32"), python(3), array(2, 4, 4), array(4, dtype="bool"), KEY,
+    tupled(array(4), array(4)), python(0.5), FUNCTION, array(2, 4, 4, 3), python("relu"), python(None),
+)  # fmt: skip
+
+
+def mutations(guesses: Guesses, raised: Raised) -> Iterator[dict[str, Guess]]:
+    """Other guesses, the likeliest first. Those that the message names come before blind ones."""
+    text = raised.message
+    line = linecache.getline(*raised.place).strip() if raised.place is not None else ""
+    mentioned = [name for name in guesses if re.search(rf"\b{re.escape(name)}\b", line)]
+    order = [*mentioned, *(name for name in guesses if name not in mentioned)]
+    for name, guess in _told(guesses, text, raised.kind, line, order):
+        yield {**guesses, name: guess}
+    if _RANK.search(text):
+        yield from _other_ranks(guesses, order)
+    for candidate in _POOL:
+        for name in order:
+            if guesses[name] != candidate and guesses[name].kind != "instance":
+                yield {**guesses, name: candidate}
+
+
+def _told(guesses: Guesses, text: str, kind: str, line: str, order: list[str]) -> Iterator[tuple[str, Guess]]:
+    match = _NO_ATTRIBUTE.search(text)
+    if match is not None:
+        attribute = match["name"]
+        for name in _before(line, rf"(\w+)\.{attribute}\b", guesses) or order:
+            yield name, _with_field(guesses[name], "record", attribute)
+    if kind == "KeyError":
+        wanted = text.strip("'\"")
+        for name in _before(line, rf"(\w+)\[['\"]{re.escape(wanted)}['\"]\]", guesses) or order:
+            yield name, _with_field(guesses[name], "mapping", wanted)
+    for owner, wanted in re.findall(r"(\w+)\[['\"](\w+)['\"]\]", line):
+        if owner in guesses and guesses[owner].kind != "mapping":
+            yield owner, _with_field(guesses[owner], "mapping", wanted)
+    if "not callable" in text:
+        for name in _before(line, r"(\w+)\(", guesses):
+            yield name, FUNCTION
+    match = _UNPACK.search(text)
+    count = int(match["count"]) if match is not None else 2 if "cannot unpack" in text else 0
+    if 0 < count <= 8:
+        for name in order:
+            yield name, tupled(*[array(4)] * count)
+    if _KEY.search(text):
+        for name in order:
+            yield name, KEY
+    if _INTEGER.search(text):
+        for name in order:
+            guess = guesses[name]
+            if guess.kind == "array" and guess.dtype != "i32":
+                yield name, dataclasses.replace(guess, dtype="i32")
+            elif guess.kind != "python":
+                yield name, python(2)
+
+
+def _before(line: str, pattern: str, guesses: Guesses) -> list[str]:
+    return [name for name in re.findall(pattern, line) if name in guesses]
+
+
+def _with_field(guess: Guess, kind: str, name: str) -> Guess:
+    holder = guess if guess.kind == kind else Guess(kind)
+    return holder.with_part(name, first_guess(name, None, False))
+
+
+def _other_ranks(guesses: Guesses, order: list[str]) -> Iterator[dict[str, Guess]]:
+    """Arrays of one more or one less dimension; first single ones, then all at once."""
+    arrays = [name for name in order if guesses[name].kind == "array"]
+    for change in (_grown, _shrunk):
+        for name in arrays:
+            yield {**guesses, name: change(guesses[name])}
+        yield {**guesses, **{name: change(guesses[name]) for name in arrays}}
+
+
+def _grown(guess: Guess) -> Guess:
+    return dataclasses.replace(guess, shape=(*guess.shape, 4)[:4])
+
+
+def _shrunk(guess: Guess) -> Guess:
+    return dataclasses.replace(guess, shape=guess.shape[:-1])

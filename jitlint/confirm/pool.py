@@ -1,0 +1,200 @@
+"""Runs tasks in worker processes and collects what they say (layer: ``confirm``).
+
+A worker that dies takes nothing with it: the call it was making is marked, the remaining ones go to a new worker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from jitlint.base.config import ConfigError
+from jitlint.confirm.protocol import Begin, Broken, Call, Died, Done, Frames, Seen, Task, encode, write_all
+from jitlint.confirm.sandbox import become_subreaper, children, end_children
+
+# The template gets so much longer than a call may take, and so long to import JAX.
+_GRACE = 10.0
+_IMPORT = 120.0
+
+
+@dataclass(slots=True)
+class Answer:
+    """What came back for a task. calls: by index into its calls. files: project files that took part."""
+
+    task: Task
+    calls: dict[int, Seen] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    died: bool = False
+
+
+def run_tasks(
+    tasks: Sequence[Task], jobs: int, platform: str, done: Callable[[Answer], None] | None = None
+) -> list[Answer]:
+    """Run all tasks, up to ``jobs`` at a time; the answers in the order of the tasks.
+
+    Raises ConfigError if JAX cannot be imported.
+    """
+    become_subreaper()
+    ours = frozenset(children())
+    answers: list[Answer] = [Answer(task) for task in tasks]
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+    # Long tasks first, so that none is left over at the end.
+    for index in sorted(range(len(tasks)), key=lambda index: -len(tasks[index].calls)):
+        waiting.put(index)
+    errors: list[BaseException] = []
+    workers = [_Worker(platform) for _ in range(max(1, min(jobs, len(tasks))))]
+
+    def serve(worker: _Worker) -> None:
+        try:
+            while not errors:
+                index = waiting.get_nowait()
+                worker.run(answers[index])
+                if done is not None:
+                    done(answers[index])
+        except queue.Empty:
+            pass
+        except BaseException as error:  # handed to the caller below
+            errors.append(error)
+
+    threads = [threading.Thread(target=serve, args=(worker,), daemon=True) for worker in workers]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        for worker in workers:
+            worker.stop()
+        end_children(ours)  # what a worker that was killed from inside has left behind
+    if errors:
+        raise errors[0]
+    return answers
+
+
+class _Worker:
+    """One template process at a time, started when needed."""
+
+    def __init__(self, platform: str) -> None:
+        self._platform = platform
+        self._process: subprocess.Popen[bytes] | None = None
+        self._proved = False
+
+    def run(self, answer: Answer) -> None:
+        """Run a task to its end, in as many workers as it takes."""
+        task, first = answer.task, 0
+        while first < len(task.calls):
+            calls = task.calls[first:]
+            current = _Conversation(answer, first)
+            why = self._talk(_with_calls(task, calls), current)
+            if why is None:
+                return
+            answer.died = True
+            if current.open is None:
+                # It died between calls: of nothing that a call did, or of the first one before it said so.
+                current.open = max([first - 1, *(n for n in answer.calls if n >= first)]) + 1
+                if current.open >= len(task.calls):
+                    return
+            answer.calls[current.open] = Seen(current.open - first, [], "", why)
+            first = current.open + 1
+
+    def _talk(self, task: Task, current: _Conversation) -> str | None:
+        """Send a task and read the answers; None if it went to its end, else why not."""
+        process = self._started()
+        assert process.stdin is not None and process.stdout is not None
+        frames = Frames()
+        deadline = time.monotonic() + (_GRACE + task.seconds if self._proved else _IMPORT)
+        try:
+            write_all(process.stdin.fileno(), encode(task))
+            while True:
+                left = deadline - time.monotonic()
+                if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+                    raise Broken(f"stopped after {task.seconds:g} s")
+                data = os.read(process.stdout.fileno(), 1 << 16)
+                if not data:
+                    raise Broken("the worker was ended from inside")
+                for message in frames.feed(data):
+                    self._proved = True
+                    deadline = time.monotonic() + _GRACE + task.seconds
+                    if isinstance(message, Done):
+                        current.answer.files.update(message.files)
+                        return None
+                    if isinstance(message, Died):
+                        return message.why
+                    current.take(message)
+        except Broken as error:
+            self.stop()
+            if not self._proved:
+                raise ConfigError(_why_no_jax()) from None
+            return str(error)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            environment = os.environ | {"JAX_PLATFORMS": self._platform, "TF_CPP_MIN_LOG_LEVEL": "3"}
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "jitlint.confirm.template"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+                start_new_session=True,
+            )
+        return self._process
+
+    def stop(self) -> None:
+        """End the template and everything below it."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@dataclass(slots=True)
+class _Conversation:
+    """Where a task is. offset: of the first call that this worker makes. open: the call being made."""
+
+    answer: Answer
+    offset: int
+    open: int | None = None
+
+    def take(self, message: Begin | Seen) -> None:
+        """Note a message."""
+        number = message.call + self.offset
+        if isinstance(message, Begin):
+            self.open = number
+        else:
+            self.answer.calls[number] = message
+            self.open = None
+
+
+def _with_calls(task: Task, calls: list[Call]) -> Task:
+    return Task(
+        task.entry, task.module, task.root, task.search_path, task.flags, calls, task.seconds, task.memory
+    )
+
+
+def _why_no_jax() -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", "import jax.numpy"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_IMPORT,
+    )
+    said = done.stderr.strip().splitlines()
+    why = f": {said[-1]}" if said else ""
+    return f"JAX cannot be imported{why}; `pip install 'jitlint[confirm]'` installs it"

@@ -1,0 +1,167 @@
+"""What the command and its workers tell each other: plain data, and frames on a pipe (layer: ``confirm``)."""
+
+from __future__ import annotations
+
+import os
+from typing import Union
+
+import msgspec
+
+_LENGTH = 4
+# No honest message is longer; what a confused program writes into the pipe must not fill the memory.
+_LONGEST = 1 << 24
+
+
+class Flag(msgspec.Struct, frozen=True):
+    """A finding as the worker needs it. first, last: the lines of its statement. owner: the function or class whose
+    decorator is flagged, or "". names: the variables in the flagged expression."""
+
+    number: int
+    code: str
+    path: str
+    line: int
+    first: int
+    last: int
+    owner: str
+    names: list[str]
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One thing to run. ``target``: a function of the module without arguments (``Class.method`` for a test
+    method), ``__main__`` for the module as a script, "" for importing it. With ``search``, a function for which
+    arguments have to be found; ``example`` is what a comment gives, ``static`` names arguments that jit treats as static.
+    flags: numbers of the findings that may be reached."""
+
+    target: str
+    flags: list[int]
+    search: bool = False
+    line: int = 0
+    example: str = ""
+    static: list[str] = []
+    transform: str = "jit"
+
+
+class Task(msgspec.Struct, frozen=True):
+    """Calls into one module, each in a new copy of it. search_path: for imports. seconds: for each call."""
+
+    entry: str
+    module: str
+    root: str
+    search_path: list[str]
+    flags: list[Flag]
+    calls: list[Call]
+    seconds: float
+    memory: int
+
+
+class Begin(msgspec.Struct, frozen=True, tag=True):
+    """The worker starts a call."""
+
+    call: int
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What a call showed of one finding. status: confirmed, passed (ran under a trace and nothing happened),
+    unshown (ran, but says nothing either way), or missed (did not run)."""
+
+    number: int
+    status: str
+    evidence: str = ""
+
+
+class Seen(msgspec.Struct, frozen=True, tag=True):
+    """A call is over. problem: why it could not be made, or what stopped it. stage: ``import`` if the module could not
+    be loaded, ``inputs`` if no arguments were found, else "". strays: tracing errors at lines without a finding."""
+
+    call: int
+    results: list[Result]
+    inputs: str = ""
+    problem: str = ""
+    stage: str = ""
+    strays: list[tuple[str, int, str]] = []
+
+
+class Done(msgspec.Struct, frozen=True, tag=True):
+    """All calls are over. files: the project's files that took part, with the hash of their content."""
+
+    files: dict[str, str]
+
+
+class Died(msgspec.Struct, frozen=True, tag=True):
+    """The process that ran the calls is gone. why: in words."""
+
+    why: str
+
+
+Message = Union[Begin, Seen, Done, Died]
+
+_ENCODER = msgspec.msgpack.Encoder()
+_MESSAGES = msgspec.msgpack.Decoder(Message)
+_TASKS = msgspec.msgpack.Decoder(Task)
+
+
+class Broken(Exception):
+    """The other side has gone or does not speak the protocol."""
+
+
+def encode(message: Message | Task) -> bytes:
+    """A message as a frame."""
+    data = _ENCODER.encode(message)
+    return len(data).to_bytes(_LENGTH, "little") + data
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write everything. Raises Broken if nobody reads."""
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+    except OSError as error:
+        raise Broken(str(error)) from None
+
+
+class Frames:
+    """Cuts what arrives on a pipe into messages."""
+
+    def __init__(self) -> None:
+        self._data = b""
+
+    def feed(self, data: bytes) -> list[Message]:
+        """The messages that are complete now. Raises Broken for what is none."""
+        self._data += data
+        found = []
+        while len(self._data) >= _LENGTH:
+            length = int.from_bytes(self._data[:_LENGTH], "little")
+            if length > _LONGEST:
+                raise Broken("not a message")
+            if len(self._data) < _LENGTH + length:
+                break
+            body, self._data = self._data[_LENGTH : _LENGTH + length], self._data[_LENGTH + length :]
+            try:
+                found.append(_MESSAGES.decode(body))
+            except msgspec.DecodeError as error:
+                raise Broken(str(error)) from None
+        return found
+
+
+def read_task(descriptor: int) -> Task | None:
+    """The next task, or None at the end. Raises Broken for nonsense."""
+    head = _read_exactly(descriptor, _LENGTH)
+    if head is None:
+        return None
+    body = _read_exactly(descriptor, int.from_bytes(head, "little"))
+    if body is None:
+        raise Broken("the task is cut off")
+    try:
+        return _TASKS.decode(body)
+    except msgspec.DecodeError as error:
+        raise Broken(str(error)) from None
+
+
+def _read_exactly(descriptor: int, length: int) -> bytes | None:
+    data = b""
+    while len(data) < length:
+        part = os.read(descriptor, length - len(data))
+        if not part:
+            return None
+        data += part
+    return data

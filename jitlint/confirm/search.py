@@ -1,0 +1,244 @@
+"""Finds arguments for a function by trying, and proves findings with them (layer: ``confirm``). Runs in the worker only.
+
+A try runs the function without jit; the exception it ends with suggests the next try, and tries that get further into
+the code are followed first. Bounded in tries and time. When a try runs through, the function is traced with the same
+arguments.
+"""
+
+from __future__ import annotations
+
+import heapq
+import inspect
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import FunctionType, ModuleType
+from typing import Any
+
+import jax
+
+from jitlint.confirm.guesses import Guess, Signature, first_guess, instance_of, parse_example
+from jitlint.confirm.loading import Loader
+from jitlint.confirm.mutations import mutations
+from jitlint.confirm.observe import Observation, Runs, raised
+from jitlint.confirm.protocol import Call, Flag, Result
+
+_TRIES = 80
+_BRANCHES = 24
+_CALLS = 3
+# Of the time that a call may take; the rest is for loading and tracing.
+_SHARE = 0.6
+
+
+@dataclass(slots=True)
+class Found:
+    """What a search came to. results: of the best try. inputs: its arguments."""
+
+    results: list[Result] = field(default_factory=list)
+    inputs: str = ""
+    problem: str = ""
+    stage: str = ""
+
+
+@dataclass(slots=True)
+class _Target:
+    """What to call. plain: to run without jit. traced: the same as the program would trace it."""
+
+    plain: Callable[..., Any]
+    traced: Callable[..., Any]
+    signature: Signature
+
+
+Judge = Callable[[Runs], "list[Result]"]
+
+
+def search(loader: Loader, call: Call, flags: list[Flag], judge: Judge, seconds: float) -> Found:
+    """Look for arguments of ``call.target`` with which the findings show."""
+    deadline = time.monotonic() + seconds * _SHARE
+    try:
+        context = loader.loaded()
+        module = context.__enter__()
+    except BaseException as error:  # importing runs any code
+        return Found(problem=str(raised(error, loader.is_project)), stage="import")
+    try:
+        target = _target(module, call, loader)
+        if target is None:
+            return Found(problem=f"`{call.target}` cannot be found at run time", stage="inputs")
+        return _Search(loader, call, flags, judge, target, deadline).run(module)
+    finally:
+        context.__exit__(None, None, None)
+
+
+class _Search:
+    def __init__(
+        self, loader: Loader, call: Call, flags: list[Flag], judge: Judge, target: _Target, deadline: float
+    ) -> None:
+        self._loader = loader
+        self._call = call
+        self._judge = judge
+        self._target = target
+        self._deadline = deadline
+        self._variables = {(flag.path, flag.line): frozenset(flag.names) for flag in flags}
+        self._best: Found | None = None
+        self._last = ""
+
+    def run(self, module: ModuleType) -> Found:
+        tries = 0
+        try:
+            for guesses in self._candidates(module):
+                tries += 1
+                if self._prove(guesses):
+                    break
+        except ValueError as error:
+            return Found(problem=str(error), stage="inputs")
+        if self._best is not None:
+            return self._best
+        why = f"; the last one ended with {self._last}" if self._last else ""
+        return Found(problem=f"no arguments found for `{self._call.target}`{why}", stage="inputs")
+
+    def _candidates(self, module: ModuleType) -> Iterator[dict[str, Guess]]:
+        """Arguments with which the function runs through, best first."""
+        signature = self._target.signature
+        if self._call.example:
+            given, named = parse_example(self._call.example, module)
+            yield {**dict(zip(signature.names, given)), **named}
+            return
+        start = {
+            name: first_guess(name, signature.annotations.get(name), name in self._call.static)
+            for name in signature.names
+        }
+        order = itertools.count()
+        waiting: list[tuple[int, int, dict[str, Guess]]] = [(0, next(order), start)]
+        seen = {_key(start)}
+        for _ in range(_TRIES):
+            if not waiting or time.monotonic() > self._deadline:
+                return
+            guesses = heapq.heappop(waiting)[2]
+            observed = self._try(guesses)
+            if observed.raised is None or self._is_at_flag(observed):
+                yield guesses
+                if observed.raised is None:
+                    # It ran, and this was not enough: other kinds of arguments may take the other path.
+                    continue
+            self._last = str(observed.raised)[:120]
+            progress = -len(observed.lines)
+            assert observed.raised is not None
+            for mutated in itertools.islice(mutations(guesses, observed.raised), _BRANCHES):
+                if _key(mutated) not in seen:
+                    seen.add(_key(mutated))
+                    heapq.heappush(waiting, (progress, next(order), mutated))
+
+    def _is_at_flag(self, observed: Observation) -> bool:
+        """It failed at the flagged line, without any tracing: that may be the finding itself."""
+        return observed.raised is not None and observed.raised.place in self._variables
+
+    def _try(self, guesses: dict[str, Guess]) -> Observation:
+        from jitlint.confirm.observe import observe
+
+        return observe(lambda: self._apply(self._target.plain, guesses), self._loader.is_project, jit=False)
+
+    def _prove(self, guesses: dict[str, Guess]) -> bool:
+        """Trace with these arguments; whether every finding is confirmed."""
+        runs = Runs(
+            lambda: [self._apply(self._target.traced, guesses) for _ in range(_CALLS)],
+            self._loader.is_project,
+            self._variables,
+        )
+        found = Found(self._judge(runs), ", ".join(f"{name}={guess}" for name, guess in guesses.items()))
+        if self._best is None or _rank(found) > _rank(self._best):
+            self._best = found
+        return all(result.status == "confirmed" for result in found.results)
+
+    def _apply(self, function: Callable[..., Any], guesses: dict[str, Guess]) -> Any:
+        values = {name: guess.value() for name, guess in guesses.items()}
+        unnamed = [values.pop(name) for name in self._target.signature.names if name in values]
+        result = function(*unnamed, **values)
+        return self._call_results(result)
+
+    def _call_results(self, result: Any) -> Any:
+        """A factory answers functions: call those, too."""
+        made = [part for part in (result if isinstance(result, tuple) else (result,)) if callable(part)]
+        for function in made[:3]:
+            if self._is_own(function):
+                signature = Signature.of(function)
+                arguments = [
+                    first_guess(name, signature.annotations.get(name), False).value()
+                    for name in signature.names
+                ]
+                function(*arguments)
+        return result
+
+    def _is_own(self, function: Any) -> bool:
+        code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+        return code is not None and self._loader.is_project(code.co_filename)
+
+
+def _rank(found: Found) -> tuple[int, int, int]:
+    statuses = [result.status for result in found.results]
+    return statuses.count("confirmed"), statuses.count("passed"), statuses.count("unshown")
+
+
+def _key(guesses: dict[str, Guess]) -> str:
+    return repr(sorted((name, str(guess)) for name, guess in guesses.items()))
+
+
+def _target(module: ModuleType, call: Call, loader: Loader) -> _Target | None:
+    """The function as an object: by name, else by where it is written."""
+    owner, _, name = call.target.rpartition(".")
+    if owner:
+        return _method(module, owner, name, call)
+    found = getattr(module, call.target, None)
+    if found is None or not callable(found):
+        found = _by_place(module, call)
+    if found is None:
+        return None
+    plain = _unjitted(found)
+    traced = found if plain is not found else _traced(found, call)
+    return _Target(plain, traced, Signature.of(plain))
+
+
+def _unjitted(function: Any) -> Any:
+    """What a jitted function wraps, as far as it is a wrapper of JAX's."""
+    while hasattr(function, "lower") and hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function
+
+
+def _traced(function: Callable[..., Any], call: Call) -> Callable[..., Any]:
+    if call.transform != "jit":
+        return function
+    static = [name for name in call.static if name in Signature.of(function).names]
+    jitted: Callable[..., Any] = jax.jit(function, static_argnames=static or None)
+    return jitted
+
+
+def _method(module: ModuleType, owner: str, name: str, call: Call) -> _Target | None:
+    kind: Any = module
+    for part in owner.split("."):
+        kind = getattr(kind, part, None)
+    if not isinstance(kind, type):
+        return None
+    guess = instance_of(kind, 3)
+    if guess is None:
+        return None
+    try:
+        instance = guess.value()
+        bound = getattr(instance, name)
+    except Exception:  # the user's constructor
+        return None
+    plain = _unjitted(bound)
+    is_jitted = plain is not bound
+    if is_jitted and not inspect.ismethod(plain):
+        plain = plain.__get__(instance) if isinstance(plain, FunctionType) else plain
+    traced = bound if is_jitted else _traced(bound, call)
+    return _Target(plain, traced, Signature.of(bound))
+
+
+def _by_place(module: ModuleType, call: Call) -> Any:
+    """A function without a name of its own: some variable of the module holds it, or what wraps it."""
+    for value in vars(module).values():
+        code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
+        if code is not None and code.co_firstlineno == call.line and code.co_filename == module.__file__:
+            return value
+    return None

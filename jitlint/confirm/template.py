@@ -1,0 +1,153 @@
+"""The worker's main process: imports JAX once, forks a child per task, watches it (layer: ``confirm``).
+
+Started as ``python -m jitlint.confirm.template``; reads tasks from its standard input and answers on its standard
+output. Never imports user code itself, and never starts a JAX backend: threads do not survive a fork.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from typing import NoReturn
+
+from jitlint.confirm.protocol import (
+    Begin,
+    Broken,
+    Died,
+    Done,
+    Frames,
+    Message,
+    Task,
+    encode,
+    read_task,
+    write_all,
+)
+from jitlint.confirm.sandbox import Limits, become_subreaper, end_children, enter
+
+_STARTUP = 30.0
+
+
+def main() -> int:
+    """Serve until the input ends."""
+    sys.dont_write_bytecode = True
+    tasks, answers = os.dup(0), os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    become_subreaper()
+    # Everything that every child needs, paid for once.
+    import jax.numpy
+
+    import jitlint.confirm.child
+    from jitlint.driver.registry import rules
+
+    assert jitlint.confirm.child
+    rules()
+    jax.make_jaxpr(jax.numpy.sin)(jax.ShapeDtypeStruct((), "float32"))
+    while True:
+        try:
+            task = read_task(tasks)
+            if task is None:
+                return 0
+            _serve(task, tasks, answers)
+        except Broken:
+            return 1
+
+
+def _serve(task: Task, tasks: int, answers: int) -> None:
+    directory = tempfile.mkdtemp(prefix="jitlint-")
+    reader, writer = os.pipe()
+    try:
+        child = os.fork()
+        if child == 0:
+            _run_child(task, directory, writer, (tasks, answers, reader))
+        os.close(writer)
+        _watch(task, child, reader, answers)
+    finally:
+        os.close(reader)
+        end_children()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _run_child(task: Task, directory: str, writer: int, others: tuple[int, ...]) -> NoReturn:
+    code = 70
+    try:
+        for descriptor in others:
+            os.close(descriptor)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        cpu = int(task.seconds * (len(task.calls) + 1)) + 10
+        enter(Limits(cpu, task.memory, task.root, directory))
+        from jitlint.confirm.child import run_task
+
+        run_task(task, lambda message: write_all(writer, encode(message)))
+        code = 0
+    except BaseException:  # nothing may return into the template's own loop
+        code = 71
+    finally:
+        os._exit(code)
+
+
+def _watch(task: Task, child: int, reader: int, answers: int) -> None:
+    """Pass messages on, until the child ends or takes too long for one call."""
+    frames = Frames()
+    deadline = time.monotonic() + _STARTUP
+    done = False
+    why = ""
+    while True:
+        left = deadline - time.monotonic()
+        ready = select.select([reader], [], [], max(left, 0))[0] if left > 0 else []
+        if not ready:
+            why = f"stopped after {task.seconds:g} s"
+            break
+        data = os.read(reader, 1 << 16)
+        if not data:
+            break
+        try:
+            messages = frames.feed(data)
+        except Broken:
+            why = "it wrote into the worker's pipe"
+            break
+        for message in messages:
+            if isinstance(message, Begin):
+                deadline = time.monotonic() + task.seconds
+            done = done or isinstance(message, Done)
+            _send(answers, message)
+    code = _end(child, bool(why))
+    if not done:
+        _send(answers, Died(why or _words(code)))
+
+
+def _end(child: int, kill: bool) -> int:
+    """Collect the child, killing it and its group first if it must go; its exit code."""
+    if kill:
+        with contextlib.suppress(OSError):
+            os.killpg(child, signal.SIGKILL)
+        with contextlib.suppress(OSError):  # it may not have made its group yet
+            os.kill(child, signal.SIGKILL)
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    except OSError:
+        return 0
+
+
+def _words(code: int) -> str:
+    if code > 128:
+        code = 128 - code
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            return f"the process was killed by {signal.Signals(-code).name}"
+    return f"the process ended with exit code {code}"
+
+
+def _send(answers: int, message: Message) -> None:
+    write_all(answers, encode(message))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""What is known of a finding after everything has been run (layer: ``confirm``)."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+from jitlint.base.diagnostic import Finding
+from jitlint.confirm.pool import Answer
+from jitlint.confirm.protocol import Result
+
+
+class Verdict(str, enum.Enum):
+    """confirmed: seen. refuted: ran under a trace with traced values, and nothing happened. not-reached: nothing
+    that could be run got there, or it did not show. no-inputs: no arguments were found for the function."""
+
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    NOT_REACHED = "not-reached"
+    NO_INPUTS = "no-inputs"
+    COULD_NOT_IMPORT = "could-not-import"
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """A finding with its verdict. evidence: one sentence. inputs: what was run."""
+
+    finding: Finding
+    verdict: Verdict
+    evidence: str
+    inputs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A tracing error at a line without a finding. inputs: what was run."""
+
+    path: str
+    line: int
+    error: str
+    inputs: str
+
+
+@dataclass(slots=True)
+class Collected:
+    """All that the calls said of one finding: (result, inputs), and (stage, problem, inputs) of failed calls."""
+
+    results: list[tuple[Result, str]] = field(default_factory=list)
+    problems: list[tuple[str, str, str]] = field(default_factory=list)
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether one call showed it."""
+        return any(result.status == "confirmed" for result, _ in self.results)
+
+
+def collect(answers: list[Answer], into: dict[int, Collected]) -> None:
+    """Sort what the calls said by finding."""
+    for answer in answers:
+        for number, call in enumerate(answer.task.calls):
+            seen = answer.calls.get(number)
+            if seen is None:
+                continue
+            inputs = seen.inputs or call.target
+            for result in seen.results:
+                into.setdefault(result.number, Collected()).results.append((result, inputs))
+            if seen.problem:
+                for flag in call.flags:
+                    into.setdefault(flag, Collected()).problems.append((seen.stage, seen.problem, inputs))
+
+
+def verdict(finding: Finding, collected: Collected) -> Confirmation:
+    """The verdict: what was seen counts more than what was not."""
+    for status, word in (("confirmed", Verdict.CONFIRMED), ("passed", Verdict.REFUTED)):
+        for result, inputs in collected.results:
+            if result.status == status:
+                return Confirmation(finding, word, result.evidence, inputs)
+    for result, inputs in collected.results:
+        if result.status == "unshown":
+            return Confirmation(finding, Verdict.NOT_REACHED, result.evidence, inputs)
+    stages = {stage for stage, _, _ in collected.problems}
+    if "import" in stages and stages <= {"import", "inputs"}:
+        problem = next(problem for stage, problem, _ in collected.problems if stage == "import")
+        return Confirmation(finding, Verdict.COULD_NOT_IMPORT, problem)
+    for wanted in ("", "inputs"):
+        for stage, problem, inputs in collected.problems:
+            if stage == wanted:
+                word = Verdict.NO_INPUTS if stage else Verdict.NOT_REACHED
+                return Confirmation(finding, word, problem, inputs)
+    if collected.results:
+        tried = ", ".join(dict.fromkeys(inputs for _, inputs in collected.results))
+        return Confirmation(finding, Verdict.NOT_REACHED, "the line did not run", tried)
+    return Confirmation(finding, Verdict.NO_INPUTS, "nothing in the project calls the function")
