@@ -101,6 +101,13 @@ class Call:
     statement: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Remade:
+    """A transformed function that a remembered activation makes again."""
+
+    born: int
+
+
 @dataclass(frozen=True, slots=True)
 class Episode:
     """A part of the log that runs in one go. fn: the function that nobody was seen to call; None: all module bodies."""
@@ -252,7 +259,7 @@ class Captures:
 
     def replay(self, memo: Remembered, bound: dict[str, Value], result: Value) -> None:
         """A call that was remembered happens again, perhaps to other instances."""
-        other = {id(old): bound[n] for n, old in memo.boxes if bound.get(n) is not old}
+        other = {id(old): bound[n] for n, old in memo.boxes if n in bound and bound[n] is not old}
         if memo.loads and self.current is not None:
             for place, load in memo.loads.items():
                 owner = other.get(place[1])
@@ -262,13 +269,23 @@ class Captures:
         start, end = memo.part
         if end == start or self.muted:
             return
-        _remake(result, start, len(self.log) + 1)
+        now = len(self.log) + 1
+        kept = _remake(result, start, now)
+        fresh: dict[int, Remade] = {}
         seen: set[tuple[int, int]] = set()
         for entry in self.log[start : min(end, start + 4 * MAX_REPLAYED)]:
-            again: Write | Call = entry
-            if type(entry) is Write and id(entry.owner) in other:
-                again = replace(entry, owner=other[id(entry.owner)])
-            place_of = (id(entry.owner), entry.at) if type(entry) is Write else (0, entry.statement)
+            again: Write | Call
+            if isinstance(entry, Write):
+                place_of = (id(entry.owner), entry.at)
+                if type(entry.owner) is Inst and entry.owner.born > start and entry.owner not in kept:
+                    continue  # another instance, which nobody saw before
+                again = replace(entry, owner=other[id(entry.owner)]) if id(entry.owner) in other else entry
+            else:
+                target = entry.target
+                place_of = (id(target), entry.statement)
+                if target.born > start and target not in kept:
+                    target = fresh.setdefault(id(target), Remade(now))
+                again = replace(entry, target=target, loads=_moved(entry.loads, other, start, kept))
             if place_of in seen:
                 continue
             seen.add(place_of)
@@ -309,12 +326,27 @@ def _may_change(value: Any, name: str) -> bool:
     return same > 1
 
 
-def _remake(value: Value, start: int, now: int) -> None:
-    """What a remembered call made is made anew now."""
+def _moved(loads: dict[Key, Load], other: dict[int, Any], start: int, kept: list[Any]) -> dict[Key, Load]:
+    """The loads of a call that happens again: of other instances, without those that were made for it."""
+    out: dict[Key, Load] = {}
+    for place, load in loads.items():
+        owner = other.get(place[1], load.owner)
+        if type(owner) is Inst and owner is load.owner and owner.born > start and owner not in kept:
+            continue
+        out[place[0], id(owner), place[2]] = load if owner is load.owner else replace(load, owner=owner)
+    return out
+
+
+def _remake(value: Value, start: int, now: int) -> list[Any]:
+    """What a remembered call made and gave back is made anew now. The makings."""
+    made: list[Any] = []
     for part in value.items if type(value) is Tup else (value,):
-        made: Any = part.func if type(part) is Bound else part
-        if type(made) is Xform and made.born > start:
-            made.born = now
-            made = made.target
-        if type(made) in (Inst, Func) and made.born > start:
-            made.born = now
+        one: Any = part.func if type(part) is Bound else part
+        if type(one) is Xform and one.born > start:
+            made.append(one)
+            one = one.target
+        if type(one) in (Inst, Func) and one.born > start:
+            made.append(one)
+    for one in made:
+        one.born = now
+    return made
