@@ -29,6 +29,7 @@ FILES = (
     "array",
     "conditions",
     "constants",
+    "effects",
     "jax_lax",
     "jax_misc",
     "jax_nn",
@@ -43,12 +44,14 @@ BY_MODULE = ("functions", "constants", "numpy", "removed")
 # Tables whose keys are complete names already.
 FLAT = ("conditions", "ufunc_methods", "methods", "attributes", "aliases")
 LISTS = ("ufuncs", "transforms", "libraries")
+# Tables of lists by kind: [effects.log] logging = "info ..." makes "logging.info" a "log".
+KINDS = ("effects",)
 ATTRIBUTE_KINDS = ("static", "array", "updater", "concrete-only", "missing")
 
 
 def read(folder: Path) -> Packed:
     """All data files as one. Raises CatalogueError with file and entry for anything malformed."""
-    merged: dict[str, dict[str, Any]] = {name: {} for name in (*BY_MODULE, *FLAT, *LISTS)}
+    merged: dict[str, dict[str, Any]] = {name: {} for name in (*BY_MODULE, *FLAT, *LISTS, *KINDS)}
     for path in (folder / f"{name}.toml" for name in FILES):
         try:
             content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -67,6 +70,13 @@ def read(folder: Path) -> Packed:
                 items = {
                     f"{module}.{name}" if module else name: ""
                     for module, text in entries.items()
+                    for name in text.split()
+                }
+            elif table in KINDS:
+                items = {
+                    f"{owner}.{name}": kind
+                    for kind, owners in entries.items()
+                    for owner, text in owners.items()
                     for name in text.split()
                 }
             else:

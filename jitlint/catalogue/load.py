@@ -39,6 +39,7 @@ class Packed(msgspec.Struct, frozen=True):
     numpy: dict[str, str]
     removed: dict[str, tuple[str, str]]
     aliases: dict[str, str]
+    effects: dict[str, str]
     transforms: frozenset[str]
     libraries: frozenset[str]
 
@@ -114,6 +115,11 @@ class Catalogue:
                 line = self._packed.numpy.get(owner)
             self._numpy[dotted] = parse_numpy(dotted, line) if line else None
         return self._numpy[dotted]
+
+    def effect(self, dotted: str) -> str | None:
+        """What a function, or a method of an object that a callable makes (``logging.getLogger.info``), does besides
+        computing: one of the kinds of ``effects.toml``, None when nothing is known."""
+        return self._packed.effects.get(dotted)
 
     def removed(self, dotted: str) -> Removed | None:
         """History of a name as written (aliases are not followed), None when JAX 0.10 still has it. Names inside

@@ -221,10 +221,50 @@ class ImportIdiom(Event):
     what: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Mutation(Event):
+    """Traced code changes an object that is older than the trace. target: attribute, element, method (``what`` names
+    it), global, nonlocal, delete. name: of the attribute, variable or container. lost: the object is an argument of
+    the traced function, so what changes is a copy that nobody sees afterwards."""
+
+    target: str = "attribute"
+    what: str = ""
+    name: str = ""
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Handler(Event):
+    """An exception handler inside a trace that does not do what it seems to. problem: swallows (it catches the error
+    of tracing, at the line in ``also``), never (the exception it waits for depends on run-time values)."""
+
+    problem: str = "swallows"
+    exception: str = "Exception"
+
+
 AnyEvent = Union[
+    Truth,
+    Convert,
+    BadIndex,
+    ArrayStore,
+    ApiMisuse,
+    TransformMisuse,
+    Leak,
+    Effect,
+    KeyReuse,
+    ConstantKey,
     JitCreation,
-    Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse, Leak, Effect, KeyReuse, ConstantKey
-    , DonatedRead, Capture, DroppedUpdate, SilentAnswer, ImportIdiom]
+    DonatedRead,
+    Capture,
+    DroppedUpdate,
+    SilentAnswer,
+    ImportIdiom,
+    Mutation,
+    Handler,
+]
+
+RAISING = frozenset({Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse})
+"""Events of code that JAX refuses where it stands: what follows is not reached."""
 
 
 @dataclass(frozen=True, slots=True)

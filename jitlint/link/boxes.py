@@ -27,7 +27,7 @@ from jitlint.infer.values import (
     alternatives,
     py,
 )
-from jitlint.link import iteration, leaks, subscripts
+from jitlint.link import iteration, leaks, side_effects, subscripts
 from jitlint.link.machine import Args, Frame, Machine
 
 MAX_ITEMS: Final = 256
@@ -92,6 +92,8 @@ def make_map(f: Frame, entries: dict[Any, Value], rest: Value | None = None) -> 
 
 def spread(m: Machine, f: Frame, at: int, iterable: Value) -> tuple[list[Value] | None, Value | None]:
     """The elements when all are known, else (None, their join; None when nothing is known to be inside)."""
+    if f.world.floor and type(iterable) is Seq:
+        side_effects.advanced(m, f, at, iterable, "iteration")
     items = iteration.known_items(iterable)
     if items is not None:
         return items, None

@@ -204,7 +204,10 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     """Run a function on bound parameters, or give what the same context gave before."""
     fn = func.fn
     world = f.world
-    guessed = f.confidence is Confidence.POSSIBLE
+    guessed: object = f.confidence is Confidence.POSSIBLE
+    caught = f.caught if f.caught is not None and f.caught.traced else None
+    if caught is not None:
+        guessed = (guessed, caught.place.module, caught.place.at)
     first = m.key_count
     key_parameters.name_all(m, func, bound)
     if f.many is not None and m.key_count > first:
@@ -236,6 +239,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     frame.key = number
     frame.key_log = []
     given, first = keys.inside(bound.values()), m.key_count
+    frame.caught = caught
     frame.cls = None
     if world.level:
         status.record(m, frame, dict(bound), f.steps)
@@ -304,6 +308,7 @@ def in_world(
     g.at = f.at
     g.key_log = f.key_log if confidence is None else None  # a guess consumes nothing
     g.many = f.many
+    g.caught = f.caught if f.caught is not None and f.caught.traced else None
     g.cls = f.cls
     g.recv = f.recv
     g.owner = f.owner

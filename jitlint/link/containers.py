@@ -27,7 +27,7 @@ from jitlint.infer.values import (
     const_of,
     py,
 )
-from jitlint.link import leaks, operators, subscripts
+from jitlint.link import leaks, mutations, operators, subscripts
 from jitlint.link.boxes import (
     add_items,
     argument,
@@ -74,7 +74,12 @@ def call_method(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args
         return call_text_method(m, f, at, a, name, args)
     else:
         handler = None
-    return None if handler is None else handler(m, f, at, obj, args)
+    if handler is None:
+        return None
+    result = handler(m, f, at, obj, args)
+    if f.world.floor and (t is Seq or t is Map):
+        mutations.called(m, f, at, obj, name)
+    return result
 
 
 # Lists, deques, iterators

@@ -7,18 +7,22 @@ specifications fail on linear ones too.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Convert, Truth
 from jitlint.infer.lattice import seq_element
-from jitlint.infer.values import Arr, B, L, Py, S, Tree, Tup, Union, Value, alternatives
+from jitlint.infer.values import STR, Arr, B, L, Py, S, Tree, Tup, Union, Value, alternatives
 from jitlint.infer.values import Map as MapValue
 from jitlint.infer.values import Seq as SeqValue
 from jitlint.link.machine import Frame, Machine
 
 STAGED_OR_BATCHED = S | B
 ANY_TRACER = S | B | L
+
+TRACED_TEXT: Final = Py("str")
+"""A text into which a tracer was formatted."""
 
 NUMERIC_ONLY = {"int": S | B, "index": S | B, "range": S | B, "item": S | B, "round": 0, "hash": S | B | L}
 
@@ -85,6 +89,11 @@ def emit_numpy(m: Machine, f: Frame, at: int, value: Value, what: str) -> bool:
         return False
     m.emit(f, Convert, at, found, confidence_of(value), to="numpy", what=what)
     return True
+
+
+def text_of(values: Iterable[Value]) -> Py:
+    """A text that shows some values."""
+    return TRACED_TEXT if any(v is TRACED_TEXT or tracer_inside(v) is not None for v in values) else STR
 
 
 def tracer_inside(value: Value, depth: int = 2) -> Value | None:

@@ -21,6 +21,7 @@ from jitlint.link import (
     host_calls,
     iteration,
     operators,
+    side_effects,
     status,
     subscripts,
 )
@@ -317,6 +318,8 @@ def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
     if len(node.fors) == 1 and not node.fors[0].ifs and node.kind in ("list", "set", "generator", "dict"):
         items = iteration.known_items(evaluate_iter := evaluate(m, f, node.fors[0].iter))
         if items is not None and 0 < len(items) <= 8:
+            if f.world.floor:
+                side_effects.advanced(m, f, node.fors[0].iter.at, evaluate_iter, "iteration")
             return _comp_unrolled(m, f, node, items)
         _bind_element(m, f, node.fors[0], evaluate_iter)
     else:
@@ -361,6 +364,8 @@ def _kind(node: ir.Comp) -> str:
 
 
 def _bind_element(m: Machine, f: Frame, part: ir.CompFor, iterable: Value) -> None:
+    if f.world.floor:
+        side_effects.advanced(m, f, part.iter.at, iterable, "iteration")
     element = iteration.element(m, f, part.iter.at, iterable)
     iteration.bind(m, f, part.target, element)
 

@@ -11,6 +11,7 @@ from typing import Any
 from jitlint.infer.events import Leak
 from jitlint.infer.lattice import seq_element
 from jitlint.infer.values import Arr, Func, Inst, Map, Scope, Seq, Tree, Tup, Value, alternatives
+from jitlint.link import mutations
 from jitlint.link.events import confidence_of
 from jitlint.link.machine import Frame, Machine
 
@@ -49,25 +50,31 @@ def stored(m: Machine, f: Frame, at: int, box: Any, value: Value, target: str, w
 
     ``box`` is an `Inst`, `Seq` or `Map`.
     """
-    if type(box) is Inst and box.cls.role in ("nnx", "linen", "haiku"):
+    if type(box) is Inst and box.cls.role in mutations.LIBRARY_STATE:
         return
     level = box.level
     if level >= f.world.level:
         return
-    _leak(m, f, at, level, value, target, what)
+    leaked = _leak(m, f, at, level, value, target, what)
+    if not leaked and level < f.world.floor and target != "append":
+        mutations.stored(m, f, at, box, value, target, what)
 
 
 def stored_in_scope(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:
     """A value is bound to a global or nonlocal name."""
     if scope.level < f.world.level:
-        _leak(m, f, f.at, scope.level, value, target, name)
+        leaked = _leak(m, f, f.at, scope.level, value, target, name)
+        if not leaked and scope.level < f.world.floor:
+            mutations.rebound(m, f, f.at, name, value, target)
 
 
-def _leak(m: Machine, f: Frame, at: int, level: int, value: Value, target: str, what: str) -> None:
+def _leak(m: Machine, f: Frame, at: int, level: int, value: Value, target: str, what: str) -> bool:
     tracer = deepest_tracer(value)
     if tracer is None or tracer.level <= level:
-        return
+        return False
     m.emit(f, Leak, at, tracer, confidence_of(value), target=target, what=what)
+    m.broken = (f.module.name, f.at)
+    return True
 
 
 def cached(m: Machine, f: Frame, func: Func, level: int, result: Value, target: str) -> None:

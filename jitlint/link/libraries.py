@@ -47,8 +47,13 @@ WRAPS = "functools.wraps.applied"
 
 def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     """Call the library function ``dotted`` (a canonical name)."""
+    out = _call(m, f, at, dotted, args)
     if f.world.floor:
         side_effects.called(m, f, at, dotted, args)
+    return out
+
+
+def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     handler = _handler(dotted)
     if handler is not None:
         if f.world.level and type(args.kw.get("is_leaf")) is Func:

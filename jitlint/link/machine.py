@@ -9,13 +9,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.load import Catalogue
 from jitlint.catalogue.transforms import Role, Transforms
-from jitlint.infer.events import AnyEvent, Leak, Place, Step, TracedFunction
+from jitlint.infer.events import (
+    RAISING,
+    AnyEvent,
+    ArrayStore,
+    BadIndex,
+    Convert,
+    Handler,
+    Place,
+    Step,
+    TracedFunction,
+    Truth,
+)
 from jitlint.infer.host_calls import HostCalls
 from jitlint.infer.keys import Key, Runs, Use
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
@@ -127,6 +138,15 @@ class Args:
         return self.kw.get(name)
 
 
+@dataclass(frozen=True, slots=True)
+class Catch:
+    """An exception handler around: its place, the classes it names, whether it stands inside a trace."""
+
+    place: Place
+    names: frozenset[str]
+    traced: bool
+
+
 class Frame:
     """One activation of a function or a module body.
 
@@ -168,11 +188,11 @@ class Frame:
         self.owner: ClassInfo | None = None
         self.key = 0
         self.at = 0
-        self.caught = False
         self.births: dict[int, Any] | None = None
         self.loops: tuple[Any, ...] = ()
         self.key_log: list[Use] | None = None
         self.many: Runs | None = None
+        self.caught: Catch | None = None
 
     @property
     def qualname(self) -> str:
@@ -207,7 +227,10 @@ class Site:
 
 @dataclass(slots=True)
 class Machine:
-    """Everything the analysis knows. ``events`` and ``traced`` are its result."""
+    """Everything the analysis knows. ``events`` and ``traced`` are its result.
+
+    broken: module and statement of the last code that JAX refuses or that a leak is blamed for.
+    """
 
     catalogue: Catalogue
     transforms: Transforms
@@ -229,6 +252,7 @@ class Machine:
     failures: dict[str, str] = field(default_factory=dict)
     key_count: int = 0
     key_names: dict[tuple[Any, ...], Key] = field(default_factory=dict)
+    broken: tuple[str, int] = ("", 0)
     pullbacks: dict[tuple[str, int], str] = field(default_factory=dict)
     compilation: CompilationLog = field(default_factory=CompilationLog)
     flatteners: list[tuple[Value, ClassInfo | None]] = field(default_factory=list)
@@ -266,7 +290,7 @@ class Machine:
         ``where``: module and function of the place when it is not the frame's own. Inside an excused region
         nothing is recorded.
         """
-        if f.world.excused or (f.caught and kind is not Leak):
+        if f.world.excused:
             return
         weak = False
         why = modes = ""
@@ -281,13 +305,57 @@ class Machine:
         if weak:
             level = Confidence.POSSIBLE
         module, function = where if where is not None else (f.module.name, f.qualname)
+        if kind in RAISING:
+            self.broken = (f.module.name, f.at)
+            caught = f.caught if not f.world.expected else None
+            if caught is not None and self._swallowed(caught, kind, at, module, why, modes, level, fields):
+                return
+        expected = f.world.expected and kind in RAISING
         key = (kind, module, at, *fields.values())
         old = self.events.get(key)
-        if old is not None and old.place.confidence.rank >= level.rank:
+        if old is not None and (old.place.confidence.rank, not old.place.expected) >= (level.rank, not expected):
             return
         ground = f.ground if f.steps else "eager"
-        place = Place(module, at, function, f.steps, ground, level)
+        place = Place(module, at, function, f.steps, ground, level, expected)
         self.events[key] = kind(place, why, modes, **fields)
+
+    def _swallowed(
+        self,
+        catch: Catch,
+        kind: Any,
+        at: int,
+        module: str,
+        why: str,
+        modes: str,
+        level: Confidence,
+        fields: dict[str, Any],
+    ) -> bool:
+        """Whether a handler around keeps the error from everybody; a broad one inside a trace is recorded."""
+        error = _family(kind, fields)
+        broad = catch.names & {"", "BaseException", "Exception"}
+        if not broad and error not in catch.names:
+            return False
+        traceable = kind is Truth or kind is Convert or error == "IndexError" or bool(fields.get("api"))
+        if catch.traced and modes and traceable and error != "AttributeError":
+            place = catch.place if level.rank >= catch.place.confidence.rank else replace(catch.place, confidence=level)
+            key = (Handler, place.module, place.at)
+            step = Step(module, at, "here JAX raises while tracing")
+            name = next(iter(sorted(broad)), error)
+            self.events.setdefault(key, Handler(place, why, modes, "swallows", name, also=(step,)))
+        return True
+
+
+def _family(kind: Any, fields: dict[str, Any]) -> str:
+    """The builtin class of the exception that an event predicts."""
+    if kind is BadIndex:
+        return "IndexError" if fields.get("problem") in ("mask", "mask-update", "slice") else "TypeError"
+    exception = str(fields.get("exception", ""))
+    attribute = kind is ArrayStore and fields.get("op") in ("delitem", "method", "attribute")
+    if attribute or exception.endswith("AttributeError"):
+        return "AttributeError"
+    if exception.endswith(("IndexError", "NonConcreteBooleanIndexError")):
+        return "IndexError"
+    return "TypeError"
 
 
 def here_array(

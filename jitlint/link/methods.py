@@ -22,7 +22,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link import arrays, calls, captures, containers
+from jitlint.link import arrays, calls, captures, containers, numpy_calls, side_effects
 from jitlint.link.events import emit_convert, hurt
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
@@ -35,6 +35,7 @@ CONVERTERS = {
     "__int__": "int",
     "__float__": "float",
 }
+NUMPY_GENERATORS = ("numpy.random.default_rng", "numpy.random.Generator", "numpy.random.RandomState")
 RULE_METHODS = ("defjvp", "defvjp", "defjvps", "def_jvp", "def_vjp", "def_fwd", "def_bwd")
 
 
@@ -175,6 +176,10 @@ def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> V
 def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args: Args) -> Value:
     if "assertRaises" in name:
         return ExtInst(f"unittest.{name}")
+    if f.world.floor:
+        side_effects.method(m, f, at, obj, name, args)
+    if obj.dotted in NUMPY_GENERATORS:
+        return _draw(m, f, at, name, args)
     modes = 0
     why = ""
     for value in (*args.pos, *args.kw.values()):
@@ -183,6 +188,12 @@ def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args
     if modes:
         return Tree(modes | f.world.here, why, f.world.level, True)
     return ExtInst(f"{obj.dotted}.{name}") if name in ("at",) else UNKNOWN
+
+
+def _draw(m: Machine, f: Frame, at: int, name: str, args: Args) -> Value:
+    """A method of a random generator of NumPy."""
+    fn = m.catalogue.numpy(f"numpy.random.Generator.{name}") or m.catalogue.numpy(f"numpy.random.{name}")
+    return numpy_calls.call_numpy(m, f, at, fn, args) if fn is not None else UNKNOWN
 
 
 def _super(m: Machine, f: Frame, obj: Super, name: str, args: Args) -> Value:

@@ -10,6 +10,7 @@ from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Map, Py, S, Se
 from jitlint.link.arrays import SHAPED, dtype_kind, emit_static, here_why, nested_rank, shape_rank
 from jitlint.link.events import confidence_of, emit_numpy, hurt, tracer_inside
 from jitlint.link.machine import Args, Frame, Machine
+from jitlint.link.side_effects import made
 
 IN_PLACE: Final = frozenset({"copyto", "place", "put", "putmask", "fill_diagonal", "at"})
 """Functions that write into their first argument; ``at`` is a method of ufuncs."""
@@ -44,6 +45,8 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
         return Py("dtype") if fn.name == "numpy.dtype" else STATIC
     if fn.result == "none":
         return NONE
+    if fn.result == "opaque" and fn.name.startswith("numpy.random."):
+        return made(f, fn.name)
     if fn.result == "list":
         kind = "list" if "split" in fn.name else "tuple"
         return Seq(kind, None, Arr(0, host=True), f.world.level)

@@ -39,9 +39,10 @@ from jitlint.link import attributes, branches, calls, leaks, operators
 from jitlint.link import python_sequences as sequences
 from jitlint.link.boxes import argument, const_int, const_text, each, is_array, make_map, make_seq, or_unknown
 from jitlint.link.builtin_names import EXCEPTIONS
-from jitlint.link.events import emit_convert, emit_format
+from jitlint.link.events import emit_convert, emit_format, text_of
 from jitlint.link.kinds import find_method, has_attribute, is_callable, isinstance_of
 from jitlint.link.machine import Args, Frame, Machine, here_array
+from jitlint.link.side_effects import made
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
 
@@ -233,14 +234,18 @@ def _str(m: Machine, f: Frame, at: int, args: Args) -> Value:
     if value is None:
         return py("")
     const = value.const if type(value) is Py else NO_CONST
-    return py(str(const)) if isinstance(const, (int, str)) and len(args.pos) == 1 else STR
+    return py(str(const)) if isinstance(const, (int, str)) and len(args.pos) == 1 else text_of([value])
+
+
+def _repr(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    return text_of(args.pos)
 
 
 def _format(m: Machine, f: Frame, at: int, args: Args) -> Value:
     spec = args.get(1, "format_spec")
     if spec is not None and spec is not STR and const_text(spec) != "":
         emit_format(m, f, at, or_unknown(argument(args, 0)), "format")
-    return STR
+    return text_of(args.pos[:1])
 
 
 def _hash(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -295,7 +300,7 @@ def instance_of(dotted: str) -> Handler:
 
 
 def _open(m: Machine, f: Frame, at: int, args: Args) -> Value:
-    return ExtInst("io.TextIOWrapper")
+    return made(f, "io.TextIOWrapper")
 
 
 def _dir(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -351,7 +356,7 @@ _HANDLERS: Final[dict[str, Handler]] = {
     "print": returns(NONE),
     "property": descriptor("property"),
     "range": sequences.make_range,
-    "repr": returns(STR),
+    "repr": _repr,
     "reversed": sequences.make_reversed,
     "round": _round,
     "set": sequences.set_maker("set"),

@@ -26,7 +26,7 @@ from jitlint.infer.values import (
     alternatives,
     py,
 )
-from jitlint.link import branches, calls, iteration, operators
+from jitlint.link import branches, calls, iteration, operators, side_effects
 from jitlint.link.boxes import (
     MAX_ITEMS,
     UNROLLED,
@@ -237,6 +237,8 @@ def take_next(m: Machine, f: Frame, at: int, args: Args) -> Value:
             method = find_method(alt, "__next__")
             return UNKNOWN if method is None else calls.call(m, f, at, method, Args([alt]))
         if type(alt) is Seq:
+            if f.world.floor:
+                side_effects.advanced(m, f, at, alt, "next")
             return advance(f, alt, default)
         found = iteration.element(m, f, at, alt)
         return found if default is None else join(found, default)

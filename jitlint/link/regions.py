@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.infer.events import Place
 from jitlint.infer.values import ExtInst, Value
-from jitlint.link.machine import Frame, Machine, World
+from jitlint.link.machine import Catch, Frame, World
 from jitlint.syntax import ir
 
 EXPECTED = ("pytest.raises", "unittest.case.TestCase.assertRaises", "contextlib.suppress")
 EXPECTED_METHODS = frozenset(
     {"assertRaises", "assertRaisesRegex", "assertRaisesWithLiteralMatch", "assertRaisesWithPredicateMatch"}
 )
+_CATCHERS = frozenset({"", "BaseException", "Exception", "TypeError", "IndexError", "AttributeError"})
 TRACING_ERRORS = frozenset(
     {
         "ConcretizationTypeError",
@@ -40,32 +42,36 @@ def entered(f: Frame, value: Value) -> World | None:
     return None
 
 
-def guarded(m: Machine, f: Frame, handlers: list[ir.Handler]) -> World:
-    """The world of a ``try`` body: excused when a handler names a tracing error."""
+def guarded(f: Frame, handlers: list[ir.Handler]) -> World:
+    """The world of a ``try`` body: one in which tracing errors are expected when a handler names one."""
     for handler in handlers:
-        if handler.type is not None and any(name in TRACING_ERRORS for name in _names(handler.type)):
-            return f.world.but(excused=True)
+        if handler.type is not None and any(name in TRACING_ERRORS for name in names(handler.type)):
+            return f.world.but(expected=True)
     return f.world
 
 
-def catches_type_errors(handlers: list[ir.Handler]) -> bool:
-    """Whether the body itself, not what it calls, is prepared for what JAX raises: tracing errors are type errors."""
-    return any(_is_broad(h) and not any(type(s) is ir.Raise for s in h.body) for h in handlers)
-
-
-def _is_broad(handler: ir.Handler) -> bool:
-    return handler.type is None or any(n in ("TypeError", "Exception") for n in _names(handler.type))
+def catching(f: Frame, handlers: list[ir.Handler]) -> Catch | None:
+    """The handler that keeps errors of the ``try`` body from everybody: the last one that does not raise again."""
+    for handler in reversed(handlers):
+        found = frozenset(names(handler.type)) if handler.type is not None else frozenset({""})
+        if found & _CATCHERS and not any(type(s) is ir.Raise for s in handler.body):
+            at = handler.at if handler.type is None else handler.type.at
+            ground = f.ground if f.steps else "eager"
+            place = Place(f.module.name, at, f.qualname, f.steps, ground, f.confidence)
+            return Catch(place, found, f.world.floor > 0)
+    return None
 
 
 def catches_missing_names(handlers: list[ir.Handler]) -> bool:
     """Whether a ``try`` is prepared for names that this version of a library does not have."""
-    names = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception")
-    return any(h.type is None or any(n in names for n in _names(h.type)) for h in handlers)
+    missing = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception")
+    return any(h.type is None or any(n in missing for n in names(h.type)) for h in handlers)
 
 
-def _names(node: Any) -> list[str]:
+def names(node: Any) -> list[str]:
+    """The bare names of the classes that an ``except`` clause lists."""
     if type(node) is ir.Tuple:
-        return [name for part in node.elts for name in _names(part)]
+        return [name for part in node.elts for name in names(part)]
     if type(node) is ir.Attr:
         return [node.name]
     return [node.id] if type(node) is ir.Name else []

@@ -20,13 +20,16 @@ from jitlint.link import (
     classes,
     expressions,
     guesses,
+    handlers,
     idioms,
     imports,
     iteration,
     leaks,
     matching,
+    mutations,
     operators,
     regions,
+    side_effects,
     subscripts,
 )
 from jitlint.link.kinds import find_method
@@ -97,6 +100,8 @@ def _augmented(m: Machine, f: Frame, node: ir.AugAssign, left: Value, right: Val
     if type(left) is Seq and left.kind == "list" and node.op == "+":
         element = iteration.element(m, f, node.at, right, quiet=True)
         leaks.stored(m, f, node.at, left, element, "append", "+=")
+        if f.world.floor:
+            mutations.called(m, f, node.at, left, "extend")
         items = iteration.known_items(right)
         if items is not None and left.items is not None and left.token is f.token:
             left.items.extend(items)
@@ -233,6 +238,8 @@ def _same(a: dict[str, Value], b: dict[str, Value]) -> bool:
 
 def _for(m: Machine, f: Frame, node: ir.For) -> bool:
     iterable = expressions.evaluate(m, f, node.iter)
+    if f.world.floor:
+        side_effects.advanced(m, f, node.iter.at, iterable, "iteration")
     items = iteration.known_items(iterable)
     if items == []:
         return run_block(m, f, node.orelse)
@@ -268,13 +275,16 @@ def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
     before = dict(f.scope.vars)
     token, f.token = f.token, object()
     world = f.world
-    f.world = regions.guarded(m, f, node.handlers)
-    caught, f.caught = f.caught, f.caught or regions.catches_type_errors(node.handlers)
+    f.world = regions.guarded(f, node.handlers)
+    caught = f.caught
+    f.caught = regions.catching(f, node.handlers) or caught
     fallback = regions.catches_missing_names(node.handlers)
     m.guards += fallback
     reached = run_block(m, f, node.body)
     m.guards -= fallback
     f.world, f.caught = world, caught
+    if f.world.floor:
+        handlers.check(m, f, node)
     if reached and node.orelse:
         reached = run_block(m, f, node.orelse)
     out: dict[str, Value] | None = f.scope.vars if reached else None
@@ -361,11 +371,15 @@ def _del(m: Machine, f: Frame, node: ir.Del) -> bool:
         elif type(target) is ir.Sub:
             obj = expressions.evaluate(m, f, target.obj)
             index = expressions.evaluate(m, f, target.index)
+            if f.world.floor:
+                mutations.deleted(m, f, target.at, obj)
             for alt in alternatives(obj):
                 if type(alt) is Arr and not alt.host:
                     m.emit(f, ArrayStore, target.at, alt, op="delitem")
                 elif type(alt) in (Map, Seq):
                     subscripts.remove(alt, index)
+        elif type(target) is ir.Attr and f.world.floor:
+            mutations.deleted(m, f, target.at, expressions.evaluate(m, f, target.obj))
     return True
 
 

@@ -27,7 +27,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import arrays, calls, keys, leaks, operators
+from jitlint.link import arrays, calls, keys, leaks, operators, side_effects
 from jitlint.link.events import (
     STAGED_OR_BATCHED,
     confidence_of,
@@ -81,6 +81,8 @@ def _get_one(m: Machine, f: Frame, at: int, obj: Value, index: Value) -> Value:
     if t is Ext and m.catalogue.constant(a.dotted) == "indexer":
         return _built(m, f, at, a.dotted, index)
     if t in (Ext, Class):
+        if f.world.floor and t is Ext:
+            side_effects.called(m, f, at, f"{a.dotted}.__getitem__", Args([index]))
         return obj
     if t is Partial:
         return calls.call(m, f, at, obj, Args([index]))
@@ -358,6 +360,8 @@ def _store_one(
             widen(a, value)
     elif t is At:
         m.emit(f, ArrayStore, at, hurt(a.arr, STAGED_OR_BATCHED), op=op, what="")
+    elif t is Ext and f.world.floor:
+        side_effects.called(m, f, at, f"{a.dotted}.__setitem__", Args([index, value]))
     elif t is Inst:
         method = find_method(a, "__setitem__")
         if method is not None:

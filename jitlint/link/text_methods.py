@@ -23,7 +23,7 @@ from jitlint.infer.values import (
     py,
 )
 from jitlint.link.boxes import const_text, make_seq
-from jitlint.link.events import emit_format
+from jitlint.link.events import emit_format, text_of
 from jitlint.link.machine import Args, Frame, Machine
 
 MAX_TEXT: Final = 200
@@ -57,7 +57,7 @@ def call_text_method(m: Machine, f: Frame, at: int, text: Py, name: str, args: A
         return None
     if name == "format":
         _check_format(m, f, at, const_text(text), args)
-        return STR
+        return text_of((*args.pos, *args.kw.values()))
     folded = _fold(f, text, name, args)
     if folded is not None:
         return folded
@@ -138,4 +138,4 @@ def percent(m: Machine, f: Frame, at: int, text: Py, value: Value) -> Value:
             part = value.items[i] if i < len(value.items) else None
         if part is not None and emit_format(m, f, at, part, "%"):
             break
-    return STR
+    return text_of([value])

@@ -1,0 +1,69 @@
+"""JIT309: an exception handler in traced code that hides tracing errors or never runs (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import BakesConstant
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import Handler
+
+RULE = Rule(
+    code="JIT309",
+    name="trace-time-exception",
+    severity=Severity.WARNING,
+    summary="exception handler in traced code does not see run-time values",
+    explanation="""\
+Exceptions in a traced function are raised while JAX traces. The compiled program raises none: a division by zero gives
+`inf`, an index out of bounds is clamped. A handler for `ZeroDivisionError` or `IndexError` on traced values never runs.
+
+A broad handler has the opposite problem: JAX refuses `float(x)` or `if x > 0` on a tracer with a `TypeError`, the
+handler catches it, and the compiled function always takes the fallback, whatever the values are.
+""",
+    instead="""\
+Compute both answers and choose, or check values outside:
+
+```python
+return jnp.where(y == 0, 0.0, x / jnp.where(y == 0, 1.0, y))
+```
+
+`jax.experimental.checkify` turns run-time conditions into errors. Name the class (`jax.errors.ConcretizationTypeError`)
+when a handler is meant for tracing.
+""",
+    bad="""\
+@jax.jit
+def ratio(x, y):
+    try:
+        return x / y
+    except ZeroDivisionError:  # expect: JIT309
+        return 0.0
+
+
+ratio(1.0, 0.0)
+""",
+    good="""\
+@jax.jit
+def ratio(x, y):
+    return jnp.where(y == 0, 0.0, x / jnp.where(y == 0, 1.0, y))
+
+
+ratio(1.0, 0.0)
+""",
+    outcome=BakesConstant(),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/debugging/checkify_guide.html",
+)
+
+
+@RULE.on(Handler)
+def check(event: Handler) -> Report | None:
+    """Report handlers by what is wrong with them."""
+    name = f"`except {event.exception}`" if event.exception else "`except:`"
+    if event.problem == "never":
+        return Report(
+            f"{name} never runs for traced values: compiled code raises nothing",
+            "use `jnp.where` to choose, or check the values outside the traced function",
+        )
+    return Report(
+        f"{name} hides that JAX cannot trace this: the compiled function always takes the fallback",
+        "remove what cannot be traced; name `jax.errors.ConcretizationTypeError` if the handler is meant for it",
+    )
