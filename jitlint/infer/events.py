@@ -222,10 +222,8 @@ class ImportIdiom(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Mutation(Event):
-    """Traced code changes an object that is older than the trace. target: attribute, element, method (``what`` names
-    it), global, nonlocal, delete. name: of the attribute, variable or container. lost: the object is an argument of
-    the traced function, so what changes is a copy that nobody sees afterwards."""
+class UnsyncedClock(Event):
+    """A clock is read while the work it should measure may be running. callee: what was started."""
 
     target: str = "attribute"
     what: str = ""
@@ -254,13 +252,8 @@ AnyEvent = Union[
     KeyReuse,
     ConstantKey,
     JitCreation,
-    DonatedRead,
-    Capture,
-    DroppedUpdate,
-    SilentAnswer,
-    ImportIdiom,
-    Mutation,
-    Handler,
+    Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse, Leak, Effect, KeyReuse, ConstantKey
+    , DonatedRead, Capture, DroppedUpdate, SilentAnswer, ImportIdiom, UnsyncedClock
 ]
 
 RAISING = frozenset({Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse})

@@ -28,9 +28,10 @@ class HostCall:
 class HostCalls:
     """All notes. users: functions (None: the body of a module) in which a call gives arguments away.
 
-    callers: who calls a function of the project, by the function's number.
+    callers: who calls a function of the project, by the function's number. clocks: functions that read a clock.
     """
 
     calls: dict[tuple[str, int], HostCall] = field(default_factory=dict)
     users: set[tuple[str, FuncInfo | None]] = field(default_factory=set)
     callers: dict[int, set[tuple[str, FuncInfo | None]]] = field(default_factory=dict)
+    clocks: set[tuple[str, FuncInfo | None]] = field(default_factory=set)

@@ -11,7 +11,7 @@ from jitlint.catalogue.transforms import load_transforms
 from jitlint.infer.events import AnyEvent, ApiMisuse, Place, TracedFunction, TracedParameter
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import STR, Scope
-from jitlint.link import captures_judge, compilation, donation, roots, status
+from jitlint.link import captures_judge, compilation, donation, roots, status, timing
 from jitlint.link import modules as module_runner
 from jitlint.link.machine import Machine
 from jitlint.syntax import ir
@@ -76,6 +76,7 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     captures_judge.judge(m)
     _removed(m)
     donation.check(m)
+    timing.check(m)
     return Analysis(
         list(m.events.values()),
         _traced(m),

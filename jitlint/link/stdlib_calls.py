@@ -20,6 +20,7 @@ from jitlint.infer.values import (
     UNKNOWN,
     Arr,
     Ext,
+    ExtInst,
     Inst,
     Map,
     Partial,
@@ -367,6 +368,17 @@ def _texts(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return make_seq(f, "list", None, STR)
 
 
+def _clock(value: Value) -> Handler:
+    """Reads a clock, or calls what it is given between two readings; `timing` looks at the function afterwards."""
+
+    def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
+        if not f.world.level:
+            m.host_calls.clocks.add((f.module.name, f.fn))
+        return value
+
+    return handler
+
+
 def _fixed(value: Value, module: str, names: str) -> dict[str, Handler]:
     """Functions of a module that give one kind of Python value whatever their arguments are."""
     return {f"{module}.{name}": returns(value) for name in names.split()}
@@ -378,6 +390,7 @@ functools.update_wrapper typing.final typing.no_type_check typing.override typin
 typing_extensions.final typing_extensions.override typing_extensions.runtime_checkable typing.assert_type
 typing_extensions.assert_type
 """
+_CLOCKS: Final = "time perf_counter monotonic process_time thread_time"
 _LOGGED: Final = "critical debug error exception fatal info log warn warning basicConfig disable"
 
 STDLIB_CALLS: Final[dict[str, Handler]] = {
@@ -385,8 +398,13 @@ STDLIB_CALLS: Final[dict[str, Handler]] = {
     **{f"operator.{name}": handler for name, handler in _OPERATOR.items()},
     **ITERTOOLS_CALLS,
     **MATH_CALLS,
-    **_fixed(FLOAT, "time", "time perf_counter monotonic process_time thread_time"),
-    **_fixed(INT, "time", "time_ns perf_counter_ns monotonic_ns process_time_ns"),
+    **{f"time.{name}": _clock(FLOAT) for name in _CLOCKS.split()},
+    **{f"time.{name}_ns": _clock(INT) for name in _CLOCKS.split()},
+    **{f"datetime.datetime.{name}": _clock(ExtInst("datetime.datetime")) for name in ("now", "utcnow")},
+    "timeit.default_timer": _clock(FLOAT),
+    "timeit.timeit": _clock(FLOAT),
+    "timeit.repeat": _clock(Seq("list", None, FLOAT)),
+    "timeit.Timer": _clock(ExtInst("timeit.Timer")),
     **_fixed(STR, "time", "strftime ctime asctime"),
     **_fixed(NONE, "time", "sleep"),
     **_fixed(FLOAT, "random", "random"),

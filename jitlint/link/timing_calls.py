@@ -1,0 +1,149 @@
+"""What calls mean for a clock: reading it, starting work, waiting for it (layer: ``link``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from jitlint.infer.host_calls import HostCall
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import Func, Xform
+from jitlint.link import timing_walk
+from jitlint.link.timing_state import DONE, Pending, Work
+from jitlint.syntax import ir
+
+if TYPE_CHECKING:
+    from jitlint.link.timing_walk import Walker
+
+CLOCKS: Final = frozenset(
+    f"time.{name}{suffix}"
+    for name in ("time", "perf_counter", "monotonic", "process_time", "thread_time")
+    for suffix in ("", "_ns")
+) | frozenset({"timeit.default_timer", "datetime.datetime.now", "datetime.datetime.utcnow"})
+
+STOPWATCHES: Final = frozenset({"timeit.timeit", "timeit.repeat", "timeit.Timer"})
+
+WORK: Final = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.random.")
+CHEAP: Final = frozenset(
+    "array asarray zeros ones empty full arange linspace eye zeros_like ones_like full_like empty_like shape ndim size "
+    "dtype result_type finfo iinfo float32 float64 float16 bfloat16 int32 int64 int8 uint8 uint32 bool_ complex64 "
+    "key PRNGKey split fold_in issubdtype expand_dims reshape squeeze Precision".split()
+)
+"""Functions of these modules that nobody times."""
+
+WAITING: Final = frozenset({"jax.block_until_ready", "jax.device_get", "jax.effects_barrier", "time.sleep"})
+PASSIVE: Final = frozenset(
+    f"builtins.{name}"
+    for name in "len isinstance range enumerate zip iter next type id getattr hasattr map reversed callable list tuple "
+    "dict set super staticmethod classmethod property".split()
+)
+WAITING_METHODS: Final = frozenset(
+    "block_until_ready item tolist __array__ wait wait_until_finished result join".split()
+)
+WAITING_WORDS: Final = ("block", "sync", "wait", "ready", "barrier")
+CONTAINER_METHODS: Final = frozenset(
+    "append add insert extend setdefault appendleft items keys values get pop copy update replace index count".split()
+)
+
+
+def call(w: Walker, node: ir.Call) -> str:
+    """A call: what it gives, after what it does to the clocks."""
+    name = w.dotted(node.func)
+    if name in CLOCKS:
+        w.clock = (node.at, dict(w.state.readings))
+        return timing_walk.CLOCK
+    if name in STOPWATCHES:
+        return _stopwatch(w, node)
+    receiver = ""
+    if name is None and type(node.func) is ir.Attr:
+        receiver = timing_walk.evaluate(w, node.func.obj)
+    elif name is None and type(node.func) is not ir.Name:
+        timing_walk.evaluate(w, node.func)
+    kinds = [timing_walk.evaluate(w, arg.value) for arg in node.args]
+    held = timing_walk.DEVICE if timing_walk.DEVICE in kinds or receiver else ""
+    noted: HostCall | None = w.m.host_calls.calls.get((w.module.name, node.at))
+    if noted is not None and not noted.others:
+        return _known(w, node, noted, held)
+    if name is not None:
+        return _library(w, node, name, held)
+    if type(node.func) is ir.Attr:
+        return _method(w, node.func, receiver, held)
+    if held or _says_so(node.func):
+        w.state.waited()
+    return held
+
+
+def _says_so(node: Any) -> bool:
+    """Whether the callee's name says that it waits."""
+    name = node.name if type(node) is ir.Attr else node.id if type(node) is ir.Name else ""
+    return any(word in name.lower() for word in WAITING_WORDS)
+
+
+def _known(w: Walker, node: ir.Call, noted: HostCall, held: str) -> str:
+    if noted.jitted:
+        if noted.functions:
+            return held
+        w.state.started(Work(w.module.name, node.at, noted.target, True))
+        return timing_walk.DEVICE
+    return _reached(w, node, [w.summary_of(fn) for fn in noted.functions], held)
+
+
+def _reached(w: Walker, node: ir.Call, found: list[Pending], held: str) -> str:
+    works = [one for one in found if isinstance(one, Work)]
+    if DONE in found:
+        w.state.waited()
+    elif works and len(works) == len(found):
+        w.state.started(Work(w.module.name, node.at, works[0].name, False))
+        return timing_walk.DEVICE
+    return held
+
+
+def _library(w: Walker, node: ir.Call, name: str, held: str) -> str:
+    if name in WAITING:
+        w.state.waited()
+        return held
+    if name.startswith(WORK):
+        short = name.rpartition(".")[2]
+        if short not in CHEAP:
+            w.state.started(Work(w.module.name, node.at, f"{name}", False))
+        return timing_walk.DEVICE
+    if name not in PASSIVE and held and not name.startswith("jax."):
+        w.state.waited()
+    if name.startswith(("jax.tree.", "jax.tree_util.")) and held:
+        w.state.waited()  # the mapped function may wait for each leaf
+    return held
+
+
+def _method(w: Walker, func: ir.Attr, receiver: str, held: str) -> str:
+    if func.name in WAITING_METHODS or _says_so(func):
+        w.state.waited()
+        return held
+    if func.name in CONTAINER_METHODS:
+        if held and not receiver:
+            w.state.device.add(timing_walk.path_of(func.obj))
+        return held
+    if receiver and w.m.catalogue.array_method(func.name) is not None:
+        return held
+    if held:
+        w.state.waited()
+    return held
+
+
+def _stopwatch(w: Walker, node: ir.Call) -> str:
+    """``timeit.timeit(f)`` and the like call what they are given between two readings."""
+    timed = next((a.value for a in node.args if a.name in (None, "stmt") and not a.star), None)
+    fn: FuncInfo | None = None
+    if type(timed) is ir.Lambda:
+        fn = w.module.functions[timed.function]
+    elif type(timed) is ir.Name:
+        index = w.defined.get(timed.id)
+        value = w.module.scope.vars.get(timed.id)
+        if index is not None:
+            fn = w.module.functions[index]
+        elif type(value) is Func:
+            fn = value.fn
+        elif type(value) is Xform and value.spec.name == "jax.jit":
+            w.found.setdefault(node.at, Work(w.module.name, node.at, timed.id, True))
+    work = w.summary_of(fn) if fn is not None else None
+    if isinstance(work, Work):
+        w.found.setdefault(node.at, work)
+    return ""
