@@ -38,9 +38,9 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
         if fn.behaviour == "works" and fn.result == "array":
             tracer: Any = found
             return Arr(tracer.modes | f.world.here, None, None, tracer.why, f.world.level, tracer.weak)
-        return STATIC if fn.result == "static" else UNKNOWN
         if fn.behaviour == "false":
             m.emit(f, SilentAnswer, at, found, confidence_of(value), what=fn.name)
+        return STATIC if fn.result == "static" else UNKNOWN
     if fn.result == "static":
         return Py("dtype") if fn.name == "numpy.dtype" else STATIC
     if fn.result == "none":
