@@ -241,6 +241,13 @@ class Handler(Event):
 
 
 AnyEvent = Union[
+@dataclass(frozen=True, slots=True)
+class UnsyncedClock(Event):
+    """A clock is read while the work it should measure may be running. callee: what was started."""
+
+    callee: str = ""
+
+
     Truth,
     Convert,
     BadIndex,
