@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.metadata
 import json
 import os
+import queue
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,61 +28,55 @@ def _is_registered() -> bool:
     return any(point.name == "JIT" for point in points)
 
 
-async def _diagnostics(root: Path, name: str, texts: list[str]) -> list[list[object]]:
+def _diagnostics(root: Path, name: str, texts: list[str]) -> list[list[object]]:
     """What pylsp publishes for a document that is opened and then changed, without being saved."""
-    from lsprotocol import types
-    from pygls.lsp.client import BaseLanguageClient
+    from pylsp_jsonrpc.endpoint import Endpoint
+    from pylsp_jsonrpc.streams import JsonRpcStreamReader, JsonRpcStreamWriter
 
-    client = BaseLanguageClient("jitlint-tests", "1")
-    published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
-
-    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-    def _(params: types.PublishDiagnosticsParams) -> None:
-        published.put_nowait(params)
-
-    os.environ.setdefault("PYTHONPATH", str(ROOT))
-    await client.start_io(sys.executable, "-m", "pylsp")
     settings = json.loads((ROOT / "editors" / "pylsp.json").read_text(encoding="utf-8"))
     settings["pylsp"]["plugins"]["flake8"]["executable"] = str(Path(sys.executable).with_name("flake8"))
+    published: queue.Queue[list[dict[str, Any]]] = queue.Queue()
+    server = subprocess.Popen(
+        [sys.executable, "-m", "pylsp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     try:
-        await client.initialize_async(
-            types.InitializeParams(
-                capabilities=types.ClientCapabilities(), root_uri=root.as_uri(), process_id=os.getpid()
-            )
-        )
-        client.initialized(types.InitializedParams())
-        client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=settings))
+        handlers = {"textDocument/publishDiagnostics": lambda params: published.put(params["diagnostics"])}
+        client = Endpoint(handlers, JsonRpcStreamWriter(server.stdin).write)
+        reader = JsonRpcStreamReader(server.stdout)
+        threading.Thread(target=reader.listen, args=(client.consume,), daemon=True).start()
+        client.request("initialize", {"rootUri": root.as_uri(), "capabilities": {}}).result(60)
+        client.notify("initialized", {})
+        client.notify("workspace/didChangeConfiguration", {"settings": settings})
         uri = (root / name).as_uri()
         found: list[list[object]] = []
         for version, text in enumerate(texts):
+            document = {"uri": uri, "version": version}
             if version == 0:
-                item = types.TextDocumentItem(uri=uri, language_id="python", version=0, text=text)
-                client.text_document_did_open(types.DidOpenTextDocumentParams(text_document=item))
+                opened = {**document, "languageId": "python", "text": text}
+                client.notify("textDocument/didOpen", {"textDocument": opened})
             else:
-                client.text_document_did_change(
-                    types.DidChangeTextDocumentParams(
-                        text_document=types.VersionedTextDocumentIdentifier(uri=uri, version=version),
-                        content_changes=[types.TextDocumentContentChangeWholeDocument(text=text)],
-                    )
-                )
-            params = await asyncio.wait_for(published.get(), 60)
-            found.append([(d.code, d.range.start.line, d.range.start.character) for d in params.diagnostics])
-        await client.shutdown_async(None)
-        client.exit(None)
+                changes = {"textDocument": document, "contentChanges": [{"text": text}]}
+                client.notify("textDocument/didChange", changes)
+            shown = published.get(timeout=60)
+            found.append(
+                [(d["code"], d["range"]["start"]["line"], d["range"]["start"]["character"]) for d in shown]
+            )
+        return found
     finally:
-        await client.stop()
-    return found
+        server.kill()
+        server.wait(10)
 
 
 @pytest.mark.skipif(not _is_registered(), reason="jitlint is not installed, so flake8 cannot find it")
 def test_python_lsp_server_shows_findings_in_unsaved_text(project: Write) -> None:
     """The helper is only wrong because another file jits it."""
     pytest.importorskip("pylsp", reason="needs python-lsp-server")
-    pytest.importorskip("pygls", reason="needs pygls")
     root = project({"helper.py": "", "caller.py": CALLER})
-    opened, changed = asyncio.run(
-        _diagnostics(root, "helper.py", [HELPER, HELPER.replace("if x > 0", "if x is None")])
-    )
+    opened, changed = _diagnostics(root, "helper.py", [HELPER, HELPER.replace("if x > 0", "if x is None")])
     assert opened == [("JIT101", 1, 7)]
     assert changed == []
 
