@@ -147,8 +147,9 @@ class Effect(Event):
 class KeyReuse(Event):
     """A PRNG key is consumed again. api: the consuming library function, "" for one of the project.
 
-    how: again, split (it was split before), loop (the same place in an earlier turn), many (code that runs many
-    times, as a scan's body or under vmap, consumes a key that is the same each time).
+    how: again, split (it was split before), loop (the same place in an earlier turn), calls (the same place in an
+    earlier call of the function, which has the key from outside), many (code that runs many times, as a scan's body
+    or under vmap, consumes a key that is the same each time).
     """
 
     api: str = ""
@@ -222,8 +223,10 @@ class ImportIdiom(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class UnsyncedClock(Event):
-    """A clock is read while the work it should measure may be running. callee: what was started."""
+class Mutation(Event):
+    """Traced code changes an object that is older than the trace. target: attribute, element, method (``what`` names
+    it), global, nonlocal, delete. name: of the attribute, variable or container. lost: the object is an argument of
+    the traced function, so what changes is a copy that nobody sees afterwards."""
 
     target: str = "attribute"
     what: str = ""
@@ -240,7 +243,6 @@ class Handler(Event):
     exception: str = "Exception"
 
 
-AnyEvent = Union[
 @dataclass(frozen=True, slots=True)
 class UnsyncedClock(Event):
     """A clock is read while the work it should measure may be running. callee: what was started."""
@@ -248,6 +250,7 @@ class UnsyncedClock(Event):
     callee: str = ""
 
 
+AnyEvent = Union[
     Truth,
     Convert,
     BadIndex,
