@@ -262,8 +262,14 @@ AnyEvent = Union[
     KeyReuse,
     ConstantKey,
     JitCreation,
-    Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse, Leak, Effect, KeyReuse, ConstantKey
-    , DonatedRead, Capture, DroppedUpdate, SilentAnswer, ImportIdiom, UnsyncedClock
+    DonatedRead,
+    Capture,
+    DroppedUpdate,
+    SilentAnswer,
+    ImportIdiom,
+    Mutation,
+    Handler,
+    UnsyncedClock,
 ]
 
 RAISING = frozenset({Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse})
