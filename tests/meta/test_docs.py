@@ -40,3 +40,16 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "site" / "rules" / "JIT101.html").exists()
+
+
+def test_the_picture_shows_what_the_readme_says() -> None:
+    pytest.importorskip("rich", reason="needs rich")
+    done = subprocess.run(
+        [sys.executable, "tools/terminal_picture.py", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.strip() == ""
+    assert done.returncode == 0, done.stderr
