@@ -175,6 +175,19 @@ class JitCreation(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class VaryingArgument(Event):
+    """A compiled function is called again and again with an argument that makes it compile anew each time.
+
+    kind: static (a static argument that changes), fresh (a static argument that is a new object), filter (a Python
+    number that equinox takes as static), shape (a traced argument whose shape or structure changes). how: in words.
+    """
+
+    kind: str = "static"
+    parameter: str = ""
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DonatedRead(Event):
     """A buffer is read after a call took it over. name: what was given away, or "". callee: the donating function.
 
@@ -250,6 +263,16 @@ class UnsyncedClock(Event):
     callee: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class OutOfBounds(Event):
+    """An index that no array of that size has. index: the number, or "" for one written with the size; size: of the
+    axis. update: the method of ``.at[]`` that gets it, or ""."""
+
+    index: str = ""
+    size: str = ""
+    update: str = ""
+
+
 AnyEvent = Union[
     Truth,
     Convert,
@@ -262,6 +285,7 @@ AnyEvent = Union[
     KeyReuse,
     ConstantKey,
     JitCreation,
+    VaryingArgument,
     DonatedRead,
     Capture,
     DroppedUpdate,
@@ -270,6 +294,7 @@ AnyEvent = Union[
     Mutation,
     Handler,
     UnsyncedClock,
+    OutOfBounds,
 ]
 
 RAISING = frozenset({Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse})
