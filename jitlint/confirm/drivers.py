@@ -33,12 +33,13 @@ class Module:
     """What was read of a module.
 
     drivers: targets that need no arguments, in order. uses: for each top-level name and driver, the names that its
-    code mentions. functions: all, outermost first. examples: by first line of a function, the text of the comment.
+    code mentions. imports: as written, with the names that are taken from a module appended. functions: all, outermost first. examples: by first line of a function, the text of the comment.
     """
 
     source: str
     drivers: list[str] = field(default_factory=list)
     uses: dict[str, frozenset[str]] = field(default_factory=dict)
+    imports: list[str] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     examples: dict[int, str] = field(default_factory=dict)
     tree: ast.Module = field(default_factory=lambda: ast.Module([], []))
@@ -87,6 +88,7 @@ def read_module(source: str) -> Module | None:
     if any(isinstance(part, ast.Call) for node in tree.body if _is_loose(node) for part in ast.walk(node)):
         module.drivers.append("")
         module.uses[""] = frozenset(loose)
+    module.imports = _imports(tree)
     _examples(source, module)
     return module
 
@@ -199,6 +201,19 @@ def _targets(node: ast.stmt) -> list[str]:
     if isinstance(node, (ast.AnnAssign, ast.AugAssign)) and isinstance(node.target, ast.Name):
         return [node.target.id]
     return []
+
+
+def _imports(tree: ast.Module) -> list[str]:
+    found: dict[str, None] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update((alias.name, None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            found[base] = None
+            separator = "" if base.endswith(".") else "."
+            found.update((f"{base}{separator}{alias.name}", None) for alias in node.names)
+    return list(found)
 
 
 def _examples(source: str, module: Module) -> None:

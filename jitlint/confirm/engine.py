@@ -14,9 +14,10 @@ from jitlint.base.config import Settings
 from jitlint.base.result import CheckResult
 from jitlint.base.text import display_path
 from jitlint.confirm.memory import Memory
-from jitlint.confirm.plan import Planner, Sources, flag_for
+from jitlint.confirm.plan import Planner, flag_for
 from jitlint.confirm.pool import Answer, run_tasks
 from jitlint.confirm.protocol import Task
+from jitlint.confirm.reach import Sources
 from jitlint.confirm.verdict import Collected, Confirmation, Missed, collect, verdict
 from jitlint.driver.files import find_files
 from jitlint.driver.project import project_root
@@ -58,19 +59,15 @@ def confirm(
     """
     result = ConfirmResult(check(paths, settings, jobs=options.jobs, use_cache=options.use_cache))
     root = os.path.realpath(project_root(paths))
-    found = find_files(paths, settings.excluded, settings.directory)
-    sources = Sources(root, [os.path.realpath(path) for path in found.files])
+    named = _files(paths, settings)
+    sources = Sources(root, named, list(dict.fromkeys([*named, *_files([root], settings)])))
     findings = {
         number: finding
         for number, finding in enumerate(result.check.findings)
         if not finding.code.startswith("JIT0")
     }
     flags = {
-        number: flag_for(number, finding, _absolute(finding.path), sources)
-        for number, finding in findings.items()
-    }
-    related = {
-        number: list(dict.fromkeys(_absolute(step.path) for step in finding.related))
+        number: flag_for(number, finding, os.path.realpath(finding.path), sources)
         for number, finding in findings.items()
     }
     planner = Planner(sources, options.seconds, options.memory)
@@ -83,7 +80,7 @@ def confirm(
         answers = run(tasks)
         result.missed = _missed(answers)
         result.calls += sum(len(answer.calls) for answer in answers)
-    answers = run(planner.drive({number: (findings[number], flags[number]) for number in findings}, related))
+    answers = run(planner.drive({number: (findings[number], flags[number]) for number in findings}))
     result.calls += sum(len(answer.calls) for answer in answers)
     collect(answers, collected)
 
@@ -96,8 +93,8 @@ def confirm(
     return result
 
 
-def _absolute(path: str) -> str:
-    return os.path.realpath(path)
+def _files(paths: Sequence[str], settings: Settings) -> list[str]:
+    return [os.path.realpath(path) for path in find_files(paths, settings.excluded, settings.directory).files]
 
 
 class _Runner:

@@ -6,42 +6,20 @@ import ast
 import contextlib
 import os
 import re
-import tokenize
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from jitlint.base.diagnostic import Finding
-from jitlint.confirm.drivers import Function, Module, names_in, owner_of_decorator, reached, read_module
+from jitlint.confirm.drivers import Function, names_in, owner_of_decorator
 from jitlint.confirm.protocol import Call, Flag, Task
+from jitlint.confirm.reach import Reach, Sources
 from jitlint.confirm.statements import statement_around
-from jitlint.driver.project import Layout
 
-# Of other files, so many calls are tried for one finding.
-_FOREIGN = 6
-_OWN = 40
+# By the number of the finding.
+Findings = Mapping[int, "tuple[Finding, Flag]"]
 _TRANSFORMED = re.compile(r"`(?P<name>[^`]+)` (?:is|runs) ")
-
-
-@dataclass(slots=True)
-class Sources:
-    """The modules of a run, read when first asked for."""
-
-    root: str
-    files: Sequence[str]
-    _known: dict[str, Module | None] = field(default_factory=dict)
-
-    def module(self, path: str) -> Module | None:
-        """The module at an absolute path; None if it cannot be read."""
-        if path not in self._known:
-            try:
-                with tokenize.open(path) as stream:
-                    self._known[path] = read_module(stream.read())
-            except (OSError, SyntaxError, UnicodeError, ValueError, LookupError):
-                self._known[path] = None
-        return self._known[path]
 
 
 def flag_for(number: int, finding: Finding, path: str, sources: Sources) -> Flag:
@@ -59,19 +37,15 @@ class Planner:
 
     def __init__(self, sources: Sources, seconds: float, memory: int) -> None:
         self._sources = sources
-        self._layout = Layout(sources.root)
+        self._reach = Reach(sources)
         self._seconds = seconds
         self._memory = memory
 
-    def drive(self, findings: dict[int, tuple[Finding, Flag]], related: dict[int, list[str]]) -> list[Task]:
-        """Calls that are there: drivers that mention the flagged function, directly or not.
-
-        ``related``: for each finding the other files on its path.
-        """
+    def drive(self, findings: Findings) -> list[Task]:
+        """Calls that are there: tests, cases and scripts that reach the flagged function, by the names they mention."""
         calls: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-        for number, (_, flag) in findings.items():
-            own = [flag.path, *related[number]]
-            for path, targets in self._drivers(flag, own).items():
+        for number, (finding, flag) in findings.items():
+            for path, targets in self._reach.drivers(finding, flag).items():
                 for target in targets:
                     calls[path][target].append(number)
         flags = {number: flag for number, (_, flag) in findings.items()}
@@ -83,7 +57,7 @@ class Planner:
             tasks.append(self.task(path, listed, flags))
         return tasks
 
-    def search(self, findings: dict[int, tuple[Finding, Flag]]) -> list[Task]:
+    def search(self, findings: Findings) -> list[Task]:
         """Functions to find arguments for: what the transform on the path of each finding is applied to."""
         numbers: dict[tuple[str, str, int], list[int]] = defaultdict(list)
         calls: dict[tuple[str, str, int], Call] = {}
@@ -112,7 +86,7 @@ class Planner:
         """All drivers of all files, to find what the analysis missed."""
         known = {flag.number: flag for flag in flags}
         tasks = []
-        for path in self._sources.files:
+        for path in self._sources.named:
             module = self._sources.module(path)
             if module is not None and module.drivers:
                 tasks.append(self.task(path, [Call(target, []) for target in module.drivers], known, True))
@@ -122,85 +96,8 @@ class Planner:
         """Calls into the module at ``path``."""
         wanted = {number for call in calls for number in call.flags}
         carried = [flag for number, flag in flags.items() if all_flags or number in wanted]
-        name, search_path = self._import_of(path)
+        name, search_path = self._reach.import_of(path)
         return Task(path, name, self._sources.root, search_path, carried, calls, self._seconds, self._memory)
-
-    def _drivers(self, flag: Flag, own: list[str]) -> dict[str, list[str]]:
-        names = self._names(flag)
-        modules = {path: module for path in own if (module := self._sources.module(path)) is not None}
-        tables = [module.uses for module in modules.values()]
-        found: dict[str, list[str]] = {}
-        for path, module in modules.items():
-            chosen = [d for d in module.drivers if self._reaches(d, module, tables, names, flag, path)]
-            if chosen:
-                found[path] = chosen[:_OWN]
-        left = _FOREIGN
-        for path in self._importers(flag.path):
-            if path in modules or not left:
-                continue
-            foreign = self._sources.module(path)
-            if foreign is None:
-                continue
-            chosen = [d for d in foreign.drivers if names & reached(d, foreign, tables)][:left]
-            if chosen:
-                found[path] = chosen
-                left -= len(chosen)
-        return found
-
-    def _reaches(
-        self,
-        driver: str,
-        module: Module,
-        tables: list[dict[str, frozenset[str]]],
-        names: set[str],
-        flag: Flag,
-        path: str,
-    ) -> bool:
-        if not names:  # at module level: importing runs it
-            return driver == "" or path != flag.path or "" not in module.drivers
-        return driver in names or bool(names & reached(driver, module, tables))
-
-    def _names(self, flag: Flag) -> set[str]:
-        module = self._sources.module(flag.path)
-        top = module.top_name(flag.line) if module else ""
-        if top:
-            return {top}
-        # What a module-level statement binds stands for it: a lambda, a jitted function.
-        if module is not None:
-            for node in module.tree.body:
-                if node.lineno <= flag.line <= (node.end_lineno or node.lineno) and isinstance(
-                    node, ast.Assign
-                ):
-                    return {
-                        part.id for t in node.targets for part in ast.walk(t) if isinstance(part, ast.Name)
-                    }
-        return set()
-
-    def _importers(self, path: str) -> list[str]:
-        """Files that mention the module, tests first."""
-        stem = os.path.splitext(os.path.basename(path))[0]
-        if stem == "__init__":
-            stem = os.path.basename(os.path.dirname(path))
-        pattern = re.compile(rf"import\b.*\b{re.escape(stem)}\b|\bfrom\b.*\b{re.escape(stem)}\b.*\bimport\b")
-        found = []
-        for other in self._sources.files:
-            module = self._sources.module(other) if other != path else None
-            if module is not None and module.drivers and pattern.search(module.source):
-                found.append(other)
-        return sorted(found, key=lambda other: "test" not in os.path.basename(other))
-
-    def _import_of(self, path: str) -> tuple[str, list[str]]:
-        """The name to import a file by, and where imports start."""
-        directory, name = os.path.split(os.path.splitext(path)[0])
-        parts = [] if name == "__init__" else [name]
-        top = directory
-        while self._layout.is_package(top) and os.path.dirname(top) != top:
-            parts.insert(0, os.path.basename(top))
-            top = os.path.dirname(top)
-        root = self._sources.root
-        starts = [top, os.path.join(top, "src"), self._layout.start(path), root, os.path.join(root, "src")]
-        existing = [start for start in dict.fromkeys(starts) if os.path.isdir(start)]
-        return ".".join(parts) or name, existing
 
 
 def root_function(finding: Finding, flag: Flag, sources: Sources) -> tuple[str, Function] | None:

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import jitlint
 from jitlint.base.config import ConfigError
 from jitlint.confirm.protocol import Begin, Broken, Call, Died, Done, Frames, Seen, Task, encode, write_all
 from jitlint.confirm.sandbox import become_subreaper, children, end_children
@@ -138,13 +139,19 @@ class _Worker:
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
-            environment = os.environ | {"JAX_PLATFORMS": self._platform, "TF_CPP_MIN_LOG_LEVEL": "3"}
+            environment = os.environ | {
+                "JAX_PLATFORMS": self._platform,
+                "TF_CPP_MIN_LOG_LEVEL": "3",
+                "PYTHONPATH": _import_path(),
+            }
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "jitlint.confirm.template"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
+                stderr=None if os.environ.get("JITLINT_DEBUG") else subprocess.DEVNULL,
                 env=environment,
+                # Modules of the project must not take the place of others: it is not where imports start.
+                cwd=os.path.abspath(os.sep),
                 start_new_session=True,
             )
         return self._process
@@ -185,6 +192,13 @@ def _with_calls(task: Task, calls: list[Call]) -> Task:
     return Task(
         task.entry, task.module, task.root, task.search_path, task.flags, calls, task.seconds, task.memory
     )
+
+
+def _import_path() -> str:
+    """Where the worker finds this package, and what the user has set."""
+    own = os.path.dirname(os.path.dirname(os.path.abspath(jitlint.__file__)))
+    given = [os.path.abspath(part) for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
+    return os.pathsep.join(dict.fromkeys([own, *given]))
 
 
 def _why_no_jax() -> str:

@@ -1,0 +1,123 @@
+"""Which calls of the project may reach a finding, and how its files import each other (layer: ``confirm``)."""
+
+from __future__ import annotations
+
+import ast
+import os
+import tokenize
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from jitlint.base.diagnostic import Finding
+from jitlint.confirm.drivers import Module, reached, read_module
+from jitlint.confirm.protocol import Flag
+from jitlint.driver.project import Layout, is_test
+
+# So many calls are tried for one finding: in the files on its path, and in all others together.
+_NEAR = 40
+_FAR = 8
+# Larger projects are not searched for callers beyond what was named.
+_MOST_FILES = 4000
+
+
+@dataclass(slots=True)
+class Sources:
+    """The modules of a run, read when first asked for. named: what was asked for. files: all of the project."""
+
+    root: str
+    named: Sequence[str]
+    files: Sequence[str]
+    _known: dict[str, Module | None] = field(default_factory=dict)
+
+    def module(self, path: str) -> Module | None:
+        """The module at an absolute path; None if it cannot be read."""
+        if path not in self._known:
+            try:
+                with tokenize.open(path) as stream:
+                    self._known[path] = read_module(stream.read())
+            except (OSError, SyntaxError, UnicodeError, ValueError, LookupError):
+                self._known[path] = None
+        return self._known[path]
+
+
+class Reach:
+    """Answers for one project."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._layout = Layout(sources.root)
+        self._importing: dict[str, set[str]] | None = None
+
+    def drivers(self, finding: Finding, flag: Flag) -> dict[str, list[str]]:
+        """By file, the targets that may lead to the finding; nearer files first."""
+        steps = [(os.path.realpath(step.path), step.span.line) for step in finding.related]
+        places = [(flag.path, flag.line), *steps]
+        modules = {path: module for path, _ in places if (module := self._sources.module(path)) is not None}
+        tables = [module.uses for module in modules.values()]
+        names = {name for path, line in places if path in modules for name in _names_at(modules[path], line)}
+        found: dict[str, list[str]] = {}
+        for path, module in modules.items():
+            at_import = not _names_at(module, flag.line) and path == flag.path
+            chosen = [d for d in module.drivers if d in names or names & reached(d, module, tables)]
+            if at_import:  # importing runs the line, whatever else is called
+                chosen = [""] if "" in module.drivers else chosen or module.drivers[:1]
+            if chosen:
+                found[path] = chosen[:_NEAR]
+        left = _FAR
+        for path in self._importers(flag.path):
+            foreign = self._sources.module(path) if path not in modules else None
+            if foreign is None or not left:
+                continue
+            chosen = [d for d in foreign.drivers if d and names & reached(d, foreign, tables)][:left]
+            if chosen:
+                found[path] = chosen
+                left -= len(chosen)
+        return found
+
+    def import_of(self, path: str) -> tuple[str, list[str]]:
+        """The name to import a file by, and where imports start."""
+        directory, name = os.path.split(os.path.splitext(path)[0])
+        parts = [] if name == "__init__" else [name]
+        top = directory
+        while self._layout.is_package(top) and os.path.dirname(top) != top:
+            parts.insert(0, os.path.basename(top))
+            top = os.path.dirname(top)
+        root = self._sources.root
+        starts = [top]
+        module = self._sources.module(path)
+        for imported in module.imports if module else ():
+            first = imported.partition(".")[0]
+            if first:
+                starts.append(self._layout.search(directory, first))
+        starts += [os.path.join(top, "src"), self._layout.start(path), root, os.path.join(root, "src")]
+        existing = [start for start in dict.fromkeys(starts) if start and os.path.isdir(start)]
+        return ".".join(parts) or name, existing
+
+    def _importers(self, path: str) -> list[str]:
+        """Files that import the module, directly or not; tests first."""
+        if self._importing is None:
+            self._importing = defaultdict(set)
+            for other in self._sources.files[:_MOST_FILES]:
+                module = self._sources.module(other)
+                for imported in module.imports if module else ():
+                    for target in self._layout.resolve(other, imported):
+                        self._importing[os.path.realpath(target)].add(other)
+        found: set[str] = set()
+        waiting = [path]
+        while waiting:
+            fresh = self._importing.get(waiting.pop(), set()) - found
+            found |= fresh
+            waiting += fresh
+        return sorted(found - {path}, key=lambda other: (not is_test(other, self._sources.root), other))
+
+
+def _names_at(module: Module, line: int) -> set[str]:
+    """What the top-level code at a line is called: a function or class, or the variables that a statement binds."""
+    top = module.top_name(line)
+    if top:
+        return {top}
+    for node in module.tree.body:
+        if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            return {part.id for t in node.targets for part in ast.walk(t) if isinstance(part, ast.Name)}
+    return set()
