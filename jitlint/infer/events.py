@@ -178,11 +178,11 @@ class JitCreation(Event):
 class VaryingArgument(Event):
     """A compiled function is called again and again with an argument that makes it compile anew each time.
 
-    kind: static (a static argument that changes), fresh (a static argument that is a new object), filter (a Python
+    problem: static (a static argument that changes), fresh (a static argument that is a new object), filter (a Python
     number that equinox takes as static), shape (a traced argument whose shape or structure changes). how: in words.
     """
 
-    kind: str = "static"
+    problem: str = "static"
     parameter: str = ""
     how: str = ""
 

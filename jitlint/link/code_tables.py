@@ -34,12 +34,15 @@ class CodeTable:
         self.escaping: set[str] = set()
         self.returned: set[str] = set()
         self.called: dict[str, int] = {}
+        self._current = 0
+        self._statement_of: dict[int, int] = {}
         self._names: dict[int, frozenset[str]] = {}
         self._statements(body, ())
 
     def _statements(self, block: list[Any], outer: tuple[tuple[Any, list[Any]], ...]) -> None:
         for node in block:
             self.around[node.at] = outer
+            self._current = node.at
             self._statement(node)
             for name in _BLOCKS:
                 inner = getattr(node, name, None)
@@ -62,6 +65,7 @@ class CodeTable:
             self.returned.add(node.value.id)
         elif t is ir.FuncDef:
             self.bound.setdefault(node.name, []).append(node)
+            self._statement_of[id(node)] = self._current
             self._function(node.function)
         elif t is ir.ClassDef:
             self.bound.setdefault(node.name, []).append(None)
@@ -89,6 +93,7 @@ class CodeTable:
     def _bind(self, target: Any, value: Any) -> None:
         if type(target) is ir.Name:
             self.bound.setdefault(target.id, []).append(value)
+            self._statement_of[id(value)] = self._current
         elif type(target) in (ir.Tuple, ir.List):
             for part in target.elts:
                 self._bind(part, None)
@@ -113,6 +118,7 @@ class CodeTable:
             self.escaping.add(node.id)
         elif t is ir.Call:
             self.calls[node.at] = node
+            self._statement_of[id(node)] = self._current
             func = node.func
             if type(func) is ir.Name:
                 self.called[func.id] = self.called.get(func.id, 0) + 1
@@ -140,6 +146,59 @@ class CodeTable:
         if found is None:
             found = self._names[loop.at] = frozenset(_assigned(loop))
         return found
+
+    def maker(self, at: int) -> Any:
+        """The call or decorated definition that made a value at an origin, or None."""
+        call = self.calls.get(at)
+        if call is not None:
+            return call
+        for values in self.bound.values():
+            for value in values:
+                if type(value) is ir.FuncDef:
+                    node = self.module.functions[value.function].node
+                    if node.at == at or any(d.at == at for d in node.decorators):
+                        return value
+        return None
+
+    def runs_once(self, loop: Any, statement: int) -> bool:
+        """Whether the loop is left in the very turn in which the statement runs."""
+        for owner, block in self.around.get(statement, ()):
+            inside = owner is loop or self._within(owner, loop)
+            if inside and type(block[-1]) in (ir.Break, ir.Return, ir.Raise):
+                return True
+        return False
+
+    def stands_in(self, node: Any, loops: tuple[Any, ...]) -> bool:
+        """Whether a value that is assigned to a name, or a definition, is assigned in one of the loops."""
+        found = self._statement_of.get(id(node))
+        if found is None:
+            return False
+        return any(owner is loop for owner, _ in self.around[found] for loop in loops)
+
+    def call_stands_in(self, call: ir.Call, loops: tuple[Any, ...]) -> bool:
+        """Whether a call is written in one of the loops."""
+        found = self._statement_of.get(id(call))
+        return found is not None and any(owner is loop for owner, _ in self.around[found] for loop in loops)
+
+    def _within(self, node: Any, loop: Any) -> bool:
+        return any(owner is loop for owner, _ in self.around.get(node.at, ()))
+
+    def mentions_through(self, node: Any, names: frozenset[str]) -> frozenset[str]:
+        """Which of the names an expression depends on; functions among them stand for what they mention."""
+        found: set[str] = set()
+        seen: set[str] = set()
+        todo = set(self.mentions(node) & names)
+        while todo:
+            name = todo.pop()
+            seen.add(name)
+            values = self.bound.get(name, [])
+            functions = [v for v in values if type(v) in (ir.FuncDef, ir.Lambda)]
+            if values and len(functions) == len(values):
+                for value in functions:
+                    todo |= (names_below(self.module, value.function) & names) - seen
+            else:
+                found.add(name)
+        return frozenset(found)
 
     def mentions(self, node: Any) -> frozenset[str]:
         """The names that an expression or definition mentions, functions written in it included."""

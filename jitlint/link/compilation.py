@@ -10,10 +10,23 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import JitCreation, Step
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Bound, Func, Inst, Method, Partial, Union, Value, Xform, alternatives
-from jitlint.link import compilation_runs
+from jitlint.infer.values import (
+    Bound,
+    Class,
+    Ext,
+    Func,
+    Inst,
+    Method,
+    Partial,
+    Union,
+    Value,
+    Xform,
+    alternatives,
+)
+from jitlint.link import compilation_arguments, compilation_runs
 from jitlint.link.code_tables import CodeTable
 from jitlint.link.compilation_log import Birth, CallSite, PerCall
 from jitlint.link.machine import Frame, Machine
@@ -39,16 +52,6 @@ _ONCE: Final = frozenset({"__init__", "__post_init__", "__init_subclass__", "__n
 _MEMOS: Final = ("cache", "memo")
 
 
-def table_of(m: Machine, f: Frame) -> CodeTable:
-    """The code table of the function or module that runs in a frame."""
-    key = f.fn.id if f.fn is not None else -1 - id(f.module)
-    table = m.compilation.tables.get(key)
-    if table is None:
-        body = f.fn.body if f.fn is not None else f.module.tree.body
-        table = m.compilation.tables[key] = CodeTable(f.module, body)
-    return table
-
-
 def born(f: Frame, at: int, value: Value) -> None:
     """Remember that a value with its own identity is made here."""
     if f.births is None:
@@ -68,7 +71,7 @@ def after_call(m: Machine, f: Frame, node: ir.Call, callee: Value, result: Value
     if type(result) not in WATCHED:
         return
     func = _function(callee)
-    if func is None or (func.fn.id, id(result)) in m.compilation.fresh:
+    if type(callee) in (Ext, Class) if func is None else (func.fn.id, id(result)) in m.compilation.fresh:
         born(f, node.at, result)
 
 
@@ -87,7 +90,7 @@ def returned(m: Machine, f: Frame, value: Value) -> None:
         return
     if is_memo(fn):
         return
-    table = table_of(m, f)
+    table = m.compilation.table(f)
     for at, birth in (f.births or {}).items():
         if birth.value is value and _only_returned(table, at, birth):
             retraces, what = True, "function"
@@ -169,8 +172,10 @@ def _birth_of(f: Frame, table: CodeTable, func: Any, x: Xform) -> tuple[int, Bir
 
 
 def _called(m: Machine, f: Frame, node: ir.Call, x: Xform) -> None:
-    table = table_of(m, f)
+    table = m.compilation.table(f)
     found = _birth_of(f, table, node.func, x)
+    if found is None or not found[1].loops:
+        compilation_arguments.check(m, f, table, node, x)
     if found is None:
         return
     at, birth = found
@@ -178,10 +183,14 @@ def _called(m: Machine, f: Frame, node: ir.Call, x: Xform) -> None:
     if identity is None:
         return
     retraces, what = identity
+    key = (f.module.name, at)
     if birth.loops:
         _in_loop(m, f, table, node, at, birth, retraces, what)
-    elif f.fn is not None and not f.loops and not is_memo(f.fn) and f.fn.name not in _ONCE:
-        key = (f.module.name, at)
+    elif f.loops or _guarded(table, birth.statement, f.at):
+        m.compilation.kept.add(key)
+    elif f.fn is not None and not is_memo(f.fn) and f.fn.name not in _ONCE:
+        if not retraces and _is_local(f.fn, table, at):
+            return
         m.compilation.per_call.setdefault(key, PerCall(f, f.confidence, at, node.at, retraces, what))
 
 
@@ -219,6 +228,16 @@ def _identity(
     return False, "function"
 
 
+def _is_local(fn: FuncInfo, table: CodeTable, at: int) -> bool:
+    """Whether what is compiled comes from the function around, which may be given another one each time."""
+    node = table.maker(at)
+    while type(node) is ir.Call and node.args:
+        node = node.args[0].value
+    while type(node) is ir.Attr:
+        node = node.obj
+    return type(node) is not ir.Name or node.id in fn.node.local_names
+
+
 def _argument_is(table: CodeTable, at: int, kind: type) -> bool:
     call = table.calls.get(at)
     return call is not None and bool(call.args) and type(call.args[0].value) is kind
@@ -234,20 +253,77 @@ def _in_loop(
     retraces: bool,
     what: str,
 ) -> None:
-
-    key = ("loop", f.module.name, at)
+    key = (f.module.name, "jit", at)
     if key in m.compilation.done:
+        return
+    maker = table.maker(at)
+    loop = birth.loops[-1]
+    assigned = frozenset[str]().union(*[table.assigned(part) for part in birth.loops])
+    x: Any = birth.value
+    here = x.site == (f.module.name, at)
+    if (
+        maker is None
+        or (here and _varying_target(table, maker, assigned))
+        or table.runs_once(loop, birth.statement)
+    ):
+        return
+    amortised = len(f.loops) > len(birth.loops)
+    if _guarded(table, birth.statement, f.at):
+        return
+    varying = bool(table.mentions_through(maker, assigned))
+    if (amortised and (varying or not retraces)) or (varying and is_literal(loop)):
         return
     m.compilation.done.add(key)
     also: tuple[Step, ...] = ()
     if node.func.at != at:
         also = (Step(f.module.name, node.at, "it is called here"),)
-    m.emit(f, JitCreation, at, None, None, repeated="loop", retraces=retraces, what=what, also=also)
+    sure = retraces and not amortised and not varying
+    confidence = Confidence.CERTAIN if sure else Confidence.LIKELY
+    m.emit(f, JitCreation, at, None, confidence, repeated="loop", retraces=retraces, what=what, also=also)
+
+
+def _varying_target(table: CodeTable, maker: Any, assigned: frozenset[str]) -> bool:
+    """Whether the function that is compiled is another one at each turn: there is nothing to be found again."""
+    node = maker
+    while type(node) is ir.Call and node.args:
+        node = node.args[0].value
+    while type(node) is ir.Attr:
+        node = node.obj
+    if type(node) is not ir.Name or node.id not in assigned:
+        return False
+    return all(value is None or type(value) is ir.Call for value in table.bound.get(node.id, (None,)))
+
+
+def _guarded(table: CodeTable, made: int, called: int) -> bool:
+    """Whether the making stands under a condition that the call does not: it may happen once for many calls."""
+    inner = [node.at for node, _ in table.around.get(made, ()) if type(node) in (ir.If, ir.Try)]
+    outer = {node.at for node, _ in table.around.get(called, ())}
+    return made != called and any(at not in outer for at in inner)
+
+
+def is_literal(loop: Any) -> bool:
+    """Whether a loop goes through things that are written down: variants, not steps."""
+    iters = [part.iter for part in loop.fors] if type(loop) is ir.Comp else [getattr(loop, "iter", None)]
+    return any(has_display(node) for node in iters)
+
+
+def has_display(node: Any) -> bool:
+    """Whether an iterable is, or is made of, a written tuple, list, set or dict."""
+    if type(node) in (ir.Tuple, ir.List, ir.Set, ir.Dict):
+        return True
+    if type(node) is ir.Call:
+        func = node.func
+        if type(func) is ir.Attr and has_display(func.obj):
+            return True
+        return any(has_display(arg.value) for arg in node.args)
+    return False
 
 
 def finish(m: Machine) -> None:
     """Record what could only be told at the end: compiled functions made by functions that run many times."""
-    for found in m.compilation.per_call.values():
+    for key, found in m.compilation.per_call.items():
+        if key in m.compilation.kept:
+            continue
         many = compilation_runs.runs_many(m, found.frame.fn)
         if many is None:
             continue
@@ -258,3 +334,4 @@ def finish(m: Machine) -> None:
             f, JitCreation, found.at, None, many.confidence, repeated="call",
             retraces=found.retraces, what=found.what, also=many.also,
         )  # fmt: skip
+    compilation_arguments.finish(m)

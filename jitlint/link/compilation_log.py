@@ -43,12 +43,38 @@ class CallSite:
     loops: tuple[Any, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An argument of a call of a compiled function, to be asked of the callers of the function around."""
+
+    frame: Frame
+    confidence: Confidence
+    table: CodeTable
+    node: Any
+    arg: Any
+    parameter: str
+    static: bool
+    filter: bool
+
+
 @dataclass(slots=True)
 class CompilationLog:
-    """What the analysis has seen. fresh: per function, results that it made itself and whether they retrace."""
+    """What the analysis has seen. fresh: per function, results that it made itself and whether they retrace. kept: compiled functions that serve more
+    than one call each."""
 
     tables: dict[int, CodeTable] = field(default_factory=dict)
     fresh: dict[tuple[int, int], tuple[Value, bool, str]] = field(default_factory=dict)
     per_call: dict[tuple[str, int], PerCall] = field(default_factory=dict)
+    questions: dict[tuple[str, int], Question] = field(default_factory=dict)
+    kept: set[tuple[str, int]] = field(default_factory=set)
     sites: dict[int, dict[tuple[str, int], CallSite]] = field(default_factory=dict)
     done: set[tuple[str, str, int]] = field(default_factory=set)
+
+    def table(self, f: Frame) -> CodeTable:
+        """The code table of the function or module that runs in a frame."""
+        key = f.fn.id if f.fn is not None else -1 - id(f.module)
+        table = self.tables.get(key)
+        if table is None:
+            body = f.fn.body if f.fn is not None else f.module.tree.body
+            table = self.tables[key] = CodeTable(f.module, body)
+        return table

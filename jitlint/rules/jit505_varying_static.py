@@ -1,0 +1,73 @@
+"""JIT505: a static argument is another one at every call (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Retraces
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import VaryingArgument
+
+RULE = Rule(
+    code="JIT505",
+    name="varying-static",
+    severity=Severity.WARNING,
+    summary="static argument that changes at every call",
+    explanation="""\
+A static argument is part of the compiled program: for each new value JAX traces and compiles again and keeps the old
+programs too. Values are compared with `==` and `hash`, so a new lambda, a new `functools.partial` or a new instance of
+a class without `__eq__` and `__hash__` is a new value each time, even when nothing about it has changed.
+
+A loop counter, a learning rate, a label with a number in it are such values. `equinox.filter_jit` takes every argument
+that is not an array as static, Python numbers included.
+""",
+    instead="""\
+Leave out of `static_argnums` what the function only computes with, and give `filter_jit` an array
+(`jnp.asarray(rate)`). Make objects and functions once, before the loop, or give their class `__eq__` and `__hash__`
+(a frozen dataclass has both).
+""",
+    bad="""\
+@jax.jit(static_argnames="turn")
+def step(x, turn):
+    return x * turn
+
+
+x = 1.0
+for i in range(5):
+    x = step(x, turn=i)  # expect: JIT505
+""",
+    good="""\
+@jax.jit
+def step(x, turn):
+    return x * turn
+
+
+x = 1.0
+for i in range(5):
+    x = step(x, turn=i)
+""",
+    outcome=Retraces(),
+    since="0.2",
+    reference="https://docs.jax.dev/en/latest/jit-compilation.html#marking-arguments-as-static",
+)
+
+
+@RULE.on(VaryingArgument)
+def check(event: VaryingArgument) -> Report | None:
+    """Report static arguments that vary or are new objects; ``how`` says in which way."""
+    if event.problem == "shape":
+        return None
+    named = f" `{event.parameter}`" if event.parameter else ""
+    if event.problem == "fresh":
+        return Report(
+            f"the static argument{named} is {event.how} at every call, equal only to itself, so JAX compiles every time",
+            "make it once and pass the same object, or give its class `__eq__` and `__hash__`",
+        )
+    if event.problem == "filter":
+        return Report(
+            f"`filter_jit` takes the Python number{named} as static, and it is {event.how}: JAX compiles for each value",
+            "pass an array instead: `jnp.asarray({expr})`",
+        )
+    return Report(
+        f"the static argument{named} is {event.how}, and JAX compiles again for each value",
+        "do not make it static if the function only computes with it; otherwise pass few different values",
+    )
