@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from jitlint.base.outcome import Advisory, Raises, RunsOnce
 from jitlint.confirm.loading import Loader, runner
-from jitlint.confirm.observe import Observation, Raised, Runs
+from jitlint.confirm.observe import Observation, Runs
 from jitlint.confirm.protocol import Begin, Call, Done, Flag, Message, Result, Seen, Task
 from jitlint.confirm.witness import Statement, evidence
 from jitlint.driver.registry import rules
@@ -55,6 +55,7 @@ def statement_of(flag: Flag) -> Statement:
 
 
 def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
+    loader.loads = 0
     watch = {(flag.path, flag.line): frozenset(flag.names) for flag in flags}
     once = Runs(runner(loader, call, 1), loader.is_project, watch)
     jitted = once.jitted
@@ -63,9 +64,7 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Tas
     stage = ""
     if jitted.raised is not None:
         problem = str(jitted.raised)
-        # Nothing of the module's functions ran: it is the import that failed.
-        if not _reached(jitted, flags) and _is_import_error(jitted.raised, task.entry):
-            stage = "import"
+        stage = "" if loader.loads else "import"
     results = [judge(flag, once) for flag in flags]
     open_flags = [flag for flag, result in zip(flags, results) if _may_need_more(flag, result)]
     if open_flags and call.target not in ("", "__main__"):
@@ -75,15 +74,6 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Tas
             again.get(r.number, r) if again.get(r.number, r).status == "confirmed" else r for r in results
         ]
     return Seen(number, results, _words(call, task), problem, stage, strays)
-
-
-def _is_import_error(raised: Raised, entry: str) -> bool:
-    """Whether the exception came out of importing something."""
-    return raised.kind in ("ModuleNotFoundError", "ImportError") or not raised.places
-
-
-def _reached(seen: Observation, flags: list[Flag]) -> bool:
-    return any(seen.lines[place] for flag in flags for place in statement_of(flag).places)
 
 
 def _may_need_more(flag: Flag, result: Result) -> bool:

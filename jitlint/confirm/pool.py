@@ -9,9 +9,11 @@ import contextlib
 import os
 import queue
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -52,7 +54,9 @@ def run_tasks(
     for index in sorted(range(len(tasks)), key=lambda index: -len(tasks[index].calls)):
         waiting.put(index)
     errors: list[BaseException] = []
-    workers = [_Worker(platform) for _ in range(max(1, min(jobs, len(tasks))))]
+    # Whatever happens to the workers, their folders go with this one.
+    folder = tempfile.mkdtemp(prefix="jitlint-")
+    workers = [_Worker(platform, folder) for _ in range(max(1, min(jobs, len(tasks))))]
 
     def serve(worker: _Worker) -> None:
         try:
@@ -76,6 +80,7 @@ def run_tasks(
         for worker in workers:
             worker.stop()
         end_children(ours)  # what a worker that was killed from inside has left behind
+        shutil.rmtree(folder, ignore_errors=True)
     if errors:
         raise errors[0]
     return answers
@@ -84,8 +89,9 @@ def run_tasks(
 class _Worker:
     """One template process at a time, started when needed."""
 
-    def __init__(self, platform: str) -> None:
+    def __init__(self, platform: str, folder: str) -> None:
         self._platform = platform
+        self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self._proved = False
 
@@ -145,7 +151,7 @@ class _Worker:
                 "PYTHONPATH": _import_path(),
             }
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "jitlint.confirm.template"],
+                [sys.executable, "-m", "jitlint.confirm.template", self._folder],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=None if os.environ.get("JITLINT_DEBUG") else subprocess.DEVNULL,

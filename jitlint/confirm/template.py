@@ -1,6 +1,6 @@
 """The worker's main process: imports JAX once, forks a child per task, watches it (layer: ``confirm``).
 
-Started as ``python -m jitlint.confirm.template``; reads tasks from its standard input and answers on its standard
+Started as ``python -m jitlint.confirm.template FOLDER``, where its children work; reads tasks from its standard input and answers on its standard
 output. Never imports user code itself, and never starts a JAX backend: threads do not survive a fork.
 """
 
@@ -61,7 +61,7 @@ def main() -> int:
 
 
 def _serve(task: Task, tasks: int, answers: int) -> None:
-    directory = tempfile.mkdtemp(prefix="jitlint-")
+    directory = tempfile.mkdtemp(dir=sys.argv[1])
     reader, writer = os.pipe()
     try:
         child = os.fork()
