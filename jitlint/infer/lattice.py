@@ -56,7 +56,7 @@ def freeze(value: Value, depth: int = 3) -> object:
         return (a.kind, a.const) if isinstance(a.const, _HASHABLE_CONST) else (a.kind,)
     if t is Arr:
         named = a.key is not None
-        return ("a", a.modes, a.dtype, a.rank, a.weak, a.host, a.level if a.modes else 0, named)
+        return ("a", a.modes, a.dtype, a.rank, a.weak, a.host, a.level if a.modes else 0, named, a.dims)
     if t is Tree:
         return ("t", a.modes, a.weak, a.evidence, a.level)
     if t is Func:
@@ -182,10 +182,12 @@ def _merge(a: Value, b: Value, depth: int, known: _Known) -> Value | None:
         dtype = x.dtype if x.dtype == y.dtype else None
         rank = x.rank if x.rank == y.rank else None
         key = x.key if x.key is y.key else either(x.key, y.key)
-        covers = key == x.key and x.modes == y.modes and x.level >= y.level
+        covers = key == x.key and x.modes == y.modes and x.level >= y.level and x.dims in (None, y.dims)
         if covers and dtype == x.dtype and rank == x.rank:
             return a
-        return Arr(x.modes | y.modes, dtype, rank, x.why, max(x.level, y.level), x.weak, x.host, key)
+        out = Arr(x.modes | y.modes, dtype, rank, x.why, max(x.level, y.level), x.weak, x.host, key)
+        out.dims = x.dims if x.dims == y.dims else None
+        return out
     if t is Tree:
         if bool(x.modes) != bool(y.modes):
             return None

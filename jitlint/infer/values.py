@@ -90,10 +90,11 @@ class Arr(Value):
     dtype: bool, int, float, complex, key, number (an integer that gives way to other types, as a Python number
     does) or None. rank: number of axes or None. weak: only perhaps traced.
     why: "parameter `x` of `f`". scalar_python: a Python number became this tracer at a boundary.
-    key: which PRNG key (or array of keys) this is, None when it is none or when that is not known.
+    key: which PRNG key (or array of keys) this is, None when it is none or when that is not known. dims: the sizes of
+    the axes of an array made here of constants, None for those that are not known, and None when none is.
     """
 
-    __slots__ = ("dtype", "host", "key", "level", "modes", "rank", "weak", "why")
+    __slots__ = ("dims", "dtype", "host", "key", "level", "modes", "rank", "weak", "why")
 
     def __init__(
         self,
@@ -108,6 +109,7 @@ class Arr(Value):
     ) -> None:
         self.modes = modes
         self.key = key
+        self.dims: tuple[int | None, ...] | None = None
         self.dtype = dtype
         self.rank = rank
         self.why = why
@@ -395,14 +397,18 @@ class Xform(Value):
 
 
 class At(Value):
-    """``x.at`` (index None) or ``x.at[index]``. problem: set when the index itself was refused already."""
+    """``x.at`` (index None) or ``x.at[index]``. problem: set when the index itself was refused already.
 
-    __slots__ = ("arr", "index", "problem")
+    beyond: the size that the index certainly passes, or "".
+    """
+
+    __slots__ = ("arr", "beyond", "index", "problem")
 
     def __init__(self, arr: Value, index: Value | None = None, problem: bool = False) -> None:
         self.arr = arr
         self.index = index
         self.problem = problem
+        self.beyond = ""
 
 
 class Super(Value):

@@ -21,7 +21,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import pytrees
+from jitlint.link import bounds, pytrees
 from jitlint.link.events import STAGED_OR_BATCHED, confidence_of, hurt, tracer_inside
 from jitlint.link.machine import Args, Frame, Machine
 
@@ -310,7 +310,10 @@ def _value(
         dtype = "float"
     elif name in ("array", "asarray") and dtype == "int" and bound and type(bound[0][1]) is Py:
         dtype = "number"
-    return Arr(modes, dtype, _rank(name, bound, by_name, receiver), why, level)
+    out = Arr(modes, dtype, _rank(name, bound, by_name, receiver), why, level)
+    if name in bounds.MAKERS and receiver is None:
+        out.dims = bounds.dims_of(name, by_name)
+    return out
 
 
 def _plain_dtype(kind: str) -> str | None:

@@ -31,6 +31,7 @@ from jitlint.infer.values import (
     Xform,
 )
 from jitlint.link import (
+    bounds,
     classes,
     compilation,
     effects,
@@ -208,6 +209,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     caught = f.caught if f.caught is not None and f.caught.traced else None
     if caught is not None:
         guessed = (guessed, caught.place.module, caught.place.at)
+    bounds.leave_out(bound)
     first = m.key_count
     key_parameters.name_all(m, func, bound)
     if f.many is not None and m.key_count > first:

@@ -9,6 +9,7 @@ from jitlint.infer.host_calls import HostCall
 from jitlint.infer.program import FuncInfo
 from jitlint.link.donation_state import Kill, Term, fresh, join
 from jitlint.link.donation_walker import TURNS, Summary, Walker, initial
+from jitlint.link.ir_walk import path_text
 from jitlint.syntax import ir
 
 METADATA: Final = frozenset(
@@ -288,19 +289,6 @@ def _call_jitted(w: Walker, node: ir.Call, call: HostCall) -> Term:
     for value, term, array in given:
         w.state.kill(term, Kill(w.module.name, node.at, call.target, path_text(value), array))
     return fresh()
-
-
-def path_text(node: Any) -> str:
-    """A name, attribute path or constant subscript as text, else ""."""
-    if type(node) is ir.Name:
-        return node.id
-    if type(node) is ir.Attr:
-        owner = path_text(node.obj)
-        return f"{owner}.{node.name}" if owner else ""
-    if type(node) is ir.Sub and type(node.index) is ir.Const:
-        owner = path_text(node.obj)
-        return f"{owner}[{node.index.value!r}]" if owner else ""
-    return ""
 
 
 def _bound(node: ir.Call, call: HostCall, fn: FuncInfo, receiver: Any) -> dict[str, Any] | None:

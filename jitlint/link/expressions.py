@@ -11,9 +11,26 @@ from typing import Any
 
 from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join
-from jitlint.infer.values import NONE, STR, UNKNOWN, Ext, Map, Py, Scope, Seq, SliceVal, Tup, Value, py
+from jitlint.infer.values import (
+    NONE,
+    STR,
+    UNKNOWN,
+    Arr,
+    At,
+    Ext,
+    Map,
+    Py,
+    Scope,
+    Seq,
+    SliceVal,
+    Tree,
+    Tup,
+    Value,
+    py,
+)
 from jitlint.link import (
     attributes,
+    bounds,
     branches,
     calls,
     compilation,
@@ -146,6 +163,8 @@ def _sub(m: Machine, f: Frame, node: ir.Sub) -> Value:
     obj = evaluate(m, f, node.obj)
     index = evaluate(m, f, node.index)
     value = subscripts.get(m, f, node.at, obj, index, node.index)
+    if type(obj) is Arr or type(obj) is At or type(obj) is Tree:
+        bounds.check_written(m, f, node, obj, index, value)
     if f.world.floor and (type(obj) is Map or type(obj) is Seq):
         m.captures.load_item(f, node.at, node.obj.at, obj, index, value)
     return value

@@ -29,12 +29,12 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
+from jitlint.link import xforms
 from jitlint.link.ir_walk import names_read
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
 from jitlint.link.pytrees import constant_strings
 from jitlint.link.signatures import Signature, describe, signature
-from jitlint.link.xforms import constant_ints
 
 NOTED: Final = frozenset({Xform, Func, Bound, Partial, Union, Inst})
 """Types of callee that `note` wants to see."""
@@ -120,7 +120,9 @@ def _donated(x: Xform, positional: list[str], given: int) -> tuple[set[int], set
     names: set[str] = set()
     if "donate_argnums" in options:
         count = len(positional) or given
-        nums = {n % count if n < 0 and count else n for n in constant_ints(options["donate_argnums"]) or ()}
+        nums = {
+            n % count if n < 0 and count else n for n in xforms.constant_ints(options["donate_argnums"]) or ()
+        }
     if "donate_argnames" in options:
         names = set(constant_strings(options["donate_argnames"]))
     if not names:

@@ -41,8 +41,14 @@ def names_read(fn: FuncInfo) -> set[str]:
     return found
 
 
-def walks_all(fn: FuncInfo) -> Iterator[Any]:
-    """Every node of a function, those of inner functions included."""
-    yield from nodes(fn.body)
-    for inner in inner_functions(fn.module, fn.body):
-        yield from nodes(inner.body)
+def path_text(node: Any) -> str:
+    """A name, attribute path or constant subscript as text, else ""."""
+    if type(node) is ir.Name:
+        return node.id
+    if type(node) is ir.Attr:
+        owner = path_text(node.obj)
+        return f"{owner}.{node.name}" if owner else ""
+    if type(node) is ir.Sub and type(node.index) is ir.Const:
+        owner = path_text(node.obj)
+        return f"{owner}[{node.index.value!r}]" if owner else ""
+    return ""

@@ -260,6 +260,7 @@ class Machine:
     properties_by_name: dict[str, list[tuple[ClassInfo, Value]]] = field(default_factory=dict)
     methods_by_name: dict[str, list[tuple[ClassInfo, Func]]] = field(default_factory=dict)
     host_calls: HostCalls = field(default_factory=HostCalls)
+    sizes: dict[Any, Any] = field(default_factory=dict)
 
     def contain(self, module: str, run: Callable[[], Value]) -> Value:
         """Run one function; an internal error there costs its file, not the whole analysis."""

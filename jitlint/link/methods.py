@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.infer.events import OutOfBounds
 from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.values import (
     NONE,
@@ -22,7 +23,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link import arrays, calls, captures, containers, numpy_calls, side_effects
+from jitlint.link import arrays, bounds, calls, captures, containers, numpy_calls, side_effects
 from jitlint.link.events import emit_convert, hurt
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
@@ -106,7 +107,15 @@ def _update(m: Machine, f: Frame, at: int, obj: At, name: str, args: Args) -> Va
         modes |= traced_modes(value)
         why = why or why_of(value)
     base = next((x for x in alternatives(obj.arr) if type(x) is Arr), None)
-    return Arr(modes, base.dtype if base else None, base.rank if base else None, why, f.world.level)
+    out = Arr(modes, base.dtype if base else None, base.rank if base else None, why, f.world.level)
+    if "mode" not in args.kw and obj.index is not None:
+        if obj.beyond:
+            m.emit(f, OutOfBounds, at, base, index="", size=obj.beyond, update=name)
+        elif type(obj.arr) is Arr:
+            bounds.check(m, f, at, obj.arr, obj.index, name)
+    if type(obj.arr) is Arr and name != "get":
+        out.dims = obj.arr.dims
+    return out
 
 
 def _transformed(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Value:

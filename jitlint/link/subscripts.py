@@ -27,7 +27,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import arrays, calls, keys, leaks, operators, side_effects
+from jitlint.link import arrays, bounds, calls, keys, leaks, operators, side_effects
 from jitlint.link.events import (
     STAGED_OR_BATCHED,
     confidence_of,
@@ -160,6 +160,8 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
             return UNKNOWN
     elif check_index(m, f, at, arr, index):
         return UNKNOWN
+    if arr.dims is not None:
+        bounds.check(m, f, at, arr, index)
     modes = arr.modes | (f.world.here if not arr.host or traced is not None else 0)
     why = arr.why
     weak = arr.weak
