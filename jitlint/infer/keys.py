@@ -67,7 +67,10 @@ def either(a: Key | None, b: Key | None) -> Key | None:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A consumption: the key, what for (``draw`` or a library's own stream), where, and the consuming call."""
+    """A consumption: the key, what for (``draw`` or a library's own stream), where, and the consuming call.
+
+    site: the call in the function at hand through which it happens; the same as the place for a direct use.
+    """
 
     key: Key
     stream: str
@@ -75,6 +78,7 @@ class Use:
     at: int
     function: str
     api: str
+    site: tuple[str, int]
 
 
 class Runs:

@@ -26,7 +26,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import calls, expressions, guesses, libraries, parameters, pytrees, statements
+from jitlint.link import calls, expressions, guesses, libraries, parameters, pytrees, regions, statements
 from jitlint.link.kinds import find_method, mro
 from jitlint.link.machine import HOST, Args, Frame, Machine
 from jitlint.syntax import ir
@@ -308,6 +308,8 @@ def inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
         type(base) is Ext and base.dotted.startswith("chex.") for cls in mro(obj.cls) for base in cls.bases
     ):
         return Ext("jax.jit")  # chex runs a test once with `self.variant` as `jax.jit`
+    if name in regions.EXPECTED_METHODS and obj.cls.extern:
+        return Ext(f"unittest.case.TestCase.{name}")
     return UNKNOWN
 
 

@@ -8,6 +8,7 @@ objects do with keys (`jitlint.link.key_libraries`).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ from jitlint.infer.values import (
     NONE,
     Arr,
     Inst,
+    L,
     Map,
     Partial,
     Py,
@@ -41,6 +43,9 @@ HARMLESS = frozenset({"key_data", "key_impl", "key_dtype", "wrap_key_data", "clo
 
 DRAW = "draw"
 """The stream of the key's own bits; libraries that fold a name into the key have streams of their own."""
+
+SHUFFLE = "shuffle"
+"""As `DRAW`, but several arrays are often permuted with one key, to keep them aligned."""
 
 MAX_LOG = 64
 DEPTH = 4
@@ -121,8 +126,9 @@ def random_call(m: Machine, f: Frame, at: int, name: str, args: Args, out: Value
     again = False
     keys = keys_of(given)
     if short not in HARMLESS:
+        stream = SHUFFLE if short == "permutation" and type(args.get(1, "x")) is not Py else DRAW
         for key in keys:
-            again = use(m, f, at, key, DRAW, name) or again
+            again = use(m, f, at, key, stream, name) or again
     if type(out) is not Arr or out.dtype != "key":
         return out
     parent = keys[0] if len(keys) == 1 and not again else None
@@ -145,6 +151,7 @@ def _made(m: Machine, f: Frame, at: int, short: str, args: Args, out: Value) -> 
         return out
     if not isinstance(const, int):
         return named(m, out)
+    m.key_makers.setdefault((f.scope.key, const), set()).add(at)
     if f.world.here & S:
         m.emit(f, ConstantKey, at, None, api=f"{RANDOM}{short}")
     place = (None, ("const", f.scope.key, const))
@@ -169,6 +176,7 @@ def item(m: Machine, arr: Arr, index: int) -> Arr:
 
 def earlier(table: dict[Any, Use], key: Key, stream: str) -> Use | None:
     """The use that makes this one a repetition, or None."""
+    stream = DRAW if stream == SHUFFLE else stream
     found = table.get((key, stream))
     if found is not None:
         return found
@@ -198,29 +206,70 @@ def use(
     if f.key_log is None or f.world.excused:
         return False
     module, where, function = place if place is not None else (f.module.name, at, f.qualname)
-    this = Use(key, stream, module, where, function, api)
+    this = Use(key, stream, module, where, function, api, (f.module.name, at))
     state: Any = f.scope.vars.get(USES)
     table = state.table if state is not None else {}
     found = earlier(table, key, stream)
+    if found is not None and _is_meant(f, this, found):
+        return False
     if found is not None:
         _report(m, f, this, found)
     else:
-        table = {**table, (key, stream): this}
+        slot = DRAW if stream == SHUFFLE else stream
+        table = {**table, (key, slot): this}
         if key.step[0] == "item":
-            table.setdefault((key.parent, "part", stream), this)
+            table.setdefault((key.parent, "part", slot), this)
         f.scope.vars[USES] = KeyUses(table)
     if len(f.key_log) < MAX_LOG and all(u.key != key or u.stream != stream for u in f.key_log):
         f.key_log.append(this)
     return found is not None
 
 
+def _is_meant(f: Frame, this: Use, found: Use) -> bool:
+    """Arrays permuted alike; a function of something else evaluated at several places of one function, and derived."""
+    if this.stream == found.stream == SHUFFLE:
+        return True
+    captured = (this.module, this.at) != this.site and (found.module, found.at) != found.site
+    return captured and this.site != found.site and bool(f.world.modes & L)
+
+
 def _report(m: Machine, f: Frame, this: Use, found: Use, how: str = "") -> None:
-    if not how:
-        same = (found.module, found.at) == (this.module, this.at)
-        how = "loop" if same else "split" if found.api == f"{RANDOM}split" else "again"
-    also = () if how in ("loop", "many") else (Step(found.module, found.at, _first(found)),)
+    if not how and (found.module, found.at) == (this.module, this.at):
+        how = "loop" if (this.module, this.function) == (f.module.name, f.qualname) else "calls"
+    elif not how:
+        how = "split" if found.api == f"{RANDOM}split" else "again"
+    also = () if how in ("loop", "many", "calls") else (Step(found.module, found.at, _first(found)),)
     level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence
+    made_apart = _made_apart(m, this.key)
+    if _is_test(m.modules[this.module].path):
+        meant = made_apart or not _is_slip(this, found)
+    else:
+        meant = made_apart and this.function == "<module>" and not (this.api and found.api)
+    if meant:
+        level = Confidence.POSSIBLE
     m.emit(f, KeyReuse, this.at, None, level, (this.module, this.function), api=this.api, how=how, also=also)
+
+
+def _made_apart(m: Machine, key: Key) -> bool:
+    """Whether a key is made at several places from one constant."""
+    while key.parent is not None:
+        key = key.parent
+    return key.step[0] == "const" and len(m.key_makers.get(key.step[1:], ())) > 1
+
+
+@functools.cache
+def _is_test(path: str) -> bool:
+    """Whether a file holds tests; examples and benchmarks are programs."""
+    parts = path.replace(chr(92), "/").split("/")
+    name = parts[-1]
+    named = name.startswith("test_") or name.endswith(("_test.py", "_tests.py")) or name == "conftest.py"
+    return named or not {"test", "tests", "testing"}.isdisjoint(parts[:-1])
+
+
+def _is_slip(this: Use, found: Use) -> bool:
+    """Whether a test hardly means to use the key again: tests compare what equal keys give, but not different draws."""
+    draws = all(u.api and u.api != f"{RANDOM}split" for u in (this, found))
+    return draws and this.api != found.api and this.function == found.function
 
 
 def _first(found: Use) -> str:
@@ -291,7 +340,7 @@ def apply(m: Machine, f: Frame, at: int, summary: Summary, names: Renaming, give
         place = None if passed else (u.module, u.at, u.function)
         if f.many is not None:
             f.many.used.setdefault(key, u)
-            if not _descends(key, f.many.own):
+            if u.stream != SHUFFLE and not _descends(key, f.many.own):
                 _report(m, f, u, u, "many")
         use(m, f, at, key, u.stream, u.api if not passed else "", place)
 

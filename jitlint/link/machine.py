@@ -252,6 +252,7 @@ class Machine:
     failures: dict[str, str] = field(default_factory=dict)
     key_count: int = 0
     key_names: dict[tuple[Any, ...], Key] = field(default_factory=dict)
+    key_makers: dict[tuple[Any, ...], set[int]] = field(default_factory=dict)
     broken: tuple[str, int] = ("", 0)
     pullbacks: dict[tuple[str, int], str] = field(default_factory=dict)
     compilation: CompilationLog = field(default_factory=CompilationLog)

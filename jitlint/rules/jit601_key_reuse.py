@@ -65,6 +65,11 @@ def check(event: KeyReuse) -> Report | None:
             f"{what} the same PRNG key in every turn, so the random numbers repeat",
             "rebind the key from its own split in each turn, or use `jax.random.fold_in(key, i)`",
         )
+    if event.how == "calls":
+        return Report(
+            f"{what} a PRNG key from outside the function, so every call gets the same random numbers",
+            "take the key as an argument, and let each caller split one off",
+        )
     if event.how == "many":
         return Report(
             f"{what} the same PRNG key in every run of the function around it, so the random numbers repeat",
