@@ -61,7 +61,8 @@ Key = tuple[str, int, object]
 class Load:
     """Traced code reads a place. kind: name, attr, class, elem, buffer. owner: the scope, box or class it is part of.
 
-    key: the name, attribute or element. value: what was read.
+    key: the name, attribute or element. value: what was read. fn, statement: where. via: the kind of variable that
+    holds the container or buffer itself: global, cell, or "" for others.
     """
 
     kind: str
@@ -70,10 +71,12 @@ class Load:
     value: Value
     module: str
     at: int
-    function: str
+    fn: FuncInfo | None
+    statement: int
     steps: tuple[Step, ...]
     ground: str
     confidence: Confidence
+    via: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +151,9 @@ class Captures:
             self.episodes.pop()
         self.episodes.append(Episode(len(self.log), fn))
 
-    def load(self, f: Frame, at: int, kind: str, owner: Any, key: object, value: Value) -> None:
+    def load(
+        self, f: Frame, at: int, kind: str, owner: Any, key: object, value: Value, via: str = ""
+    ) -> None:
         """Traced code reads a place that is older than its trace."""
         current = self.current
         if current is None:
@@ -156,17 +161,17 @@ class Captures:
         place: Key = (kind, id(owner), key)
         if place not in current:
             current[place] = Load(
-                kind, owner, key, value, f.module.name, at, f.qualname, f.steps, f.ground, f.confidence
+                kind, owner, key, value, f.module.name, at, f.fn, f.at, f.steps, f.ground, f.confidence, via
             )
 
-    def load_value(self, f: Frame, at: int, value: Value) -> None:
+    def load_value(self, f: Frame, at: int, value: Value, via: str = "") -> None:
         """What was read is a container or NumPy buffer, which may be changed in place."""
         for alt in alternatives(value):
             if type(alt) is Arr:
                 if alt.host and not alt.modes:
-                    self.load(f, at, "buffer", alt, ANY, alt)
+                    self.load(f, at, "buffer", alt, ANY, alt, via)
             elif (type(alt) is Map or type(alt) is Seq) and alt.level < f.world.floor:
-                self.load(f, at, "elem", alt, ANY, alt)
+                self.load(f, at, "elem", alt, ANY, alt, via)
 
     def load_name(self, f: Frame, at: int, scope: Scope, name: str, value: Value) -> None:
         """Traced code reads a variable of an enclosing scope."""
@@ -181,7 +186,7 @@ class Captures:
         else:
             scope.watched.add(name)
         self.load(f, at, "name", scope, name, value)
-        self.load_value(f, at, value)
+        self.load_value(f, at, value, "global" if scope.fn is None else "cell")
 
     def load_attr(self, f: Frame, at: int, inst: Inst, name: str, value: Value) -> None:
         """Traced code reads an attribute of an instance."""
@@ -202,17 +207,22 @@ class Captures:
         """Traced code reads one element; at ``whole`` the container was read to get there."""
         if box.level >= f.world.floor:
             return
-        self.forget(whole, box)
-        self.load(f, at, "elem", box, _element(index), value)
-        self.load_value(f, at, value)
+        whole_place: Key = ("elem", id(box), ANY)
+        found = self.current.get(whole_place) if self.current is not None else None
+        via = found.via if found is not None else ""
+        if found is not None and found.at == whole and self.current is not None:
+            del self.current[whole_place]
+        self.load(f, at, "elem", box, _element(index), value, via)
+        self.load_value(f, at, value, via)
 
-    def forget(self, at: int, box: Any) -> None:
-        """The container read at ``at`` is not read as a whole: it is changed, or one element is taken."""
-        if self.current is not None:
-            place: Key = ("elem" if type(box) is not Arr else "buffer", id(box), ANY)
-            found = self.current.get(place)
-            if found is not None and found.at == at:
-                del self.current[place]
+    def forget(self, at: int) -> None:
+        """What was read at ``at`` was read only to be changed."""
+        current = self.current
+        while current:
+            place = next(reversed(current))
+            if current[place].at != at:
+                return
+            del current[place]
 
     def write(self, f: Frame, at: int, kind: str, owner: Any, key: object, value: Value | None) -> None:
         """Host code writes a place."""

@@ -7,17 +7,30 @@ log says so. A function that nobody was seen to call may run at any time, hence 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Capture, Place, Step
-from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import NO_CONST, UNKNOWN, Arr, Class, Func, Inst, Map, Tree, Value, Xform, const_of
+from jitlint.infer.program import ClassInfo, FuncInfo
+from jitlint.infer.values import (
+    NO_CONST,
+    UNKNOWN,
+    Arr,
+    Class,
+    Ext,
+    Func,
+    Inst,
+    Map,
+    Tree,
+    Value,
+    Xform,
+    const_of,
+)
 from jitlint.link.captures import ANY, Call, Captures, Load, Write
-from jitlint.link.captures_syntax import exclusive, harmless
+from jitlint.link.captures_syntax import GLOBAL, LOCAL, PARAMETER, exclusive, harmless, only_checked, root_of
 from jitlint.link.kinds import mro
 from jitlint.link.machine import Machine
 
@@ -26,6 +39,9 @@ _SET_UP: Final = re.compile(
     r"|.*register|__init__|__post_init__|__setstate__|__new__|__set_name__|__init_subclass__"
 )
 """Functions that by their names run once, or before anything is traced."""
+
+MOST: Final = 50
+"""Writes between two calls that are looked at, the latest ones."""
 
 _LIBRARY_STATE: Final = ("nnx", "linen", "haiku", "eqx", "struct")
 
@@ -95,7 +111,8 @@ class _Judge:
     def group(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> None:
         """Record the first read if one of the writes makes it stale."""
         load = reads[0].load
-        if not writes or not _keeps(load):
+        writes = [w for w in writes if w[1].fn is None or w[1].fn is not load.fn]
+        if not writes or not _keeps(load) or only_checked(load):
             return
         found = self._in_order(reads, writes) or self._any_time(reads, writes)
         if found is not None:
@@ -104,6 +121,7 @@ class _Judge:
     def _in_order(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> tuple[_Read, Write] | None:
         """A write between two calls in one episode, which leaves another value than the first call read."""
         first: dict[int, _Read] = {}
+        times = [time for time, _ in writes]
         born = reads[0].call.target.born
         owner = reads[0].load.owner
         if type(owner) is Inst:
@@ -113,14 +131,8 @@ class _Judge:
                 continue
             number = self.episode(read.time)
             before = first.setdefault(number, read)
-            between = [
-                w
-                for t, w in writes
-                if before.time < t < read.time and self.episode(t) == number
-                if w.owner is before.load.owner
-                and not exclusive(before.call, w)
-                and not exclusive(w, read.call)
-            ]
+            lo, hi = bisect_right(times, before.time), bisect_left(times, read.time)
+            between = [w for _, w in writes[max(lo, hi - MOST) : hi] if _may_follow(before, w, read)]
             if between and not _same(before.load.value, between[-1].value) and not harmless(between[-1]):
                 return before, between[-1]
         return None
@@ -142,7 +154,8 @@ class _Judge:
                 found = self._left_behind(read, number, inside)
                 if found is None or (before is not None and _same_const(before.value, found.value)):
                     continue
-                if self._may_change(found) and self._outlives(read, number) and not harmless(found):
+                kept = self._may_change(found) and self._outlives(read, number)
+                if kept and _same_container(read.load, found) and not harmless(found):
                     return read, found
         return None
 
@@ -187,11 +200,30 @@ class _Judge:
         writer = write.fn.qualname if write.fn is not None else ""
         where = f"`{writer}` changes it here" if writer else "it is changed here"
         also = (Step(write.module, write.at, where),)
-        place = Place(load.module, load.at, load.function, load.steps, load.ground, load.confidence)
+        function = load.fn.qualname if load.fn is not None else ""
+        place = Place(load.module, load.at, function, load.steps, load.ground, load.confidence)
         key = (Capture, load.module, load.at)
         old = self.m.events.get(key)
         if old is None or old.place.confidence.rank < load.confidence.rank:
             self.m.events[key] = Capture(place, kind=_kind(load.value), writer=writer, also=also)
+
+
+def _may_follow(first: _Read, write: Write, second: _Read) -> bool:
+    """Whether one run of the code can do these three in this order to one and the same place."""
+    if write.owner is not first.load.owner or not _same_container(first.load, write):
+        return False
+    return not exclusive(first.call, write) and not exclusive(write, second.call)
+
+
+def _same_container(load: Load, write: Write) -> bool:
+    """Whether a container that is changed is surely the one that was read. Containers that a function gets or makes
+    are told apart by the place that made them only, so what holds the one that was read must be a variable."""
+    if load.kind not in ("elem", "buffer"):
+        return True
+    root = root_of(write)
+    if root == PARAMETER:
+        return load.via == GLOBAL
+    return root != LOCAL or load.via != ""
 
 
 def _keeps(load: Load) -> bool:
@@ -199,9 +231,14 @@ def _keeps(load: Load) -> bool:
     owner = load.owner
     if load.confidence is Confidence.POSSIBLE:
         return False
-    if type(owner) is not Inst:
-        return True
+    if type(owner) is not Inst or _is_thread_local(owner.cls):
+        return type(owner) is not Inst
     return not owner.cls.pytree and owner.cls.role not in _LIBRARY_STATE and not owner.cls.hashable
+
+
+def _is_thread_local(cls: ClassInfo) -> bool:
+    """State of a thread is context that libraries set and reset around a trace."""
+    return any(type(base) is Ext and base.dotted == "threading.local" for c in mro(cls) for base in c.bases)
 
 
 def _same(old: Value, new: Value | None) -> bool:

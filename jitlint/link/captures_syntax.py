@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from jitlint.infer.program import FuncInfo
-from jitlint.link.captures import Call, Write
+from jitlint.link.captures import Call, Load, Write
 from jitlint.link.ir_walk import nodes
 from jitlint.link.surroundings import Around, Table
 from jitlint.syntax import ir
@@ -18,6 +18,11 @@ from jitlint.syntax import ir
 _MISSING: Final = frozenset(
     {"KeyError", "AttributeError", "NameError", "IndexError", "LookupError", "Exception"}
 )
+
+
+GLOBAL: Final = "global"
+LOCAL: Final = "local"
+PARAMETER: Final = "parameter"
 
 
 def harmless(write: Write) -> bool:
@@ -28,10 +33,38 @@ def harmless(write: Write) -> bool:
     if fn.node.is_generator or _of_context_manager(fn):
         return True
     found = _around(fn, write.statement)
-    name = written_name(found, write)
-    if not name:
+    path = _written_path(found, write)
+    if not path:
         return False
-    return _is_lazy(found, write.statement, name) or _is_restored(fn, name) or _repeats(fn, found, write)
+    lazy = _is_lazy(found, write.statement, path)
+    return lazy or _is_restored(fn, path[-1]) or _repeats(fn, found, write)
+
+
+def root_of(write: Write) -> str:
+    """What variable leads to the container that is written: GLOBAL, LOCAL, PARAMETER; "" when it is no variable."""
+    fn = write.fn
+    path = _written_path(_around(fn, write.statement), write) if fn is not None else ()
+    if fn is None or len(path) != 1:
+        return ""
+    if any(param.name == path[0] for param in fn.node.params):
+        return PARAMETER
+    return LOCAL if path[0] in fn.node.local_names else GLOBAL
+
+
+def only_checked(load: Load) -> bool:
+    """Whether the value that is read decides nothing but an assertion, or what to do about an exception."""
+    if load.fn is None:
+        return False
+    found = _around(load.fn, load.statement)
+    if any(
+        type(owner) is ir.Try and block not in (owner.body, owner.orelse, owner.final)
+        for owner, block in found
+    ):
+        return True
+    statement = _statement(found, load)
+    if type(statement) is ir.ExprStmt and type(statement.value) is ir.Call:
+        return _last_name(statement.value.func).startswith("assert")
+    return type(statement) is ir.Assert
 
 
 def exclusive(first: Call | Write, second: Call | Write) -> bool:
@@ -74,21 +107,21 @@ def _repeats(fn: FuncInfo, around: Around, write: Write) -> bool:
     return False
 
 
-def _statement(around: Around, write: Write) -> Any:
-    return next((node for node in around[-1][1] if node.at == write.statement), None) if around else None
+def _statement(around: Around, place: Load | Write) -> Any:
+    return next((node for node in around[-1][1] if node.at == place.statement), None) if around else None
 
 
-def written_name(around: Around, write: Write) -> str:
-    """The last name of the written place, of the container for an element; "" when it has none."""
-    if write.kind not in ("elem", "buffer"):
-        return str(write.key)
+def _written_path(around: Around, write: Write) -> tuple[str, ...]:
+    """The names that lead to the written variable, or to the container of a written element; () when not known."""
+    if write.kind == "name":
+        return (str(write.key),)
     statement = _statement(around, write)
     for node in nodes(statement) if statement is not None else ():
         if getattr(node, "at", None) == write.at:
-            name = _last_name(_container(node))
-            if name:
-                return name
-    return ""
+            path = _path(_container(node) if write.kind in ("elem", "buffer") else node)
+            if path:
+                return path
+    return (str(write.key),) if write.kind in ("attr", "class") else ()
 
 
 def _container(node: Any) -> Any:
@@ -97,6 +130,12 @@ def _container(node: Any) -> Any:
     if type(node) is ir.Sub:
         return node.obj
     return node.target if type(node) is ir.AugAssign else node
+
+
+def _path(node: Any) -> tuple[str, ...]:
+    if type(node) is ir.Attr:
+        return (*_path(node.obj), node.name)
+    return (node.id,) if type(node) is ir.Name else ()
 
 
 def _last_name(node: Any) -> str:
@@ -111,18 +150,18 @@ def _of_context_manager(fn: FuncInfo) -> bool:
     return bool(owner) and any(f.qualname == f"{owner}.__exit__" for f in fn.module.functions)
 
 
-def _is_lazy(around: Around, statement: int, name: str) -> bool:
+def _is_lazy(around: Around, statement: int, path: tuple[str, ...]) -> bool:
     """Whether the write runs only while the place is still empty."""
     for owner, block in around:
-        if type(owner) is ir.If and _asks_presence(owner.test, name):
+        if type(owner) is ir.If and _asks_presence(owner.test, path):
             return True
-        if type(owner) is ir.Try and block is not owner.body and _mentions(owner.body, name):
+        if type(owner) is ir.Try and block is not owner.body and _mentions(owner.body, path[-1]):
             return any(_catches_missing(h.type) for h in owner.handlers)
         for node in block:
             if node.at == statement:
                 break
             leaves = type(node) is ir.If and node.body and type(node.body[-1]) in (ir.Return, ir.Raise)
-            if leaves and _asks_presence(node.test, name):
+            if leaves and _asks_presence(node.test, path):
                 return True
     return False
 
@@ -132,21 +171,25 @@ def _catches_missing(node: Any) -> bool:
     return node is None or any(_last_name(part) in _MISSING for part in parts)
 
 
-def _asks_presence(test: Any, name: str) -> bool:
+def _asks_presence(test: Any, path: tuple[str, ...]) -> bool:
     """Whether a test asks if there is something in the place already."""
-    for node in nodes(test):
-        if type(node) is ir.Compare:
-            sides = [node.left, *node.rights]
-            absent = any(type(side) is ir.Const and side.kind == "none" for side in sides)
-            if (absent or any(op in ("in", "not in") for op in node.ops)) and _mentions(sides, name):
-                return True
-        elif (type(node) is ir.UnaryOp and node.op == "not" and _mentions(node.operand, name)) or (
-            type(node) is ir.Call
-            and _last_name(node.func) in ("hasattr", "len", "getattr")
-            and any(_mentions(arg.value, name) for arg in node.args)
-        ):
-            return True
-    return _last_name(test) == name
+    return _last_name(test) == path[-1] or any(_asks(node, path) for node in nodes(test))
+
+
+def _asks(node: Any, path: tuple[str, ...]) -> bool:
+    name = path[-1]
+    if type(node) is ir.Compare:
+        sides = [node.left, *node.rights]
+        member = any(op in ("in", "not in") for op in node.ops)
+        absent = any(type(side) is ir.Const and side.kind == "none" for side in sides)
+        return ((absent or member) and _mentions(sides, name)) or (
+            member and _last_name(node.rights[0]) == path[0]
+        )
+    if type(node) is ir.UnaryOp and node.op == "not":
+        return _mentions(node.operand, name)
+    if type(node) is ir.Call and _last_name(node.func) in ("hasattr", "len", "getattr", "isinstance"):
+        return _mentions([arg.value for arg in node.args], name)
+    return False
 
 
 def _mentions(root: Any, name: str) -> bool:
@@ -157,11 +200,27 @@ def _mentions(root: Any, name: str) -> bool:
 
 
 def _is_restored(fn: FuncInfo, name: str) -> bool:
-    """Whether a ``finally`` of the function assigns the same name."""
+    """Whether the function puts back what it found: in a ``finally``, or from a variable that kept it."""
+    kept: set[str] = set()
     for node in nodes(fn.body):
         if type(node) is ir.Try and any(_last_name(t) == name for t in _targets(node.final)):
             return True
+        for target, value in _pairs(node):
+            if _last_name(value) == name and type(target) is ir.Name:
+                kept.add(target.id)
+            elif _last_name(target) == name and type(value) is ir.Name and value.id in kept:
+                return True
     return False
+
+
+def _pairs(node: Any) -> Iterator[tuple[Any, Any]]:
+    """What an assignment binds to what, element by element."""
+    if type(node) is ir.Assign:
+        for target in node.targets:
+            if type(target) is ir.Tuple and type(node.value) is ir.Tuple:
+                yield from zip(target.elts, node.value.elts)
+            else:
+                yield target, node.value
 
 
 def _targets(block: list[Any]) -> Iterator[Any]:

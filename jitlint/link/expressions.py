@@ -37,12 +37,14 @@ from jitlint.link import (
     guesses,
     host_calls,
     iteration,
+    loops,
     operators,
     side_effects,
     status,
     subscripts,
 )
 from jitlint.link.builtin_names import BUILTINS
+from jitlint.link.captures import CHANGERS
 from jitlint.link.events import STAGED_OR_BATCHED, emit_format, hurt, text_of
 from jitlint.link.machine import Args, Frame, Machine
 from jitlint.syntax import ir
@@ -112,6 +114,8 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
         if obj is UNKNOWN:
             guesses.guess(m, f, node.at, node.func.name, arguments(m, f, node.args))
             return UNKNOWN
+        if f.world.floor and node.func.name in CHANGERS:
+            m.captures.forget(node.func.obj.at)
         func = _attr_of(m, f, node.func, obj)
     else:
         func = evaluate(m, f, node.func)
@@ -341,6 +345,8 @@ def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
                 side_effects.advanced(m, f, node.fors[0].iter.at, evaluate_iter, "iteration")
             return _comp_unrolled(m, f, node, items)
         _bind_element(m, f, node.fors[0], evaluate_iter)
+        if f.world.here & S:
+            loops.check_comprehension(m, f, node, evaluate_iter)
     else:
         for part in node.fors:
             _bind_element(m, f, part, evaluate(m, f, part.iter))

@@ -145,6 +145,7 @@ def _store_outer(m: Machine, f: Frame, scope: Scope, name: str, value: Value, ta
     leaks.stored_in_scope(m, f, scope, name, value, target)
     m.captures.write(f, f.at, "name", scope, name, value)
     old = scope.vars.get(name)
+    keys.carried(f, old)
     if value is UNKNOWN and old is not None and target == "global":
         return  # a setter called with who knows what: what holds by default is the better guess
     scope.vars[name] = value if old is None else join(old, value)
@@ -159,12 +160,14 @@ def bind(m: Machine, f: Frame, target: Any, value: Value) -> None:
         _unpack(m, f, target, value)
     elif t is ir.Attr:
         obj = expressions.evaluate(m, f, target.obj)
+        m.captures.forget(target.obj.at)
         key = branches.path_key(target)
         if key and key in f.scope.vars:
             del f.scope.vars[key]
         attributes.store(m, f, target.at, obj, target.name, value)
     elif t is ir.Sub:
         obj = expressions.evaluate(m, f, target.obj)
+        m.captures.forget(target.obj.at)
         index = expressions.evaluate(m, f, target.index)
         subscripts.store(m, f, target.at, obj, index, value, "setitem")
     elif t is ir.Starred:

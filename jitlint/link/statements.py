@@ -72,18 +72,21 @@ def _aug_assign(m: Machine, f: Frame, node: ir.AugAssign) -> bool:
     t = type(target)
     if t is ir.Name:
         left = expressions.evaluate(m, f, target)
+        m.captures.forget(target.at)
         right = expressions.evaluate(m, f, node.value)
         m.captures.write_in_place(f, node.at, left)
         iteration.assign_name(m, f, target.id, _augmented(m, f, node, left, right))
     elif t is ir.Attr:
         obj = expressions.evaluate(m, f, target.obj)
         left = attributes.get(m, f, target.at, obj, target.name)
+        m.captures.forget(target.at)
         right = expressions.evaluate(m, f, node.value)
         m.captures.write_in_place(f, node.at, left)
         f.at = node.at
         attributes.store(m, f, target.at, obj, target.name, _augmented(m, f, node, left, right))
     elif t is ir.Sub:
         obj = expressions.evaluate(m, f, target.obj)
+        m.captures.forget(target.obj.at)
         index = expressions.evaluate(m, f, target.index)
         right = expressions.evaluate(m, f, node.value)
         left = UNKNOWN if _is_jax_array(obj) else subscripts.get(m, f, target.at, obj, index, target.index)
