@@ -27,6 +27,7 @@ DATA = COMPILED.parent / "data"
 FILES = (
     "aliases",
     "array",
+    "array_methods",
     "conditions",
     "constants",
     "effects",
@@ -36,13 +37,14 @@ FILES = (
     "jax_numpy",
     "jax_random",
     "jax_scipy",
+    "jax_small",
     "numpy",
     "removed",
 )
 # Tables by module: [functions."jax.numpy"] sum = ... becomes "jax.numpy.sum".
 BY_MODULE = ("functions", "constants", "numpy", "removed")
 # Tables whose keys are complete names already.
-FLAT = ("conditions", "ufunc_methods", "methods", "attributes", "aliases")
+FLAT = ("conditions", "ufunc_methods", "methods", "attributes", "updates", "aliases")
 LISTS = ("ufuncs", "transforms", "libraries")
 # Tables of lists by kind: [effects.log] logging = "info ..." makes "logging.info" a "log".
 KINDS = ("effects",)
@@ -115,6 +117,8 @@ def validate(packed: Packed) -> None:
         data.function(f"{owner}.{method}")
     for name in packed.methods:
         data.array_method(name)
+    for name in packed.updates:
+        data.update_method(name)
     for name in packed.numpy:
         data.numpy(name)
     for name, text in packed.attributes.items():

@@ -1,119 +1,76 @@
-"""Measure the installed JAX and print catalogue lines for its public functions.
+"""Measure the installed JAX and write the catalogue's generated files.
 
-    JAX_PLATFORMS=cpu python tools/probe_catalogue.py jax.numpy jax.lax     # lines for these modules
-    JAX_PLATFORMS=cpu python tools/probe_catalogue.py --diff jax.numpy      # only where data and JAX disagree
+    JAX_PLATFORMS=cpu python tools/probe_catalogue.py --write       # data files and the calls they were measured with
+    JAX_PLATFORMS=cpu python tools/probe_catalogue.py --diff        # only where data and the installed JAX disagree
+    JAX_PLATFORMS=cpu python tools/probe_catalogue.py --report      # how much of each module is covered, and what not
+    JAX_PLATFORMS=cpu python tools/probe_catalogue.py jax.numpy     # print the lines of these modules
 
 For every public callable the probe takes one concrete call that works (``probe_examples.py``, else guessed from
 the signature) and then traces one parameter at a time, passes a list in place of an array, and looks at the
-result's structure and dtype. Everything happens under ``jax.eval_shape``: nothing is compiled or run. What no
-example reaches is left unmarked and named on stderr. Transforms are skipped; conditions (``[conditions]`` in the
-data) are typed by hand.
+result's structure and dtype. An argument that is no array is replaced by a traced number. Everything happens under
+``jax.eval_shape``: nothing is compiled or run. What no call reaches is left unmarked and counted in the report.
+Transforms are described by hand in ``transforms.toml``, conditions in ``conditions.toml``.
 """
 
 from __future__ import annotations
 
+import argparse
+import enum
 import importlib
 import inspect
-import itertools
+import json
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from probe_examples import EXAMPLES, Call
-from probe_overrides import CURES, LINES, RESULTS
-from probe_values import BY_NAME, FLAVOURS
+from probe_calls import (
+    KIND,
+    POSITIONAL,
+    TRACED,
+    Call,
+    find_calls,
+    function_of,
+    parameters,
+    runner,
+    staged,
+    value_of,
+)
+from probe_overrides import CURES, FILES, MARKS, REASONS, RESULTS
 
-from jitlint.catalogue.load import catalogue
-from jitlint.catalogue.schema import EXCEPTION_LETTERS, parse_function
+from jitlint.catalogue.load import COMPILED, catalogue
+from jitlint.catalogue.schema import EXCEPTION_LETTERS, ApiFunction, parse_function
 
+CALLS = Path(__file__).parents[1] / "tests" / "catalogue" / "calls.toml"
 ARRAYS = (jax.Array, jax.core.Tracer)
 NUMBERS = (bool, int, float, complex, np.ndarray, np.generic, jax.Array)
-KIND = inspect.Parameter
-# Parameters of these names hold dtypes, modes, functions and the like: never an array, whatever the function.
-NOT_ARRAY_NAMES = """
-accuracy algorithm axis axes axis_name axis_index_groups bitorder body_fun casting conv_dimension_numbers
-copy device dimension_numbers dtype edge_order excluded f fun func fname format func1d impl
-implementation index_dtype indexing is_leaf kind like method mode new_dtype operand_batching_dims order
-out out_sharding otypes out_dtype padding precision preferred_element_type platform sep shape sharding
-side signature sparsity tiled tree trim use_cast rule type_ name
-"""
-NOT_ARRAYS = frozenset(NOT_ARRAY_NAMES.split())
+NEVER_ARRAYS = frozenset({"out_sharding", "device", "sharding", "mesh", "name", "axis_name"})
+NUMBER = np.int32(1)
+"""Traced in place of an argument that is no array."""
 
 
-def parameters(function: Any) -> list[inspect.Parameter]:
-    """The parameters of ``function``; an element-wise function (ufunc) says ``*args`` but takes ``nin`` of them."""
-    found = list(inspect.signature(function).parameters.values())
-    if isinstance(function, jnp.ufunc):
-        names = ["x"] if function.nin == 1 else [f"x{i + 1}" for i in range(function.nin)]
-        return [KIND(name, KIND.POSITIONAL_ONLY) for name in names] + found[1:]
-    return found
+@dataclass(slots=True)
+class Measured:
+    """One function: its catalogue line, the calls it was measured with, what no call reached."""
 
-
-def staged(function: Callable[[], Any]) -> tuple[bool, Any]:
-    """Run ``function`` inside a trace: (True, its result with tracers in it) or (False, the exception)."""
-    kept: list[Any] = []
-
-    def body() -> None:
-        kept.append(function())
-
-    try:
-        jax.eval_shape(body)
-    except Exception as error:  # whatever the library raises is the measurement
-        return False, error
-    return True, kept[0]
-
-
-def find_call(name: str, function: Any, known: list[inspect.Parameter]) -> Call | None:
-    if name in EXAMPLES:
-        call = EXAMPLES[name]
-        return call if call and staged(lambda: function(*call.args, **call.kwargs))[0] else None
-    positional = (KIND.POSITIONAL_ONLY, KIND.POSITIONAL_OR_KEYWORD)
-    required = [p for p in known if p.default is p.empty and p.kind in positional]
-    keywords = {
-        p.name: BY_NAME[p.name][0]
-        for p in known
-        if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name in BY_NAME
-    }
-    starred = not required and any(p.kind is p.VAR_POSITIONAL for p in known)
-    tries: list[list[Any]] = [[]] if not required and not starred else []
-    for value in FLAVOURS:
-        if starred:
-            tries += [[value], [value, value]]
-        else:
-            tries.append(
-                [
-                    value
-                    if p.name not in BY_NAME or p.name in ("b", "n", "k", "m", "p", "d")
-                    else BY_NAME[p.name][0]
-                    for p in required
-                ]
-            )
-    for value in FLAVOURS[:6]:
-        tries.append([BY_NAME.get(p.name, [value])[0] for p in required])
-        tries.append([value, *[3] * (len(required) - 1)])
-        tries.append([value] * len(required))
-    for arguments in tries:
-        call = Call(*arguments, **keywords)
-        if staged(lambda: function(*call.args, **call.kwargs))[0]:  # noqa: B023 - runs at once
-            return call
-    return None
+    name: str
+    line: str
+    calls: list[Call] = field(default_factory=list)
+    unreached: list[str] = field(default_factory=list)
 
 
 def is_traceable(value: Any) -> bool:
+    """Whether it is an array, a number or a container of these; settings that JAX could trace too are not meant."""
+    if isinstance(value, enum.Enum) or hasattr(value, "_fields"):
+        return False
     leaves = jax.tree.leaves(value)
     return bool(leaves) and all(isinstance(leaf, NUMBERS) for leaf in leaves)
-
-
-def put(call: Call, where: int | str, value: Any) -> Call:
-    """``call`` with the argument at position or keyword ``where`` replaced or added."""
-    if isinstance(where, int):
-        return Call(*call.args[:where], value, *call.args[where + 1 :], **call.kwargs)
-    return Call(*call.args, **(call.kwargs | {where: value}))
 
 
 def letter(error: Exception) -> str:
@@ -126,32 +83,59 @@ def letter(error: Exception) -> str:
     return "X"
 
 
-def when_traced(function: Any, call: Call, where: int | str, value: Any) -> str:
-    """ "" when this argument may be a tracer, else the mark that says what tracing it raises."""
-    if not is_traceable(value):
-        return "!"
-
-    def body(traced: Any) -> None:
-        again = put(call, where, traced)
-        function(*again.args, **again.kwargs)
-
+def when_traced(name: str, call: Call, where: int | str, value: Any) -> str:
+    """ "" when this argument may be a tracer, else the letter of what tracing it raises."""
+    run = runner(name, call.put(where, TRACED))
     try:
-        jax.eval_shape(body, value)
+        jax.eval_shape(lambda traced: (run(traced), None)[1], value)
     except Exception as error:
-        return "!" + letter(error)
+        return letter(error)
     return ""
 
 
-def takes_list(function: Any, call: Call, where: int | str, value: Any) -> bool:
+def takes_list(name: str, call: Call, where: int | str, value: Any) -> bool:
     """Whether a Python list is accepted in place of this array or number."""
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, dict)):
         return True
-    if isinstance(value, jax.Array) and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
+    if is_key(value):
         return False
     as_list = np.asarray(value).tolist()
-    again = put(call, where, as_list if isinstance(as_list, list) else [as_list])
-    good, error = staged(lambda: function(*again.args, **again.kwargs))
+    good, error = staged(name, call.put(where, repr(as_list if isinstance(as_list, list) else [as_list])))
     return good or not isinstance(error, TypeError)
+
+
+def is_key(value: Any) -> bool:
+    return isinstance(value, jax.Array) and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key)
+
+
+def uses_key(name: str, call: Call, where: int | str, key: Any) -> bool:
+    """Whether JAX's own checker counts the call as a use of the key, after which it must not be used again."""
+    from jax.experimental.key_reuse import _core as key_reuse
+
+    run = runner(name, call.put(where, TRACED))
+
+    def arrays(traced: Any) -> list[Any]:
+        return [leaf for leaf in jax.tree.leaves(run(traced)) if isinstance(leaf, ARRAYS)]
+
+    signature = key_reuse.function_type_signature(arrays, key)
+    return bool(signature.sinks)
+
+
+def mark(name: str, call: Call, where: int | str, text: str) -> str:
+    """What the catalogue says about one argument."""
+    value = value_of(text)
+    if is_traceable(value):
+        refused = when_traced(name, call, where, value)
+        if refused:
+            return f"!{refused}"
+        if is_key(value):
+            return "#" if uses_key(name, call, where, value) else "%"
+        return "@" if takes_list(name, call, where, value) else ""
+    refused = when_traced(name, call, where, NUMBER)
+    function = callable(value) and not isinstance(value, type) and not hasattr(value, "dtype")
+    if not refused:
+        return "@"
+    return f"!{refused}&" if function else f"!{refused}"
 
 
 def element(value: Any) -> str:
@@ -189,33 +173,38 @@ def as_kind(value: Any, dtype: Any) -> Any:
     return jnp.asarray(array if array.dtype == bool or dtype is None else array.astype(dtype))
 
 
-def result_kind(function: Any, call: Call, arrays: dict[int, str]) -> str:
+def result_kind(name: str, call: Call, arrays: dict[int, str]) -> str:
     """The result in catalogue language. ``arrays``: position → name of the arguments that may be tracers."""
+    values = {i: value_of(call.args[i]) for i in arrays}
+    again = Call(tuple(f"{TRACED}[{i}]" if i in arrays else t for i, t in enumerate(call.args)), call.kwargs)
+    run = runner(name, again)
 
     def kind(floating: int | None, unchanged: bool = False) -> str:
         """The result when all arrays hold integers but the one at position ``floating``; "" when it fails."""
+        kept: list[Any] = []
 
-        def body() -> Any:
-            arguments = list(call.args)
-            for i in arrays:
-                to = None if unchanged else np.float32 if i == floating else np.int32
-                arguments[i] = as_kind(arguments[i], to)
-            return function(*arguments, **call.kwargs)
+        def body() -> None:
+            to = {i: None if unchanged else np.float32 if i == floating else np.int32 for i in arrays}
+            kept.append(run({i: as_kind(value, to[i]) for i, value in values.items()}))
 
-        good, found = staged(body)
-        return shape_of_result(found) if good else ""
+        try:
+            jax.eval_shape(body)
+        except Exception:
+            return ""
+        return shape_of_result(kept[0])
 
     base = kind(None, unchanged=True)
     ints = kind(None) if arrays else base
+    if not base:  # an array is not taken where a Python number is
+        good, found = staged(name, call)
+        return shape_of_result(found) if good else "array"
     if base == ints or not ints:
         return base
     if base == "float" and ints == "int":
         followed = [name for i, name in arrays.items() if kind(i) == "float"]
         # Functions that want equal dtypes refuse one float among integers: then all floats of the example count.
         followed = followed or [
-            name
-            for i, name in arrays.items()
-            if np.asarray(jax.tree.leaves(call.args[i])[0]).dtype.kind == "f"
+            name for i, name in arrays.items() if np.asarray(jax.tree.leaves(values[i])[0]).dtype.kind == "f"
         ]
         return f"like({', '.join(dict.fromkeys(followed))})" if followed else "array"
     if "(" in base:  # the elements' kinds where both agree, else any array
@@ -225,74 +214,104 @@ def result_kind(function: Any, call: Call, arrays: dict[int, str]) -> str:
     return "array"
 
 
-def line(name: str, function: Any) -> str | None:
-    """The catalogue line of one function, or None when it has no signature."""
-    if name in LINES:
-        return LINES[name]
+def keeps_structure(name: str, call: Call, arrays: dict[int, str]) -> str:
+    """The name of the argument whose pytree structure the result has, "" when there is none."""
+    for i, parameter in arrays.items():
+        good, found = staged(name, call.put(i, f"dict(part={call.args[i]})"))
+        if good and isinstance(found, dict) and isinstance(found.get("part"), (*ARRAYS, np.ndarray)):
+            return parameter
+    return ""
+
+
+def method_result(name: str, call: Call) -> str:
+    """The result of a method, which may have the dtype of the array it belongs to."""
+    kinds = []
+    for cast in (".astype(np.float32)", ".astype(np.int32)", ".astype(bool)"):
+        try:
+            run = runner(name, call, cast)
+            kept: list[Any] = []
+            jax.eval_shape(lambda: kept.append(run(None)))  # noqa: B023 - runs at once
+            kinds.append(shape_of_result(kept[0]))
+        except Exception:
+            continue
+    if kinds[:2] == ["float", "int"]:
+        return "like(self)"
+    return kinds[0] if kinds and len(set(kinds)) == 1 else "array"
+
+
+def measure(name: str) -> Measured | None:
+    """Everything the catalogue says about one function, or None when it has no signature."""
+    function = function_of(name)
     try:
-        known = parameters(function)
+        known = parameters(name, function)
     except (TypeError, ValueError):
         return None
-    call = find_call(name, function, known)
-    if call is None:
-        print(f"no working call: {name}", file=sys.stderr)
-    marks: dict[str, str] = {}
+    calls = find_calls(name, known)
+    marks = dict(MARKS.get(name, {}))
     arrays: dict[int, str] = {}
-    positional = [p for p in known if p.kind in (KIND.POSITIONAL_ONLY, KIND.POSITIONAL_OR_KEYWORD)]
+    positional = [p for p in known if p.kind in POSITIONAL]
     star = next((p for p in known if p.kind is KIND.VAR_POSITIONAL), None)
-    given: list[tuple[inspect.Parameter | None, int | str, Any, Call]] = []
-    if call is not None:
-        for i, value in enumerate(call.args):
-            given.append((positional[i] if i < len(positional) else star, i, value, call))
-        for keyword, value in call.kwargs.items():
-            given.append((next((p for p in known if p.name == keyword), None), keyword, value, call))
-        used = {p.name for p, *_ in given if p is not None}
-        for p in known:  # optional parameters, one at a time
-            if p.name in used or p.kind in (KIND.VAR_POSITIONAL, KIND.VAR_KEYWORD, KIND.POSITIONAL_ONLY):
+    rest = next((p for p in known if p.kind is KIND.VAR_KEYWORD), None)
+    for call in calls:
+        named: list[tuple[int | str, inspect.Parameter | None, str]] = []
+        named += [
+            (i, positional[i] if i < len(positional) else star, text) for i, text in enumerate(call.args)
+        ]
+        named += [
+            (keyword, next((p for p in known if p.name == keyword), rest), text)
+            for keyword, text in call.kwargs.items()
+        ]
+        for where, parameter, text in named:
+            if parameter is None:
                 continue
-            default = [not p.default] if isinstance(p.default, bool) else []
-            default += [p.default] if type(p.default) in (int, float) else []
-            for value in itertools.chain(default, BY_NAME.get(p.name, [])):
-                longer = put(call, p.name, value)
-                if staged(lambda: function(*longer.args, **longer.kwargs))[0]:  # noqa: B023 - runs at once
-                    given.append((p, p.name, value, longer))
-                    break
-    for parameter, where, value, used_call in given:
-        if parameter is None:
-            continue
-        mark = when_traced(function, used_call, where, value)
-        if not mark:
-            if isinstance(where, int) and not isinstance(value, bool):
+            if parameter.name not in marks:
+                marks[parameter.name] = mark(name, call, where, text)
+            value = value_of(text)
+            may_be_array = not marks[parameter.name].startswith("!") and not isinstance(value, bool)
+            if call is calls[0] and isinstance(where, int) and may_be_array and is_traceable(value):
                 arrays[where] = parameter.name
-            mark = "@" if takes_list(function, used_call, where, value) else ""
-        marks[parameter.name] = mark
     out: list[str] = []
+    unreached: list[str] = []
     last: Any = None
     for p in known:
         if last is KIND.POSITIONAL_ONLY and p.kind is not last:
             out.append("/")
         if p.kind is KIND.KEYWORD_ONLY and last not in (KIND.KEYWORD_ONLY, KIND.VAR_POSITIONAL):
             out.append("*")
-        if p.name not in marks and p.kind not in (KIND.VAR_KEYWORD, KIND.VAR_POSITIONAL):
-            marks[p.name] = "!" if p.name in NOT_ARRAYS else "@"
-            if p.name not in NOT_ARRAYS:
-                print(f"no example for {name}({p.name})", file=sys.stderr)
+        if p.name not in marks:
+            if p.kind not in (KIND.VAR_KEYWORD, KIND.VAR_POSITIONAL):
+                unreached.append(p.name)
+            marks[p.name] = "!" if p.name in NEVER_ARRAYS else "@"
         stars = {KIND.VAR_POSITIONAL: "*", KIND.VAR_KEYWORD: "**"}.get(p.kind, "")
         optional = "?" if p.default is not p.empty else ""
-        out.append(stars + p.name + optional + marks.get(p.name, ""))
+        out.append(stars + p.name + optional + marks[p.name])
         last = p.kind
     if last is KIND.POSITIONAL_ONLY:
         out.append("/")
-    result = RESULTS.get(name) or (result_kind(function, call, arrays) if call is not None else "array")
+    result = RESULTS.get(name, "")
+    if not result and calls:
+        if name.partition(".")[0] in ("array", "at"):
+            result = method_result(name, calls[0])
+        else:
+            whole = keeps_structure(name, calls[0], arrays)
+            result = f"structure({whole})" if whole else result_kind(name, calls[0], arrays)
+    result = result or "array"
     if name in CURES:
         result += f" data({', '.join(CURES[name])})"
-    return ", ".join(out) + f" -> {result}" if out else f"-> {result}"
+    line = ", ".join(out) + f" -> {result}" if out else f"-> {result}"
+    return Measured(name, line, calls, unreached)
 
 
-def public(module_name: str) -> dict[str, Any]:
-    """The public functions of a module: no submodules, classes (but dtypes) or names of other modules."""
-    module = importlib.import_module(module_name)
-    found = {}
+def public(module_name: str) -> list[str]:
+    """The dotted names of a module's public functions: no submodules, classes (but dtypes) or type aliases."""
+    if module_name in ("array", "at"):
+        owner = type(jnp.zeros(1)) if module_name == "array" else type(jnp.zeros(1).at[0])
+        return [f"{module_name}.{n}" for n in dir(owner) if n[0] != "_" and callable(getattr(owner, n))]
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError:
+        return []  # another version of JAX
+    found = []
     for name in sorted(dir(module)):
         value = getattr(module, name, None)
         if name.startswith("_") or inspect.ismodule(value) or not callable(value):
@@ -301,40 +320,135 @@ def public(module_name: str) -> dict[str, Any]:
         typing = type(value).__module__ in ("typing", "types") and not inspect.isroutine(value)
         if (inspect.isclass(value) and not is_dtype) or typing or name.startswith("register_"):
             continue
-        found[name] = value
+        found.append(f"{module_name}.{name}")
     return found
 
 
-def measured(module_name: str) -> Iterator[tuple[str, str]]:
-    """(dotted name, line) of every function of a module that the catalogue should hold under this name."""
+def own_names(module_name: str) -> list[str]:
+    """The names of a module that the catalogue holds as functions under this very name.
+
+    What arrays have and tracers lack is an attribute there, and must not be called here: it may delete the array.
+    """
     data = catalogue()
-    for name, function in public(module_name).items():
-        dotted = f"{module_name}.{name}"
-        if dotted in data.transforms or data.canonical(dotted) != dotted:
+    names = [n for n in public(module_name) if n not in data.transforms and data.canonical(n) == n]
+    if module_name == "array":
+        names = [n for n in names if not data.array_attribute(n.removeprefix("array."))]
+    return names
+
+
+def measured(module_name: str) -> Iterator[Measured]:
+    for name in own_names(module_name):
+        found = measure(name)
+        if found is not None:
+            yield found
+
+
+def stored(name: str) -> ApiFunction | None:
+    """What the data says."""
+    owner, _, member = name.partition(".")
+    if owner == "array":
+        return catalogue().array_method(member)
+    return catalogue().update_method(member) if owner == "at" else catalogue().function(name)
+
+
+def table(module_name: str) -> str:
+    """The head of the table that holds a module's functions."""
+    tables = {"array": "[methods]", "at": "[updates]"}
+    return tables.get(module_name, f'[functions."{module_name}"]')
+
+
+def lines_of(module_name: str, found: list[Measured]) -> str:
+    lines = (f'{one.name.rpartition(".")[2]} = "{one.line}"' for one in found)
+    return "\n".join([table(module_name), *lines])
+
+
+def write() -> None:
+    """Write the data files and the file of calls."""
+    version = ".".join(jax.__version__.split(".")[:2])
+    note = f"Generated by tools/probe_catalogue.py from JAX {version}: do not edit."
+    calls: list[str] = [
+        f"# {note} The calls that the catalogue was measured with.",
+        "# The values are defined in tools/probe_values.py.",
+        "",
+        "[calls]",
+    ]
+    for file, (title, modules) in FILES.items():
+        parts = [f"# {title}. {note}\n# The language is described in jitlint/catalogue/schema.py."]
+        for module_name in modules:
+            found = list(measured(module_name))
+            parts.append(lines_of(module_name, found))
+            for one in found:
+                texts = ", ".join(json.dumps(str(call)) for call in one.calls)
+                calls.append(f'"{one.name}" = [{texts}]')
+        (COMPILED.parent / "data" / f"{file}.toml").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    CALLS.write_text("\n".join(calls) + "\n", encoding="utf-8")
+
+
+def differences(modules: list[str]) -> Iterator[str]:
+    """One line for every function about which the data and the installed JAX disagree."""
+    for module_name in modules:
+        for one in measured(module_name):
+            data = stored(one.name)
+            if data is None or data != parse_function(data.name, one.line, data.conditions):
+                yield f"{one.name}: JAX says {one.line}; the data says {data}"
+
+
+def report(modules: list[str]) -> Iterator[str]:
+    """Coverage per module, then every function and parameter that no call reaches."""
+    data, without, unreached = catalogue(), [], []
+    for module_name in modules:
+        names = public(module_name)
+        if not names:
             continue
-        found = line(dotted, function)
-        if found is None:
-            print(f"no signature: {dotted}", file=sys.stderr)
-        else:
-            yield dotted, found
+        own = set(own_names(module_name))
+        described = {n for n in names if data.canonical(n) in data.transforms}
+        other = len(names) - len(own) - len(described)
+        missing = 0
+        parameter_count = reached = 0
+        for name in names:
+            if name not in own:
+                continue
+            one = measure(name)
+            if one is None or not one.calls:
+                missing += 1
+                without.append(f"  {name}: {REASONS.get(name, 'no reason known')}")
+                continue
+            n = len(parse_function(name, one.line).parameters)
+            parameter_count += n
+            reached += n - len(one.unreached)
+            unreached += [f"  {name}({p})" for p in one.unreached]
+        share = (len(names) - missing) / len(names)
+        yield (
+            f"{module_name}: {len(names) - missing} of {len(names)} callables ({share:.1%}); "
+            f"{len(described)} are transforms, {other} described elsewhere; "
+            f"{reached} of {parameter_count} parameters"
+        )
+    yield "Without a call:"
+    yield from without
+    yield "Parameters that no call reaches:"
+    yield from unreached
 
 
 def main(arguments: list[str]) -> int:
     warnings.simplefilter("ignore")
-    modules = [argument for argument in arguments if not argument.startswith("--")]
-    if "--diff" not in arguments:
-        for module_name in modules:
-            print(f'\n[functions."{module_name}"]')
-            for dotted, found in measured(module_name):
-                print(f'{dotted.rpartition(".")[2]} = "{found}"', flush=True)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    for option in ("--write", "--diff", "--report"):
+        parser.add_argument(option, action="store_true")
+    parser.add_argument("modules", nargs="*")
+    chosen = parser.parse_args(arguments)
+    modules = chosen.modules or [name for _, names in FILES.values() for name in names]
+    if chosen.write:
+        write()
         return 0
-    different = 0
-    for dotted, found in itertools.chain.from_iterable(map(measured, modules)):
-        stored = catalogue().function(dotted)
-        if stored is None or stored != parse_function(dotted, found, stored.conditions):
-            print(f"{dotted}: JAX says {found}; the data says {stored}")
-            different += 1
-    return 1 if different else 0
+    if chosen.report:
+        print("\n".join(report(modules)))
+        return 0
+    if chosen.diff:
+        found = list(differences(modules))
+        print("\n".join(found), end="\n" if found else "")
+        return 1 if found else 0
+    print("\n\n".join(lines_of(name, list(measured(name))) for name in modules))
+    return 0
 
 
 if __name__ == "__main__":

@@ -20,12 +20,22 @@ from typing import Any
 
 import jax
 import numpy as np
+from probe_calls import namespace, parse_call
 from probe_catalogue import letter
-from probe_examples import EXAMPLES, Call
-from probe_values import BVEC, CUBE, IVEC, SPD, UNIT, VEC
+from probe_examples import EXAMPLES
 
 from jitlint.catalogue.load import catalogue
 from jitlint.catalogue.schema import parse_numpy
+
+BVEC, CUBE, IVEC, SPD, UNIT, VEC = (namespace()[n] for n in ("BVEC", "CUBE", "IVEC", "SPD", "UNIT", "VEC"))
+
+
+class Call:
+    """A concrete call: the values of its arguments."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.args, self.kwargs = args, kwargs
+
 
 MODULES = (
     "numpy",
@@ -185,8 +195,18 @@ def fresh(call: Call) -> list[Any]:
     return [value.copy() if isinstance(value, np.ndarray) else value for value in call.args]
 
 
+def example(name: str) -> Call | None:
+    """The example call of the function of the same name in jax.numpy."""
+    texts = EXAMPLES.get(name.replace("numpy", "jax.numpy", 1))
+    if not texts:
+        return None
+    call = parse_call(texts if isinstance(texts, str) else texts[0])
+    names = {**namespace(), "jnp": np}
+    return Call(*(eval(t, names) for t in call.args), **{k: eval(t, names) for k, t in call.kwargs.items()})
+
+
 def find_call(name: str, function: Any) -> Call | None:
-    known = EXTRA.get(name) or EXAMPLES.get(name.replace("numpy", "jax.numpy", 1))
+    known = EXTRA.get(name) or example(name)
     if known is not None and quiet(lambda: function(*fresh(known), **known.kwargs))[0]:
         return known
     for arguments in ((VEC,) * function.nin,) if isinstance(function, np.ufunc) else ():

@@ -1,7 +1,8 @@
 """What ``probe_catalogue.py`` cannot measure and takes from here instead. Only data.
 
 ``CURES``: the arguments that give a data-dependent result a fixed shape. ``RESULTS``: results that one example does
-not show. ``LINES``: whole lines for functions that no small example reaches.
+not show. ``MARKS``: parameters that one example would describe wrongly. ``REASONS``: why a function has no call.
+``FILES``: the generated files.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ CURES: dict[str, tuple[str, ...]] = {
     "jax.numpy.roots": ("strip_zeros",),
     "jax.numpy.setdiff1d": SIZE,
     "jax.numpy.setxor1d": SIZE,
+    "jax.numpy.trim_zeros": (),
     "jax.numpy.union1d": SIZE,
     "jax.numpy.unique": SIZE,
     "jax.numpy.unique_all": SIZE,
     "jax.numpy.unique_counts": SIZE,
     "jax.numpy.unique_inverse": SIZE,
     "jax.numpy.unique_values": SIZE,
+    "array.compress": SIZE,
+    "array.nonzero": SIZE,
     "jax.ops.segment_max": ("num_segments",),
     "jax.ops.segment_min": ("num_segments",),
     "jax.ops.segment_prod": ("num_segments",),
@@ -69,50 +73,69 @@ RESULTS: dict[str, str] = {
     "jax.numpy.meshgrid": "list(array)",
     "jax.numpy.where": "like(x, y)",
     "jax.lax.split": "list(array)",
+    "jax.tree.broadcast": "tree",
+    "jax.tree.flatten": "tree",
+    "jax.tree.flatten_with_path": "tree",
+    "jax.tree.leaves": "list(array)",
+    "jax.tree.leaves_with_path": "tree",
+    "jax.tree.transpose": "tree",
+    "jax.tree.unflatten": "tree",
+    "jax.tree_util.flatten_one_level": "tree",
+    "jax.tree_util.flatten_one_level_with_keys": "tree",
+    "array.astype": "array",
+    "array.dot": "like(self, b)",
+    "array.item": "static",
+    "jax.numpy.histogramdd": "tree",
+    "jax.numpy.piecewise": "like(x)",
+    "jax.numpy.trim_zeros": "like(filt)",
+    "array.view": "array",
+    "array.nonzero": "list(int)",
+    "array.choose": "array",
+    "array.to_device": "like(self)",
     "jax.lax.unstack": "sequence(array)",
 }
-# Functions that no small example reaches: inside a mapped axis, on files, on several devices. Arguments that are
-# static as a number only (``bins``) or hold functions beside arrays (``funclist``).
-LINES: dict[str, str] = {
-    # Its first parameter is a pair of an array and a flag: a tracer inside the pair is what it is for.
-    "jax.scipy.linalg.cho_solve": "c_and_lower@, b@, overwrite_b?@, check_finite?@ -> float",
-    "jax.lax.all_gather": "x@, axis_name!, *, axis_index_groups?!, axis?!I, tiled?!B, to?! -> like(x)",
-    "jax.lax.all_to_all": "x@, axis_name!, split_axis!I, concat_axis!B, *, axis_index_groups?!, tiled?!B -> like(x)",
-    "jax.lax.axis_index": "axis_name! -> int",
-    "jax.lax.axis_size": "axis_name! -> static",
-    "jax.lax.conv_general_permutations": "dimension_numbers! -> static",
-    "jax.lax.conv_general_shape_tuple": (
-        "lhs_shape!, rhs_shape!, window_strides!, padding!, dimension_numbers! -> static"
+# Marks of parameters that are static as a number only (``bins``), or hold functions or flags beside arrays: a tracer
+# among these is what they are for.
+MARKS: dict[str, dict[str, str]] = {
+    "jax.numpy.histogram": {"bins": "@"},
+    "jax.numpy.histogram2d": {"bins": "@"},
+    "jax.numpy.histogram_bin_edges": {"bins": "@"},
+    "jax.numpy.histogramdd": {"bins": "@"},
+    "jax.numpy.piecewise": {"funclist": "@"},
+    "jax.numpy.trim_zeros": {"filt": "@"},
+    "jax.scipy.linalg.cho_solve": {"c_and_lower": "@"},
+}
+
+# Why a function has no call that works.
+REASONS: dict[str, str] = {
+    "jax.numpy.fromfile": "raises NotImplementedError whatever it is given",
+    "jax.numpy.fromiter": "raises NotImplementedError whatever it is given",
+    "jax.lax.pbroadcast": "only for values that differ between devices",
+    "jax.lax.precv": "only between several devices",
+    "jax.lax.psend": "only between several devices",
+    "jax.lax.ragged_all_to_all": "only between several devices",
+    "jax.lax.scaled_dot": "only for the number formats of some accelerators",
+}
+
+# The generated files: what they hold, and which modules.
+FILES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "jax_numpy": ("jax.numpy", ("jax.numpy", "jax.numpy.linalg", "jax.numpy.fft")),
+    "jax_lax": ("jax.lax", ("jax.lax", "jax.lax.linalg")),
+    "jax_nn": ("jax.nn", ("jax.nn", "jax.nn.initializers")),
+    "jax_random": ("jax.random", ("jax.random",)),
+    "jax_scipy": (
+        "jax.scipy",
+        tuple(
+            f"jax.scipy.{name}"
+            for name in """
+            cluster.vq fft integrate linalg ndimage optimize signal sparse.linalg special
+            stats stats.bernoulli stats.beta stats.betabinom stats.binom stats.cauchy stats.chi2 stats.dirichlet
+            stats.expon stats.gamma stats.gennorm stats.geom stats.gumbel_l stats.gumbel_r
+            stats.laplace stats.logistic stats.multinomial stats.multivariate_normal stats.nbinom stats.norm
+            stats.pareto stats.poisson stats.t stats.truncnorm stats.uniform stats.vonmises stats.wrapcauchy
+            """.split()
+        ),
     ),
-    "jax.lax.conv_shape_tuple": "lhs_shape!, rhs_shape!, strides!, pads!, batch_group_count?! -> static",
-    "jax.lax.conv_transpose_shape_tuple": (
-        "lhs_shape!, rhs_shape!, window_strides!, padding!, dimension_numbers! -> static"
-    ),
-    "jax.lax.pbroadcast": "x@, axis_name!, source! -> like(x)",
-    "jax.lax.pcast": "x@, axis_name!, *, to! -> like(x)",
-    "jax.lax.pmax": "x@, axis_name!, *, axis_index_groups?! -> like(x)",
-    "jax.lax.pmean": "x@, axis_name!, *, axis_index_groups?! -> float",
-    "jax.lax.pmin": "x@, axis_name!, *, axis_index_groups?! -> like(x)",
-    "jax.lax.ppermute": "x@, axis_name!, perm!A -> like(x)",
-    "jax.lax.pshuffle": "x@, axis_name!, perm!T -> like(x)",
-    "jax.lax.psum": "x@, axis_name!, *, axis_index_groups?! -> like(x)",
-    "jax.lax.psum_scatter": (
-        "x@, axis_name!, *, scatter_dimension?!, axis_index_groups?!, tiled?! -> like(x)"
-    ),
-    "jax.lax.pswapaxes": "x@, axis_name!, axis!I, *, axis_index_groups?! -> like(x)",
-    "jax.lax.reduce_window_shape_tuple": (
-        "operand_shape!, window_dimensions!, window_strides!, padding!, base_dilation?!, window_dilation?! -> static"
-    ),
-    "jax.lax.with_sharding_constraint": "x@, shardings! -> like(x)",
-    "jax.numpy.fromfile": "*args!, **kwargs! -> array",
-    "jax.numpy.fromiter": "*args!, **kwargs! -> array",
-    "jax.numpy.histogram": "a, bins?@, range?@, weights?, density?!B -> tuple(float, float)",
-    "jax.numpy.histogram2d": "x, y, bins?@, range?@, weights?, density?!B -> tuple(int, float, float)",
-    "jax.numpy.histogram_bin_edges": "a, bins?@, range?@, weights?@ -> float",
-    "jax.numpy.histogramdd": "sample, bins?@, range?@, weights?, density?!B -> tree",
-    "jax.numpy.piecewise": "x, condlist@, funclist@, *args, **kw -> like(x)",
-    "jax.numpy.load": "file!, *args!, **kwargs! -> array",
-    "jax.numpy.save": "file!, arr!A, allow_pickle?! -> none",
-    "jax.numpy.savez": "file!, *args!A, allow_pickle?!, **kwds!A -> none",
-    "jax.numpy.trim_zeros": "filt@, trim?!, axis?! -> like(filt) data()",
+    "jax_small": ("Small modules of JAX", ("jax.image", "jax.ops", "jax.tree", "jax.tree_util")),
+    "array_methods": ("Methods of a JAX array and of x.at[i]", ("array", "at")),
 }

@@ -36,6 +36,7 @@ class Packed(msgspec.Struct, frozen=True):
     constants: dict[str, str]
     methods: dict[str, str]
     attributes: dict[str, str]
+    updates: dict[str, str]
     numpy: dict[str, str]
     removed: dict[str, tuple[str, str]]
     aliases: dict[str, str]
@@ -95,6 +96,14 @@ class Catalogue:
             )
             self._methods[name] = parse_function(f"array.{name}", line, conditions) if line else None
         return self._methods[name]
+
+    def update_method(self, name: str) -> ApiFunction | None:
+        """The method of ``x.at[i]`` (no ``self`` parameter), None when there is no such method."""
+        key = f"at.{name}"
+        if key not in self._methods:
+            line = self._packed.updates.get(name)
+            self._methods[key] = parse_function(key, line) if line else None
+        return self._methods[key]
 
     def array_attribute(self, name: str) -> str | None:
         """``static``, ``array``, ``updater`` (``.at``), ``concrete-only:<exception>`` (a tracer lacks it),

@@ -5,13 +5,14 @@ A function is one line, parameters like a Python signature without defaults, the
     reshape = "a, shape!I, order?!, *, copy?, out_sharding?! -> like(a)"
 
 ``name?`` is optional; ``name!X`` must be static under a trace, X is the letter of the exception that JAX raises
-(``EXCEPTION_LETTERS``), a plain ``!`` is for what can never be a tracer (a dtype, a mode, a function); ``name@``
-accepts a list or tuple where an array is meant. ``/``, ``*``, ``*args`` and ``**kw`` are as in Python.
+(``EXCEPTION_LETTERS``), a plain ``!`` is for what can never be a tracer (a dtype, a mode); ``name@``
+accepts a list or tuple where an array is meant; ``name!X&`` is a function; ``name#`` is a PRNG key that the call
+consumes, ``name%`` one that it only looks at. ``/``, ``*``, ``*args`` and ``**kw`` are as in Python.
 
 Results: ``array bool int float key keys tree none static opaque``, ``like(p, ...)`` (dtype kind follows these
-parameters), ``same(p)`` (the argument itself), ``list(kind)`` (a list of any length), ``sequence(kind)`` (a tuple of
-any length), ``tuple(kind, ...)``,
-``callable(kind)`` (a function that returns this). A trailing ``data(cure, ...)`` says that the shape depends on
+parameters), ``same(p)`` (the argument itself), ``structure(p)`` (a pytree like it), ``list(kind)`` (a list of any
+length), ``sequence(kind)`` (a tuple of any length), ``tuple(kind, ...)``, ``callable(kind)`` (a function that
+returns this). A trailing ``data(cure, ...)`` says that the shape depends on
 values: JAX refuses under a trace unless one of these arguments is given (none: no cure); alone it means an array.
 
 This module knows the language, not the data: reading files is ``load``.
@@ -35,6 +36,7 @@ EXCEPTION_LETTERS: Final = {
     "E": "AttributeError",
     "M": "NotImplementedError",
     "D": "IndexError",
+    "S": "AssertionError",
     "X": "Exception",
 }
 """Letter of each exception class in the data, full name as users see it."""
@@ -48,9 +50,10 @@ VAR_KEYWORD: Final = "var-keyword"
 _RESULT_KINDS: Final = frozenset(
     ("array", "bool", "int", "float", "key", "keys", "tree", "none", "static", "opaque")
 )
-_NAMING_KINDS: Final = frozenset(("like", "same"))
+_NAMING_KINDS: Final = frozenset(("like", "same", "structure"))
 _NESTING_KINDS: Final = frozenset(("list", "sequence", "tuple", "callable"))
-_PARAMETER = re.compile(r"(\*{0,2})([A-Za-z_]\w*)((?:![A-Z]?|@|\?)*)\Z")
+_PARAMETER = re.compile(r"(\*{0,2})([A-Za-z_]\w*)((?:![A-Z]?|[@?&#%])*)\Z")
+_ROLES: Final = {"&": "function", "#": "consumed-key", "%": "key"}
 _RESULT = re.compile(r"(?:(\w+)(?:\(([^()]*)\))?)?(?:(?:^|\s)data\(([^()]*)\))?\Z")
 
 
@@ -60,13 +63,18 @@ class CatalogueError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter. ``static``: None when it may be a tracer, else the exception's letter ("" when unknown)."""
+    """One parameter. ``static``: None when it may be a tracer, else the exception's letter ("" when unknown).
+
+    role: ``function``, ``consumed-key`` (a PRNG key that must not be used again), ``key`` (one that is only looked
+    at) or "" for anything else.
+    """
 
     name: str
     kind: str = POSITIONAL
     static: str | None = None
     accepts_list: bool = False
     optional: bool = False
+    role: str = ""
 
     @property
     def must_be_static(self) -> bool:
@@ -200,7 +208,8 @@ def parse_function(name: str, line: str, conditions: tuple[Condition, ...] = ())
     for token in filter(None, (part.strip() for part in signature.split(","))):
         if token == "/":
             parameters = [
-                Parameter(p.name, POSITIONAL_ONLY, p.static, p.accepts_list, p.optional) for p in parameters
+                Parameter(p.name, POSITIONAL_ONLY, p.static, p.accepts_list, p.optional, p.role)
+                for p in parameters
             ]
         elif token == "*":
             kind = KEYWORD_ONLY
@@ -288,7 +297,8 @@ def _parameter(name: str, token: str, kind: str) -> Parameter:
     letter = static.group(1) if static else None
     if letter and letter not in EXCEPTION_LETTERS:
         raise CatalogueError(f"{name}: unknown exception letter {letter!r} of `{word}`")
-    return Parameter(word, kind, letter, "@" in marks, "?" in marks)
+    role = next((role for sign, role in _ROLES.items() if sign in marks), "")
+    return Parameter(word, kind, letter, "@" in marks, "?" in marks, role)
 
 
 def _words(text: str | None) -> tuple[str, ...]:

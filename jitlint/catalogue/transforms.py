@@ -144,7 +144,9 @@ def _call(name: str, entry: dict[str, Any]) -> HigherOrder:
     )
     static = _names(entry.get("static", ""))
     looks = entry.get("looks", False)
-    return HigherOrder(name, _names(entry["params"]), runs, entry["result"], entry.get("doc", ""), static, looks)
+    return HigherOrder(
+        name, _names(entry["params"]), runs, entry["result"], entry.get("doc", ""), static, looks
+    )
 
 
 def _role(entry: dict[str, Any]) -> Role:

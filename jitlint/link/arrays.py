@@ -28,11 +28,6 @@ from jitlint.link.machine import Args, Frame, Machine
 FULL_REDUCTIONS = frozenset(
     "sum mean max min prod any all std var ptp median nansum nanmean nanmax nanmin amax amin count_nonzero".split()
 )
-COLLECTIVES = frozenset(
-    "psum pmean pmax pmin ppermute pshuffle all_gather all_to_all psum_scatter pvary pcast".split()
-)
-"""Collectives take pytrees and give the same structure."""
-
 COUNTING = frozenset(
     {"sum", "nansum", "prod", "nanprod", "cumsum", "nancumsum", "cumprod", "nancumprod", "trace"}
 )
@@ -124,14 +119,24 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
     if blamed:
         return UNKNOWN
     where = fn.name.rpartition(".")[2]
-    if where in COLLECTIVES and bound:
-        return pytrees.rebuild(bound[0][1], Arr(modes | f.world.here, None, None, why, f.world.level))
+    if result.kind == "structure":
+        like = next((v for p, v in bound if p.name in result.arguments), UNKNOWN)
+        return pytrees.rebuild(like, Arr(modes | f.world.here, None, None, why, f.world.level))
     if receiver is not None and (receiver.host or receiver.weak):
         out = _value(m, f, fn, result, bound, receiver, modes, why, where)
         if type(out) is Arr:
             out.weak, out.host = weak and bool(modes), receiver.host and not modes
         return out
     return _value(m, f, fn, result, bound, receiver, modes | f.world.here, why or here_why(f, where), where)
+
+
+def check_static(
+    m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, name: str = "", skip: str = ""
+) -> None:
+    """Record tracers in arguments (but ``skip``) that must be static; for calls that have a model of their own."""
+    for param, value in _bound(fn, args):
+        if param.must_be_static and param.name != skip:
+            emit_static(m, f, at, name or fn.name, param.name, value, param.exception)
 
 
 def _writes(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: list[tuple[Parameter, Value]]) -> None:
@@ -184,7 +189,7 @@ def check_layer(m: Machine, f: Frame, at: int, name: str, static: tuple[str, ...
             emit_static(m, f, at, name, parameter, value, "TypeError")
 
 
-def static_tracer(value: Value, depth: int = 2) -> Arr | Tree | None:
+def static_tracer(value: Value, depth: int = 4) -> Arr | Tree | None:
     found = hurt(value, STAGED_OR_BATCHED)
     if found is not None:
         return found if type(found) is not Tree or found.evidence == "array" or not found.weak else None

@@ -42,6 +42,8 @@ from jitlint.link.machine import Args, Frame, Machine
 Handler = Callable[[Machine, Frame, int, Args], Value]
 
 MEMO = "functools.lru_cache.cached"
+CHECKED = {"jax.tree.all": "tree", "jax.core.concrete_or_error": "val"}
+"""Static arguments about which the function's own model says more."""
 WRAPS = "functools.wraps.applied"
 
 
@@ -58,6 +60,8 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     if handler is not None:
         if f.world.level and type(args.kw.get("is_leaf")) is Func:
             guesses.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]))
+        if dotted.startswith("jax."):
+            _check_static(m, f, at, dotted, args)
         return handler(m, f, at, args)
     tables = m.transforms
     wrap = tables.wraps.get(dotted)
@@ -90,6 +94,13 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     if dotted in tables.roles or any(dotted.startswith(p) for p in tables.modules):
         return ExtInst(dotted)
     return _unknown(m, f, at, dotted, args)
+
+
+def _check_static(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> None:
+    """Static arguments of a function that a model of its own answers."""
+    fn = m.catalogue.function(dotted)
+    if fn is not None:
+        arrays.check_static(m, f, at, fn, args, skip=CHECKED.get(dotted, ""))
 
 
 def _handler(dotted: str) -> Handler | None:

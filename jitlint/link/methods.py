@@ -100,6 +100,9 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str, args: Args) -> Va
 
 def _update(m: Machine, f: Frame, at: int, obj: At, name: str, args: Args) -> Value:
     """``x.at[i].set(v)``; the index was checked when it was applied."""
+    fn = m.catalogue.update_method(name)
+    if fn is not None:
+        arrays.check_static(m, f, at, fn, args, f"x.at[i].{name}")
     arr: Any = hurt(obj.arr, 7)
     modes = traced_modes(obj.arr) | f.world.here
     why = arr.why if arr is not None else ""

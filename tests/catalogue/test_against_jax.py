@@ -47,14 +47,7 @@ def raised(function: Callable[..., Any], *traced: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ["probe_catalogue.py", "--diff", "jax.numpy", "jax.numpy.linalg", "jax.numpy.fft"],
-        ["probe_catalogue.py", "--diff", "jax.lax", "jax.nn", "jax.random", "jax.image", "jax.ops"],
-        ["probe_catalogue.py", "--diff", "jax.scipy.linalg", "jax.scipy.special", "jax.scipy.stats.norm"],
-        ["probe_numpy.py", "--diff"],
-    ],
-    ids=lambda arguments: arguments[-1],
+    "arguments", [["probe_catalogue.py", "--diff"], ["probe_numpy.py", "--diff"]], ids=lambda words: words[0]
 )
 def test_probing_again_gives_the_same_lines(arguments: list[str]) -> None:
     command = [sys.executable, str(ROOT / "tools" / arguments[0]), *arguments[1:]]
