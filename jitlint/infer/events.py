@@ -175,6 +175,15 @@ class JitCreation(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class UnrolledLoop(Event):
+    """A Python loop in staged code. problem: unrolled (many turns, each a copy of the body), iteration (the rows of a
+    traced array, one by one). count: the number of turns, or what it comes from: shape, array."""
+
+    problem: str = "unrolled"
+    count: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class VaryingArgument(Event):
     """A compiled function is called again and again with an argument that makes it compile anew each time.
 
@@ -286,6 +295,7 @@ AnyEvent = Union[
     ConstantKey,
     JitCreation,
     VaryingArgument,
+    UnrolledLoop,
     DonatedRead,
     Capture,
     DroppedUpdate,

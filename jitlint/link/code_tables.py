@@ -22,7 +22,7 @@ class CodeTable:
 
     calls: the calls by origin. bound: what is assigned to each name, a value node, a definition, or None for what is
     no plain assignment. around: the compound statements around each statement, outermost first, each with the block
-    that holds it. escaping: names that are used for more than being called. returned: names that are returned.
+    that holds it. unpacked: names in a tuple of targets, with the value and their place in it. escaping: names that are used for more than being called. returned: names that are returned.
     """
 
     def __init__(self, module: ModuleInfo, body: list[Any]) -> None:
@@ -34,6 +34,7 @@ class CodeTable:
         self.escaping: set[str] = set()
         self.returned: set[str] = set()
         self.called: dict[str, int] = {}
+        self.unpacked: dict[str, tuple[Any, int]] = {}
         self._current = 0
         self._statement_of: dict[int, int] = {}
         self._names: dict[int, frozenset[str]] = {}
@@ -57,6 +58,10 @@ class CodeTable:
             single = len(node.targets) == 1
             for target in node.targets:
                 self._bind(target, node.value if single and type(target) is ir.Name else None)
+                if type(target) in (ir.Tuple, ir.List):
+                    for i, part in enumerate(target.elts):
+                        if type(part) is ir.Name:
+                            self.unpacked[part.id] = (node.value, i)
                 self._parts(target)
             if not single and type(node.value) is ir.Call:
                 self.escaping |= {n.id for n in node.targets if type(n) is ir.Name}

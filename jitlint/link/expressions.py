@@ -20,6 +20,7 @@ from jitlint.infer.values import (
     Ext,
     Map,
     Py,
+    S,
     Scope,
     Seq,
     SliceVal,

@@ -12,7 +12,7 @@ from typing import Any
 from jitlint.infer.events import ArrayStore
 from jitlint.infer.keys import USES
 from jitlint.infer.lattice import freeze, join, seq_element
-from jitlint.infer.values import NONE, UNKNOWN, Arr, Ext, ExtInst, Inst, Map, Seq, Value, Xform, alternatives
+from jitlint.infer.values import NONE, UNKNOWN, Arr, Ext, ExtInst, Inst, Map, S, Seq, Value, Xform, alternatives
 from jitlint.link import (
     attributes,
     branches,
@@ -32,6 +32,7 @@ from jitlint.link import (
     side_effects,
     subscripts,
 )
+from jitlint.link import loops as unrolling
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
 from jitlint.syntax import ir
@@ -255,6 +256,8 @@ def _for(m: Machine, f: Frame, node: ir.For) -> bool:
     loops, f.loops = f.loops, (*f.loops, node)
     reachable = _loop(m, f, begin, node.body, node.orelse, certain=bool(items))
     f.loops = loops
+    if f.world.here & S:
+        unrolling.check_for(m, f, node, iterable)
     return reachable
 
 
@@ -268,6 +271,8 @@ def _while(m: Machine, f: Frame, node: ir.While) -> bool:
     loops, f.loops = f.loops, (*f.loops, node)
     reachable = _loop(m, f, begin, node.body, node.orelse, certain=endless)
     f.loops = loops
+    if f.world.here & S:
+        unrolling.check_while(m, f, node)
     if endless:
         return reachable
     branches.narrow(m, f, node.test, False)
