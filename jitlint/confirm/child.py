@@ -65,6 +65,12 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Tas
     if jitted.raised is not None:
         problem = str(jitted.raised)
         stage = "" if loader.loads else "import"
+        where = jitted.raised.place
+        if where is not None and any(statement_of(flag).covers(where) for flag in task.flags):
+            stage, problem = (
+                "",
+                f"the run ended before, at line {where[1]} of {os.path.basename(where[0])}: {problem}",
+            )
     results = [judge(flag, once) for flag in flags]
     open_flags = [flag for flag, result in zip(flags, results) if _may_need_more(flag, result)]
     if open_flags and call.target not in ("", "__main__"):

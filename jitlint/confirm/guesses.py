@@ -28,9 +28,10 @@ _DTYPES = {
 }  # fmt: skip
 _KEY_NAME = re.compile(r"(^|_)(key|keys|rng|rngs|prng|prng_key|seed_key)\d*$")
 _COUNT_NAME = re.compile(
-    r"^(n|m|k|num|size|steps|length|depth|width|axis|dim|ndim|count|iterations?|iters?|epochs?|order|degree)$"
-    r"|^(n|num|max|min)_|_(size|dim|steps|count|length|axis|iters?)$"
+    r"^(n|m|k|num|size|steps|length|depth|width|dim|ndim|count|iterations?|iters?|epochs?|order|degree)$"
+    r"|^(n|num|max|min)_|_(size|dim|steps|count|length|iters?)$"
 )
+_AXIS_NAME = re.compile(r"^(axis|axes)$|_axis$")
 _INDEX_NAME = re.compile(
     r"^(i|j|idx|index|step|t|label|labels|token|tokens|ids?|indices)$|_(idx|index|ids?)$"
 )
@@ -214,17 +215,19 @@ def first_guess(name: str, annotation: Any, static: bool, depth: int = 3) -> Gue
         return FUNCTION
     if _MASK_NAME.search(name):
         return python(True) if static else array(_SIDE, dtype="bool")
+    if _AXIS_NAME.search(name):
+        return python(0)
     if _COUNT_NAME.search(name):
-        return python(3)
+        return python(_SIDE)
     if _INDEX_NAME.search(name):
         return python(1)
-    return python(3) if static else array(_SIDE)
+    return python(_SIDE) if static else array(_SIDE)
 
 
 def _annotated(annotation: Any, name: str, static: bool, depth: int) -> Guess | None:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     simple: dict[Any, Guess] = {
-        int: python(3), float: python(0.5), bool: python(True), str: python("relu"), type(None): python(None),
+        int: first_guess(name, None, True) if _AXIS_NAME.search(name) else python(_SIDE), float: python(0.5), bool: python(True), str: python("relu"), type(None): python(None),
     }  # fmt: skip
     try:
         if annotation in simple:

@@ -23,7 +23,8 @@ class CannotLoad(Exception):
 class Loader:
     """Loads one module of a project, and forgets the project's modules in between.
 
-    used: the project's files that took part. loads: how often the module was loaded to its end.
+    used: the project's files that took part. loads: how often the module was loaded to its end. module: the last one,
+    perhaps not to its end.
     """
 
     def __init__(self, task: Task) -> None:
@@ -31,6 +32,7 @@ class Loader:
         self._code: CodeType | None = None
         self.used: set[str] = set()
         self.loads = 0
+        self.module: ModuleType | None = None
         sys.path[:0] = [path for path in task.search_path if path not in sys.path]
 
     def is_project(self, filename: str) -> bool:
@@ -68,7 +70,7 @@ class Loader:
         module = importlib.util.module_from_spec(spec)
         if name == "__main__" and "." in task.module:
             module.__package__ = task.module.rpartition(".")[0]
-        sys.modules[name] = module
+        sys.modules[name] = self.module = module
         if self._code is None:
             with open(task.entry, "rb") as stream:
                 self._code = compile(stream.read(), task.entry, "exec", dont_inherit=True)

@@ -7,6 +7,7 @@ arguments.
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import inspect
 import itertools
@@ -56,18 +57,18 @@ Judge = Callable[[Runs], "list[Result]"]
 def search(loader: Loader, call: Call, flags: list[Flag], judge: Judge, seconds: float) -> Found:
     """Look for arguments of ``call.target`` with which the findings show."""
     deadline = time.monotonic() + seconds * _SHARE
-    try:
-        context = loader.loaded()
-        module = context.__enter__()
-    except BaseException as error:  # importing runs any code
-        return Found(problem=str(raised(error, loader.is_project)), stage="import")
-    try:
-        target = _target(module, call, loader)
+    with contextlib.ExitStack() as stack:
+        try:
+            module = stack.enter_context(loader.loaded())
+        except (Exception, SystemExit) as error:  # importing runs any code
+            # A script that fails at its end has defined its functions before.
+            if loader.module is None or _target(loader.module, call) is None:
+                return Found(problem=str(raised(error, loader.is_project)), stage="import")
+            module = loader.module
+        target = _target(module, call)
         if target is None:
             return Found(problem=f"`{call.target}` cannot be found at run time", stage="inputs")
         return _Search(loader, call, flags, judge, target, deadline).run(module)
-    finally:
-        context.__exit__(None, None, None)
 
 
 class _Search:
@@ -183,7 +184,7 @@ def _key(guesses: dict[str, Guess]) -> str:
     return repr(sorted((name, str(guess)) for name, guess in guesses.items()))
 
 
-def _target(module: ModuleType, call: Call, loader: Loader) -> _Target | None:
+def _target(module: ModuleType, call: Call) -> _Target | None:
     """The function as an object: by name, else by where it is written."""
     owner, _, name = call.target.rpartition(".")
     if owner:

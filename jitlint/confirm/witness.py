@@ -104,6 +104,10 @@ def _runs_once(outcome: RunsOnce, statement: Statement, runs: Runs) -> str | Non
 def _bakes_constant(outcome: BakesConstant, statement: Statement, runs: Runs) -> str | None:
     if not _ran(runs.jitted, statement):
         return None
+    for seen in (runs.jitted, runs.eager):
+        # An exception from elsewhere says nothing about this line.
+        if seen.raised is not None and not statement.on(seen.raised.places):
+            return None
     found = results_differ(runs)
     return f"the results differ: {found}" if found else None
 
