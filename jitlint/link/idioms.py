@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import DroppedUpdate, ImportIdiom
-from jitlint.infer.values import UNKNOWN, Arr, Value
+from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Value
+from jitlint.link import branches
 from jitlint.link.machine import Frame, Machine
 from jitlint.syntax import ir
 
@@ -23,10 +24,17 @@ def thrown_away(m: Machine, f: Frame, node: Any, value: Value) -> None:
     place = node.func.obj
     if type(place) is not ir.Sub or type(place.obj) is not ir.Attr or place.obj.name != "at":
         return
-    if type(value) is Arr:
+    base = branches.peek(m, f, place.obj.obj)
+    if type(base) is Arr and type(value) is Arr:
         m.emit(f, DroppedUpdate, node.at, value, Confidence.CERTAIN, method=node.func.name)
-    elif value is UNKNOWN and "jax" in "".join(f.module.tree.mentions):
+    elif type(base) is not ExtInst and (type(value) is Arr or value is UNKNOWN) and _has_no_references(f):
         m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, method=node.func.name)
+
+
+def _has_no_references(f: Frame) -> bool:
+    """Whether what has ``.at`` here is an array: kernels have mutable references too, which are updated in place."""
+    mentions = " ".join(f.module.tree.mentions)
+    return "jax" in mentions and "pallas" not in mentions
 
 
 def imported(m: Machine, f: Frame, at: int, module: str, name: str) -> None:

@@ -56,7 +56,8 @@ def lift(
             return Arr(modes, _strong(a.kind), 0, why, level)
         return Tree(modes, why, level, True) if a.kind == "static" else value
     if t is ExtInst and a.dotted == ABSTRACT_ARRAY:
-        return Arr(modes, None, getattr(a.attrs["ndim"], "const", None), why, level)
+        rank = getattr(a.attrs["ndim"], "const", None)
+        return Arr(modes, None, rank if type(rank) is int else None, why, level)
     if depth == 0:
         return UNKNOWN
     if t is Tup:

@@ -28,11 +28,14 @@ TRACING_ERRORS = frozenset(
 )
 
 
-def entered(f: Frame, value: Value) -> World | None:
-    """The world inside ``with value:`` when it differs from the one around."""
-    if type(value) is not ExtInst:
-        return None
+def entered(f: Frame, value: Value, node: Any) -> World | None:
+    """The world inside ``with value:`` when it differs from the one around. ``node`` is how the value is written."""
     w = f.world
+    if type(value) is not ExtInst:
+        # a method of a test case whose base class is not known
+        func = node.func if type(node) is ir.Call else None
+        expected = type(func) is ir.Attr and func.name in EXPECTED_METHODS
+        return w.but(excused=True) if expected else None
     if value.dotted == "jax.ensure_compile_time_eval":
         return w.but(here=0)
     if value.dotted == "jax.disable_jit":

@@ -323,7 +323,7 @@ def _with(m: Machine, f: Frame, node: ir.With) -> bool:
         value = expressions.evaluate(m, f, item.value)
         if type(value) is Inst and f.world.level:
             managers.append(value)
-        region = regions.entered(f, value)
+        region = regions.entered(f, value, item.value)
         if region is not None:
             f.world = region
             swallows = swallows or region.excused
