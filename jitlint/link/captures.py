@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.values import (
+    UNKNOWN,
     Arr,
     Bound,
     Class,
@@ -30,6 +31,7 @@ from jitlint.infer.values import (
     alternatives,
     const_of,
 )
+from jitlint.syntax import ir
 
 if TYPE_CHECKING:
     from jitlint.infer.events import Step
@@ -59,9 +61,9 @@ Key = tuple[str, int, object]
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Traced code reads a place. kind: name, attr, class, elem, buffer. owner: the scope, box or class it is part of.
+    """Traced code reads a place. kind: name, attr, class, elem, buffer, part (of an object that is not understood). owner: the scope, box or class.
 
-    key: the name, attribute or element. value: what was read. fn, statement: where. via: the kind of variable that
+    key: the name, attribute, element, or name and part. value: what was read. fn, statement: where. via: the kind of variable that
     holds the container or buffer itself: global, cell, or "" for others.
     """
 
@@ -215,6 +217,18 @@ class Captures:
         self.load(f, at, "elem", box, _element(index), value, via)
         self.load_value(f, at, value, via)
 
+    def load_opaque(self, f: Frame, node: ir.Attr | ir.Sub) -> None:
+        """Traced code reads a part of an object that is not understood, which a variable holds."""
+        scope, path = _opaque(f, node)
+        if scope is not None and scope is not f.scope and scope.level < f.world.floor:
+            self.load(f, node.at, "part", scope, path, UNKNOWN)
+
+    def write_opaque(self, f: Frame, node: ir.Attr | ir.Sub, value: Value | None) -> None:
+        """Host code writes a part of an object that is not understood, which a variable holds."""
+        scope, path = _opaque(f, node)
+        if scope is not None:
+            self.write(f, node.at, "part", scope, path, value)
+
     def forget(self, at: int) -> None:
         """What was read at ``at`` was read only to be changed."""
         current = self.current
@@ -318,6 +332,19 @@ class Captures:
             if type(x.target) is Func:
                 target = x.target
             self.log.append(Call(target, loads, f.fn, f.at))
+
+
+def _opaque(f: Frame, node: ir.Attr | ir.Sub) -> tuple[Scope | None, object]:
+    """The scope of the variable, and its name with the part of it; None when that is not known."""
+    part: object = node.name if type(node) is ir.Attr else None
+    if type(node) is ir.Sub and type(node.index) is ir.Const:
+        part = node.index.value
+    if part is None or type(node.obj) is not ir.Name:
+        return None, ""
+    scope: Scope | None = f.scope
+    while scope is not None and node.obj.id not in scope.vars:
+        scope = scope.parent
+    return scope, (node.obj.id, part)
 
 
 def _element(index: Value) -> object:

@@ -18,6 +18,7 @@ from jitlint.infer.values import (
     Arr,
     At,
     Ext,
+    ExtInst,
     Map,
     Py,
     S,
@@ -95,6 +96,8 @@ def _const(m: Machine, f: Frame, node: ir.Const) -> Value:
 
 def _attr(m: Machine, f: Frame, node: ir.Attr) -> Value:
     obj = evaluate(m, f, node.obj)
+    if f.world.floor and (obj is UNKNOWN or type(obj) is ExtInst):
+        m.captures.load_opaque(f, node)
     if obj is UNKNOWN:
         if f.world.level:
             guesses.guess_property(m, f, node.at, node.name)
@@ -172,6 +175,8 @@ def _sub(m: Machine, f: Frame, node: ir.Sub) -> Value:
         bounds.check_written(m, f, node, obj, index, value)
     if f.world.floor and (type(obj) is Map or type(obj) is Seq):
         m.captures.load_item(f, node.at, node.obj.at, obj, index, value)
+    elif f.world.floor and obj is UNKNOWN:
+        m.captures.load_opaque(f, node)
     return value
 
 

@@ -12,6 +12,7 @@ from jitlint.infer.values import (
     STR,
     UNKNOWN,
     Arr,
+    ExtInst,
     Inst,
     Map,
     Py,
@@ -161,6 +162,8 @@ def bind(m: Machine, f: Frame, target: Any, value: Value) -> None:
     elif t is ir.Attr:
         obj = expressions.evaluate(m, f, target.obj)
         m.captures.forget(target.obj.at)
+        if obj is UNKNOWN or type(obj) is ExtInst:
+            m.captures.write_opaque(f, target, value)
         key = branches.path_key(target)
         if key and key in f.scope.vars:
             del f.scope.vars[key]
@@ -168,6 +171,8 @@ def bind(m: Machine, f: Frame, target: Any, value: Value) -> None:
     elif t is ir.Sub:
         obj = expressions.evaluate(m, f, target.obj)
         m.captures.forget(target.obj.at)
+        if obj is UNKNOWN:
+            m.captures.write_opaque(f, target, value)
         index = expressions.evaluate(m, f, target.index)
         subscripts.store(m, f, target.at, obj, index, value, "setitem")
     elif t is ir.Starred:

@@ -81,6 +81,8 @@ def _aug_assign(m: Machine, f: Frame, node: ir.AugAssign) -> bool:
         obj = expressions.evaluate(m, f, target.obj)
         left = attributes.get(m, f, target.at, obj, target.name)
         m.captures.forget(target.at)
+        if obj is UNKNOWN or type(obj) is ExtInst:
+            m.captures.write_opaque(f, target, None)
         right = expressions.evaluate(m, f, node.value)
         m.captures.write_in_place(f, node.at, left)
         f.at = node.at
