@@ -60,10 +60,18 @@ def evaluate(w: Walker, node: Any) -> Term:
     return handler(w, node) if handler is not None else fresh()
 
 
-def use(w: Walker, node: Any, again: int | None = None) -> Term:
-    """Evaluate an expression whose contents are read. ``again``: the origin of the call that gets it."""
+def use(w: Walker, node: Any, again: int | None = None, deep: bool = False) -> Term:
+    """Evaluate an expression whose contents are read. ``again``: the origin of the call that gets it.
+
+    deep: what a container holds is read too.
+    """
     term = evaluate(w, node)
     _read_all(w, node, term, again)
+    if deep and w.state.killed(term) is None:
+        for (owner, _), value in list(w.state.heap.items()):
+            if owner == term and w.state.killed(value) is not None:
+                _read(w, value, node.at, again)
+                break
     return term
 
 
@@ -282,7 +290,7 @@ def _call_jitted(w: Walker, node: ir.Call, call: HostCall) -> Term:
     for arg in node.args:
         key: int | str = arg.name if arg.name is not None else position
         position += arg.name is None
-        term = use(w, arg.value, again=node.at)
+        term = use(w, arg.value, again=node.at, deep=True)
         array = (call.donated or {}).get(key)
         if array is not None and not spread:
             given.append((arg.value, term, array))
@@ -327,7 +335,7 @@ def _call_known(
         else:
             held[name] = receiver if receiver is not None else evaluate(w, value)
     for term, at in summary.uses.items():
-        mapped = _mapped(w, term, held)
+        mapped = _mapped(w, fn, term, held)
         kill = w.state.killed(mapped) if mapped is not None else None
         if mapped is None:
             continue
@@ -340,8 +348,8 @@ def _call_known(
             w.state.revive(mapped)
         elif initial(mapped):
             w.uses.setdefault(mapped, node.at)
-    killed = [(_mapped(w, term, held), kill) for term, kill in summary.kills.items()]
-    writes = [(_mapped(w, owner, held), key, kill) for (owner, key), kill in summary.writes.items()]
+    killed = [(_mapped(w, fn, term, held), kill) for term, kill in summary.kills.items()]
+    writes = [(_mapped(w, fn, owner, held), key, kill) for (owner, key), kill in summary.writes.items()]
     for dead, kill in killed:
         if dead is not None:
             w.state.kill(dead, Kill(w.module.name, node.at, kill.callee, kill.name, kill.array))
@@ -358,12 +366,16 @@ def _call_known(
     return fresh()
 
 
-def _mapped(w: Walker, term: Term, held: dict[str, Term]) -> Term | None:
-    """A term of a called function as one of the caller's."""
+def _mapped(w: Walker, fn: FuncInfo, term: Term, held: dict[str, Term]) -> Term | None:
+    """A term of a called function as one of the caller's; variables that it has from the caller are the same."""
     if term[0] == "v":
-        return held.get(term[1])
+        name = term[1]
+        if name in fn.node.local_names or name in w.unstable or fn.module is not w.module:
+            return held.get(name)
+        inside = w.fn is None or fn.qualname.startswith(f"{w.fn.qualname}.<locals>.")
+        return w.state.name(name) if inside else None
     if term[0] == "s":
-        owner = _mapped(w, term[1], held)
+        owner = _mapped(w, fn, term[1], held)
         return None if owner is None else w.state.part(owner, term[2])
     return None
 
@@ -379,7 +391,8 @@ def _call_library(w: Walker, node: ir.Call, name: str) -> Term:
         reads = reads and name not in SHAPE_ONLY
     first: Term | None = None
     for argument in arguments:
-        term = use(w, argument) if reads else evaluate(w, argument)
+        deep = name.startswith(READING_MODULES)
+        term = use(w, argument, deep=deep) if reads else evaluate(w, argument)
         first = term if first is None else first
         if not reads and not name.startswith(("builtins.", "jax.")):
             w.state.forget(term)
@@ -401,9 +414,11 @@ def _call_method(w: Walker, node: ir.Call, func: ir.Attr, receiver: Term) -> Ter
         return receiver if name == "block_until_ready" else fresh()
     for arg in node.args:
         term = evaluate(w, arg.value)
-        if name not in FILLERS:
+        if name in FILLERS:
+            w.state.store(receiver, f"+{fresh()[1]}", term)
+        else:
             w.state.forget(term)
-    if not of_array:
+    if not of_array and name not in FILLERS:
         w.state.forget(receiver)
     return fresh()
 

@@ -61,11 +61,12 @@ advance(jnp.ones(3))
 def check(event: DonatedRead) -> Report | None:
     """Report reads of what a call took over."""
     name = f"`{event.name}`" if event.name else "{expr}"
-    callee = f"`{event.callee}`" if event.callee else "the jitted function"
+    named = event.callee.rpartition(".")[2]
+    callee = "the jitted function" if not named or named == "<lambda>" else f"`{named}`"
     if event.form == "again":
         return Report(
-            f"{callee} takes over the buffer of {name}, and gets the same array again the next time",
-            f"rebind it: `{event.name or 'x'} = {event.callee or 'f'}(...)`, or pass a copy",
+            f"{name} goes to {callee}, which takes over its buffer, and goes there again the next time",
+            f"rebind it: `{event.name or 'x'} = ...`, or pass a copy",
         )
     if event.form == "method":
         return Report(

@@ -63,7 +63,8 @@ measure(jnp.ones(3))
 @RULE.on(UnsyncedClock)
 def check(event: UnsyncedClock) -> Report | None:
     """Report readings that come too early."""
-    callee = f"`{event.callee}`" if event.callee and event.callee != "<lambda>" else "a JAX call"
+    named = event.callee if event.callee.startswith("jax.") else event.callee.rpartition(".")[2]
+    callee = "a JAX call" if not named or named == "<lambda>" else f"`{named}`"
     return Report(
         f"nothing waits for the result of {callee}, so this measures only how long it took to start the work",
         "call `jax.block_until_ready(result)` before the clock is read again",
