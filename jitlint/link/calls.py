@@ -40,6 +40,7 @@ from jitlint.link import (
     keys,
     libraries,
     methods,
+    mutations,
     parameters,
     statements,
     status,
@@ -245,6 +246,8 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     frame.cls = None
     if world.level:
         status.record(m, frame, dict(bound), f.steps)
+    if world.floor and f.scope.level < world.floor == world.level:
+        mutations.entered(m, fn, bound)
     watched = effects.watch(bound)
     _set_receiver(frame, func, bound)
     entered = m.captures.enter(world)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Leak
 from jitlint.infer.lattice import seq_element
 from jitlint.infer.values import Arr, Func, Inst, Map, Scope, Seq, Tree, Tup, Value, alternatives
-from jitlint.link import mutations
+from jitlint.link import mutations, surroundings
 from jitlint.link.events import confidence_of
 from jitlint.link.machine import Frame, Machine
 
@@ -53,9 +54,11 @@ def stored(m: Machine, f: Frame, at: int, box: Any, value: Value, target: str, w
     if type(box) is Inst and box.cls.role in mutations.LIBRARY_STATE:
         return
     level = box.level
+    if level >= f.world.floor and target != "append" and id(box) in m.rebuilt:
+        mutations.lost(m, f, at, box)
     if level >= f.world.level:
         return
-    leaked = _leak(m, f, at, level, value, target, what)
+    leaked = _leak(m, f, at, level, value, target, what, mutations.is_guess(f, box))
     if not leaked and level < f.world.floor and target != "append":
         mutations.stored(m, f, at, box, value, target, what)
 
@@ -65,14 +68,23 @@ def stored_in_scope(m: Machine, f: Frame, scope: Scope, name: str, value: Value,
     if scope.level < f.world.level:
         leaked = _leak(m, f, f.at, scope.level, value, target, name)
         if not leaked and scope.level < f.world.floor:
-            mutations.rebound(m, f, f.at, name, value, target)
+            mutations.rebound(m, f, f.at, name, target)
 
 
-def _leak(m: Machine, f: Frame, at: int, level: int, value: Value, target: str, what: str) -> bool:
+def _is_own(f: Frame) -> bool:
+    """Whether the function is the very one that is traced: then its receiver certainly is older."""
+    return len(f.steps) < 2
+
+
+def _leak(
+    m: Machine, f: Frame, at: int, level: int, value: Value, target: str, what: str, guess: bool = False
+) -> bool:
     tracer = deepest_tracer(value)
     if tracer is None or tracer.level <= level:
         return False
-    m.emit(f, Leak, at, tracer, confidence_of(value), target=target, what=what)
+    confidence = Confidence.POSSIBLE if guess and not _is_own(f) else confidence_of(value)
+    if not surroundings.undone(f, surroundings.changed_name(f)):
+        m.emit(f, Leak, at, tracer, confidence, target=target, what=what)
     m.broken = (f.module.name, f.at)
     return True
 

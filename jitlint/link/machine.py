@@ -140,11 +140,15 @@ class Args:
 
 @dataclass(frozen=True, slots=True)
 class Catch:
-    """An exception handler around: its place, the classes it names, whether it stands inside a trace."""
+    """An exception handler around: its place, the classes it names, whether it stands inside a trace.
+
+    meant: it goes another way to the same answer.
+    """
 
     place: Place
     names: frozenset[str]
     traced: bool
+    meant: bool
 
 
 class Frame:
@@ -230,6 +234,7 @@ class Machine:
     """Everything the analysis knows. ``events`` and ``traced`` are its result.
 
     broken: module and statement of the last code that JAX refuses or that a leak is blamed for.
+    rebuilt: containers that a trace makes of its arguments, by identity, with the function and the parameter.
     """
 
     catalogue: Catalogue
@@ -254,6 +259,7 @@ class Machine:
     key_names: dict[tuple[Any, ...], Key] = field(default_factory=dict)
     key_makers: dict[tuple[Any, ...], set[int]] = field(default_factory=dict)
     broken: tuple[str, int] = ("", 0)
+    rebuilt: dict[int, tuple[Value, FuncInfo, str]] = field(default_factory=dict)
     pullbacks: dict[tuple[str, int], str] = field(default_factory=dict)
     compilation: CompilationLog = field(default_factory=CompilationLog)
     flatteners: list[tuple[Value, ClassInfo | None]] = field(default_factory=list)
@@ -338,7 +344,7 @@ class Machine:
         if not broad and error not in catch.names:
             return False
         traceable = kind is Truth or kind is Convert or error == "IndexError" or bool(fields.get("api"))
-        if catch.traced and modes and traceable and error != "AttributeError":
+        if catch.traced and not catch.meant and modes and traceable and error != "AttributeError":
             place = catch.place if level.rank >= catch.place.confidence.rank else replace(catch.place, confidence=level)
             key = (Handler, place.module, place.at)
             step = Step(module, at, "here JAX raises while tracing")

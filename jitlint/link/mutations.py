@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Mutation
-from jitlint.infer.values import SETS, UNKNOWN, Inst, Map, Py, Seq, Value, alternatives
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import NO_CONST, SETS, Inst, Map, Py, Seq, Tree, Value, alternatives
 from jitlint.link import surroundings
 from jitlint.link.machine import Frame, Machine
 
@@ -27,8 +28,6 @@ _SEQ_METHODS: Final = frozenset(
         "pop",
         "popleft",
         "remove",
-        "reverse",
-        "sort",
     }
 )
 _SET_METHODS: Final = frozenset(
@@ -38,32 +37,68 @@ _SET_METHODS: Final = frozenset(
     }
 )  # fmt: skip
 _MAP_METHODS: Final = frozenset({"clear", "pop", "popitem", "update"})
-_COUNTERS: Final = ("trac", "compil", "jit")
+_MEANT: Final = ("trac", "compil", "jit", "cache", "memo", "regist")
+"""Words in the name of what is changed that say it is meant to happen once per trace."""
+
+
+def entered(m: Machine, fn: FuncInfo, bound: dict[str, Value]) -> None:
+    """A traced function starts: the containers among its arguments are copies made for it."""
+    for name, value in bound.items():
+        t = type(value)
+        a: Any = value
+        own = t is Inst and a.cls.pytree and not a.cls.role and name != "self"
+        if t is Map or t is Tree or (t is Seq and a.kind == "list") or own:
+            m.rebuilt.setdefault(id(value), (value, fn, name))
+
+
+def lost(m: Machine, f: Frame, at: int, box: Value) -> None:
+    """A container that may be a copy of an argument was changed: unless it is given back, nobody sees it."""
+    found = m.rebuilt.get(id(box))
+    if found is None or found[0] is not box or m.broken == (f.module.name, f.at):
+        return
+    _, fn, name = found
+    if not surroundings.returns_whole(fn, name) and not surroundings.leads_to_raise(f):
+        level = Confidence.POSSIBLE if f.module.is_test else Confidence.LIKELY
+        m.emit(f, Mutation, at, None, level, target="element", name=name, lost=True)
 
 
 def called(m: Machine, f: Frame, at: int, box: Any, name: str) -> None:
     """A method of a container was called inside a trace."""
-    if box.level >= f.world.floor:
+    inside = box.level >= f.world.floor
+    if inside and id(box) not in m.rebuilt:
         return
     if type(box) is Map:
         names = _MAP_METHODS
-    elif box.kind == "iter" or type(box) is not Seq:
+    elif type(box) is not Seq or box.kind == "iter":
         return
     else:
         names = _SET_METHODS if box.kind in SETS else _SEQ_METHODS
-    if name in names:
-        _record(m, f, at, "method", name, "")
+    if name in names and inside:
+        if not name.startswith("pop"):  # whoever takes an element out wants the element
+            lost(m, f, at, box)
+    elif name in names:
+        level = Confidence.POSSIBLE if is_guess(f, box) else Confidence.CERTAIN
+        _record(m, f, at, "method", name, "", level)
 
 
 def stored(m: Machine, f: Frame, at: int, box: Any, value: Value, target: str, what: str) -> None:
     """An attribute or element of an older object was replaced by something that is no tracer."""
+    named = type(box) is Map and type(value) is Py and value.const is not NO_CONST
+    level = Confidence.LIKELY if named else Confidence.POSSIBLE
+    if surroundings.derived(f):
+        level = Confidence.CERTAIN
+    if is_guess(f, box):
+        level = Confidence.POSSIBLE
     name = f"{box.cls.name}.{what}" if type(box) is Inst else ""
-    _record(m, f, at, target, "", name, value)
+    _record(m, f, at, target, "", name, level)
 
 
-def rebound(m: Machine, f: Frame, at: int, name: str, value: Value, target: str) -> None:
+def rebound(m: Machine, f: Frame, at: int, name: str, target: str) -> None:
     """A global or nonlocal name, or an attribute of a module or class, was bound anew."""
-    _record(m, f, at, target, "", name, value)
+    level = Confidence.CERTAIN if surroundings.derived(f) else Confidence.LIKELY
+    if target == "attribute" and level is Confidence.LIKELY:
+        level = Confidence.POSSIBLE
+    _record(m, f, at, target, "", name, level)
 
 
 def deleted(m: Machine, f: Frame, at: int, box: Value) -> None:
@@ -72,24 +107,24 @@ def deleted(m: Machine, f: Frame, at: int, box: Value) -> None:
         a: Any = alt
         known = type(alt) in (Map, Seq) or (type(alt) is Inst and a.cls.role not in LIBRARY_STATE)
         if known and a.level < f.world.floor:
-            _record(m, f, at, "delete", "", "")
+            level = Confidence.POSSIBLE if is_guess(f, alt) else Confidence.CERTAIN
+            _record(m, f, at, "delete", "", "", level)
 
 
-def _record(
-    m: Machine, f: Frame, at: int, target: str, what: str, name: str, value: Value | None = None
-) -> None:
-    if m.broken == (f.module.name, f.at) or _deliberate(f, name):
+def is_guess(f: Frame, box: Value) -> bool:
+    """Whether an object only stands for those that somebody may make: where they are made is not known."""
+    receiver = f.recv if type(box) is not Inst and surroundings.changes_receiver(f) else box
+    return type(receiver) is Inst and (receiver.cls.cold is receiver or receiver.token is None)
+
+
+def _record(m: Machine, f: Frame, at: int, target: str, what: str, name: str, level: Confidence) -> None:
+    if m.broken == (f.module.name, f.at):
         return
-    level = Confidence.CERTAIN if value is None or _depends_on_calls(value) else Confidence.LIKELY
+    changed = surroundings.changed_name(f)
+    if any(word in changed for word in _MEANT) or surroundings.fills(f, changed):
+        return
+    if surroundings.undone(f, changed) or surroundings.asks_for_tracers(f) or surroundings.leads_to_raise(f):
+        return
+    if f.module.is_test:
+        level = Confidence.POSSIBLE
     m.emit(f, Mutation, at, None, level, target=target, what=what, name=name)
-
-
-def _deliberate(f: Frame, name: str) -> bool:
-    """Whether it is meant to happen once per trace: it counts traces, or fills what is empty yet."""
-    if any(word in name.lower() for word in _COUNTERS):
-        return True
-    return surroundings.asks_for_tracers(f) or surroundings.asks_absence(f) or surroundings.leads_to_raise(f)
-
-
-def _depends_on_calls(value: Value) -> bool:
-    return value is UNKNOWN or type(value) is not Py

@@ -6,6 +6,7 @@ from typing import Any
 
 from jitlint.infer.events import Place
 from jitlint.infer.values import ExtInst, Value
+from jitlint.link import surroundings
 from jitlint.link.machine import Catch, Frame, World
 from jitlint.syntax import ir
 
@@ -13,6 +14,7 @@ EXPECTED = ("pytest.raises", "unittest.case.TestCase.assertRaises", "contextlib.
 EXPECTED_METHODS = frozenset(
     {"assertRaises", "assertRaisesRegex", "assertRaisesWithLiteralMatch", "assertRaisesWithPredicateMatch"}
 )
+_BROAD = frozenset({"", "BaseException", "Exception"})
 _CATCHERS = frozenset({"", "BaseException", "Exception", "TypeError", "IndexError", "AttributeError"})
 TRACING_ERRORS = frozenset(
     {
@@ -53,7 +55,7 @@ def guarded(f: Frame, handlers: list[ir.Handler]) -> World:
     return f.world
 
 
-def catching(f: Frame, handlers: list[ir.Handler]) -> Catch | None:
+def catching(f: Frame, handlers: list[ir.Handler], body: list[Any]) -> Catch | None:
     """The handler that keeps errors of the ``try`` body from everybody: the last one that does not raise again."""
     for handler in reversed(handlers):
         found = frozenset(names(handler.type)) if handler.type is not None else frozenset({""})
@@ -61,8 +63,16 @@ def catching(f: Frame, handlers: list[ir.Handler]) -> Catch | None:
             at = handler.at if handler.type is None else handler.type.at
             ground = f.ground if f.steps else "eager"
             place = Place(f.module.name, at, f.qualname, f.steps, ground, f.confidence)
-            return Catch(place, found, f.world.floor > 0)
+            meant = not found & _BROAD and _uses_same(handler.body, body)
+            return Catch(place, found, f.world.floor > 0, meant)
     return None
+
+
+def _uses_same(fallback: list[Any], body: list[Any]) -> bool:
+    """Whether the fallback computes with what the body computes with: then it is another way to the same answer."""
+    made = {t.id for s in body if type(s) is ir.Assign for t in s.targets if type(t) is ir.Name}
+    used = {part.id for part in surroundings.expressions(body) if type(part) is ir.Name} - made
+    return any(type(part) is ir.Name and part.id in used for part in surroundings.expressions(fallback))
 
 
 def catches_missing_names(handlers: list[ir.Handler]) -> bool:

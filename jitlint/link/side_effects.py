@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Effect
-from jitlint.infer.values import NONE, Arr, ExtInst, Py, Seq, Tree, Value, alternatives, py
+from jitlint.infer.values import NO_CONST, NONE, Arr, ExtInst, Py, Seq, Tree, Value, alternatives, py
 from jitlint.link import surroundings
 from jitlint.link.events import TRACED_TEXT, tracer_inside
 from jitlint.link.machine import Args, Frame, Machine
@@ -21,6 +21,7 @@ LEVEL: Final = "$level"
 _SPOKEN: Final = frozenset({"print", "log", "warning"})
 _STATE: Final = frozenset({"random"})
 _META: Final = ("trac", "compil", "jit")
+"""Words in a message that say it speaks of the trace."""
 
 
 def called(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> None:
@@ -68,6 +69,8 @@ def _record(m: Machine, f: Frame, at: int, kind: str, dotted: str, args: Args) -
         tracer, level = _spoken(m, f, kind, args)
         if level is None:
             return
+    if f.module.is_test and tracer is None:
+        level = Confidence.POSSIBLE
     m.emit(f, Effect, at, tracer, level, effect=kind, what=dotted)
 
 
@@ -83,9 +86,16 @@ def _spoken(m: Machine, f: Frame, kind: str, args: Args) -> tuple[Value | None, 
         tracer = tracer_inside(value)
         if tracer is not None or value is TRACED_TEXT:
             return _strong(tracer), Confidence.CERTAIN
-    if surroundings.leads_to_raise(f):
+    text = "".join(v.const for v in values if type(v) is Py and isinstance(v.const, str)).lower()
+    meant = any(word in text for word in _META)
+    if kind == "warning" or meant or surroundings.leads_to_raise(f):
         return None, None
-    return None, Confidence.LIKELY
+    plain = kind == "print" and not f.module.is_test and all(_is_text(v) for v in values)
+    return None, Confidence.LIKELY if plain else Confidence.POSSIBLE
+
+
+def _is_text(value: Value) -> bool:
+    return type(value) is Py and value.const is not NO_CONST
 
 
 def _strong(value: Value | None) -> Value | None:

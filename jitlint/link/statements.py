@@ -12,7 +12,20 @@ from typing import Any
 from jitlint.infer.events import ArrayStore
 from jitlint.infer.keys import USES
 from jitlint.infer.lattice import freeze, join, seq_element
-from jitlint.infer.values import NONE, UNKNOWN, Arr, Ext, ExtInst, Inst, Map, S, Seq, Value, Xform, alternatives
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Arr,
+    Ext,
+    ExtInst,
+    Inst,
+    Map,
+    S,
+    Seq,
+    Value,
+    Xform,
+    alternatives,
+)
 from jitlint.link import (
     attributes,
     branches,
@@ -287,7 +300,7 @@ def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
     world = f.world
     f.world = regions.guarded(f, node.handlers)
     caught = f.caught
-    f.caught = regions.catching(f, node.handlers) or caught
+    f.caught = regions.catching(f, node.handlers, node.body) or caught
     fallback = regions.catches_missing_names(node.handlers)
     m.guards += fallback
     reached = run_block(m, f, node.body)

@@ -27,7 +27,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import arrays, bounds, calls, keys, leaks, operators, side_effects
+from jitlint.link import arrays, bounds, calls, keys, leaks, mutations, operators, side_effects
 from jitlint.link.events import (
     STAGED_OR_BATCHED,
     confidence_of,
@@ -344,6 +344,8 @@ def _store_one(
     elif t is Tree:
         if a.modes & STAGED_OR_BATCHED and not a.weak and _must_be_array(a, index):
             m.emit(f, ArrayStore, at, obj, op=op, what="")
+        elif type(index) is Py and index.kind == "str" and id(obj) in m.rebuilt:
+            mutations.lost(m, f, at, obj)
     elif t is Map:
         if type(index) is Class:
             index.info.extern = True  # a table says what to do with its instances
