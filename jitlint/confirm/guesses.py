@@ -26,6 +26,7 @@ _DTYPES = {
     "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
     "c64": "complex64", "c128": "complex128", "bool": "bool",
 }  # fmt: skip
+_SCALAR = re.compile(r"(?<=\w)\[\s*\]")
 _KEY_NAME = re.compile(r"(^|_)(key|keys|rng|rngs|prng|prng_key|seed_key)\d*$")
 _COUNT_NAME = re.compile(
     r"^(n|m|k|num|size|steps|length|depth|width|dim|ndim|count|iterations?|iters?|epochs?|order|degree)$"
@@ -140,7 +141,8 @@ def _array(dtype: str, shape: tuple[int, ...]) -> Any:
 def parse_example(text: str, module: Any) -> tuple[list[Guess], dict[str, Guess]]:
     """The arguments of ``# jitlint: example(f32[8, 3], key, n=4)``. Raises ValueError for what cannot be read."""
     try:
-        call = ast.parse(f"_({text})", mode="eval").body
+        # `f32[]` is how a scalar is written, and no Python.
+        call = ast.parse(f"_({_SCALAR.sub('[()]', text)})", mode="eval").body
     except (SyntaxError, ValueError) as error:
         raise ValueError(f"example({text}): {error}") from None
     assert isinstance(call, ast.Call)

@@ -307,14 +307,14 @@ class Runs:
     def __init__(
         self, run: Callable[[], Any], watched: Callable[[str], bool], variables: Variables | None = None
     ) -> None:
-        self._run = run
+        self.run = run
         self._variables = variables
-        self._watched = watched
+        self.watched = watched
         self._seen: dict[bool, Observation] = {}
 
     def _observed(self, jit: bool) -> Observation:
         if jit not in self._seen:
-            self._seen[jit] = observe(self._run, self._watched, jit=jit, variables=self._variables)
+            self._seen[jit] = observe(self.run, self.watched, jit=jit, variables=self._variables)
         return self._seen[jit]
 
     @property
@@ -329,4 +329,4 @@ class Runs:
 
     def eager_again(self) -> Observation:
         """Another run without jit, to tell chance from effect."""
-        return observe(self._run, self._watched, jit=False)
+        return observe(self.run, self.watched, jit=False)

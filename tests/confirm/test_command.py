@@ -1,0 +1,202 @@
+"""`jitlint confirm`, from a project on disk to verdicts."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.confirm.project import ROOT, confirmed, run, write
+
+pytest.importorskip("jax", reason="proof needs JAX")
+
+FILES = {
+    "pkg/__init__.py": "",
+    "pkg/layers.py": """
+        def gate(x, limit):
+            if x > limit:
+                return x
+            return limit
+
+
+        def unused(x):
+            return x
+        """,
+    "pkg/model.py": """
+        import jax
+
+        from .layers import gate
+
+
+        @jax.jit
+        def apply(x):
+            return gate(x, 0.5)
+        """,
+    "tests/test_model.py": """
+        from pkg.model import apply
+
+
+        def test_apply():
+            apply(1.0)
+        """,
+    "script.py": """
+        import jax
+        import jax.numpy as jnp
+
+
+        @jax.jit
+        def loud(x):
+            print("x is", x)
+            return x + 1
+
+
+        if __name__ == "__main__":
+            for n in range(3):
+                loud(jnp.float32(n))
+        """,
+    "searched.py": """
+        import jax
+        import jax.numpy as jnp
+        from functools import partial
+
+
+        @jax.jit
+        def loss(params, batch):
+            x, y = batch
+            h = x @ params["w"]
+            if jnp.isnan(h).any():
+                return 0.0
+            return jnp.mean((h - y) ** 2)
+
+
+        # jitlint: example(f32[8, 3], key, n=4)
+        @partial(jax.jit, static_argnames="n")
+        def sample(x, key, n):
+            assert x.shape == (8, 3) and n == 4
+            return float(x.sum())
+
+
+        def make(rate):
+            @jax.jit
+            def step(x):
+                return x if x.mean() > 0 else x - rate
+
+            return step
+
+
+        class Model:
+            def __init__(self, width, key):
+                self.w = jax.random.normal(key, (width, width))
+
+            def score(self, x):
+                return int((self.w @ x).sum())
+
+            def fit(self, xs):
+                return jax.jit(self.score)(xs)
+        """,
+    "broken.py": """
+        import jax
+        import not_installed_anywhere
+
+
+        @jax.jit
+        def f(x):
+            if x > 0:
+                return x
+            return -x
+        """,
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    write(folder, FILES)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def verdicts(project: Path) -> dict[str, dict[str, Any]]:
+    return {f"{item['path']}:{item['line']}": item for item in confirmed(project, ".")}
+
+
+def test_every_finding_has_a_verdict(verdicts: dict[str, dict[str, Any]]) -> None:
+    assert {place: item["verdict"] for place, item in verdicts.items()} == {
+        "broken.py:8": "could-not-import",
+        "pkg/layers.py:3": "confirmed",
+        "script.py:8": "confirmed",
+        "searched.py:11": "confirmed",
+        "searched.py:20": "confirmed",
+        "searched.py:26": "confirmed",
+        "searched.py:36": "confirmed",
+    }
+
+
+@pytest.mark.parametrize(
+    ("place", "evidence", "inputs"),
+    [
+        ("pkg/layers.py:3", "jax.errors.TracerBoolConversionError", "test_apply() of test_model.py"),
+        ("script.py:8", "line 8 ran once; without jit it runs 3 times", "python script.py"),
+        ("searched.py:11", "jax.errors.TracerBoolConversionError", "params={'w': "),
+        ("searched.py:20", "jax.errors.ConcretizationTypeError", "x=f32[8, 3], key=key, n=4"),
+        ("broken.py:8", "ModuleNotFoundError: No module named 'not_installed_anywhere'", ""),
+    ],
+)
+def test_evidence_and_inputs_are_named(
+    verdicts: dict[str, dict[str, Any]], place: str, evidence: str, inputs: str
+) -> None:
+    assert verdicts[place]["evidence"].startswith(evidence)
+    assert inputs in verdicts[place]["inputs"]
+
+
+def test_second_run_is_answered_from_memory(project: Path, verdicts: dict[str, dict[str, Any]]) -> None:
+    again = {f"{item['path']}:{item['line']}": item for item in confirmed(project, ".")}
+    assert again == verdicts
+    script = project / "script.py"
+    script.write_text(script.read_text().replace("range(3)", "range(4)"))
+    changed = {f"{item['path']}:{item['line']}": item for item in confirmed(project, ".")}
+    script.write_text(script.read_text().replace("range(4)", "range(3)"))
+    assert changed["script.py:8"]["evidence"] == "line 8 ran once; without jit it runs 4 times"
+
+
+def test_confirmed_only_leaves_out_the_rest(project: Path) -> None:
+    done = run(project, "--confirmed-only", "broken.py")
+    assert (done.returncode, done.stdout) == (0, "0 findings: nothing to confirm.\n")
+    done = run(project, "broken.py")
+    assert done.returncode == 1
+    assert done.stdout.startswith("could-not-import  broken.py:8  JIT101")
+
+
+def test_missed_errors_are_listed(tmp_path: Path) -> None:
+    write(tmp_path, {"m.py": """
+        import jax
+
+
+        def outside(name):
+            return getattr(jax, name)
+
+
+        def f(x):
+            return bool(x)
+
+
+        def case_hidden():
+            outside("j" + "it")(f)(1.0)
+        """})  # fmt: skip
+    found = confirmed(tmp_path, "--missed", "m.py")
+    assert [(item["verdict"], item["line"]) for item in found] == [("missed", 10)]
+    assert found[0]["evidence"].startswith("jax.errors.TracerBoolConversionError")
+
+
+def test_check_needs_neither_jax_nor_this_package(project: Path) -> None:
+    code = (
+        "import sys\nfrom jitlint.frontends.cli import main\nmain(['check', '--no-cache', '.'])\n"
+        "sys.exit(any(name.split('.')[0] in ('jax', 'numpy') or name.startswith('jitlint.confirm') for name in sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project, env={"PYTHONPATH": str(ROOT)}, check=False, timeout=120
+    )
+    assert done.returncode == 0

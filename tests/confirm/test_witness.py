@@ -1,0 +1,218 @@
+"""Each predicted effect is seen where it happens, and not next to it."""
+
+from __future__ import annotations
+
+import pytest
+
+from jitlint.base.outcome import (
+    Advisory,
+    BakesConstant,
+    DropsResult,
+    IgnoresBounds,
+    Outcome,
+    Raises,
+    RepeatsDraw,
+    Retraces,
+    RunsOnce,
+    Unrolls,
+    Unsynced,
+)
+from jitlint.confirm.witness import evidence, incident
+from tests.confirm.programs import runs
+
+# outcome, program, part of the evidence
+SHOWN: list[tuple[Outcome, str, str]] = [
+    (
+        Raises(("jax.errors.TracerBoolConversionError",)),
+        "@jax.jit\ndef f(x):\n    if x > 0:  # here\n        return x\n    return -x\n\nf(1.0)\n",
+        "TracerBoolConversionError",
+    ),
+    (
+        Raises(("jax.errors.TracerBoolConversionError",)),
+        "@jax.jit\ndef f(x):\n    try:\n        if x > 0:  # here\n            return x\n    except TypeError:\n"
+        "        return x\n\nf(1.0)\n",
+        "TracerBoolConversionError",
+    ),
+    (
+        Raises(("jax.errors.UnexpectedTracerError",), later=True),
+        "kept = []\n@jax.jit\ndef f(x):\n    kept.append(x)  # here\n    return x\n\nf(1.0)\nkept[0] + 1\n",
+        "UnexpectedTracerError",
+    ),
+    (
+        RunsOnce(),
+        "@jax.jit\ndef f(x):\n    print(x)  # here\n    return x\n\nfor _ in range(3):\n    f(1.0)\n",
+        "ran once; without jit it runs 3 times",
+    ),
+    (
+        RunsOnce(),
+        "def body(c, x):\n    print(c)  # here\n    return c + x, x\n\nanswer = jax.lax.scan(body, 0.0, jnp.ones(4))[0]\n",
+        "without jit it runs 4 times",
+    ),
+    (
+        BakesConstant(),
+        "RATE = 1.0\n@jax.jit\ndef f(x):\n    return x * RATE  # here\n\nf(1.0)\nRATE = 5.0\nanswer = f(1.0)\n",
+        "1 with jit, 5 without",
+    ),
+    (
+        BakesConstant(),
+        "import random\n@jax.jit\ndef f(x):\n    return x + random.random()  # here\n\nanswer = [f(0.0) for _ in range(3)]\n",
+        "the results differ",
+    ),
+    (
+        Retraces(),
+        "def f(x):\n    return x\n\nfor _ in range(3):\n    jax.jit(lambda x: f(x))(1.0)  # here\n",
+        "`<lambda>` was traced 3 times",
+    ),
+    (
+        Retraces(),
+        "def make():\n    return jax.jit(lambda x: x + 1)  # here\n\nfor _ in range(3):\n    g = make()\n    g(1.0)\n",
+        "traced 3 times",
+    ),
+    (
+        Retraces(),
+        "f = jax.jit(lambda x, n: x * n, static_argnums=1)\nfor n in range(4):\n    f(1.0, n)  # here\n",
+        "traced 4 times",
+    ),
+    (
+        Retraces(),
+        "def f(x):\n    return x\n\nfor _ in range(3):\n    jax.jit(jax.jit(f))(1.0)  # here\n",
+        "`f` was traced 3 times",
+    ),
+    (
+        Unrolls(),
+        "def f(x):\n    for _ in range(40):  # here\n        x = jnp.sin(x)\n    return x\n\nanswer = jax.make_jaxpr(f)(1.0)\n",
+        "40 turns while JAX traced: 40 equations",
+    ),
+    (
+        RepeatsDraw(),
+        "key = jax.random.key(0)\na = jax.random.normal(key)\nb = jax.random.uniform(key)  # here\n",
+        "`uniform` consumed a key that `normal` had consumed",
+    ),
+    (
+        RepeatsDraw(),
+        "@jax.jit\ndef f(key):\n    a, b = jax.random.split(key)\n    return jax.random.normal(key)  # here\n\n"
+        "f(jax.random.PRNGKey(1))\n",
+        "`split` had consumed",
+    ),
+    (
+        RepeatsDraw(),
+        "key = jax.random.key(0)\njax.lax.map(lambda x: x + jax.random.normal(key), jnp.ones(3))  # here\n",
+        "at the same line",
+    ),
+    (IgnoresBounds(), "x = jnp.arange(3)\ny = x[7]  # here\n", "index 7 is out of bounds"),
+    (IgnoresBounds(), "x = jnp.arange(3)\ny = x.at[7].set(1)  # here\n", "index 7 is out of bounds"),
+    (IgnoresBounds(), "x = jnp.arange(3)\ny = jnp.take(x, 9)  # here\n", "index 9 is out of bounds"),
+    (
+        IgnoresBounds(),
+        "@jax.jit\ndef f(x, i):\n    return x[i]  # here\n\nf(jnp.arange(3), 5)\n",
+        "index 5 is out of bounds",
+    ),
+    (DropsResult(), "x = jnp.zeros(3)\nx.at[0].set(1.0)  # here\n", "`set` made a new array"),
+    (DropsResult(), "x = jnp.zeros(3)\njnp.sort(x)  # here\n", "`sort` made a new array"),
+    (
+        Unsynced(),
+        "f = jax.jit(jnp.sin)\nt = time.perf_counter()\nf(1.0)\nspent = time.perf_counter() - t  # here\n",
+        "nothing waited",
+    ),
+    (Advisory("it is odd"), "x = 1  # here\n", "ran"),
+]
+
+ABSENT: list[tuple[Outcome, str]] = [
+    (
+        Raises(("jax.errors.TracerBoolConversionError",)),
+        "@jax.jit\ndef f(x):\n    y = x + 1  # here\n    return x if y > 0 else -x\n\nf(1.0)\n",
+    ),
+    (RunsOnce(), "def f(x):\n    print(x)  # here\n    return x\n\nfor _ in range(3):\n    f(1.0)\n"),
+    (RunsOnce(), "@jax.jit\ndef f(x):\n    print(x)  # here\n    return x\n\nf(1.0)\n"),
+    (
+        BakesConstant(),
+        "RATE = 1.0\n@jax.jit\ndef f(x):\n    return x * RATE  # here\n\nanswer = [f(1.0), f(2.0)]\n",
+    ),
+    (
+        BakesConstant(),
+        "@jax.jit\ndef f(x):\n    y = x + 1  # here\n    return y if y > 0 else 0.0\n\nanswer = f(1.0)\n",
+    ),
+    (BakesConstant(), "import random\nx = 1  # here\nanswer = random.random()\n"),
+    (
+        Retraces(),
+        "f = jax.jit(lambda x, n: x * n)\nfor n in range(4):\n    f(1.0, n)  # here\n",
+    ),
+    (
+        Retraces(),
+        "def f(x):\n    return x\n\nfor _ in range(3):\n    jax.jit(f)(1.0)  # here\n    jax.jit(lambda x: f(x))(1.0)\n",
+    ),
+    (
+        Unrolls(),
+        "def f(x):\n    for _ in range(40):  # here\n        pass\n    return jnp.sin(x)\n\nanswer = jax.make_jaxpr(f)(1.0)\n",
+    ),
+    (
+        RepeatsDraw(),
+        "a, b = jax.random.split(jax.random.key(0))\nx = jax.random.normal(a)\ny = jax.random.normal(b)  # here\n",
+    ),
+    (
+        RepeatsDraw(),
+        "key = jax.random.key(0)\na = jax.random.fold_in(key, 1)\nb = jax.random.fold_in(key, 2)  # here\n",
+    ),
+    (IgnoresBounds(), "x = jnp.arange(3)\ny = x[-3]  # here\n"),
+    (DropsResult(), "x = jnp.zeros(3)\nx = x.at[0].set(1.0)  # here\n"),
+    (DropsResult(), "x = jnp.zeros(3)\nprint(x.at[0].set(1.0))  # here\n"),
+    (
+        Unsynced(),
+        "f = jax.jit(jnp.sin)\nt = time.perf_counter()\nf(1.0).block_until_ready()\nspent = time.perf_counter() - t  # here\n",
+    ),
+    (
+        Unsynced(),
+        "f = jax.jit(jnp.sin)\nt = time.perf_counter()\nnp.asarray(f(1.0))\nspent = time.perf_counter() - t  # here\n",
+    ),
+]
+
+
+def _id(case: tuple[object, ...]) -> str:
+    return f"{type(case[0]).__name__}: {str(case[1])[-40:]}"
+
+
+@pytest.mark.parametrize("case", SHOWN, ids=_id)
+def test_effect_is_seen(case: tuple[Outcome, str, str]) -> None:
+    outcome, source, part = case
+    observed, statement = runs(source)
+    found = evidence(outcome, statement, observed)
+    assert found is not None, observed.jitted.raised
+    assert part in found
+
+
+@pytest.mark.parametrize("case", ABSENT, ids=_id)
+def test_nothing_is_seen_next_to_it(case: tuple[Outcome, str]) -> None:
+    outcome, source = case
+    observed, statement = runs(source)
+    assert observed.jitted.lines[statement.path, statement.line], "the line must run"
+    assert evidence(outcome, statement, observed) is None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "source"),
+    [
+        (RunsOnce(), "@jax.jit\ndef f(x):\n    return x\n\nanswer = f(1.0)\n"),
+        (Retraces(), "f = jax.jit(lambda x: x)\nfor _ in range(5):\n    f(1.0)\n"),
+        (RepeatsDraw(), "answer = jax.random.normal(jax.random.key(0))\n"),
+        (IgnoresBounds(), "x = jnp.arange(3)\nanswer = x[1]\n"),
+    ],
+)
+def test_clean_programs_are_free_of_incidents(outcome: Outcome, source: str) -> None:
+    assert incident(outcome, runs(source)[0]) is None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "source"),
+    [
+        (
+            RunsOnce(),
+            "N = 0\n@jax.jit\ndef f(x):\n    global N\n    N += 1\n    return x\n\nf(1.0)\nf(1.0)\nanswer = N\n",
+        ),
+        (Retraces(), "for _ in range(3):\n    jax.jit(lambda x: x)(1.0)\n"),
+        (RepeatsDraw(), "k = jax.random.key(0)\njax.random.normal(k)\njax.random.normal(k)\n"),
+        (IgnoresBounds(), "x = jnp.arange(3)\nanswer = x[4]\n"),
+        (Unrolls(), "answer = 1 / 0\n"),
+    ],
+)
+def test_incidents_are_said(outcome: Outcome, source: str) -> None:
+    assert incident(outcome, runs(source)[0])
