@@ -118,6 +118,8 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
         return out if out is not None else UNKNOWN
     if t is Inst:
         method = find_method(c, "__call__")
+        if type(method) is Inst:
+            return UNKNOWN  # an object that is called through an object, perhaps through itself
         if method is not None:
             return call(m, f, at, method, Args([callee, *args.pos], args.kw, args.more, args.kw_more))
         return classes.call_inherited(m, f, at, c, args)
@@ -260,7 +262,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         compilation.returned(m, frame, memo.value)
     memo.keys = keys.summarise(m, frame, given, first)
     if memo.keys is not None:
-        keys.apply(m, f, at, memo.keys, keys.Renaming(m, memo.keys, given), given)
+        keys.apply(m, f, at, memo.keys, keys.Renaming(m, memo.keys, given, again=False), given)
     return memo.value
 
 

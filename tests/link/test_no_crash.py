@@ -38,6 +38,11 @@ def test_no_program_breaks_the_analysis(rng: random.Random) -> None:
     assert {event.place.module for event in first.events} <= {"case"}
 
 
+def test_an_object_that_is_called_through_itself() -> None:
+    text = "class A:\n    pass\n\n\nA.__call__ = A()\na = A()\na()\n"
+    assert analyse([module_of("case", text)], EVERYTHING).failures == {}
+
+
 FOLDERS = {
     "standard library": Path(sysconfig.get_path("stdlib")),
     "jax.numpy": Path(jax.numpy.__file__).parents[1] / "_src" / "numpy",
