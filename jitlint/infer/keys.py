@@ -9,26 +9,30 @@ that is `jitlint.link.keys`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from jitlint.infer.values import Value
 
-USES = "$keys"
+USES: Final = "$keys"
 """The name under which a scope holds its `KeyUses`."""
+
+MAX_MEMBERS: Final = 4
+MAX_JOINS: Final = 2
 
 
 class Key:
     """One key, or one array of keys. Interned: equal derivations are the same object.
 
     parent: what it was derived from, None for a root. step: how, as ``("new", n)``, ``("const", scope, seed)``,
-    ``("split", n, place)``, ``("item", index)``, ``("fold", data)``.
+    ``("split", n, place)``, ``("item", index)``, ``("fold", data)``. joins: how often paths met on its way.
     """
 
-    __slots__ = ("parent", "step")
+    __slots__ = ("joins", "parent", "step")
 
     def __init__(self, parent: Key | None, step: tuple[Any, ...]) -> None:
         self.parent = parent
         self.step = step
+        self.joins: int = 0 if parent is None else parent.joins
 
     def __repr__(self) -> str:
         return f"{self.parent or ''}/{self.step[0]}:{self.step[1] if len(self.step) > 1 else ''}"
@@ -42,6 +46,7 @@ class Either(Key):
     def __init__(self, members: frozenset[Key]) -> None:
         super().__init__(None, ("either",))
         self.members = members
+        self.joins = 1 + max(member.joins for member in members)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Either and other.members == self.members
@@ -62,7 +67,9 @@ def either(a: Key | None, b: Key | None) -> Key | None:
     if a == b:
         return a
     members = members_of(a) | members_of(b)
-    return Either(members) if len(members) <= 8 else None
+    if len(members) > MAX_MEMBERS or any(member.joins >= MAX_JOINS for member in members):
+        return None
+    return Either(members)
 
 
 @dataclass(frozen=True, slots=True)

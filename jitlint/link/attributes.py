@@ -35,7 +35,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link import calls, classes, guesses, imports, leaks
+from jitlint.link import calls, classes, guesses, imports, keys, leaks
 from jitlint.link.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.kinds import is_plain_enum, mro
 from jitlint.link.machine import Args, Frame, Machine
@@ -366,6 +366,7 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
             if leaks.outlives(a, value):
                 value = UNKNOWN  # blamed at the store; what others read later is no tracer of theirs
             old = a.attrs.get(name)
+            keys.carried(f, old)
             strong = len(alts) == 1 and a.token is f.token
             m.captures.write(f, at, "attr", a, name, value)
             a.attrs[name] = value if old is None or strong else join(old, value)

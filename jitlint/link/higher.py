@@ -70,7 +70,7 @@ def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, 
         results.append(result)
         given.append(used)
         branches.extend(each)
-    keys.rewind(f, after)
+    keys.rewind(f, before if spec.result == "shapes" else after)  # what is not computed consumes nothing
     if alternative and not f.world.eager_jit:
         carries.check_branches(m, f, at, spec, branches)
     return _result(m, f, at, spec, named, results, given)

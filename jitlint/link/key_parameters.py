@@ -26,13 +26,16 @@ from jitlint.infer.values import (
     Value,
     Xform,
 )
-from jitlint.link import keys
+from jitlint.link import key_libraries, keys
 from jitlint.link.kinds import mro
 from jitlint.link.machine import Machine
 from jitlint.syntax import ir
 
 SEEDS = frozenset({"isinstance", "int", "str", "PRNGKey", "key", "hash", "len", "issubclass"})
 """Callees whose argument is perhaps no key yet."""
+
+
+KEY_TYPES = frozenset({"PRNGKey", "PRNGKeyArray", "KeyArray", "PRNGKeyLike"})
 
 
 def name_all(m: Machine, func: Func, bound: dict[str, Value]) -> None:
@@ -60,12 +63,22 @@ def key_parameters(m: Machine, fn: FuncInfo) -> tuple[str, ...]:
         if names:
             scan = _Scan(m, fn)
             scan.walk(fn.body, names)
-            fn.keys = tuple(name for name in scan.found if name not in scan.refuted)
+            declared = [p.name for p in fn.node.params if p.name in names and _is_declared(p.annotation)]
+            fn.keys = tuple(name for name in [*scan.found, *declared] if name not in scan.refuted)
     return fn.keys
 
 
 def _is_number(param: ir.Param) -> bool:
     return type(param.default) is ir.Const and param.default.kind != "none"
+
+
+def _is_declared(annotation: Any) -> bool:
+    """Whether an annotation says that a parameter is one key, perhaps an optional one."""
+    if type(annotation) is ir.BinOp:
+        return _is_declared(annotation.left)
+    if type(annotation) is ir.Attr:
+        return annotation.name in KEY_TYPES
+    return type(annotation) is ir.Name and annotation.id in KEY_TYPES
 
 
 class _Scan:
@@ -120,6 +133,8 @@ class _Scan:
 def _takes_key(m: Machine, callee: Value, index: int, name: str) -> bool:
     """Whether a callee's argument at a position or under a name is a key."""
     if type(callee) is Ext:
+        if callee.dotted.startswith(key_libraries.LAYERS):
+            return name == "key"
         short = callee.dotted[len(keys.RANDOM) :] if callee.dotted.startswith(keys.RANDOM) else ""
         fn = m.catalogue.function(callee.dotted) if short else None
         takes = fn is not None and bool(fn.parameters) and fn.parameters[0].name == "key"

@@ -8,13 +8,14 @@ objects do with keys (`jitlint.link.key_libraries`).
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import ConstantKey, KeyReuse, Step
-from jitlint.infer.keys import USES, Either, Key, KeyUses, Use
+from jitlint.infer.keys import USES, Either, Key, KeyUses, Use, members_of
 from jitlint.infer.lattice import parts
 from jitlint.infer.values import (
     NO_CONST,
@@ -46,6 +47,9 @@ DRAW = "draw"
 
 SHUFFLE = "shuffle"
 """As `DRAW`, but several arrays are often permuted with one key, to keep them aligned."""
+
+CARRIED = "carried"
+"""Consumed, and replaced where it is kept: the next call finds another key there."""
 
 MAX_LOG = 64
 DEPTH = 4
@@ -277,6 +281,15 @@ def _first(found: Use) -> str:
     return f"the key {verb} here"
 
 
+def carried(f: Frame, old: Value | None) -> None:
+    """A variable or attribute that outlives the activation gets another value: the next call finds that one there."""
+    gone = {member for key in keys_of(old) for member in members_of(key)}
+    if gone and f.key_log:
+        f.key_log[:] = [
+            dataclasses.replace(u, stream=CARRIED) if members_of(u.key) & gone else u for u in f.key_log
+        ]
+
+
 def check_carry(m: Machine, f: Frame, given: Value, returned: Value, paired: bool) -> None:
     """A loop body that draws from a key of its carry must not hand the same key to the next turn.
 
@@ -314,8 +327,19 @@ def summarise(m: Machine, frame: Frame, given: list[Key], first: int) -> Summary
     log = frame.key_log or []
     if not log and not given and first == m.key_count:
         return None
-    uses = [u for u in log if not _is_own(u.key, frame.scope.key, first)]
+    # children of what was split or replaced here say nothing that their parent does not
+    spent = {u.key for u in log if u.stream == CARRIED or u.api == f"{RANDOM}split"}
+    uses = [u for u in log if not _is_own(u.key, frame.scope.key, first) and not _derives(u.key, spent)]
     return Summary(given, uses, first, m.key_count)
+
+
+def _derives(key: Key, from_: set[Key]) -> bool:
+    part = key.parent
+    while part is not None:
+        if part in from_:
+            return True
+        part = part.parent
+    return False
 
 
 def _is_own(key: Key, scope: int, first: int) -> bool:
@@ -336,6 +360,9 @@ def apply(m: Machine, f: Frame, at: int, summary: Summary, names: Renaming, give
     own = set(given)
     for u in summary.uses:
         key = names.key(u.key)
+        if u.stream == CARRIED:
+            f.key_log.append(dataclasses.replace(u, key=key))
+            continue
         passed = _descends(key, own)
         place = None if passed else (u.module, u.at, u.function)
         if f.many is not None:
@@ -361,7 +388,7 @@ class Renaming:
 
     __slots__ = ("first", "known", "last", "m")
 
-    def __init__(self, m: Machine, summary: Summary, now: list[Key]) -> None:
+    def __init__(self, m: Machine, summary: Summary, now: list[Key], again: bool = True) -> None:
         self.m = m
         self.first = summary.first
         self.last = summary.last
@@ -369,6 +396,9 @@ class Renaming:
         fits = len(now) == len(summary.given)
         for i, old in enumerate(summary.given):
             self.known.setdefault(old, now[i] if fits else fresh(m))
+        for u in summary.uses:
+            if u.stream == CARRIED and again:
+                self.known.setdefault(u.key, fresh(m))
 
     def key(self, key: Key) -> Key:
         """The name that this call has for a key."""

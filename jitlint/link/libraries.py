@@ -28,6 +28,7 @@ from jitlint.link import (
     guesses,
     higher,
     jax_calls,
+    key_libraries,
     keys,
     leaks,
     numpy_calls,
@@ -83,7 +84,9 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     fn = m.catalogue.function(dotted)
     if fn is not None:
         out = arrays.call_api(m, f, at, fn, args)
-        return keys.random_call(m, f, at, dotted, args, out) if dotted.startswith(keys.RANDOM) else out
+        if dotted.startswith(keys.RANDOM):
+            return keys.random_call(m, f, at, dotted, args, out)
+        return ExtInst(dotted) if key_libraries.makes_initialiser(dotted, out) else out
     if m.catalogue.constant(dotted) == "dtype" and args.pos:
         return _dtype_call(m, f, dotted, args)
     numpy = m.catalogue.numpy(dotted) if dotted.startswith("numpy.") else None
@@ -92,6 +95,7 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     if dotted in tables.layers:
         arrays.check_layer(m, f, at, dotted, tables.layers[dotted], args)
     if dotted in tables.roles or any(dotted.startswith(p) for p in tables.modules):
+        key_libraries.constructed(m, f, at, dotted, args)
         return ExtInst(dotted)
     return _unknown(m, f, at, dotted, args)
 
@@ -146,6 +150,7 @@ def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Va
     for value in (*args.pos, *args.kw.values()):
         modes |= traced_modes(value, 2)
         why = why or why_of(value)
+    key_libraries.called(m, f, at, obj, args)
     if any(obj.dotted.startswith(p) for p in m.transforms.modules):
         here = modes | f.world.here
         return Tree(here, why or "a layer of a traced function", f.world.level) if here else UNKNOWN

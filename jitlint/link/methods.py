@@ -23,7 +23,16 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link import arrays, bounds, calls, captures, containers, numpy_calls, side_effects
+from jitlint.link import (
+    arrays,
+    bounds,
+    calls,
+    captures,
+    containers,
+    key_libraries,
+    numpy_calls,
+    side_effects,
+)
 from jitlint.link.events import emit_convert, hurt
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import Args, Frame, Machine
@@ -151,6 +160,7 @@ def _inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) 
 
 def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> Value:
     """What `flax.linen.Module` gives its subclasses."""
+    key_libraries.linen_method(m, f, at, name, args)
     if name == "param":
         for value in args.pos[1:2]:
             calls.call(m, f, at, value, Args([Arr(f.world.here, "key"), *args.pos[2:]]))

@@ -1,0 +1,60 @@
+"""What library objects do with the PRNG keys they are given (layer: ``link``).
+
+Only what is clear: layers of Equinox draw from their ``key``; initialisers draw from their first argument; a module of
+Flax Linen folds names into the keys of ``init`` and ``apply``, so that only the same kind of call with the same key
+repeats itself. Everything else is taken to leave keys alone.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.infer.values import UNKNOWN, ExtInst, Map, Value
+from jitlint.link import keys
+from jitlint.link.machine import Args, Frame, Machine
+
+LAYERS: Final = "equinox.nn."
+INITIALISERS: Final = "jax.nn.initializers."
+CONSTANT: Final = frozenset({"zeros", "ones", "constant"})
+FIRST_KEY: Final = frozenset({"init", "init_with_output", "lazy_init"})
+
+
+def constructed(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> None:
+    """A layer is made: ``eqx.nn.Linear(2, 3, key=key)``."""
+    if dotted.startswith(LAYERS):
+        _draw(m, f, at, args.kw.get("key"), dotted)
+
+
+def makes_initialiser(dotted: str, out: Value) -> bool:
+    """Whether a function of `jax.nn.initializers` gave an initialiser, not an array."""
+    return out is UNKNOWN and dotted.startswith(INITIALISERS)
+
+
+def called(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> None:
+    """A layer or an initialiser is called: ``dropout(x, key=key)``, ``init(key, (2, 3))``."""
+    if obj.dotted.startswith(LAYERS):
+        _draw(m, f, at, args.kw.get("key"), obj.dotted)
+    elif obj.dotted.startswith(INITIALISERS) and obj.dotted[len(INITIALISERS) :] not in CONSTANT:
+        _draw(m, f, at, args.get(0, "key"), obj.dotted)
+
+
+def linen_method(m: Machine, f: Frame, at: int, name: str, args: Args) -> None:
+    """``module.init(key, x)`` and ``module.apply(variables, x, rngs={"dropout": key})``."""
+    if name in FIRST_KEY:
+        given = args.get(0, "rngs")
+        first = args.kw.get("rngs")
+    elif name == "apply":
+        given, first = None, args.kw.get("rngs")
+    else:
+        return
+    api = f"flax.linen.Module.{name}"
+    for value in (given, first if first is not given else None):
+        named = value.entries if type(value) is Map else {"": value}
+        for stream, part in named.items():
+            for key in keys.keys_of(part):
+                keys.use(m, f, at, key, f"linen {name == 'apply'} {stream}", api)
+
+
+def _draw(m: Machine, f: Frame, at: int, value: Value | None, api: str) -> None:
+    for key in keys.keys_of(value):
+        keys.use(m, f, at, key, keys.DRAW, api)
