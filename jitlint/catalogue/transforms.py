@@ -83,6 +83,7 @@ class Role:
     name: short role name. fields: static (attributes are configuration), by-annotation (array fields are
     pytree leaves) or "". self_traced: instances may cross a jit boundary as pytrees. traced_methods: methods
     meant to be traced ("*" any public one). dataclass: annotated fields make a constructor.
+    setup: methods that define submodules. built_in_trace: instances are often made inside a trace.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Role:
     traced_methods: tuple[str, ...] = ()
     dataclass: bool = False
     setup: tuple[str, ...] = ()
+    built_in_trace: bool = False
     doc: str = ""
 
 

@@ -30,6 +30,7 @@ class FuncInfo:
     """One function or lambda. ``contexts`` counts the distinct argument contexts it was run in.
 
     returned: what each ``return`` (by origin) gave in any of them. surroundings: a table that `link` makes and reads.
+    hosted: module-level code calls it, outside of any trace.
     keys: the parameters that are PRNG keys.
     """
 
@@ -39,6 +40,7 @@ class FuncInfo:
     contexts: int = 0
     guesses: int = 0
     cold: bool = False
+    hosted: bool = False
     values: list[Func] = field(default_factory=list)
     returned: dict[int, Value] = field(default_factory=dict)
     evidence: dict[str, str] | None = None

@@ -197,6 +197,8 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
         for value in (*args.pos, *args.kw.values()):
             if type(value) is Class:
                 value.info.extern = True  # perhaps as a pytree
+    if not f.world.level and (f.fn is None or f.fn.hosted) and not f.module.is_test:
+        func.fn.hosted = True
     bound = bind_arguments(m, func, args)
     parameters.refine(func, bound)
     if f.fn is not func.fn and not f.module.is_test:

@@ -304,13 +304,25 @@ def inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
         return Method(obj, name)
     if obj.cls.pytree and name == "replace":
         return Method(obj, name)
-    if name == "variant" and any(
-        type(base) is Ext and base.dotted.startswith("chex.") for cls in mro(obj.cls) for base in cls.bases
-    ):
+    if name == "variant" and _has_variants(f, obj.cls):
         return Ext("jax.jit")  # chex runs a test once with `self.variant` as `jax.jit`
     if name in regions.EXPECTED_METHODS and obj.cls.extern:
         return Ext(f"unittest.case.TestCase.{name}")
     return UNKNOWN
+
+
+def _has_variants(f: Frame, info: ClassInfo) -> bool:
+    """Whether a test is one of chex: its class has a base from there, or it stands under ``@chex.variants(...)``."""
+    if any(type(b) is Ext and b.dotted.startswith("chex.") for cls in mro(info) for b in cls.bases):
+        return True
+    node: Any
+    for node in f.fn.node.decorators if f.fn is not None else ():
+        while type(node) in (ir.Call, ir.Attr):
+            node = node.func if type(node) is ir.Call else node.obj
+        value = expressions.lookup(f, node.id) if type(node) is ir.Name else UNKNOWN
+        if type(value) is Ext and value.dotted.partition(".")[0] == "chex":
+            return True
+    return False
 
 
 def call_inherited(m: Machine, f: Frame, at: int, obj: Inst, args: Args) -> Value:

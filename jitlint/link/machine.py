@@ -252,6 +252,7 @@ class Machine:
     activations: int = 0
     catalogue_roots: list[Any] = field(default_factory=list)
     class_roles: dict[int, Role] = field(default_factory=dict)
+    traced_classes: set[int] = field(default_factory=set)
     removed_seen: dict[tuple[str, int], str] = field(default_factory=dict)
     guards: int = 0
     failures: dict[str, str] = field(default_factory=dict)

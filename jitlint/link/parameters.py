@@ -76,7 +76,7 @@ def value_of(m: Machine, scope: Scope, node: Any, depth: int = MAX_DEPTH) -> Val
         return _either(m, scope, [node.left, node.right], depth)
     if t is ir.Sub:
         return _subscripted(m, scope, node, depth)
-    return _named(m, _resolve(m, scope, node), depth)
+    return _named(m, resolve(m, scope, node), depth)
 
 
 def may_be_python(m: Machine, scope: Scope, node: Any) -> bool:
@@ -85,14 +85,15 @@ def may_be_python(m: Machine, scope: Scope, node: Any) -> bool:
         return may_be_python(m, scope, node.left) or may_be_python(m, scope, node.right)
     if type(node) is ir.Sub:
         parts = node.index.elts if type(node.index) is ir.Tuple else [node.index]
-        base = _resolve(m, scope, node.obj)
+        base = resolve(m, scope, node.obj)
         either = type(base) is Ext and base.dotted in ("typing.Union", "typing.Optional")
         return either and any(may_be_python(m, scope, p) for p in parts)
-    found = _resolve(m, scope, node)
+    found = resolve(m, scope, node)
     return type(found) is Ext and (found.dotted in SCALARS or found.dotted in ARRAYS_OR_NUMBERS)
 
 
-def _resolve(m: Machine, scope: Scope, node: Any) -> Value:
+def resolve(m: Machine, scope: Scope, node: Any) -> Value:
+    """What a name or dotted path of an annotation denotes, without evaluating it."""
     if type(node) is ir.Name:
         look: Scope | None = scope
         while look is not None:
@@ -102,7 +103,7 @@ def _resolve(m: Machine, scope: Scope, node: Any) -> Value:
             look = look.parent
         return BUILTINS.get(node.id, UNKNOWN)
     if type(node) is ir.Attr:
-        obj = _resolve(m, scope, node.obj)
+        obj = resolve(m, scope, node.obj)
         if type(obj) is Ext:
             return Ext(m.catalogue.canonical(f"{obj.dotted}.{node.name}"))
         if type(obj) is Mod:
@@ -134,7 +135,7 @@ def _named(m: Machine, value: Value, depth: int) -> Value | None:
 
 
 def _subscripted(m: Machine, scope: Scope, node: ir.Sub, depth: int) -> Value | None:
-    base = _resolve(m, scope, node.obj)
+    base = resolve(m, scope, node.obj)
     name = base.dotted if type(base) is Ext else ""
     parts: list[Any] = list(node.index.elts) if type(node.index) is ir.Tuple else [node.index]
     if name in ("typing.Optional",):

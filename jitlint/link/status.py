@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step, TracedFunction
-from jitlint.infer.lattice import parts
-from jitlint.infer.values import UNKNOWN, Arr, B, Inst, L, S, Tree, Value, alternatives, mode_letters
+from jitlint.infer.lattice import parts, traced_modes
+from jitlint.infer.values import UNKNOWN, Arr, B, Inst, L, S, Tree, Tup, Value, alternatives, mode_letters
 from jitlint.link.machine import Frame, Machine
 
 GROUND_RANK = {"jit": 4, "declared": 3, "test": 2, "catalogue": 1, "possible": 0}
@@ -18,8 +19,11 @@ def record(m: Machine, frame: Frame, bound: dict[str, Value], because: tuple[Ste
     if fn is None:
         return
     statuses = m.statuses.setdefault(fn.id, {})
+    known = frame.confidence is not Confidence.POSSIBLE and frame.ground in ("jit", "test", "declared")
     for name, value in bound.items():
         statuses.setdefault(name, set()).update(leaf_statuses(value, 2))
+        if known:
+            _note_class(m, value)
     modes = frame.world.modes | frame.world.here
     old = m.traced.get(fn.id)
     if old is None or GROUND_RANK[frame.ground] > GROUND_RANK[old.ground]:
@@ -39,6 +43,15 @@ def record(m: Machine, frame: Frame, bound: dict[str, Value], because: tuple[Ste
     elif len(old.modes) < 3:
         letters = old.modes + mode_letters(modes)
         old.modes = "".join(c for c in "SBL" if c in letters)
+
+
+def _note_class(m: Machine, value: Value) -> None:
+    """Remember the class of an argument that is traced: its other users probably are as well."""
+    if type(value) is Inst:
+        if value.modes & S:
+            m.traced_classes.add(value.cls.id)
+    elif type(value) is Tup and value.cls is not None and traced_modes(value, 2) & S:
+        m.traced_classes.add(value.cls.id)
 
 
 def record_generator(m: Machine, frame: Frame, at: int) -> None:
