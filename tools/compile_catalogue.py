@@ -14,8 +14,10 @@ from typing import Any
 
 import msgspec
 
+from jitlint.catalogue import transforms
 from jitlint.catalogue.load import COMPILED, Catalogue, Packed
 from jitlint.catalogue.schema import EXCEPTION_LETTERS, CatalogueError
+from jitlint.catalogue.transforms import Transforms
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -23,7 +25,8 @@ else:
     import tomli as tomllib
 
 DATA = COMPILED.parent / "data"
-# The other files of the folder (transforms, frameworks) have a form and a reader of their own.
+# Files of another form, read by jitlint/catalogue/transforms.py.
+ENTRIES = ("transforms", "frameworks")
 FILES = (
     "aliases",
     "array",
@@ -45,7 +48,7 @@ FILES = (
 BY_MODULE = ("functions", "constants", "numpy", "removed")
 # Tables whose keys are complete names already.
 FLAT = ("conditions", "ufunc_methods", "methods", "attributes", "updates", "aliases")
-LISTS = ("ufuncs", "transforms", "libraries")
+LISTS = ("ufuncs", "transforms", "libraries", "common_methods")
 # Tables of lists by kind: [effects.log] logging = "info ..." makes "logging.info" a "log".
 KINDS = ("effects",)
 ATTRIBUTE_KINDS = ("static", "array", "updater", "concrete-only", "missing")
@@ -90,11 +93,23 @@ def read(folder: Path) -> Packed:
     conditions = {
         key: value if isinstance(value, list) else [value] for key, value in merged.pop("conditions").items()
     }
-    sets = {key: sorted(merged.pop(key)) for key in ("transforms", "libraries")}
+    sets = {key: sorted(merged.pop(key)) for key in ("transforms", "libraries", "common_methods")}
+    entries = msgspec.Raw(msgspec.msgpack.encode(read_entries(folder), order="deterministic"))
     try:
-        return msgspec.convert({**merged, **sets, "conditions": conditions}, Packed)
+        return msgspec.convert({**merged, **sets, "conditions": conditions, "entries": entries}, Packed)
     except msgspec.ValidationError as error:
         raise CatalogueError(str(error)) from None
+
+
+def read_entries(folder: Path) -> Transforms:
+    """The transforms, higher-order functions and framework classes. Raises CatalogueError."""
+    out = Transforms()
+    for path in (folder / f"{name}.toml" for name in ENTRIES):
+        try:
+            transforms.read(tomllib.loads(path.read_text(encoding="utf-8")), out, path.name)
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise CatalogueError(f"{path.name}: {error}") from None
+    return out
 
 
 def validate(packed: Packed) -> None:

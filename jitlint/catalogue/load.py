@@ -43,6 +43,9 @@ class Packed(msgspec.Struct, frozen=True):
     effects: dict[str, str]
     transforms: frozenset[str]
     libraries: frozenset[str]
+    common_methods: frozenset[str]
+    entries: msgspec.Raw
+    """The entries of ``transforms.toml`` and ``frameworks.toml``: see ``transforms.load_transforms``."""
 
 
 class Catalogue:
@@ -59,6 +62,11 @@ class Catalogue:
     def libraries(self) -> frozenset[str]:
         """Top-level names of the libraries that build on JAX, JAX included."""
         return self._packed.libraries
+
+    @property
+    def common_methods(self) -> frozenset[str]:
+        """Names of methods that say nothing about their object: many classes of Python and of libraries have them."""
+        return self._packed.common_methods
 
     @property
     def transforms(self) -> frozenset[str]:
@@ -159,6 +167,12 @@ class Catalogue:
 
 
 @cache
+def compiled() -> Packed:
+    """The compiled file, read once per process."""
+    return msgspec.msgpack.decode(COMPILED.read_bytes(), type=Packed)
+
+
+@cache
 def catalogue() -> Catalogue:
-    """The catalogue shipped with jitlint, read once per process."""
-    return Catalogue(msgspec.msgpack.decode(COMPILED.read_bytes(), type=Packed))
+    """The catalogue shipped with jitlint."""
+    return Catalogue(compiled())

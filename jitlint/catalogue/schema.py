@@ -22,8 +22,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 EXCEPTION_LETTERS: Final = {
     "B": "jax.errors.TracerBoolConversionError",
@@ -61,8 +62,7 @@ class CatalogueError(ValueError):
     """An entry of the catalogue does not follow the language; the message names the entry."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True):
     """One parameter. ``static``: None when it may be a tracer, else the exception's letter ("" when unknown).
 
     role: ``function``, ``consumed-key`` (a PRNG key that must not be used again), ``key`` (one that is only looked
@@ -92,8 +92,7 @@ class Parameter:
         return self.static is None and not self.accepts_list
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(msgspec.Struct, frozen=True):
     """What a call returns. ``arguments``: element kinds of list, tuple and callable, parameter names of like and same.
 
     ``cures``: None when the shape is fixed, else the arguments of which one must be given under a trace.
@@ -104,8 +103,7 @@ class Result:
     cures: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(msgspec.Struct, frozen=True):
     """A special case that the line cannot say.
 
     Holds when every parameter of ``missing`` is absent and every one of ``given`` present; then ``result`` replaces
@@ -122,8 +120,7 @@ class Condition:
     scalar: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ApiFunction:
+class ApiFunction(msgspec.Struct, frozen=True):
     """A library function or array method: its parameters in order and what it returns."""
 
     name: str
@@ -172,8 +169,7 @@ class ApiFunction:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class NumpyFunction:
+class NumpyFunction(msgspec.Struct, frozen=True):
     """A NumPy function as seen from a tracer.
 
     behaviour: ``raises`` (``exception``), ``works`` (delegates to the array's method or only looks at its shape),
@@ -190,8 +186,7 @@ class NumpyFunction:
     elsewhere: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(msgspec.Struct, frozen=True):
     """A name that JAX no longer has. ``replacement``: what to write instead, "" when there is none."""
 
     replacement: str

@@ -1,31 +1,26 @@
 """Transforms, higher-order functions and framework classes of the catalogue (layer: ``catalogue``).
 
-Read from ``data/transforms.toml`` and ``data/frameworks.toml``; the comments there define the fields. A
-catalogue of a user's own (``[tool.jitlint] catalogue = [...]``) has the same form.
+Written in ``data/transforms.toml`` and ``data/frameworks.toml`` (the comments there define the fields) and compiled
+with the rest. A catalogue of a user's own (``[tool.jitlint] catalogue = [...]``) has the same form and is read as it is.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from jitlint.catalogue.load import compiled
 from jitlint.catalogue.schema import CatalogueError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 
 MODE_BITS = {"S": 1, "B": 2, "L": 4}
 """The same bits as `jitlint.infer.values`; the layers forbid importing them from here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wrap:
+class Wrap(msgspec.Struct, frozen=True):
     """A transform that returns a function. modes is a bit mask of `jitlint.infer.values` modes.
 
     looks: it traces to see what the function would do, and nothing is kept to be run.
@@ -50,8 +45,7 @@ class Wrap:
     doc: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(msgspec.Struct, frozen=True):
     """One execution of a function argument: which one, with which arguments, in which modes.
 
     modes: a bit mask, or -1 for the host (a callback), -2 for a plain call without a new trace.
@@ -63,8 +57,7 @@ class Run:
     filter: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class HigherOrder:
+class HigherOrder(msgspec.Struct, frozen=True):
     """A library function that runs its function arguments at once. static: parameters that must not be traced."""
 
     name: str
@@ -76,14 +69,14 @@ class HigherOrder:
     looks: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(msgspec.Struct, frozen=True):
     """What it means to derive from a library class.
 
     name: short role name. fields: static (attributes are configuration), by-annotation (array fields are
     pytree leaves) or "". self_traced: instances may cross a jit boundary as pytrees. traced_methods: methods
-    meant to be traced ("*" any public one). dataclass: annotated fields make a constructor.
-    setup: methods that define submodules. built_in_trace: instances are often made inside a trace.
+    meant to be traced ("*" any public one). dataclass: annotated fields make a constructor. methods: what instances
+    inherit and the analysis knows. setup: methods that define submodules. built_in_trace: instances are often made
+    inside a trace.
     """
 
     name: str
@@ -93,11 +86,11 @@ class Role:
     dataclass: bool = False
     setup: tuple[str, ...] = ()
     built_in_trace: bool = False
+    methods: tuple[str, ...] = ()
     doc: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Handed:
+class Handed(msgspec.Struct, frozen=True):
     """A library callable whose function arguments are meant to be traced.
 
     roots: parameter name to the kinds of that function's arguments: tree, array, state (what the ``init``
@@ -110,16 +103,15 @@ class Handed:
     doc: str = ""
 
 
-@dataclass(slots=True)
-class Transforms:
+class Transforms(msgspec.Struct):
     """All entries by canonical dotted name."""
 
-    wraps: dict[str, Wrap] = field(default_factory=dict)
-    calls: dict[str, HigherOrder] = field(default_factory=dict)
-    roles: dict[str, Role] = field(default_factory=dict)
-    handed: dict[str, Handed] = field(default_factory=dict)
-    decorators: dict[str, str] = field(default_factory=dict)
-    layers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    wraps: dict[str, Wrap] = msgspec.field(default_factory=dict)
+    calls: dict[str, HigherOrder] = msgspec.field(default_factory=dict)
+    roles: dict[str, Role] = msgspec.field(default_factory=dict)
+    handed: dict[str, Handed] = msgspec.field(default_factory=dict)
+    decorators: dict[str, str] = msgspec.field(default_factory=dict)
+    layers: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     arrays: frozenset[str] = frozenset()
     modules: tuple[str, ...] = ()
 
@@ -195,14 +187,20 @@ def load_transforms(extra: tuple[str, ...] = ()) -> Transforms:
 
     Raises `CatalogueError` when a user's file cannot be read or does not follow the schema.
     """
-    out = Transforms()
-    folder = Path(__file__).parent / "data"
-    for file in ("transforms.toml", "frameworks.toml"):
-        read(tomllib.loads((folder / file).read_text(encoding="utf-8")), out, file)
-    for name in extra:
+    out = msgspec.msgpack.decode(compiled().entries, type=Transforms)
+    if extra:  # most projects have none: do not import what only they need
+        _read_files(extra, out)
+    return out
+
+
+def _read_files(names: tuple[str, ...], out: Transforms) -> None:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    for name in names:
         try:
             data = tomllib.loads(Path(name).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise CatalogueError(f"catalogue {name}: {error}") from error
         read(data, out, name)
-    return out

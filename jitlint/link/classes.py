@@ -42,16 +42,7 @@ HARMLESS_BASES = frozenset(
         "enum.IntEnum",
     }
 )
-COMMON_METHODS = frozenset(
-    name for kind in (list, dict, set, str, tuple, int, float, object) for name in dir(kind)
-) | frozenset(
-    {"item", "sum", "mean", "reshape", "astype", "close", "run", "step", "main", "write", "read", "apply"}
-)
 HARMLESS_DECORATORS = ("functools.total_ordering", "typing.", "abc.", "builtins.")
-LINEN_METHODS = frozenset(
-    "param variable make_rng sow apply init init_with_output bind put_variable get_variable has_variable has_rng "
-    "is_initializing is_mutable_collection perturb replace clone lazy_init tabulate unbind copy".split()
-)
 
 
 def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
@@ -82,9 +73,9 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
     elif "__eq__" in scope.vars:
         info.hashable = False
     for name, value in scope.vars.items():
-        if type(value) is Func and not name.startswith("__") and name not in COMMON_METHODS:
+        if type(value) is Func and not name.startswith("__") and name not in m.catalogue.common_methods:
             m.methods_by_name.setdefault(name, []).append((info, value))
-        elif type(value) is Descr and value.kind != "staticmethod" and name not in COMMON_METHODS:
+        elif type(value) is Descr and value.kind != "staticmethod" and name not in m.catalogue.common_methods:
             m.properties_by_name.setdefault(name, []).append((info, value.func))
     info.extern = info.extern or bool(options)
     _init_subclass(m, f, node.at, info, options)
@@ -298,9 +289,8 @@ def calls_default(m: Machine, func: Func, param: ir.Param) -> Value:
 
 def inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     """An attribute that neither the instance nor its project classes define."""
-    if obj.cls.role == "linen" and name in LINEN_METHODS:
-        return Method(obj, name)
-    if obj.cls.role in ("struct", "eqx") and name in ("replace", "apply_gradients"):
+    role = m.class_roles.get(obj.cls.id)
+    if role is not None and name in role.methods:
         return Method(obj, name)
     if obj.cls.pytree and name == "replace":
         return Method(obj, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import msgspec
 
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import Step
@@ -122,7 +122,7 @@ def _run_one(
     """What the function gave, what it got, and what each one gave when several are certain to be branches."""
     w = f.world
     if w.eager_jit and one.modes > 0 and one.modes & S:
-        one = dataclasses.replace(one, modes=EAGER)
+        one = msgspec.structs.replace(one, modes=EAGER)
     if one.modes == -1:
         inner = calls.in_world(f, HOST, ())
     elif one.modes <= 0:

@@ -67,7 +67,7 @@ def test_bad_data_is_refused_by_name(
         "aliases": '[transforms]\n"jax.lax" = "scan"\n[aliases]\n"jax.remat" = "jax.checkpoint"',
         "jax_numpy": '[functions."jax.numpy"]\nsum = "a -> array"',
     }
-    for name in compiler.FILES:
+    for name in (*compiler.FILES, *compiler.ENTRIES):
         tmp_path.joinpath(f"{name}.toml").write_text(text if name == file else small.get(name, ""))
     with pytest.raises(CatalogueError) as caught:
         compiler.validate(compiler.read(tmp_path))
