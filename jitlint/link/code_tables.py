@@ -36,6 +36,7 @@ class CodeTable:
         self.called: dict[str, int] = {}
         self.unpacked: dict[str, tuple[Any, int]] = {}
         self._current = 0
+        self._other: dict[str, list[int]] = {}
         self._statement_of: dict[int, int] = {}
         self._names: dict[int, frozenset[str]] = {}
         self._statements(body, ())
@@ -98,7 +99,10 @@ class CodeTable:
     def _bind(self, target: Any, value: Any) -> None:
         if type(target) is ir.Name:
             self.bound.setdefault(target.id, []).append(value)
-            self._statement_of[id(value)] = self._current
+            if value is None:
+                self._other.setdefault(target.id, []).append(self._current)
+            else:
+                self._statement_of[id(value)] = self._current
         elif type(target) in (ir.Tuple, ir.List):
             for part in target.elts:
                 self._bind(part, None)
@@ -180,6 +184,11 @@ class CodeTable:
             return False
         return any(owner is loop for owner, _ in self.around[found] for loop in loops)
 
+    def otherwise_bound_in(self, name: str, loops: tuple[Any, ...]) -> bool:
+        """Whether one of the loops binds a name by more than a plain assignment."""
+        places = self._other.get(name, ())
+        return any(owner is loop for at in places for owner, _ in self.around[at] for loop in loops)
+
     def call_stands_in(self, call: ir.Call, loops: tuple[Any, ...]) -> bool:
         """Whether a call is written in one of the loops."""
         found = self._statement_of.get(id(call))
@@ -241,11 +250,11 @@ def _inner(module: ModuleInfo, node: Any) -> set[str]:
 def names_below(module: ModuleInfo, index: int) -> set[str]:
     """The names that a function takes from outside: those it mentions and does not bind."""
     fn = module.functions[index]
-    outside = _names(fn.body) | _inner(module, fn.body)
+    outside = (_names(fn.body) | _inner(module, fn.body)) - set(fn.node.local_names)
     for part in (*fn.node.decorators, *(p.default for p in fn.node.params)):
         if part is not None:
             outside |= _names(part)
-    return outside - set(fn.node.local_names)
+    return outside
 
 
 def _assigned(loop: Any) -> set[str]:

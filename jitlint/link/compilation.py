@@ -43,8 +43,6 @@ WATCHED: Final = frozenset({Func, Bound, Xform, Partial, Inst, Method})
 
 CALLABLE: Final = frozenset({Func, Bound, Xform, Union})
 
-CALLABLE: Final = frozenset({Func, Bound, Xform, Union})
-
 BY_STRUCTURE: Final = ("equinox.",)
 """Libraries whose transformed functions and methods are pytrees, equal when their parts are."""
 
@@ -68,6 +66,8 @@ def after_call(m: Machine, f: Frame, node: ir.Call, callee: Value, result: Value
             sites.setdefault((f.module.name, node.at), CallSite(f, node, f.loops))
         if type(alt) is Xform and alt.spec.name in COMPILES:
             _called(m, f, node, alt)
+        elif type(alt) is Bound and type(alt.func) is Xform and alt.func.spec.name in COMPILES:
+            compilation_arguments.check(m, f, m.compilation.table(f), node, alt.func, 1)
     if type(result) not in WATCHED:
         return
     func = _function(callee)
@@ -271,7 +271,7 @@ def _in_loop(
     if _guarded(table, birth.statement, f.at):
         return
     varying = bool(table.mentions_through(maker, assigned))
-    if (amortised and (varying or not retraces)) or (varying and is_literal(loop)):
+    if (amortised and (varying or not retraces)) or (varying and is_literal(table, loop)):
         return
     m.compilation.done.add(key)
     also: tuple[Step, ...] = ()
@@ -279,6 +279,8 @@ def _in_loop(
         also = (Step(f.module.name, node.at, "it is called here"),)
     sure = retraces and not amortised and not varying
     confidence = Confidence.CERTAIN if sure else Confidence.LIKELY
+    if f.module.is_test and not retraces:
+        confidence = Confidence.POSSIBLE  # nobody waits for the dispatch in a test
     m.emit(f, JitCreation, at, None, confidence, repeated="loop", retraces=retraces, what=what, also=also)
 
 
@@ -301,10 +303,16 @@ def _guarded(table: CodeTable, made: int, called: int) -> bool:
     return made != called and any(at not in outer for at in inner)
 
 
-def is_literal(loop: Any) -> bool:
+def is_literal(table: CodeTable, loop: Any) -> bool:
     """Whether a loop goes through things that are written down: variants, not steps."""
     iters = [part.iter for part in loop.fors] if type(loop) is ir.Comp else [getattr(loop, "iter", None)]
-    return any(has_display(node) for node in iters)
+    for node in iters:
+        if type(node) is ir.Name:
+            values = table.bound.get(node.id, ())
+            node = values[0] if len(values) == 1 else None
+        if has_display(node):
+            return True
+    return False
 
 
 def has_display(node: Any) -> bool:
@@ -325,7 +333,7 @@ def finish(m: Machine) -> None:
         if key in m.compilation.kept:
             continue
         many = compilation_runs.runs_many(m, found.frame.fn)
-        if many is None:
+        if many is None or (not found.retraces and (many.site is None or found.frame.module.is_test)):
             continue
         f = found.frame
         f.confidence = found.confidence

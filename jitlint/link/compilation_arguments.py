@@ -25,16 +25,16 @@ from jitlint.syntax import ir
 MAX_CALLERS: Final = 4
 
 
-def check(m: Machine, f: Frame, table: CodeTable, node: ir.Call, x: Xform) -> None:
-    """Look at the arguments of one call."""
+def check(m: Machine, f: Frame, table: CodeTable, node: ir.Call, x: Xform, skip: int = 0) -> None:
+    """Look at the arguments of one call. skip: that many parameters are filled already (``self``)."""
     if x.broken:
         return
     sig = signature(x.target)
-    nums, names, known = xforms.static_names(x, sig, len([a for a in node.args if a.name is None]))
+    nums, names, known = xforms.static_names(x, sig, skip + len([a for a in node.args if a.name is None]))
     if not known:
         return
     positional = sig.positional if sig is not None else []
-    for i, arg in enumerate(node.args):
+    for i, arg in enumerate(node.args, skip):
         if arg.star:
             return
         name = arg.name or (positional[i].name if i < len(positional) else "")

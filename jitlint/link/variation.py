@@ -59,6 +59,8 @@ class Variation:
         if t is ir.Name:
             return self._name(node.id, depth)
         if t is ir.BinOp:
+            if node.op == "%" and type(node.left) is ir.Const and node.left.kind == "str":
+                return self.scalar(node.right, depth - 1)
             if node.op in ("%", "//", "&", ">>"):
                 return ""
             return self.scalar(node.left, depth - 1) or self.scalar(node.right, depth - 1)
@@ -156,11 +158,9 @@ class Variation:
 
     def _inside(self, name: str) -> list[Any]:
         """What is assigned to a name in the loops, as far as the place of the assignment is known."""
-        out = []
-        for value in self.table.bound.get(name, ()):
-            if value is None or self.table.stands_in(value, self.loops):
-                out.append(value)
-        return out
+        values = self.table.bound.get(name, ())
+        out = [value for value in values if value is not None and self.table.stands_in(value, self.loops)]
+        return [*out, None] if self.table.otherwise_bound_in(name, self.loops) else out
 
     def _target(self, loop: Any, name: str) -> str | None:
         """How the target of a loop changes, None when the name is none of its targets."""
@@ -240,9 +240,8 @@ class Variation:
             return expressions.lookup(self.f, node.id)
         if type(node) is ir.Attr:
             obj = self.static(node.obj)
-            return (
-                attributes.get(self.m, self.f, node.at, obj, node.name) if type(obj) in (Ext, Mod) else None
-            )
+            if type(obj) is Ext or type(obj) is Mod:
+                return attributes.get(self.m, self.f, node.at, obj, node.name)
         return None
 
     def shape(self, node: Any, depth: int = DEPTH) -> str:
