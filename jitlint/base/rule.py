@@ -21,11 +21,12 @@ class Report:
     """What a check answers: the sentence and the help.
 
     Both are templates: ``{expr}`` becomes the (shortened) source text of the event's location,
-    ``{why}`` the reason why the value is traced ("parameter `x` of `f`").
+    ``{why}`` the reason why the value is traced ("parameter `x` of `f`"). severity: when it is not the rule's.
     """
 
     message: str
     help: str = ""
+    severity: Severity | None = None
 
 
 Check = Callable[[Any], Union[Report, None]]

@@ -91,7 +91,9 @@ def findings(
             Finding(
                 code=verdict.rule.code,
                 name=verdict.rule.name,
-                severity=Severity.INFO if place.expected else verdict.rule.severity,
+                severity=Severity.INFO
+                if place.expected
+                else verdict.report.severity or verdict.rule.severity,
                 confidence=place.confidence,
                 message=_fill(verdict.report.message, words),
                 path=path,

@@ -258,7 +258,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     reached = statements.run_block(m, frame, fn.body)
     memo.value = _result(fn, frame, reached)
     memo.effects = effects.changes(watched)
-    memo.captured = m.captures.leave(entered, watched)
+    memo.captured = m.captures.leave(entered, watched, memo.value)
     memo.done = True
     if frame.births is not None:
         compilation.returned(m, frame, memo.value)

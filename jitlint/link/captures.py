@@ -266,7 +266,7 @@ class Captures:
         return before, len(self.log)
 
     def leave(
-        self, entered: tuple[dict[Key, Load] | None, int], given: list[tuple[str, Any, object]]
+        self, entered: tuple[dict[Key, Load] | None, int], given: list[tuple[str, Any, object]], made: Value
     ) -> Remembered | None:
         """An activation ends: what it read counts for its caller too."""
         before, start = entered
@@ -276,7 +276,7 @@ class Captures:
             if before is not None:
                 for place, load in loads.items():
                     before.setdefault(place, load)
-        elif len(self.log) == start:
+        elif len(self.log) == start and (before is not None or type(made) not in _MADE):
             return None
         boxes = tuple([(name, box) for name, box, _ in given if type(box) is Inst])
         return Remembered(loads, (start, len(self.log)), boxes)
@@ -291,7 +291,7 @@ class Captures:
                     place, load = (place[0], id(owner), place[2]), replace(load, owner=owner)
                 self.current.setdefault(place, load)
         start, end = memo.part
-        if end == start or self.muted:
+        if self.muted:
             return
         now = len(self.log) + 1
         kept = _remake(result, start, now)
@@ -361,6 +361,10 @@ def _may_change(value: Any, name: str) -> bool:
             return True
         same += fn.qualname == name
     return same > 1
+
+
+_MADE: Final = (Xform, Func, Inst, Bound, Tup)
+"""What is another one each time it is made."""
 
 
 def _moved(loads: dict[Key, Load], other: dict[int, Any], start: int, kept: list[Any]) -> dict[Key, Load]:

@@ -30,6 +30,7 @@ from jitlint.infer.values import (
     const_of,
 )
 from jitlint.link.captures import ANY, Call, Captures, Load, Write
+from jitlint.link.captures_size import LARGE, elements
 from jitlint.link.captures_syntax import GLOBAL, LOCAL, PARAMETER, exclusive, harmless, only_checked, root_of
 from jitlint.link.kinds import mro
 from jitlint.link.machine import Machine
@@ -75,6 +76,28 @@ def judge(m: Machine) -> None:
             groups[(id(read.call.target), id(read.load.owner), read.load.key)].append(read)
         for group in groups.values():
             judged.group(group, [w for w in writes[key] if _same_place(group[0].load, w[1])])
+    _large(m)
+
+
+def _large(m: Machine) -> None:
+    """Record the first read of every huge array of a module that staged functions copy into their programs."""
+    modules = {id(info.scope): info for info in m.modules.values()}
+    seen: set[tuple[int, object]] = set()
+    for entry in m.captures.log:
+        for place, load in entry.loads.items() if type(entry) is Call else ():
+            info = modules.get(place[1])
+            if info is None or type(load.value) is not Arr or (place[1], place[2]) in seen:
+                continue
+            seen.add((place[1], place[2]))
+            size = elements(info, str(load.key))
+            if size >= LARGE:
+                event = Capture(_place(load), kind="array", problem="large", size=size)
+                m.events[(Capture, "large", load.module, load.at)] = event
+
+
+def _place(load: Load) -> Place:
+    function = load.fn.qualname if load.fn is not None else ""
+    return Place(load.module, load.at, function, load.steps, load.ground, load.confidence)
 
 
 def _match_key(place: Load | Write) -> Any:
@@ -200,12 +223,10 @@ class _Judge:
         writer = write.fn.qualname if write.fn is not None else ""
         where = f"`{writer}` changes it here" if writer else "it is changed here"
         also = (Step(write.module, write.at, where),)
-        function = load.fn.qualname if load.fn is not None else ""
-        place = Place(load.module, load.at, function, load.steps, load.ground, load.confidence)
         key = (Capture, load.module, load.at)
         old = self.m.events.get(key)
         if old is None or old.place.confidence.rank < load.confidence.rank:
-            self.m.events[key] = Capture(place, kind=_kind(load.value), writer=writer, also=also)
+            self.m.events[key] = Capture(_place(load), kind=_kind(load.value), writer=writer, also=also)
 
 
 def _may_follow(first: _Read, write: Write, second: _Read) -> bool:

@@ -62,9 +62,15 @@ evaluate(1.0, board)
 
 @RULE.on(Capture)
 def check(event: Capture) -> Report | None:
-    """Report captured arrays that change."""
-    if event.kind != "array" or event.problem != "written":
+    """Report captured arrays that change, and huge ones as worth knowing."""
+    if event.kind != "array":
         return None
+    if event.problem == "large":
+        return Report(
+            f"`{{expr}}` has {event.size:,} elements, and they become constants of the compiled program",
+            "pass the array to the traced function as an argument",
+            Severity.INFO,
+        )
     who = f"`{event.writer}` changes it" if event.writer else "it is changed"
     return Report(
         f"the array `{{expr}}` is copied while JAX traces, but {who} later: compiled code goes on with the old one",
