@@ -16,7 +16,6 @@ from jitlint.driver.registry import rules
 
 # An effect may need several calls in the same module.
 _CALLS = 3
-_STRAYS = 20
 
 
 def run_task(task: Task, send: Callable[[Message], None]) -> None:
@@ -59,7 +58,7 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Tas
     watch = {(flag.path, flag.line): frozenset(flag.names) for flag in flags}
     once = Runs(runner(loader, call, 1), loader.is_project, watch)
     jitted = once.jitted
-    strays = _strays(jitted, task.flags)
+    strays = _stray(jitted, task.flags)
     problem = ""
     stage = ""
     if jitted.raised is not None:
@@ -119,17 +118,18 @@ def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
 
 
-def _strays(seen: Observation, flags: list[Flag]) -> list[tuple[str, int, str]]:
-    """Tracing errors at lines that carry no finding."""
-    known = [statement_of(flag) for flag in flags]
-    found: dict[tuple[str, int], str] = {}
-    for error in seen.errors:
-        place = error.place
-        if place is None or not error.kind.startswith("jax.errors."):
-            continue
-        if not any(statement.covers(place) for statement in known):
-            found.setdefault(place, str(error))
-    return [(path, line, text[:300]) for (path, line), text in list(found.items())[:_STRAYS]]
+def _stray(seen: Observation, flags: list[Flag]) -> list[tuple[str, int, str]]:
+    """The tracing error that ended a run, if no finding explains it. What the program handles itself is its business."""
+    error = seen.raised
+    if error is None or error.place is None or not error.kind.startswith("jax.errors."):
+        return []
+    for flag in flags:
+        statement, outcome = statement_of(flag), rules()[flag.code].outcome
+        ran = any(seen.lines[place] for place in statement.places)
+        later = isinstance(outcome, Raises) and outcome.later and error.kind in outcome.classes
+        if statement.covers(error.place) or (ran and later):
+            return []
+    return [(*error.place, str(error)[:300])]
 
 
 def _words(call: Call, task: Task) -> str:

@@ -76,7 +76,7 @@ SHOWN: list[tuple[Outcome, str, str]] = [
     (
         Retraces(),
         "def f(x):\n    return x\n\nfor _ in range(3):\n    jax.jit(jax.jit(f))(1.0)  # here\n",
-        "`f` was traced 3 times",
+        "`f` was traced ",
     ),
     (
         Unrolls(),
