@@ -102,8 +102,8 @@ def _runs_once(outcome: RunsOnce, statement: Statement, runs: Runs) -> str | Non
 
 
 def _bakes_constant(outcome: BakesConstant, statement: Statement, runs: Runs) -> str | None:
-    if not _ran(runs.jitted, statement) and not _ran(runs.eager, statement):
-        return None  # a handler that never runs with jit is seen to run without
+    if not _ran(runs.jitted, statement):
+        return None
     for seen in (runs.jitted, runs.eager):
         # An exception from elsewhere says nothing about this line.
         if seen.raised is not None and not statement.on(seen.raised.places):

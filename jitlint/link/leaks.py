@@ -11,7 +11,20 @@ from typing import Any
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Leak
 from jitlint.infer.lattice import seq_element
-from jitlint.infer.values import Arr, Func, Inst, Map, Scope, Seq, Tree, Tup, Value, alternatives
+from jitlint.infer.values import (
+    Arr,
+    Bound,
+    Func,
+    Inst,
+    Map,
+    Partial,
+    Scope,
+    Seq,
+    Tree,
+    Tup,
+    Value,
+    alternatives,
+)
 from jitlint.link import mutations, surroundings
 from jitlint.link.events import confidence_of
 from jitlint.link.machine import Frame, Machine
@@ -33,9 +46,32 @@ def deepest_tracer(value: Value, depth: int = 2) -> Any:
             found = deepest_tracer(inner, depth - 1) if inner is not None else None
         elif depth and t is Map:
             found = _deepest([deepest_tracer(i, depth - 1) for i in a.entries.values()])
+        elif depth and t is Inst and a.cls.role not in mutations.LIBRARY_STATE:
+            found = _deepest([deepest_tracer(i, depth - 1) for i in a.attrs.values()])
+        elif depth and t is Func and a.scope.level:
+            found = _deepest([deepest_tracer(i, depth - 1) for i in _captured(a)])
+        elif depth and t is Bound:
+            found = deepest_tracer(a.recv, depth)
+        elif depth and t is Partial:
+            found = _deepest([deepest_tracer(i, depth - 1) for i in (*a.args, *a.keywords.values())])
         if found is not None and (best is None or found.level > best.level):
             best = found
     return best
+
+
+def _captured(func: Func) -> list[Value]:
+    """The values of enclosing traced functions that a function reads."""
+    out: list[Value] = []
+    own = set(func.fn.node.local_names)
+    for name in surroundings.names_read(func.fn):
+        scope: Scope | None = func.scope
+        while scope is not None and scope.level and name not in own:
+            value = scope.vars.get(name)
+            if value is not None:
+                out.append(value)
+                break
+            scope = scope.parent
+    return out
 
 
 def _deepest(found: list[Any]) -> Any:

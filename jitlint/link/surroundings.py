@@ -25,6 +25,7 @@ class Table:
     def __init__(self, body: list[Any]) -> None:
         self.around: dict[int, Around] = {}
         self.returned: list[Any] = []
+        self.names: frozenset[str] | None = None
         self._add(body, (), None)
 
     def _add(self, block: list[Any], outer: Around, owner: Any) -> None:
@@ -163,6 +164,16 @@ def _changed(f: Frame) -> Any:
     elif type(node) is ir.ExprStmt and type(node.value) is ir.Call and type(node.value.func) is ir.Attr:
         target = node.value.func.obj
     return target
+
+
+def names_read(fn: FuncInfo) -> frozenset[str]:
+    """The names that a function's own statements mention; inner functions do not count."""
+    if fn.surroundings is None:
+        fn.surroundings = Table(fn.body)
+    table: Table = fn.surroundings
+    if table.names is None:
+        table.names = frozenset(part.id for part in expressions(fn.body) if type(part) is ir.Name)
+    return table.names
 
 
 def returns_whole(fn: FuncInfo, name: str) -> bool:

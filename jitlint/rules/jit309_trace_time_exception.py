@@ -31,22 +31,23 @@ when a handler is meant for tracing.
 """,
     bad="""\
 @jax.jit
-def ratio(x, y):
+def scaled(x):
     try:
-        return x / y
-    except ZeroDivisionError:  # expect: JIT309
-        return 0.0
+        scale = float(x)
+    except Exception:  # expect: JIT309
+        scale = 100.0
+    return x * scale
 
 
-ratio(1.0, 0.0)
+scaled(3.0)
 """,
     good="""\
 @jax.jit
-def ratio(x, y):
-    return jnp.where(y == 0, 0.0, x / jnp.where(y == 0, 1.0, y))
+def scaled(x):
+    return x * jnp.where(jnp.isfinite(x), x, 100.0)
 
 
-ratio(1.0, 0.0)
+scaled(3.0)
 """,
     outcome=BakesConstant(),
     since="0.1",
