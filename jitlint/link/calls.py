@@ -36,6 +36,7 @@ from jitlint.link import (
     compilation,
     effects,
     expressions,
+    key_calls,
     key_parameters,
     keys,
     libraries,
@@ -262,19 +263,19 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     memo.done = True
     if frame.births is not None:
         compilation.returned(m, frame, memo.value)
-    memo.keys = keys.summarise(m, frame, given, first)
+    memo.keys = key_calls.summarise(m, frame, given, first)
     if memo.keys is not None:
-        keys.apply(m, f, at, memo.keys, keys.Renaming(m, memo.keys, given, again=False), given)
+        key_calls.apply(m, f, at, memo.keys, key_calls.Renaming(m, memo.keys, given, again=False), given)
     return memo.value
 
 
 def _again(m: Machine, f: Frame, at: int, memo: Memo, bound: dict[str, Value]) -> Value:
     """A remembered call that has to do with keys: it consumes and makes others than the first one did."""
     given = keys.inside(bound.values())
-    names = keys.Renaming(m, memo.keys, given)
+    names = key_calls.Renaming(m, memo.keys, given)
     if memo.effects is not None:
         effects.replay(f, memo.effects, bound, names)
-    keys.apply(m, f, at, memo.keys, names, given)
+    key_calls.apply(m, f, at, memo.keys, names, given)
     return names.value(memo.value)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import Inst, Map, Seq, Value
-from jitlint.link.keys import Renaming
+from jitlint.link.key_calls import Renaming
 from jitlint.link.machine import Frame
 
 Contents = dict[Any, Value]

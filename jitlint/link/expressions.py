@@ -333,8 +333,6 @@ def _comp(m: Machine, f: Frame, node: ir.Comp) -> Value:
     try:
         result = _comp_body(m, f, node)
         if f.scope.vars.get(USES) is not consumed:
-            if node.kind in ("list", "set", "dict") and type(result) is Seq and result.items is None:
-                _comp_body(m, f, node)  # a second turn meets the keys that the first one consumed
             outer.vars[USES] = f.scope.vars[USES]
     finally:
         f.scope = outer
@@ -350,12 +348,13 @@ def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
             if f.world.floor:
                 side_effects.advanced(m, f, node.fors[0].iter.at, evaluate_iter, "iteration")
             return _comp_unrolled(m, f, node, items)
-        _bind_element(m, f, node.fors[0], evaluate_iter)
+        bound = [(node.fors[0].target, _bind_element(m, f, node.fors[0], evaluate_iter))]
         if f.world.here & S:
             loops.check_comprehension(m, f, node, evaluate_iter)
     else:
+        bound = []
         for part in node.fors:
-            _bind_element(m, f, part, evaluate(m, f, part.iter))
+            bound.append((part.target, _bind_element(m, f, part, evaluate(m, f, part.iter))))
             for test in part.ifs:
                 outcome = branches.condition(m, f, test, "comprehension", test.at)
                 if outcome is False or not branches.narrow(m, f, test, True):
@@ -364,10 +363,19 @@ def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
                         if node.kind == "dict"
                         else Seq(_kind(node), [], None, f.world.level)
                     )
+    consumed = f.scope.vars.get(USES)
     value = evaluate(m, f, node.elt)
     if node.kind == "dict":
         operators.hashed(m, f, node.elt.at, value, "dict key")
-        return Map({}, evaluate(m, f, node.value), f.world.level, None)
+        result = Map({}, evaluate(m, f, node.value), f.world.level, None)
+    if f.scope.vars.get(USES) is not consumed:
+        for target, element in bound:  # a second turn meets the keys that the first one consumed
+            iteration.bind(m, f, target, element)
+        for again in (node.elt, node.value):
+            if again is not None:
+                evaluate(m, f, again)
+    if node.kind == "dict":
+        return result
     if node.kind == "set":
         operators.hashed(m, f, node.elt.at, value, "set member")
     if node.kind == "generator" and f.world.level:
@@ -394,11 +402,12 @@ def _kind(node: ir.Comp) -> str:
     return "iter" if node.kind == "generator" else node.kind
 
 
-def _bind_element(m: Machine, f: Frame, part: ir.CompFor, iterable: Value) -> None:
+def _bind_element(m: Machine, f: Frame, part: ir.CompFor, iterable: Value) -> Value:
     if f.world.floor:
         side_effects.advanced(m, f, part.iter.at, iterable, "iteration")
     element = iteration.element(m, f, part.iter.at, iterable)
     iteration.bind(m, f, part.target, element)
+    return element
 
 
 def _fstr(m: Machine, f: Frame, node: ir.Fstr) -> Value:
