@@ -9,10 +9,18 @@ from __future__ import annotations
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import UnrolledLoop
+from jitlint.infer.events import (
+    ApiMisuse,
+    ArrayStore,
+    BadIndex,
+    Convert,
+    TransformMisuse,
+    Truth,
+    UnrolledLoop,
+)
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import Arr, Ext, Py, S, Seq, Tree, Value, alternatives
-from jitlint.link import expressions
+from jitlint.link import expressions, ir_walk
 from jitlint.link.code_tables import CodeTable
 from jitlint.link.machine import Frame, Machine
 from jitlint.syntax import ir
@@ -20,13 +28,16 @@ from jitlint.syntax import ir
 LARGE: Final = 50
 """So many turns are no loop over layers."""
 
+_REFUSED: Final = frozenset({Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse})
+"""Events of things that fail."""
+
 _BLOCKS: Final = ("body", "orelse", "final")
 _DEPTH: Final = 5
 
 
 def check_for(m: Machine, f: Frame, node: ir.For, iterable: Value) -> None:
     """Look at a loop that has been run."""
-    if leaves_early(node.body):
+    if leaves_early(node.body) or _refused(m, f, node):
         return
     table = m.compilation.table(f)
     if _iterates_array(f, node.iter, iterable):
@@ -50,7 +61,7 @@ def check_while(m: Machine, f: Frame, node: ir.While) -> None:
     test = node.test
     if type(test) is not ir.Compare or len(test.ops) != 1 or test.ops[0] not in ("<", "<=", ">", ">="):
         return
-    if type(test.left) is not ir.Name or leaves_early(node.body):
+    if type(test.left) is not ir.Name or leaves_early(node.body) or _refused(m, f, node):
         return
     end = _number(f, test.rights[0])
     values = table.bound.get(test.left.id, [])
@@ -86,6 +97,12 @@ def _large(m: Machine, f: Frame, table: CodeTable, node: Any, at: int, count: in
 def leaves_early(body: list[Any]) -> bool:
     """Whether the last statement of a loop leaves it, so that it turns once."""
     return type(body[-1]) in (ir.Break, ir.Return, ir.Raise)
+
+
+def _refused(m: Machine, f: Frame, loop: Any) -> bool:
+    """Whether JAX refuses something in a loop: then there is no program that it makes long."""
+    refused = {key[2] for key in m.events if key[1] == f.module.name and key[0] in _REFUSED}
+    return bool(refused) and any(getattr(node, "at", None) in refused for node in ir_walk.nodes(loop.body))
 
 
 def _traced(value: Value) -> Value | None:
