@@ -70,9 +70,13 @@ def catching(f: Frame, handlers: list[ir.Handler], body: list[Any]) -> Catch | N
 
 def _uses_same(fallback: list[Any], body: list[Any]) -> bool:
     """Whether the fallback computes with what the body computes with: then it is another way to the same answer."""
-    made = {t.id for s in body if type(s) is ir.Assign for t in s.targets if type(t) is ir.Name}
-    used = {part.id for part in surroundings.expressions(body) if type(part) is ir.Name} - made
-    return any(type(part) is ir.Name and part.id in used for part in surroundings.expressions(fallback))
+    return bool(_read(body) & _read(fallback))
+
+
+def _read(block: list[Any]) -> set[str]:
+    """The names that a block reads."""
+    parts = [node.value if type(node) is ir.Assign else node for node in block]
+    return {part.id for part in surroundings.expressions(parts) if type(part) is ir.Name}
 
 
 def catches_missing_names(handlers: list[ir.Handler]) -> bool:

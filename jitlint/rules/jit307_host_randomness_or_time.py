@@ -30,14 +30,15 @@ x = augment(sub, x)
     bad="""\
 import random
 
+random.seed(0)
+
 
 @jax.jit
 def jitter(x):
     return x + random.random()  # expect: JIT307
 
 
-for _ in range(3):
-    jitter(1.0)
+jittered = [jitter(1.0) for _ in range(3)]
 """,
     good="""\
 @jax.jit

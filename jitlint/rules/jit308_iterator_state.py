@@ -14,8 +14,9 @@ RULE = Rule(
     summary="iterator from outside moves on only when JAX traces",
     explanation="""\
 An iterator, generator or `itertools.count` from outside is state of the host. A traced function takes elements out of it
-while JAX traces, once: what it got is a constant of the compiled function, and every call uses the same element. When
-JAX traces again, for another shape, the iterator has moved on or is exhausted.
+while JAX traces, once: what it got is a constant of the compiled function, and every call uses the same element.
+
+When JAX traces again, for another shape, the iterator has moved on or is exhausted.
 """,
     instead="""\
 Take the element outside and pass it in:
@@ -34,8 +35,7 @@ def step(x):
     return x + next(batches)  # expect: JIT308
 
 
-for _ in range(3):
-    step(0.0)
+stepped = [step(0.0) for _ in range(3)]
 """,
     good="""\
 batches = iter([1.0, 2.0, 3.0])
@@ -46,8 +46,7 @@ def step(x, batch):
     return x + batch
 
 
-for _ in range(3):
-    step(0.0, next(batches))
+stepped = [step(0.0, next(batches)) for _ in range(3)]
 """,
     outcome=BakesConstant(),
     since="0.1",

@@ -39,7 +39,7 @@ def scaled(x):
     return x * scale
 
 
-scaled(3.0)
+tripled = scaled(3.0)
 """,
     good="""\
 @jax.jit
@@ -47,7 +47,7 @@ def scaled(x):
     return x * jnp.where(jnp.isfinite(x), x, 100.0)
 
 
-scaled(3.0)
+tripled = scaled(3.0)
 """,
     outcome=BakesConstant(),
     since="0.1",
