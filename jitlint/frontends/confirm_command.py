@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 
 import click
 
-from jitlint.base.config import parse_confidence
+from jitlint.base.config import ConfigError, parse_confidence
 from jitlint.frontends import console
 from jitlint.frontends.console import FAILED, FINDINGS, OK
 
@@ -67,6 +68,10 @@ def confirm(
     project has (tests, `case_...` functions, scripts) and makes up arguments for the rest, or takes them from a comment:
     `# jitlint: example(f32[8, 3], key, n=4)`.
     """
+    if os.name != "posix":
+        raise ConfigError(
+            "`jitlint confirm` needs processes that can be forked, which this system does not have"
+        )
     from jitlint.confirm.engine import Options
     from jitlint.confirm.engine import confirm as run_confirm
     from jitlint.confirm.verdict import Verdict
