@@ -14,8 +14,10 @@ RULE = Rule(
     summary="Python loop over the rows of a traced array",
     explanation="""\
 Iterating over a traced array works: JAX takes it apart row by row and puts a copy of the loop's body into the program for
-each of them. For three rows that is fine; for a batch it makes a long program that is slow to compile and runs row after
-row instead of all at once.
+each of them.
+
+For three rows that is fine. For a batch it makes a long program that is slow to compile and runs row after row instead of
+all at once.
 """,
     instead="""\
 Work on the whole array, or map the body over its first axis:
