@@ -21,7 +21,6 @@ from jitlint.infer.values import (
     Map,
     Partial,
     Py,
-    S,
     Seq,
     Tup,
     Union,
@@ -75,7 +74,7 @@ def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: A
     if type(c) is Func:
         call.functions.add(c.fn)
         notes.callers.setdefault(c.fn.id, set()).add(here)
-    elif type(c) is Xform and c.spec.modes & S:
+    elif type(c) is Xform and c.spec.modes and not c.spec.custom:
         call.jitted = True
         whole = Args([*before, *args.pos], {**keywords, **args.kw}, args.more, args.kw_more)
         given = _given_away(c, whole, result) if _may_donate(c) and not f.world.eager_jit else {}

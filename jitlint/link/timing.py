@@ -11,10 +11,12 @@ from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Place, Step, UnsyncedClock
+from jitlint.infer.evidence import parameter_evidence
 from jitlint.infer.program import FuncInfo
 from jitlint.link.machine import Machine
 from jitlint.link.timing_state import DONE, ENTRY, Clocks, Pending, either
 from jitlint.link.timing_walk import Walker, run_block
+from jitlint.syntax import ir
 
 MAX_DEPTH: Final = 8
 
@@ -50,7 +52,7 @@ class _Engine:
         self.depth += 1
         walker = Walker(self.m, fn.module, fn, self.summary)
         walker.state.readings[ENTRY] = None
-        walker.state.device |= {p.name for p in fn.node.params if p.name not in ("self", "cls")}
+        walker.state.device |= _arrays(fn)
         if run_block(walker, fn.body):
             walker.exits.append(walker.state)
         self.depth -= 1
@@ -69,6 +71,21 @@ class _Engine:
             place = Place(info.name, at, function, (), "test" if info.is_test else "jit", level)
             step = Step(work.module, work.at, f"`{work.name}` starts here, and nothing waits for its result")
             self.m.events[key] = UnsyncedClock(place, also=(step,), callee=work.name)
+
+
+def _arrays(fn: FuncInfo) -> set[str]:
+    """The parameters that may hold results: those that do not look like switches and numbers."""
+    evidence = parameter_evidence(fn)
+    out = {p.name for p in fn.node.params if not _is_plain(p.default) and not _names_plain(p.annotation)}
+    return {name for name in out if name not in ("self", "cls") and evidence.get(name) != "flag"}
+
+
+def _is_plain(node: ir.Expr | None) -> bool:
+    return type(node) is ir.Const and node.kind in ("bool", "int", "float", "str")
+
+
+def _names_plain(node: ir.Expr | None) -> bool:
+    return type(node) is ir.Name and node.id in ("bool", "int", "float", "str")
 
 
 def _left(exits: list[Clocks]) -> Pending:

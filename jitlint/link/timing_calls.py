@@ -31,6 +31,10 @@ CHEAP: Final = frozenset(
 """Functions of these modules that nobody times."""
 
 WAITING: Final = frozenset({"jax.block_until_ready", "jax.device_get", "jax.effects_barrier", "time.sleep"})
+PLAIN: Final = frozenset(
+    f"builtins.{name}" for name in "len isinstance range type id callable hasattr".split()
+)
+"""What they give holds no result of JAX work."""
 PASSIVE: Final = frozenset(
     f"builtins.{name}"
     for name in "len isinstance range enumerate zip iter next type id getattr hasattr map reversed callable list tuple "
@@ -106,6 +110,8 @@ def _library(w: Walker, node: ir.Call, name: str, held: str) -> str:
         if short not in CHEAP:
             w.state.started(Work(w.module.name, node.at, f"{name}", False))
         return timing_walk.DEVICE
+    if name in PLAIN:
+        return ""
     if name not in PASSIVE and held and not name.startswith("jax."):
         w.state.waited()
     if name.startswith(("jax.tree.", "jax.tree_util.")) and held:

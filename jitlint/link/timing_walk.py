@@ -291,7 +291,14 @@ def _loop(w: Walker, begin: Callable[[], object], node: Any, endless: bool) -> b
 
 def _for(w: Walker, node: ir.For) -> bool:
     kind = evaluate(w, node.iter)
-    return _loop(w, lambda: bind(w, node.target, kind), node, endless=False)
+    counted = type(node.iter) is ir.Call and w.dotted(node.iter.func) == "builtins.enumerate"
+
+    def begin() -> None:
+        bind(w, node.target, kind)
+        if counted and type(node.target) is ir.Tuple:
+            bind(w, node.target.elts[0], "")
+
+    return _loop(w, begin, node, endless=False)
 
 
 def _while(w: Walker, node: ir.While) -> bool:

@@ -16,6 +16,8 @@ RULE = Rule(
 `np.array_equal` and `np.array_equiv` ask for the numbers of their arguments and catch whatever goes wrong. A traced
 value has no numbers, so they answer `False` under a transform, even for `np.array_equal(x, x)`. The error that NumPy
 functions normally raise there (JIT109) is swallowed.
+
+The answer is a Python bool: an `if` on it is decided while JAX traces, and only that branch is compiled.
 """,
     instead="""\
 Compare with `jax.numpy`; the answer is an array, to be used with `jnp.where` or `jax.lax.cond`:
@@ -30,7 +32,7 @@ def changed(x, old):
     return 0.0 if np.array_equal(x, old) else 1.0  # expect: JIT112
 
 
-changed(jnp.ones(3), jnp.ones(3))
+answer = changed(jnp.ones(3), jnp.ones(3))
 """,
     good="""\
 @jax.jit
@@ -38,7 +40,7 @@ def changed(x, old):
     return jnp.where(jnp.array_equal(x, old), 0.0, 1.0)
 
 
-changed(jnp.ones(3), jnp.ones(3))
+answer = changed(jnp.ones(3), jnp.ones(3))
 """,
     outcome=BakesConstant(),
     since="0.1",

@@ -13,8 +13,10 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="Result of `.at[...]` update thrown away",
     explanation="""\
-JAX arrays never change. `x.at[i].set(v)` makes a new array; `x` stays what it was. As a statement of its own it does
-nothing at all, and no error says so.
+JAX arrays never change: `x.at[i].set(v)` makes a new array, and `x` stays what it was.
+
+As a statement of its own it therefore does nothing at all, traced or not, and no error says so. Under `jit` not even
+the time is spent: what nobody uses is not computed.
 """,
     instead="""\
 Keep the result:

@@ -14,8 +14,9 @@ RULE = Rule(
     summary="`jax.numpy` imported as `np`",
     explanation="""\
 Everybody reads `np` as NumPy. The two differ in much that matters: JAX arrays cannot be changed in place, lists are
-refused, an index out of bounds is clamped, single precision is the default. Code that needs both modules ends up
-with names that nobody can keep apart.
+refused, an index out of bounds is clamped, single precision is the default.
+
+Code that needs both modules ends up with names that nobody can keep apart.
 """,
     instead="""\
 ```python
