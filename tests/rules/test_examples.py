@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import os
@@ -9,15 +10,17 @@ import subprocess
 import sys
 import traceback
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import pytest
 
-from jitlint.base.outcome import Raises
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import BakesConstant, Raises, RunsOnce
 from jitlint.confirm.observe import Runs, class_name
 from jitlint.confirm.statements import statement_around
 from jitlint.confirm.witness import Statement, evidence, incident
-from tests.rules.catalog import EXAMPLES, Example
+from tests.rules.catalog import EXAMPLES, RULES, Example
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -28,16 +31,34 @@ SILENT = [example for example in BAD if not isinstance(example.rule.outcome, Rai
 
 
 def _run(example: Example) -> dict[str, Any]:
-    """Run an example; the variables it leaves behind are its results."""
+    """Run an example; what it leaves in variables is its result."""
+    return _execute(compile(example.text, example.name, "exec", dont_inherit=True), example)
+
+
+def _run_for_values(example: Example) -> dict[str, Any]:
+    """The same, with the values of calls that stand alone (``f(1.0)``): what a reader of the example would look at."""
+    tree = ast.parse(example.text, example.name)
+    for statement in tree.body:
+        if isinstance(statement, ast.Expr):
+            keep = ast.parse("_values.append(0)", mode="eval").body
+            assert isinstance(keep, ast.Call)
+            keep.args = [statement.value]
+            statement.value = ast.fix_missing_locations(ast.copy_location(keep, statement.value))
+    return _execute(compile(tree, example.name, "exec", dont_inherit=True), example)
+
+
+def _execute(code: CodeType, example: Example) -> dict[str, Any]:
     pytest.importorskip("jax", reason="the examples run under real JAX")
-    code = compile(example.text, example.name, "exec", dont_inherit=True)
-    variables: dict[str, Any] = {"__name__": example.name}
+    variables: dict[str, Any] = {"__name__": example.name, "_values": []}
     exec(code, variables)
-    return {name: value for name, value in variables.items() if not name.startswith("_")}
+    kept = {name: value for name, value in variables.items() if not name.startswith("_")}
+    return {**kept, "values": variables["_values"]}
 
 
 def _runs(example: Example) -> Runs:
-    return Runs(lambda: _run(example), lambda filename: filename == example.name)
+    compared = isinstance(example.rule.outcome, (RunsOnce, BakesConstant))
+    run = _run_for_values if compared else _run
+    return Runs(lambda: run(example), lambda filename: filename == example.name)
 
 
 def _innermost_line(error: BaseException, filename: str) -> int | None:
@@ -100,14 +121,29 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[i
 
 @functools.lru_cache
 def _check(folder: Path) -> dict[str, list[tuple[int, str]]]:
-    command = [sys.executable, "-m", "jitlint", "check", "--output-format", "json", "--no-cache", "."]
+    everything = ["--select", "ALL", "--severity", "info"]
+    command = [
+        sys.executable,
+        "-m",
+        "jitlint",
+        "check",
+        "--output-format",
+        "json",
+        "--no-cache",
+        *everything,
+        ".",
+    ]
     root = Path(__file__).resolve().parents[2]
     environment = os.environ | {"PYTHONPATH": str(root)}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1, 2), done.stderr  # 2: one of the examples is no Python
     found: dict[str, list[tuple[int, str]]] = {example.name: [] for example in EXAMPLES}
+    # What is off by default counts in its own examples only.
+    on = {rule.code for rule in RULES if rule.default and rule.severity is not Severity.INFO}
     for item in json.loads(done.stdout):
-        found[Path(item["path"]).stem].append((item["line"], item["code"]))
+        name, code = Path(item["path"]).stem, item["code"]
+        if code in on or name.startswith(code.lower()):
+            found[name].append((item["line"], code))
     return found
 
 
