@@ -34,6 +34,7 @@ from jitlint.frontends.console import (
     style_for,
     warn_if_empty,
 )
+from jitlint.frontends.record_command import record
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -43,6 +44,7 @@ def cli() -> None:
 
 
 cli.add_command(check)
+cli.add_command(record)
 cli.add_command(confirm)
 
 

@@ -1,0 +1,114 @@
+"""`jitlint record`: what JAX really traces while the user's own program runs (layer: ``frontends``)."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from jitlint.base.config import ConfigError
+from jitlint.frontends import console
+from jitlint.frontends.console import OK
+
+
+@click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
+@click.option(
+    "--store",
+    metavar="FILE",
+    default="",
+    help="Where to keep what was seen, instead of .jitlint_recorded.json.",
+)
+@click.option("--reasons", is_flag=True, help="Ask JAX why it traces again.")
+@click.option("--report", is_flag=True, help="Print the table of functions, slowest first.")
+@click.option("--compare", is_flag=True, help="Compare with what jitlint says of the project.")
+@console.COLOR
+def record(
+    command: tuple[str, ...], store: str, reasons: bool, report: bool, compare: bool, color: str
+) -> int:
+    """RUN COMMAND (pytest, a script, python -m ...) and note which functions of this project JAX traces, and how.
+
+    The command runs as it would without jitlint, child processes included; its exit code is that of `record`. Without
+    a command, --report and --compare speak of the last run. `check` and `confirm` use what was seen.
+    """
+    from jitlint.driver.project import project_root
+    from jitlint.record.store import NAME, write_store
+
+    root = project_root(["."])
+    path = store or os.path.join(root, NAME)
+    code = OK
+    if command:
+        from jitlint.record.run import record as run_record
+
+        found, code = run_record(command, root, reasons)
+        write_store(found, path)
+        staged = sum(1 for function in found.functions if function.staged)
+        click.echo(f"jitlint: {staged} functions were staged; see `jitlint record --report`", err=True)
+        if found.functions and not found.precise:
+            console.warn("before Python 3.12 lines and errors are not recorded, and recording is slower")
+    elif not report and not compare:
+        raise ConfigError("nothing to do: give a command after `--`, or --report or --compare")
+    if report:
+        _report(path, color)
+    if compare:
+        _compare(path, root)
+    return code
+
+
+def _report(path: str, color: str) -> None:
+    from jitlint.record.store import read_store
+    from jitlint.report.recorded import RecordedRow, recorded_table
+
+    rows = [
+        RecordedRow(
+            f"{function.file}:{function.line}",
+            function.qualname,
+            tuple(sorted(function.root_of)),
+            function.traces,
+            function.compiles,
+            function.trace_seconds + function.compile_seconds,
+            len(function.signatures),
+            sum(function.captured.values()),
+            next(iter(function.signatures), ""),
+            function.reasons[-1] if function.reasons else "",
+        )
+        for function in read_store(path).functions
+        if function.root_of
+    ]
+    console.print_lines(recorded_table(rows, console.style_for(sys.stdout, color)))
+
+
+def _compare(path: str, root: str) -> None:
+    from jitlint.driver.config import load_settings
+    from jitlint.driver.registry import rules
+    from jitlint.driver.run import check, traced
+    from jitlint.record.compare import REFUTED, compare_traced, missed, relative_to, verdicts
+    from jitlint.record.store import read_store
+
+    found = read_store(path)
+    settings = load_settings(root)
+    name_of = relative_to(root)
+    compared = compare_traced(found, traced([root], settings).rows, name_of)
+    findings = check([root], settings).findings
+    words = verdicts(found, findings, {code: rule.outcome for code, rule in rules().items()}, name_of)
+    for finding, word in zip(findings, words):
+        if word:
+            click.echo(f"{word}: {finding.path}:{finding.span.line}: {finding.code} {finding.message}")
+    for item in missed(found, findings, name_of):
+        click.echo(f"missed: {item.file}:{item.line}: {item.what}")
+    for function in compared.unseen:
+        click.echo(f"not called traced: {function.file}:{function.line} {function.qualname}")
+    for function, name in compared.wrong:
+        click.echo(f"called traced, but static: {function.file}:{function.line} {function.qualname}: {name}")
+    judged = sum(1 for word in words if word)
+    click.echo(
+        f"traced-function recall {compared.recalled} of {compared.staged}{_share(compared.recalled, compared.staged)}"
+    )
+    click.echo(f"parameters called traced that were static {len(compared.wrong)} of {compared.parameters}")
+    refuted = sum(1 for word in words if word == REFUTED)
+    click.echo(f"findings refuted {refuted} of {judged} that the run speaks of ({len(findings)} in all)")
+
+
+def _share(part: int, whole: int) -> str:
+    return f" ({part / whole:.1%})" if whole else ""

@@ -1,0 +1,1 @@
+"""What JAX really traced while the user's own program ran."""

@@ -1,0 +1,146 @@
+"""Holds what was recorded against what the static side says (layer: ``record``).
+
+*Recall*: of the functions that JAX really staged, how many jitlint calls traced. *Refutation*: findings whose line ran
+under a trace, with the same arguments traced throughout, without the error they predict. *Missed*: errors that ended a
+trace on a line without a finding, and functions that were compiled again and again without one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from jitlint.base.diagnostic import Finding
+from jitlint.base.outcome import Outcome, Raises
+from jitlint.base.result import TracedRow
+from jitlint.record.store import RecordedError, RecordedFunction, Store
+
+CONFIRMED, REFUTED = "confirmed", "refuted"
+_STORM = 8
+_RECOMPILING = ("JIT501", "JIT502", "JIT505", "JIT506")
+
+
+@dataclass(slots=True)
+class Missed:
+    """Something that happened and that no finding explains. function: where, as ``file:line qualname``."""
+
+    file: str
+    line: int
+    what: str
+
+
+@dataclass(slots=True)
+class Comparison:
+    """staged, recalled: functions. unseen: those of the former that are not among the latter. parameters, wrong:
+    parameters called traced, and how many of these were static in every call."""
+
+    staged: int = 0
+    recalled: int = 0
+    unseen: list[RecordedFunction] = field(default_factory=list)
+    parameters: int = 0
+    wrong: list[tuple[RecordedFunction, str]] = field(default_factory=list)
+
+
+def compare_traced(store: Store, rows: Iterable[TracedRow], name_of: Callable[[str], str]) -> Comparison:
+    """How well the static side knew what was traced. name_of: a row's path as the store writes it."""
+    known = {(name_of(row.path), row.line): row for row in rows}
+    result = Comparison()
+    for function in store.functions:
+        if not function.staged:
+            continue
+        result.staged += 1
+        row = known.get((function.file, function.line))
+        if row is None:
+            result.unseen.append(function)
+            continue
+        result.recalled += 1
+        for name, status in row.parameters:
+            if status == "traced" and name in function.parameters:
+                result.parameters += 1
+                if function.parameters[name] == "static":
+                    result.wrong.append((function, name))
+    return result
+
+
+def verdicts(
+    store: Store, findings: Sequence[Finding], outcomes: Mapping[str, Outcome], name_of: Callable[[str], str]
+) -> list[str]:
+    """One word per finding: confirmed, refuted, or "" where the run says nothing."""
+    errors = _errors(store)
+    lines: dict[str, dict[int, RecordedFunction]] = {}
+    for function in store.functions:
+        for line in function.lines:
+            lines.setdefault(function.file, {})[line] = function
+    result = []
+    for finding in findings:
+        name = name_of(finding.path)
+        outcome = outcomes.get(finding.code)
+        span = range(finding.span.line, finding.span.end_line + 1)
+        if not isinstance(outcome, Raises):
+            result.append("")
+        elif any(_explains(outcome, error) for line in span for error in errors.get((name, line), ())):
+            result.append(CONFIRMED)
+        elif outcome.later or finding.ground == "possible":
+            result.append("")
+        else:
+            result.append(REFUTED if _passed(lines.get(name, {}), span) else "")
+    return result
+
+
+def _passed(lines: Mapping[int, RecordedFunction], span: range) -> bool:
+    """Whether the line and one after it in the same function ran, with one set of arguments traced throughout.
+
+    An event of a line comes before the line has run, hence the one after it.
+    """
+    function = lines.get(span.start)
+    if function is None or len(function.calls) != 1 or function.errors:
+        return False
+    return any(line > span.stop - 1 for line in function.lines)
+
+
+def missed(store: Store, findings: Sequence[Finding], name_of: Callable[[str], str]) -> list[Missed]:
+    """What went wrong in the run on lines, or in functions, that no finding speaks of."""
+    at: set[tuple[str, int]] = set()
+    recompiling: set[str] = set()
+    for finding in findings:
+        name = name_of(finding.path)
+        at.update((name, line) for line in range(finding.span.line, finding.span.end_line + 1))
+        if finding.code in _RECOMPILING:
+            recompiling.add(name)
+            recompiling.update(name_of(step.path) for step in finding.related)
+    found = [
+        Missed(file, line, f"{error.exception} ended a trace")
+        for (file, line), errors in sorted(_errors(store).items())
+        for error in errors
+        if (file, line) not in at
+    ]
+    for function in store.functions:
+        storm = function.compiles >= _STORM and function.compiles > 2 * len(function.signatures)
+        if storm and function.file not in recompiling:
+            what = f"`{function.qualname}` was compiled {function.compiles} times in {len(function.signatures)} forms"
+            found.append(Missed(function.file, function.line, what))
+    return found
+
+
+def relative_to(root: str) -> Callable[[str], str]:
+    """Paths as the store writes them."""
+    top = os.path.realpath(root)
+
+    def name_of(path: str) -> str:
+        return os.path.relpath(os.path.realpath(path), top).replace(os.sep, "/")
+
+    return name_of
+
+
+def _errors(store: Store) -> dict[tuple[str, int], list[RecordedError]]:
+    found: dict[tuple[str, int], list[RecordedError]] = {}
+    for function in store.functions:
+        for error in function.errors:
+            found.setdefault((error.file, error.line), []).append(error)
+    return found
+
+
+def _explains(outcome: Raises, error: RecordedError) -> bool:
+    short = {name.rpartition(".")[2] for name in outcome.classes}
+    return error.exception.rpartition(".")[2] in short

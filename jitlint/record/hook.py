@@ -1,0 +1,403 @@
+"""Runs inside the user's program and notes which of its functions JAX traces, and how (layer: ``record``).
+
+What it does: on every start of a function of the project, look whether a JAX trace is active, and which arguments are
+tracers. Listen to JAX's own events for traces and compilations. Write what was seen when the process ends.
+What it does not: wrap or replace anything of JAX or of the user, import JAX, keep values (only shapes, dtypes, type
+names and plain numbers), or raise.
+
+It is loaded by its path into Pythons that do not have jitlint, so it uses nothing but the standard library.
+`sys.monitoring` (Python 3.12) leaves library code alone; before that `sys.setprofile` sees every call, which costs more,
+and neither lines nor errors are recorded.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from types import CodeType, FrameType
+from typing import Any
+
+VERSION = 1
+_MOST_SIGNATURES = 32
+_FLUSH_SECONDS = 2.0
+_PARTS = ("site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox")
+_REASON = "TRACING CACHE MISS"
+_STAGED = "DynamicJaxprTrace"
+_OTHER_TRACES = {"BatchTrace": "vmap", "JVPTrace": "grad", "LinearizeTrace": "grad"}
+
+
+class Function:
+    """What is known of one function of the project."""
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = code  # kept alive, so that its id stays its own
+        count = code.co_argcount + code.co_kwonlyargcount
+        count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
+        self.parameters = code.co_varnames[:count]
+        self.eager = 0
+        self.entries = 0
+        self.staged = 0
+        self.roots: dict[str, int] = {}
+        self.modes: dict[str, int] = {}
+        self.kinds: dict[str, set[str]] = {}
+        self.calls: dict[str, int] = {}
+        self.signatures: dict[str, int] = {}
+        self.traces = 0
+        self.trace_seconds = 0.0
+        self.compiles = 0
+        self.compile_seconds = 0.0
+        self.reasons: list[str] = []
+        self.captured: dict[str, int] = {}
+        self.lines: set[int] = set()
+        self.errors: list[dict[str, Any]] = []
+
+    def as_json(self, root: str) -> dict[str, Any]:
+        """For the store."""
+        code = self.code
+        parameters = {}
+        for name in self.parameters:
+            kinds = self.kinds.get(name, set())
+            parameters[name] = "mixed" if "mixed" in kinds or len(kinds) > 1 else next(iter(kinds), "static")
+        return {
+            "file": os.path.relpath(code.co_filename, root).replace(os.sep, "/"),
+            "line": code.co_firstlineno,
+            "qualname": getattr(code, "co_qualname", code.co_name),
+            "staged": self.staged,
+            "entries": self.entries,
+            "eager": self.eager,
+            "modes": dict(self.modes),
+            "root_of": dict(self.roots),
+            "parameters": parameters,
+            "calls": dict(self.calls),
+            "signatures": dict(self.signatures),
+            "traces": self.traces,
+            "trace_seconds": self.trace_seconds,
+            "compiles": self.compiles,
+            "compile_seconds": self.compile_seconds,
+            "reasons": self.reasons,
+            "captured": self.captured,
+            "lines": sorted(self.lines),
+            "errors": self.errors,
+        }
+
+
+class Recorder:
+    """The state of one process."""
+
+    def __init__(self, folder: str, root: str) -> None:
+        self._folder = folder
+        self._root = os.path.join(root, "")
+        self._known: dict[int, Function] = {}
+        self._in_project: dict[str, bool] = {}
+        self._core: Any = None
+        self._busy = threading.local()
+        self._last_root: dict[str, Function] = {}
+        self._last_error = 0
+        self._flushed = time.monotonic()
+        self._monitoring: Any = None
+        self._tool = 0
+
+    # ------------------------------------------------------------ starting
+
+    def start(self) -> None:
+        """Hook into this process."""
+        monitoring = getattr(sys, "monitoring", None)
+        if monitoring is None:
+            threading.setprofile(self._on_profile)
+            sys.setprofile(self._on_profile)
+        else:
+            tool = next((number for number in (4, 3) if monitoring.get_tool(number) is None), None)
+            if tool is None:
+                raise RuntimeError("no free tool id of sys.monitoring")
+            self._monitoring, self._tool = monitoring, tool
+            events = monitoring.events
+            monitoring.use_tool_id(tool, "jitlint")
+            monitoring.register_callback(tool, events.PY_START, self._on_start)
+            monitoring.register_callback(tool, events.LINE, self._on_line)
+            monitoring.register_callback(tool, events.PY_UNWIND, self._on_unwind)
+            monitoring.set_events(tool, events.PY_START | events.PY_UNWIND)
+        atexit.register(self.write)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forked)
+
+    def _forked(self) -> None:
+        """A child starts from nothing; processes of `multiprocessing` end without `atexit`."""
+        self._known = {}
+        self._last_root = {}
+        util = sys.modules.get("multiprocessing.util")
+        if util is not None:
+            util.Finalize(None, self.write, exitpriority=0)
+        if self._monitoring is not None:
+            self._monitoring.restart_events()
+
+    def _bind(self) -> bool:
+        """Find JAX once the program has imported it completely."""
+        jax = sys.modules.get("jax")
+        core = sys.modules.get("jax._src.core")
+        if jax is None or core is None or getattr(jax.__spec__, "_initializing", False):
+            return False
+        if not hasattr(core, "trace_ctx") or not hasattr(core, "eval_trace"):
+            return False
+        self._core = core
+        events = getattr(jax, "monitoring", None) or sys.modules.get("jax._src.monitoring")
+        if events is not None:
+            with contextlib.suppress(Exception):
+                events.register_event_duration_secs_listener(self._on_duration)
+        if os.environ.get("JITLINT_RECORD_REASONS"):
+            with contextlib.suppress(Exception):
+                self._listen_for_reasons(jax)
+        return True
+
+    # ------------------------------------------------------------ events
+
+    def _function(self, code: CodeType) -> Function | None:
+        """The function of a code object of the project."""
+        name = code.co_filename
+        inside = self._in_project.get(name)
+        if inside is None:
+            parts = name[len(self._root) :].split(os.sep)
+            inside = name.startswith(self._root) and not any(part in _PARTS for part in parts)
+            self._in_project[name] = inside
+        if not inside or code.co_name == "<module>":
+            return None
+        fn = self._known[id(code)] = Function(code)
+        return fn
+
+    def _on_start(self, code: CodeType, offset: int) -> object:
+        fn = self._known.get(id(code))
+        if fn is None:
+            fn = self._function(code)
+            if fn is None:
+                return self._monitoring.DISABLE
+        if self._core is None and not self._bind():
+            return None
+        if self._core.trace_ctx.trace is self._core.eval_trace or getattr(self._busy, "on", False):
+            fn.eager += 1
+            return None
+        self._note(fn, sys._getframe(1))
+        return None
+
+    def _on_profile(self, frame: FrameType, event: str, argument: object) -> None:
+        if event != "call":
+            return
+        code = frame.f_code
+        fn = self._known.get(id(code)) or self._function(code)
+        if fn is None or (self._core is None and not self._bind()):
+            return
+        if self._core.trace_ctx.trace is self._core.eval_trace or getattr(self._busy, "on", False):
+            fn.eager += 1
+        else:
+            self._note(fn, frame)
+
+    def _on_line(self, code: CodeType, line: int) -> object:
+        if not any(kind == _STAGED for kind, _ in self._traces()):
+            return None  # keep watching: an eager run proves nothing
+        fn = self._known.get(id(code))
+        if fn is not None:
+            fn.lines.add(line)
+        return self._monitoring.DISABLE
+
+    def _on_unwind(self, code: CodeType, offset: int, error: BaseException) -> None:
+        """An exception leaves a function: if JAX called it for a trace, the trace has failed."""
+        fn = self._known.get(id(code))
+        if fn is None or not fn.roots or self._core is None or id(error) == self._last_error:
+            return
+        if self._core.trace_ctx.trace is self._core.eval_trace or isinstance(error, GeneratorExit):
+            return
+        self._last_error = id(error)
+        place, trace = None, error.__traceback__
+        while trace is not None:
+            name = trace.tb_frame.f_code.co_filename
+            if self._in_project.get(name):
+                place = (name, trace.tb_lineno)
+            trace = trace.tb_next
+        if place is not None and len(fn.errors) < 16:
+            kind = type(error)
+            fn.errors.append(
+                {
+                    "file": os.path.relpath(place[0], self._root).replace(os.sep, "/"),
+                    "line": place[1],
+                    "exception": f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins."),
+                }
+            )
+
+    def _on_duration(self, event: str, seconds: float, **details: Any) -> None:
+        name = str(details.get("fun_name", ""))
+        if event == "/jax/core/compile/jaxpr_trace_duration":
+            fn = self._last_root.get(name)
+            if fn is not None:
+                fn.traces += 1
+                fn.trace_seconds += seconds
+        elif event == "/jax/core/compile/backend_compile_duration":
+            fn = self._last_root.get(name.removeprefix("jit(").removesuffix(")"))
+            if fn is not None:
+                fn.compiles += 1
+                fn.compile_seconds += seconds
+
+    # ------------------------------------------------------------ looking
+
+    def _traces(self) -> Iterator[tuple[str, Any]]:
+        """The active traces, innermost first: class name and trace."""
+        trace = self._core.trace_ctx.trace
+        for _ in range(50):
+            if trace is None or trace is self._core.eval_trace:
+                return
+            yield type(trace).__name__, trace
+            trace = getattr(trace, "parent_trace", None)
+
+    def _note(self, fn: Function, frame: FrameType) -> None:
+        self._busy.on = True  # flattening a pytree may run the user's code
+        try:
+            self._note_entry(fn, frame)
+        except Exception:  # a strange object; this entry is lost, the program goes on
+            return
+        finally:
+            self._busy.on = False
+        if time.monotonic() - self._flushed > _FLUSH_SECONDS:
+            self.write()
+
+    def _note_entry(self, fn: Function, frame: FrameType) -> None:
+        modes = []
+        staged = False
+        for kind, trace in self._traces():
+            if kind == _STAGED:
+                staged = True
+                info = getattr(getattr(trace, "frame", None), "debug_info", None)
+                modes.append(str(getattr(info, "traced_for", "") or "jit"))
+            elif kind in _OTHER_TRACES:
+                modes.append(_OTHER_TRACES[kind])
+        if not modes:
+            fn.eager += 1
+            return
+        first = not fn.entries
+        fn.entries += 1
+        fn.staged += staged
+        for mode in modes:
+            fn.modes[mode] = fn.modes.get(mode, 0) + 1
+        values = frame.f_locals
+        letters, shown = "", []
+        for name in fn.parameters:
+            kind, text = self._describe(values.get(name))
+            fn.kinds.setdefault(name, set()).add(kind)
+            letters += {"traced": "T", "mixed": "M"}.get(kind, "-")
+            shown.append(f"{name}={text}")
+        fn.calls[letters] = fn.calls.get(letters, 0) + 1
+        if self._is_root(frame):
+            fn.roots[modes[0]] = fn.roots.get(modes[0], 0) + 1
+            self._last_root[fn.code.co_name] = fn
+            signature = ", ".join(shown)
+            if signature in fn.signatures or len(fn.signatures) < _MOST_SIGNATURES:
+                fn.signatures[signature] = fn.signatures.get(signature, 0) + 1
+        if staged and first:
+            self._note_captured(fn, frame)
+        if first and self._monitoring is not None:
+            self._monitoring.set_local_events(self._tool, fn.code, self._monitoring.events.LINE)
+
+    def _describe(self, value: Any) -> tuple[str, str]:
+        """traced, static or mixed, and the value's shapes and types."""
+        tracer = self._core.Tracer
+        if isinstance(value, tracer):
+            return "traced", _aval(value)
+        if value is None or isinstance(value, (bool, int, float)):
+            return "static", repr(value)
+        if isinstance(value, str):
+            return "static", "str"
+        tree = sys.modules.get("jax.tree_util")
+        leaves = tree.tree_leaves(value) if tree is not None else [value]
+        if len(leaves) == 1 and leaves[0] is value:
+            leaves = list(getattr(value, "__dict__", {}).values())[:64]
+        found = [isinstance(leaf, tracer) for leaf in leaves]
+        if not any(found):
+            return "static", type(value).__name__
+        shapes = " ".join(_aval(leaf) for leaf in leaves[:8] if isinstance(leaf, tracer))
+        more = " ..." if len(leaves) > 8 else ""
+        return "traced" if all(found) else "mixed", f"{type(value).__name__}({shapes}{more})"
+
+    def _is_root(self, frame: FrameType) -> bool:
+        """Whether JAX, or a library on its behalf, called this function, and not the project."""
+        back = frame.f_back
+        while back is not None:
+            name = back.f_code.co_filename
+            if self._in_project.get(name) or (name.startswith(self._root) and id(back.f_code) in self._known):
+                return False
+            if f"{os.sep}jax{os.sep}_src{os.sep}" in name and not name.endswith("tree_util.py"):
+                return True
+            back = back.f_back
+        return False
+
+    def _note_captured(self, fn: Function, frame: FrameType) -> None:
+        """Arrays that the function's code names without getting them as arguments: an upper bound of what is baked in."""
+        places = [(name, frame.f_locals.get(name)) for name in fn.code.co_freevars]
+        places += [(name, frame.f_globals.get(name)) for name in fn.code.co_names]
+        for name, value in places:
+            size = getattr(value, "nbytes", None)
+            if isinstance(size, int) and not isinstance(value, (self._core.Tracer, memoryview)) and size > 0:
+                fn.captured[name] = size
+
+    def _listen_for_reasons(self, jax: Any) -> None:
+        import logging
+
+        def listen(record: logging.LogRecord) -> bool:
+            text = record.getMessage()
+            if not text.startswith(_REASON):
+                return True
+            name = text.partition("def ")[2].partition("(")[0] or text.partition("for ")[2].partition(" ")[0]
+            fn = self._last_root.get(name)
+            if fn is None:
+                fn = next(
+                    (each for each in self._last_root.values() if f" {each.code.co_name} " in text), None
+                )
+            if fn is not None and len(fn.reasons) < 8:
+                fn.reasons.append(" ".join(text.split())[:300])
+            return False
+
+        jax.config.update("jax_explain_cache_misses", True)
+        for name in ("jax._src.interpreters.partial_eval", "jax._src.pjit"):
+            logging.getLogger(name).addFilter(listen)
+
+    # ------------------------------------------------------------ ending
+
+    def write(self) -> None:
+        """Put what has been seen so far into this process's file."""
+        self._flushed = time.monotonic()
+        functions = [fn.as_json(self._root) for fn in list(self._known.values()) if fn.entries]
+        eager = [
+            [os.path.relpath(fn.code.co_filename, self._root).replace(os.sep, "/"), fn.code.co_firstlineno]
+            for fn in list(self._known.values())
+            if not fn.entries
+        ]
+        jax = sys.modules.get("jax")
+        if not functions and jax is None:
+            return
+        data = {
+            "version": VERSION,
+            "python": sys.version.split()[0],
+            "jax": str(getattr(jax, "__version__", "")),
+            "precise": self._monitoring is not None,
+            "functions": functions,
+            "eager": eager,
+        }
+        path = os.path.join(self._folder, f"{os.getpid()}-{id(self):x}.json")
+        with contextlib.suppress(OSError):
+            with open(path + ".tmp", "w", encoding="utf-8") as stream:
+                json.dump(data, stream)
+            os.replace(path + ".tmp", path)
+
+
+def _aval(value: Any) -> str:
+    """Dtype and shape in JAX's own short form."""
+    aval = getattr(value, "aval", None)
+    short = getattr(aval, "str_short", None)
+    text = str(short(short_dtypes=True) if short is not None else aval)
+    return f"{text}~" if getattr(aval, "weak_type", False) else text
+
+
+def start(environment: Mapping[str, str]) -> None:
+    """Record this process as the environment says."""
+    Recorder(environment["JITLINT_RECORD_FOLDER"], environment["JITLINT_RECORD_ROOT"]).start()

@@ -1,0 +1,55 @@
+"""Runs the user's command with the recorder in it (layer: ``record``).
+
+Nothing of the command changes but its environment: a folder at the front of ``PYTHONPATH`` whose ``sitecustomize``
+starts the recorder in every Python process that the command makes.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+
+from jitlint.base.config import ConfigError
+from jitlint.record.store import Store, merged, read_parts
+
+_SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "site")
+
+
+def record(command: Sequence[str], root: str, reasons: bool = False) -> tuple[Store, int]:
+    """Run a command to its end; what was seen of the project at ``root``, and the command's exit code.
+
+    reasons: also ask JAX why it traces again, which makes it compare signatures on every miss. Raises ConfigError if
+    the command cannot be started.
+    """
+    folder = tempfile.mkdtemp(prefix="jitlint-record-")
+    path = os.environ.get("PYTHONPATH")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": _SITE + (os.pathsep + path if path else ""),
+        "JITLINT_RECORD_FOLDER": folder,
+        "JITLINT_RECORD_ROOT": os.path.realpath(root),
+    }
+    if reasons:
+        environment["JITLINT_RECORD_REASONS"] = "1"
+    try:
+        code = _run(command, environment)
+        store = merged(read_parts(folder))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    store.command = list(command)
+    return store, code
+
+
+def _run(command: Sequence[str], environment: dict[str, str]) -> int:
+    try:
+        process = subprocess.Popen(command, env=environment)
+    except OSError as error:
+        raise ConfigError(f"{command[0]}: cannot be run: {error.strerror or error}") from None
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:  # the command got it too, and decides what it means
+            continue

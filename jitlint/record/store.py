@@ -1,0 +1,146 @@
+"""What was recorded, as data: one file per process while the program runs, one store afterwards (layer: ``record``)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import msgspec
+
+from jitlint.base.config import ConfigError
+from jitlint.base.text import display_path
+from jitlint.driver.atomic import write_atomically
+
+VERSION = 1
+NAME = ".jitlint_recorded.json"
+
+
+class RecordedError(msgspec.Struct, frozen=True):
+    """An exception that ended a trace: the innermost line of the project in its traceback."""
+
+    file: str
+    line: int
+    exception: str
+
+
+class RecordedFunction(msgspec.Struct):
+    """A function that ran under a trace.
+
+    file: relative to the project's root. line: as `co_firstlineno`. staged: entries under a staged trace, of
+    ``entries`` under any. modes: what traced it. root_of: entries in which JAX itself called it. parameters: traced,
+    static or mixed, over all entries. calls: entries by traced set, a letter per parameter (T traced, M mixed, - static).
+    signatures: traced shapes and static values of root entries. captured: bytes of arrays that the code names.
+    lines: lines that ran under a staged trace. errors: exceptions that ended its trace.
+    """
+
+    file: str
+    line: int
+    qualname: str
+    staged: int = 0
+    entries: int = 0
+    eager: int = 0
+    modes: dict[str, int] = {}
+    root_of: dict[str, int] = {}
+    parameters: dict[str, str] = {}
+    calls: dict[str, int] = {}
+    signatures: dict[str, int] = {}
+    traces: int = 0
+    trace_seconds: float = 0.0
+    compiles: int = 0
+    compile_seconds: float = 0.0
+    reasons: list[str] = []
+    captured: dict[str, int] = {}
+    lines: list[int] = []
+    errors: list[RecordedError] = []
+
+
+class Store(msgspec.Struct):
+    """A recorded run. precise: lines and errors were seen (Python 3.12 or newer). eager: functions (file and line)
+    that ran, but never under a trace."""
+
+    version: int = VERSION
+    python: str = ""
+    jax: str = ""
+    precise: bool = True
+    command: list[str] = []
+    functions: list[RecordedFunction] = []
+    eager: list[tuple[str, int]] = []
+
+
+def read_store(path: str) -> Store:
+    """Read a store. Raises ConfigError for one that cannot be used."""
+    try:
+        with open(path, "rb") as stream:
+            store = msgspec.json.decode(stream.read(), type=Store)
+    except OSError as error:
+        raise ConfigError(f"{display_path(path)}: cannot be read: {error.strerror or error}") from None
+    except msgspec.DecodeError as error:
+        raise ConfigError(f"{display_path(path)}: not a recorded run: {error}") from None
+    if store.version != VERSION:
+        raise ConfigError(f"{display_path(path)}: recorded by another version; record again")
+    return store
+
+
+def write_store(store: Store, path: str) -> None:
+    """Write a store. Raises ConfigError if that fails."""
+    data = msgspec.json.format(msgspec.json.encode(store), indent=1) + b"\n"
+    try:
+        write_atomically(path, data)
+    except OSError as error:
+        raise ConfigError(f"{display_path(path)}: cannot be written: {error.strerror or error}") from None
+
+
+def merged(parts: Iterable[Store]) -> Store:
+    """One store of all processes."""
+    result = Store()
+    functions: dict[tuple[str, int, str], RecordedFunction] = {}
+    eager: set[tuple[str, int]] = set()
+    for part in parts:
+        result.python, result.jax = part.python, part.jax or result.jax
+        result.precise = result.precise and part.precise
+        eager.update(part.eager)
+        for function in part.functions:
+            key = (function.file, function.line, function.qualname)
+            known = functions.setdefault(key, function)
+            if known is not function:
+                _add(known, function)
+    result.functions = [functions[key] for key in sorted(functions)]
+    traced = {(function.file, function.line) for function in result.functions}
+    result.eager = sorted(eager - traced)
+    return result
+
+
+def read_parts(folder: str) -> list[Store]:
+    """What the processes of a run have left; a file that a killed process left half-written is passed over."""
+    found = []
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".json"):
+            try:
+                found.append(read_store(os.path.join(folder, name)))
+            except ConfigError:
+                continue
+    return found
+
+
+def _add(known: RecordedFunction, other: RecordedFunction) -> None:
+    known.staged += other.staged
+    known.entries += other.entries
+    known.eager += other.eager
+    known.traces += other.traces
+    known.trace_seconds += other.trace_seconds
+    known.compiles += other.compiles
+    known.compile_seconds += other.compile_seconds
+    for ours, theirs in (
+        (known.modes, other.modes),
+        (known.root_of, other.root_of),
+        (known.calls, other.calls),
+        (known.signatures, other.signatures),
+    ):
+        for name, count in theirs.items():
+            ours[name] = ours.get(name, 0) + count
+    for name, kind in other.parameters.items():
+        known.parameters[name] = kind if known.parameters.get(name, kind) == kind else "mixed"
+    known.captured.update(other.captured)
+    known.reasons = [*known.reasons, *other.reasons][:8]
+    known.lines = sorted({*known.lines, *other.lines})
+    known.errors = list(dict.fromkeys([*known.errors, *other.errors]))

@@ -1,0 +1,70 @@
+"""The table of a recorded run: what was compiled, how often, and for how long (layer: ``report``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from jitlint.report.style import Style, visible
+
+_WIDEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRow:
+    """One function that JAX itself called for a trace. forms: distinct arguments. captured: bytes of captured arrays."""
+
+    place: str
+    qualname: str
+    modes: tuple[str, ...]
+    traces: int
+    compiles: int
+    seconds: float
+    forms: int
+    captured: int
+    example: str
+    reason: str
+
+
+def recorded_table(rows: Iterable[RecordedRow], style: Style) -> Iterator[str]:
+    """Slowest and most often compiled first, with an example of the arguments below each."""
+    listed = sorted(rows, key=lambda row: (-row.seconds, -row.compiles, -row.traces, row.place))
+    header = ("PLACE", "FUNCTION", "BY", "TRACES", "COMPILES", "SECONDS", "FORMS", "CAPTURED")
+    cells = [
+        (
+            visible(row.place),
+            visible(row.qualname),
+            "+".join(row.modes),
+            f"{row.traces:,}",
+            f"{row.compiles:,}",
+            f"{row.seconds:.2f}",
+            f"{row.forms:,}",
+            _size(row.captured),
+        )
+        for row in listed
+    ]
+    widths = [max(len(cell[i]) for cell in [header, *cells]) for i in range(len(header))]
+
+    def line(values: tuple[str, ...]) -> str:
+        left = [value.ljust(width) for value, width in zip(values[:3], widths[:3])]
+        right = [value.rjust(width) for value, width in zip(values[3:], widths[3:])]
+        return "  ".join([*left, *right]).rstrip()
+
+    yield style.paint(line(header), "bold")
+    for row, values in zip(listed, cells):
+        yield line(values)
+        if row.example:
+            text = row.example if len(row.example) <= _WIDEST else row.example[: _WIDEST - 1] + "…"
+            yield f"    {visible(text)}"
+        if row.reason:
+            yield f"    {visible(row.reason)}"
+
+
+def _size(count: int) -> str:
+    if not count:
+        return "-"
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}"
+        count //= 1000
+    return f"{count} GB"
