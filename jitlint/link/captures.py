@@ -133,13 +133,15 @@ class Remembered:
 @dataclass(slots=True)
 class Captures:
     """The log. current: the loads of the innermost staged activation, None on the host. muted: a construction of
-    which nobody knows when it happens is under way. reached: functions that known code calls, tests aside."""
+    which nobody knows when it happens is under way. reached: functions that known code calls, tests aside.
+    kept: containers that traced code changes: what it finds there is its own business."""
 
     log: list[Write | Call] = field(default_factory=list)
     episodes: list[Episode] = field(default_factory=lambda: [Episode(0, None)])
     current: dict[Key, Load] | None = None
     muted: int = 0
     reached: set[int] = field(default_factory=set)
+    kept: list[Value] = field(default_factory=list)
 
     @property
     def now(self) -> int:
@@ -229,9 +231,11 @@ class Captures:
         if scope is not None:
             self.write(f, node.at, "part", scope, path, value)
 
-    def forget(self, at: int) -> None:
-        """What was read at ``at`` was read only to be changed."""
+    def forget(self, at: int, changed: Value | None = None) -> None:
+        """What was read at ``at`` was read only to be changed. changed: a container that traced code keeps itself."""
         current = self.current
+        if changed is not None:
+            self.kept.append(changed)
         while current:
             place = next(reversed(current))
             if current[place].at != at:

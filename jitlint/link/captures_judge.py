@@ -137,6 +137,8 @@ class _Judge:
         writes = [w for w in writes if w[1].fn is None or w[1].fn is not load.fn]
         if not writes or not _keeps(load) or only_checked(load):
             return
+        if load.kind == "elem" and any(load.owner is box for box in self.captures.kept):
+            return
         found = self._in_order(reads, writes) or self._any_time(reads, writes)
         if found is not None:
             self._record(found[0], found[1])

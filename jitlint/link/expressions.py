@@ -119,7 +119,7 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
             guesses.guess(m, f, node.at, node.func.name, arguments(m, f, node.args))
             return UNKNOWN
         if f.world.floor and node.func.name in CHANGERS:
-            m.captures.forget(node.func.obj.at)
+            m.captures.forget(node.func.obj.at, obj)
         func = _attr_of(m, f, node.func, obj)
     else:
         func = evaluate(m, f, node.func)
