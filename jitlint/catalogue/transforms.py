@@ -114,6 +114,11 @@ class Transforms(msgspec.Struct):
     layers: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     arrays: frozenset[str] = frozenset()
     modules: tuple[str, ...] = ()
+    computing: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def computes(self, dotted: str, method: str) -> bool:
+        """Whether this method of an object of the library class ``dotted`` computes an array."""
+        return any(dotted.startswith(prefix) and method in names for prefix, names in self.computing)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -174,6 +179,7 @@ def read(data: dict[str, Any], into: Transforms, source: str) -> None:
         into.decorators.update(data.get("decorator", {}))
         into.layers.update({name: tuple(params) for name, params in data.get("layer", {}).items()})
         into.arrays |= frozenset(data.get("array_types", ()))
+        into.computing += tuple((prefix, tuple(names)) for prefix, names in data.get("computing", {}).items())
         into.modules += tuple(data.get("module_prefixes", ()))
     except (KeyError, TypeError, AttributeError) as error:
         raise CatalogueError(

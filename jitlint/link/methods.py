@@ -19,6 +19,7 @@ from jitlint.infer.values import (
     Py,
     Super,
     Tree,
+    Tup,
     Value,
     Xform,
     alternatives,
@@ -140,10 +141,28 @@ def _transformed(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args)
         if name != "defjvps" and x.spec.custom in ("jvp", "vjp"):
             x.rules.extend(zip(kinds, args.pos))
         return args.pos[0] if args.pos else NONE
+    if name in ("init", "apply"):
+        return _haiku(m, f, at, x, name, args)
     if name in ("lower", "trace", "eval_shape"):
         calls.call(m, f, at, x, args)
         return ExtInst("jax.stages.Lowered")
     return UNKNOWN
+
+
+def _haiku(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Value:
+    """``hk.transform(f).apply``: runs ``f`` with the arguments that follow parameters, state and key."""
+    keyless = type(x.target) is Xform and x.spec.name == "haiku.without_apply_rng"
+    inner: Any = x.target if keyless else x
+    if inner.spec.result not in ("haiku", "haiku_state"):
+        return UNKNOWN
+    stateful = inner.spec.result == "haiku_state"
+    leading = ["rng"] if name == "init" else ["params", *(["state"] if stateful else []), *([] if keyless else ["rng"])]
+    lead = sum(key not in args.kw for key in leading)
+    rest = {key: value for key, value in args.kw.items() if key not in leading}
+    result = calls.call(m, f, at, inner.target, Args(args.pos[lead:], rest, args.more, args.kw_more))
+    if name == "init":
+        return Tree(f.world.here, "parameters of a model", f.world.level, True)
+    return Tup((result, UNKNOWN)) if stateful else result
 
 
 def _inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> Value:
@@ -207,6 +226,8 @@ def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args
     for value in (*args.pos, *args.kw.values()):
         modes |= traced_modes(value, 2)
         why = why or why_of(value)
+    if (modes or f.world.here) and m.transforms.computes(obj.dotted, name):
+        return Arr(modes | f.world.here, None, None, why or f"`{name}` computes inside a traced function", f.world.level)
     if modes:
         return Tree(modes | f.world.here, why, f.world.level, True)
     return ExtInst(f"{obj.dotted}.{name}") if name in ("at",) else UNKNOWN
