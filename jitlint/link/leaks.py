@@ -118,7 +118,8 @@ def _leak(
     tracer = deepest_tracer(value)
     if tracer is None or tracer.level <= level:
         return False
-    confidence = Confidence.POSSIBLE if guess and not _is_own(f) else confidence_of(value)
+    hidden = type(value) in (Inst, Func, Bound, Partial)
+    confidence = Confidence.POSSIBLE if guess and (hidden or not _is_own(f)) else confidence_of(value)
     if not surroundings.undone(f, surroundings.changed_name(f)):
         m.emit(f, Leak, at, tracer, confidence, target=target, what=what)
     m.broken = (f.module.name, f.at)

@@ -37,7 +37,7 @@ _SET_METHODS: Final = frozenset(
     }
 )  # fmt: skip
 _MAP_METHODS: Final = frozenset({"clear", "pop", "popitem", "update"})
-_MEANT: Final = ("trac", "compil", "jit", "cache", "memo", "regist")
+_MEANT: Final = ("trac", "compil", "jit", "cache", "cell", "memo", "regist")
 """Words in the name of what is changed that say it is meant to happen once per trace."""
 
 
@@ -47,7 +47,7 @@ def entered(m: Machine, fn: FuncInfo, bound: dict[str, Value]) -> None:
         t = type(value)
         a: Any = value
         own = t is Inst and a.cls.pytree and not a.cls.role and name != "self"
-        if t is Map or t is Tree or (t is Seq and a.kind == "list") or own:
+        if t is Map or t is Tree or own:
             m.rebuilt.setdefault(id(value), (value, fn, name))
 
 
@@ -96,6 +96,8 @@ def stored(m: Machine, f: Frame, at: int, box: Any, value: Value, target: str, w
 def rebound(m: Machine, f: Frame, at: int, name: str, target: str) -> None:
     """A global or nonlocal name, or an attribute of a module or class, was bound anew."""
     level = Confidence.CERTAIN if surroundings.derived(f) else Confidence.LIKELY
+    if level is Confidence.LIKELY and surroundings.normalises(f):
+        level = Confidence.POSSIBLE
     if target == "attribute" and level is Confidence.LIKELY:
         level = Confidence.POSSIBLE
     _record(m, f, at, target, "", name, level)

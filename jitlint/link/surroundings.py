@@ -112,14 +112,34 @@ def _mentions(node: Any, name: str) -> bool:
 
 
 def derived(f: Frame) -> bool:
-    """Whether the current statement computes the new value from the old one (``n += 1``, ``n = n + 1``)."""
+    """Whether the current statement counts on from the old value (``n += 1``, ``n = n + 1``)."""
     node = _statement(f)
     if type(node) is ir.AugAssign:
         return True
-    if type(node) is not ir.Assign:
-        return False
-    paths = {_path(target) for target in node.targets} - {""}
-    return any(_path(part) in paths for part in expressions(node.value))
+    paths = _assigned(node)
+    operands = [side for part in _values(node) if type(part) is ir.BinOp for side in (part.left, part.right)]
+    return any(_path(side) in paths for side in operands)
+
+
+def normalises(f: Frame) -> bool:
+    """Whether the current statement puts the old value into another form: doing it again would change nothing."""
+    node = _statement(f)
+    paths = _assigned(node)
+    return any(_path(part) in paths for part in _values(node))
+
+
+def _values(node: Any) -> Iterator[Any]:
+    return expressions(node.value) if type(node) is ir.Assign else iter(())
+
+
+def _assigned(node: Any) -> set[str]:
+    """What an assignment binds, by its path in the source."""
+    found: set[str] = set()
+    for target in node.targets if type(node) is ir.Assign else ():
+        whole: Any = target
+        parts = whole.elts if type(target) in (ir.Tuple, ir.List) else [target]
+        found |= {_path(part) for part in parts}
+    return found - {""}
 
 
 def _path(node: Any) -> str:
