@@ -100,7 +100,10 @@ class Layout:
             for name in ("src", "python", "lib"):
                 if name in self._listing(current)[1]:
                     yield os.path.join(current, name)
-            current = os.path.dirname(current)
+            above = os.path.dirname(current)
+            if above == current:
+                return
+            current = above
 
     def _follow(self, base: str, parts: Sequence[str]) -> list[str]:
         found: list[str] = []

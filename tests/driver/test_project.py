@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from jitlint.driver.project import Layout, is_test, module_names, project_root
@@ -157,3 +158,9 @@ def test_tests_and_examples_are_known_by_name_and_place() -> None:
     assert is_test("/p/examples/mnist/train.py", "/p")
     assert not is_test("/p/pkg/x.py", "/p")
     assert not is_test("/p/tests/pkg/x.py", "/p/tests")
+
+
+def test_files_that_share_nothing_but_the_root_of_the_file_system(project: Write) -> None:
+    root = project({"a/x.py": "import jax\nimport nowhere_to_be_found\n"})
+    layout = Layout(os.path.abspath(os.sep))
+    assert layout.resolve(str(root / "a" / "x.py"), "nowhere_to_be_found") == []
