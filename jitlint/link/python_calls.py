@@ -277,6 +277,18 @@ def _slice(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return SliceVal(bounds[0], bounds[1], bounds[2] if len(bounds) == 3 else None) if bounds else UNKNOWN
 
 
+def _bytes(name: str, result: Value) -> Handler:
+    """``bytes(n)`` needs a number, not a tracer; of an iterable it takes the elements."""
+
+    def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
+        value = argument(args, 0)
+        if type(value) is Arr and value.rank == 0:
+            emit_convert(m, f, at, value, "index", name)
+        return result
+
+    return handler
+
+
 def _chr(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = argument(args, 0)
     emit_convert(m, f, at, or_unknown(value), "index", "chr")
@@ -315,8 +327,8 @@ _HANDLERS: Final[dict[str, Handler]] = {
     "bin": _digits("bin"),
     "bool": _convert_bool,
     "breakpoint": returns(NONE),
-    "bytearray": returns(STATIC),
-    "bytes": returns(Py("bytes")),
+    "bytearray": _bytes("bytearray", STATIC),
+    "bytes": _bytes("bytes", Py("bytes")),
     "callable": _callable,
     "chr": _chr,
     "classmethod": descriptor("classmethod"),
