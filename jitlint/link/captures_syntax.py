@@ -91,20 +91,33 @@ def _around(fn: FuncInfo, statement: int) -> Around:
 
 
 def _repeats(fn: FuncInfo, around: Around, write: Write) -> bool:
-    """Whether the write only does once more, word for word, what was done before: a call without arguments."""
+    """Whether the write only does once more, word for word, what was done before: a call without arguments.
+
+    Nothing says that such a call gives another value the second time.
+    """
     statement = _statement(around, write)
     if write.kind != "name" or type(statement) is not ir.Assign:
         return False
     call = statement.value
     if type(call) is not ir.Call or call.args or type(call.func) is not ir.Name:
         return False
-    for node in nodes(fn.body):
-        if type(node) is ir.Assign and node is not statement and type(node.value) is ir.Call:
-            other = node.value
-            same = not other.args and type(other.func) is ir.Name and other.func.id == call.func.id
-            if same and any(_mentions(target, str(write.key)) for target in node.targets):
-                return True
-    return False
+    others = [
+        node
+        for node in nodes(fn.body)
+        if type(node) is ir.Assign
+        and node is not statement
+        and any(_mentions(target, str(write.key)) for target in node.targets)
+    ]
+    if not others:
+        return write.key in fn.node.local_names  # in a loop
+    return any(_calls_the_same(node.value, call) for node in others)
+
+
+def _calls_the_same(value: Any, call: ir.Call) -> bool:
+    func: Any = call.func
+    if type(value) is not ir.Call or value.args or type(value.func) is not ir.Name:
+        return False
+    return bool(value.func.id == func.id)
 
 
 def _statement(around: Around, place: Load | Write) -> Any:
