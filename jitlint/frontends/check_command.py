@@ -20,7 +20,7 @@ from jitlint.base.config import (
     parse_severity,
     string_list,
 )
-from jitlint.base.diagnostic import Finding
+from jitlint.base.diagnostic import Finding, Severity
 from jitlint.base.result import CheckResult
 from jitlint.frontends import console
 from jitlint.frontends.console import FAILED, FINDINGS, OK, Texts
@@ -42,6 +42,7 @@ class _Request:
     baseline: str
     write_baseline: str
     diff: str
+    recorded: bool
     show_path: bool
     statistics: bool
     exit_zero: bool
@@ -81,6 +82,7 @@ class _Request:
 @click.option(
     "--diff", metavar="REV", default="", help="Only findings on lines changed since a git revision."
 )
+@click.option("--no-recorded", is_flag=True, help="Pay no heed to what `jitlint record` has seen.")
 @click.option("--add-noqa", is_flag=True, help="Write a `# noqa` comment for every finding.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the configuration that holds here.")
@@ -114,6 +116,7 @@ def check(
     baseline: str,
     write_baseline: str,
     diff: str,
+    no_recorded: bool,
     add_noqa: bool,
     show_files: bool,
     show_settings: bool,
@@ -158,6 +161,7 @@ def check(
         baseline=baseline or settings.baseline,
         write_baseline=write_baseline,
         diff=diff,
+        recorded=not no_recorded,
         show_path=show_path,
         statistics=statistics,
         exit_zero=exit_zero,
@@ -228,6 +232,8 @@ def _checked(request: _Request, settings: Settings) -> CheckResult:
             context=request.context,
             progress=progress,
         )
+    if request.recorded:
+        _with_recorded(request, settings, result)
     if request.diff:
         from jitlint.driver.changes import changed_lines, on_changed_lines
 
@@ -235,6 +241,39 @@ def _checked(request: _Request, settings: Settings) -> CheckResult:
         folder = here if os.path.isdir(here) else os.path.dirname(here)
         result.findings = on_changed_lines(result.findings, changed_lines(request.diff, folder))
     return result
+
+
+def _with_recorded(request: _Request, settings: Settings, result: CheckResult) -> None:
+    """What the last recorded run of the project says of the findings, if there is one."""
+    from jitlint.driver.project import project_root
+
+    root = project_root(request.paths)
+    path = os.path.join(root, ".jitlint_recorded.json")
+    if not os.path.exists(path):
+        return
+    from jitlint.driver.registry import rules
+    from jitlint.record.compare import missed, relative_to, verdicts, with_verdicts
+    from jitlint.record.store import read_store, still_true
+
+    store = still_true(read_store(path), root)
+    name_of = relative_to(root)
+    outcomes = {code: rule.outcome for code, rule in rules().items()}
+    found = with_verdicts(result.findings, verdicts(store, result.findings, outcomes, name_of))
+    if settings.severity is not Severity.INFO:
+        asked_for = {f for f in result.findings if f.severity is Severity.INFO}
+        found = [f for f in found if f.severity is not Severity.INFO or f in asked_for]
+    if request.verbosity >= 0:
+        looked_at = {name_of(each) for each in _files(request, settings)}
+        for item in missed(store, result.findings, name_of):
+            if item.file in looked_at:
+                console.warn(f"{item.file}:{item.line}: missed: in a recorded run {item.what}")
+    result.findings = found
+
+
+def _files(request: _Request, settings: Settings) -> list[str]:
+    from jitlint.driver.files import find_files
+
+    return find_files(request.paths, settings.excluded, settings.directory, request.unsaved).files
 
 
 def _add_noqa(request: _Request, settings: Settings) -> int:
@@ -288,10 +327,8 @@ def _report(request: _Request, settings: Settings) -> int:
 
 def _without_known(request: _Request, settings: Settings, result: CheckResult, texts: Texts) -> None:
     from jitlint.driver.baseline import compare
-    from jitlint.driver.files import find_files
 
-    files = find_files(request.paths, settings.excluded, settings.directory, request.unsaved).files
-    compared = compare(result.findings, request.baseline, texts.lines, files)
+    compared = compare(result.findings, request.baseline, texts.lines, _files(request, settings))
     result.findings = compared.new
     if compared.fixed and request.verbosity >= 0 and not request.diff:
         plural = "s are" if compared.fixed != 1 else " is"

@@ -84,9 +84,9 @@ def _compare(path: str, root: str) -> None:
     from jitlint.driver.registry import rules
     from jitlint.driver.run import check, traced
     from jitlint.record.compare import REFUTED, compare_traced, missed, relative_to, verdicts
-    from jitlint.record.store import read_store
+    from jitlint.record.store import read_store, still_true
 
-    found = read_store(path)
+    found = still_true(read_store(path), root)
     settings = load_settings(root)
     name_of = relative_to(root)
     compared = compare_traced(found, traced([root], settings).rows, name_of)

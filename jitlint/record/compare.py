@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from jitlint.base.diagnostic import Finding
+from jitlint.base.diagnostic import Finding, Severity
 from jitlint.base.outcome import Outcome, Raises
 from jitlint.base.result import TracedRow
 from jitlint.record.store import RecordedError, RecordedFunction, Store
@@ -85,6 +85,19 @@ def verdicts(
             result.append("")
         else:
             result.append(REFUTED if _passed(lines.get(name, {}), span) else "")
+    return result
+
+
+def with_verdicts(findings: Sequence[Finding], words: Sequence[str]) -> list[Finding]:
+    """The findings with what the run said of them in their message; a refuted one is of severity info."""
+    result = []
+    for finding, word in zip(findings, words):
+        if word == CONFIRMED:
+            finding = replace(finding, message=f"{finding.message} (a recorded run failed here)")
+        elif word == REFUTED:
+            said = f"{finding.message} (but a recorded run went through)"
+            finding = replace(finding, message=said, severity=Severity.INFO)
+        result.append(finding)
     return result
 
 

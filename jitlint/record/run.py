@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 
 from jitlint.base.config import ConfigError
-from jitlint.record.store import Store, merged, read_parts
+from jitlint.record.store import Store, digest, merged, read_parts
 
 _SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "site")
 
@@ -40,6 +40,8 @@ def record(command: Sequence[str], root: str, reasons: bool = False) -> tuple[St
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     store.command = list(command)
+    files = {name for f in store.functions for name in (f.file, *(error.file for error in f.errors))}
+    store.digests = {name: digest(os.path.join(root, name)) for name in sorted(files)}
     return store, code
 
 

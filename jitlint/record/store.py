@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable
 
@@ -56,7 +57,8 @@ class RecordedFunction(msgspec.Struct):
 
 class Store(msgspec.Struct):
     """A recorded run. precise: lines and errors were seen (Python 3.12 or newer). eager: functions (file and line)
-    that ran, but never under a trace."""
+    that ran, but never under a trace. digests: hashes of the files at that time: of a file that has changed since, the
+    run says nothing."""
 
     version: int = VERSION
     python: str = ""
@@ -65,6 +67,27 @@ class Store(msgspec.Struct):
     command: list[str] = []
     functions: list[RecordedFunction] = []
     eager: list[tuple[str, int]] = []
+    digests: dict[str, str] = {}
+
+
+def digest(path: str) -> str:
+    """The hash of a file's content; "" if it cannot be read."""
+    try:
+        with open(path, "rb") as stream:
+            return hashlib.sha256(stream.read()).hexdigest()[:32]
+    except OSError:
+        return ""
+
+
+def still_true(store: Store, root: str) -> Store:
+    """The part of a store that speaks of files that have not changed since."""
+    same = {name for name, was in store.digests.items() if was and digest(os.path.join(root, name)) == was}
+    functions = [
+        msgspec.structs.replace(function, errors=[error for error in function.errors if error.file in same])
+        for function in store.functions
+        if function.file in same
+    ]
+    return msgspec.structs.replace(store, functions=functions)
 
 
 def read_store(path: str) -> Store:

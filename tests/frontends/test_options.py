@@ -16,6 +16,7 @@ import pytest
 from jitlint.base.config import KEYS
 from jitlint.frontends.check_command import check
 from jitlint.frontends.cli import cli, main
+from jitlint.record.store import RecordedError, RecordedFunction, Store, digest, write_store
 from tests.conftest import Write
 
 BRANCH = "import jax\n\n\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n"
@@ -206,6 +207,28 @@ def _add_noqa(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check"]) == 0
     assert main(["check", "--add-noqa"]) == 0
     assert (root / "a.py").read_text(encoding="utf-8").count("noqa") == 1
+
+
+@_covers("no-recorded")
+def _no_recorded(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    function = RecordedFunction("a.py", 5, "f", 1, calls={"T": 1}, lines=[6, 7])
+    store = Store(functions=[function], digests={"a.py": digest(str(root / "a.py"))})
+    write_store(store, str(root / ".jitlint_recorded.json"))
+    assert "JIT101" not in _out(capsys)
+    assert "JIT101" in _out(capsys, "--no-recorded")
+    assert "a recorded run went through" in _out(capsys, "--severity", "info")
+    (root / "a.py").write_text(BRANCH + "\n", encoding="utf-8")
+    assert "JIT101" in _out(capsys)
+    (root / "a.py").write_text(BRANCH, encoding="utf-8")
+    function.errors = [
+        RecordedError("a.py", 6, "jax.errors.TracerBoolConversionError"),
+        RecordedError("a.py", 7, "ValueError"),
+    ]
+    write_store(store, str(root / ".jitlint_recorded.json"))
+    main(["check", "--no-cache"])
+    shown = capsys.readouterr()
+    assert "(a recorded run failed here)" in shown.out
+    assert "a.py:7: missed: in a recorded run ValueError ended a trace" in shown.err
 
 
 @_covers("show-files")
