@@ -42,12 +42,10 @@ _MEANT: Final = ("trac", "compil", "jit", "cache", "cell", "memo", "regist")
 
 
 def entered(m: Machine, fn: FuncInfo, bound: dict[str, Value]) -> None:
-    """A traced function starts: the containers among its arguments are copies made for it."""
+    """A traced function starts: the dicts among its arguments are copies made for it. Lists are work lists more often,
+    and objects of pytree classes that change themselves are the business of their libraries."""
     for name, value in bound.items():
-        t = type(value)
-        a: Any = value
-        own = t is Inst and a.cls.pytree and not a.cls.role and name != "self"
-        if t is Map or t is Tree or own:
+        if type(value) is Map or type(value) is Tree:
             m.rebuilt.setdefault(id(value), (value, fn, name))
 
 
