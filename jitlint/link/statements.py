@@ -203,9 +203,17 @@ def _run_if(m: Machine, f: Frame, node: ir.If) -> bool:
 
 
 def _loop(
-    m: Machine, f: Frame, begin: Callable[[], bool], body: list[Any], orelse: list[Any], certain: bool
+    m: Machine,
+    f: Frame,
+    begin: Callable[[], bool],
+    body: list[Any],
+    orelse: list[Any],
+    certain: bool,
+    single: Value | None = None,
 ) -> bool:
     """Run a loop body to a fixpoint. begin binds the target or tests the condition; False: no more turns.
+
+    single: what the loop goes over when that holds one element only.
 
     A loop whose body can be left is taken to run at least once: what it assigns is what code after it means.
     """
@@ -228,6 +236,8 @@ def _loop(
         if after is None:
             break
         exits = after if exits is None or exits is start else branches.join_vars(exits, after)
+        if single is not None and len(iteration.known_items(single) or ()) == 1:
+            break  # the body has not made it longer, so there is no second turn
         again = branches.join_vars(before, after)
         if _same(again, before) and (turn or len(m.captures.log) == started):
             break
@@ -269,7 +279,8 @@ def _for(m: Machine, f: Frame, node: ir.For) -> bool:
         return True
 
     loops, f.loops = f.loops, (*f.loops, node)
-    reachable = _loop(m, f, begin, node.body, node.orelse, certain=bool(items))
+    single = iterable if items is not None and len(items) == 1 else None
+    reachable = _loop(m, f, begin, node.body, node.orelse, bool(items), single)
     f.loops = loops
     if f.world.here & S:
         unrolling.check_for(m, f, node, iterable)
