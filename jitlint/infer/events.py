@@ -173,6 +173,16 @@ class JitCreation(Event):
     retraces: bool = True
     what: str = "function"
 
+    @property
+    def made_of(self) -> str:
+        """That object in words."""
+        kind = {
+            "transform": "transformed function",
+            "partial": "partial application",
+            "method": "bound method",
+        }
+        return f"a new {kind.get(self.what, self.what)}"
+
 
 @dataclass(frozen=True, slots=True)
 class UnrolledLoop(Event):

@@ -45,16 +45,6 @@ for i in range(5):
     reference="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
 )
 
-OBJECTS = {
-    "lambda": "a new lambda",
-    "inner function": "a new inner function",
-    "partial": "a new partial application",
-    "transform": "a new transformed function",
-    "method": "a new bound method",
-    "function": "a new function",
-}
-"""What a compiled function is made of each time, in words."""
-
 
 @RULE.on(JitCreation)
 def check(event: JitCreation) -> Report | None:
@@ -67,6 +57,6 @@ def check(event: JitCreation) -> Report | None:
             "jit the function once, before the loop",
         )
     return Report(
-        f"`jit` gets {OBJECTS[event.what]} at every turn of this loop, so JAX traces and compiles it every time",
+        f"`jit` gets {event.made_of} at every turn of this loop, so JAX traces and compiles it every time",
         "make the compiled function once, before the loop, and pass what varies as an argument",
     )

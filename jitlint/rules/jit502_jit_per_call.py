@@ -6,7 +6,6 @@ from jitlint.base.diagnostic import Severity
 from jitlint.base.outcome import Retraces
 from jitlint.base.rule import Report, Rule
 from jitlint.infer.events import JitCreation
-from jitlint.rules.jit501_jit_in_loop import OBJECTS
 
 RULE = Rule(
     code="JIT502",
@@ -66,7 +65,7 @@ def check(event: JitCreation) -> Report | None:
             "jit the function once, at module level or in `__init__`",
         )
     return Report(
-        f"`jit` gets {OBJECTS[event.what]} at every call of the function around, so JAX traces and compiles it every"
+        f"`jit` gets {event.made_of} at every call of the function around, so JAX traces and compiles it every"
         " time",
         "make the compiled function once, at module level or in `__init__`, and pass what varies as an argument",
     )
