@@ -58,6 +58,13 @@ class Catalogue:
         self._numpy: dict[str, NumpyFunction | None] = {}
         self._canonical: dict[str, str] = {}
 
+    def extended(self, functions: dict[str, str]) -> Catalogue:
+        """This catalogue with more functions, by dotted name and line."""
+        if not functions:
+            return self
+        both = {**self._packed.functions, **functions}
+        return Catalogue(msgspec.structs.replace(self._packed, functions=both))
+
     @property
     def libraries(self) -> frozenset[str]:
         """Top-level names of the libraries that build on JAX, JAX included."""

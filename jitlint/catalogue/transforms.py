@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from jitlint.catalogue.load import compiled
-from jitlint.catalogue.schema import CatalogueError
+from jitlint.catalogue.schema import CatalogueError, parse_function
 
 MODE_BITS = {"S": 1, "B": 2, "L": 4}
 """The same bits as `jitlint.infer.values`; the layers forbid importing them from here."""
@@ -115,6 +115,8 @@ class Transforms(msgspec.Struct):
     arrays: frozenset[str] = frozenset()
     modules: tuple[str, ...] = ()
     computing: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    functions: dict[str, str] = msgspec.field(default_factory=dict)
+    """Lines of a user's own functions, in the language of ``schema``."""
 
     def computes(self, dotted: str, method: str) -> bool:
         """Whether this method of an object of the library class ``dotted`` computes an array."""
@@ -176,11 +178,18 @@ def read(data: dict[str, Any], into: Transforms, source: str) -> None:
             handed = _handed(entry_name, entry)
             for alias in (entry_name, *entry.get("aliases", ())):
                 into.handed[alias] = handed
+        for module, lines in data.get("functions", {}).items():
+            for short, line in lines.items():
+                entry_name = f"{module}.{short}"
+                parse_function(entry_name, line)
+                into.functions[entry_name] = line
         into.decorators.update(data.get("decorator", {}))
         into.layers.update({name: tuple(params) for name, params in data.get("layer", {}).items()})
         into.arrays |= frozenset(data.get("array_types", ()))
         into.computing += tuple((prefix, tuple(names)) for prefix, names in data.get("computing", {}).items())
         into.modules += tuple(data.get("module_prefixes", ()))
+    except CatalogueError as error:
+        raise CatalogueError(f"{source}: {error}") from error
     except (KeyError, TypeError, AttributeError) as error:
         raise CatalogueError(
             f"{source}: entry {entry_name!r} does not follow the schema ({error})"

@@ -58,7 +58,8 @@ class Analysis:
 
 def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     """Analyse a set of modules as one program. Deterministic: the order of ``inputs`` does not matter."""
-    m = Machine(catalogue(), load_transforms(tuple(options.catalogue)))
+    known = load_transforms(tuple(options.catalogue))
+    m = Machine(catalogue().extended(known.functions), known)
     for item in sorted(inputs, key=lambda i: (i.is_test, i.name, i.path)):
         _add(m, item)
     for info in list(m.modules.values()):
