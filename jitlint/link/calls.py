@@ -318,6 +318,7 @@ def in_world(
     g.at = f.at
     g.key_log = f.key_log if confidence is None else None  # a guess consumes nothing
     g.many = f.many
+    g.idle = f.idle
     g.caught = f.caught if f.caught is not None and f.caught.traced else None
     g.cls = f.cls
     g.recv = f.recv

@@ -34,6 +34,7 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.machine import Args, Frame, Machine
+from jitlint.syntax import ir
 
 T = TypeVar("T")
 
@@ -230,8 +231,8 @@ def use(
 
 
 def _is_meant(f: Frame, this: Use, found: Use) -> bool:
-    """Arrays permuted alike; a function of something else evaluated at several places of one function, and derived."""
-    if this.stream == found.stream == SHUFFLE:
+    """Arrays permuted alike; a compiled function run for its time only; one evaluated here and derived there."""
+    if this.stream == found.stream == SHUFFLE or (f.idle == this.site[1] and f.world.here & S):
         return True
     captured = (this.module, this.at) != this.site and (found.module, found.at) != found.site
     return captured and this.site != found.site and bool(f.world.modes & L)
@@ -280,6 +281,13 @@ def _is_slip(this: Use, found: Use) -> bool:
 def _first(found: Use) -> str:
     verb = "is split" if found.api == f"{RANDOM}split" else "is used first"
     return f"the key {verb} here"
+
+
+def idle_call(node: Any) -> int:
+    """The origin of the call whose result an expression statement throws away, waited for or not; 0 for others."""
+    if type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == "block_until_ready":
+        node = node.args[0].value if node.args else node.func.obj
+    return node.at if type(node) is ir.Call else 0
 
 
 def carried(f: Frame, old: Value | None) -> None:

@@ -154,12 +154,13 @@ class Catch:
 class Frame:
     """One activation of a function or a module body.
 
-    key_log: the PRNG keys it consumes, None where consumption means nothing. many: set in calls from a loop or a
+    key_log: the PRNG keys it consumes, None where consumption means nothing. idle: the call whose result the statement
+    throws away. many: set in calls from a loop or a
     batch, which run the function many times.
     """
 
     __slots__ = (
-        "at", "births", "breaks", "caught", "cls", "confidence", "continues", "depth", "fn", "ground", "key", "key_log", "loops", "many", "module", "owner", "recv", "returns",
+        "at", "births", "breaks", "caught", "cls", "confidence", "continues", "depth", "fn", "ground", "idle", "key", "key_log", "loops", "many", "module", "owner", "recv", "returns",
         "scope", "steps", "token", "world", "yields",
     )  # fmt: skip
 
@@ -196,6 +197,7 @@ class Frame:
         self.loops: tuple[Any, ...] = ()
         self.key_log: list[Use] | None = None
         self.many: Runs | None = None
+        self.idle = 0
         self.caught: Catch | None = None
 
     @property

@@ -37,6 +37,7 @@ from jitlint.link import (
     idioms,
     imports,
     iteration,
+    keys,
     leaks,
     matching,
     mutations,
@@ -65,7 +66,9 @@ def run_block(m: Machine, f: Frame, block: list[Any]) -> bool:
 
 
 def _expr(m: Machine, f: Frame, node: ir.ExprStmt) -> bool:
+    f.idle = keys.idle_call(node.value)
     value = expressions.evaluate(m, f, node.value)
+    f.idle = 0
     if type(value) is Xform:
         value.called = True  # thrown away: nobody will ever call it
     elif type(node.value) is ir.Call:
