@@ -164,8 +164,8 @@ def emit_static(
 ) -> bool:
     """Record a tracer where a library needs a static value. Answers whether it is one."""
     found = static_tracer(value)
-    if found is None:
-        return False
+    if found is None or (type(found) is Tree and parameter.endswith("treedef")):
+        return False  # what crossed the boundary in a structure that is not known was its static part
     m.emit(
         f,
         ApiMisuse,

@@ -170,7 +170,7 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
         return _array(m, f, at, Arr(obj.modes, None, None, obj.why, obj.level), name)
     if m.catalogue.array_method(name) is not None:
         return Method(obj, name)
-    return Tree(obj.modes, obj.why, obj.level, True)
+    return Tree(obj.modes, obj.why, obj.level, True) if obj.modes else UNKNOWN
 
 
 def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:

@@ -15,6 +15,7 @@ from jitlint.infer.values import (
     Arr,
     Class,
     Ext,
+    Func,
     Inst,
     Map,
     Mod,
@@ -31,7 +32,7 @@ from jitlint.infer.values import (
 from jitlint.link import attributes, expressions, parameters, pytrees
 from jitlint.link.events import emit_truth
 from jitlint.link.kinds import has_attribute, is_callable, is_concrete, isinstance_of
-from jitlint.link.machine import Frame, Machine
+from jitlint.link.machine import HOST, Frame, Machine
 from jitlint.syntax import ir
 
 
@@ -73,7 +74,7 @@ def condition(m: Machine, f: Frame, test: Any, form: str, at: int) -> bool | Non
 def doubtful(m: Machine, f: Frame, test: Any) -> bool | None:
     """The side of an undecided test that perhaps never runs in a trace, or None.
 
-    It asks for the kind of a value that is not known at all, or for a switch that some code of the project sets.
+    It asks for the kind of a value that is not known at all, whether such a value is missing, or for a switch that some code of the project sets.
     """
     if type(test) is ir.UnaryOp and test.op == "not":
         side = doubtful(m, f, test.operand)
@@ -82,6 +83,9 @@ def doubtful(m: Machine, f: Frame, test: Any) -> bool | None:
         callee = expressions.lookup(f, test.func.id)
         if type(callee) is Ext and callee.dotted == "builtins.isinstance":
             return True if peek(m, f, test.args[0].value) is UNKNOWN else None
+    if type(test) is ir.Compare and test.ops in (["is"], ["is not"]) and f.confidence is Confidence.CERTAIN:
+        none = type(test.rights[0]) is ir.Const and test.rights[0].kind == "none"
+        return test.ops == ["is"] if none and peek(m, f, test.left) is UNKNOWN else None
     if type(test) is ir.Name:
         value = f.module.scope.vars.get(test.id)
         switch = type(value) is Py and value.kind == "bool" and value.const is NO_CONST
@@ -220,9 +224,14 @@ def _is_none(value: Value) -> bool | None:
 def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
     func: Any = test.func
     value = _callee(m, f, func)
+    subject = test.args[0].value
+    if type(value) is Func:
+        guarded = _guarded_classes(m, value) if len(test.args) == 1 else None
+        if guarded is None:
+            return True
+        return _filter(m, f, subject, lambda a: isinstance_of(m, a, guarded) is not (not outcome))
     if type(value) is not Ext:
         return True
-    subject = test.args[0].value
     if value.dotted == "jax.core.is_concrete":
         return _filter(m, f, subject, lambda a: is_concrete(a) is not (not outcome))
     if value.dotted == "builtins.isinstance" and len(test.args) == 2:
@@ -236,6 +245,21 @@ def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
         name = test.args[1].value.value
         return _filter(m, f, subject, lambda a: has_attribute(m, a, str(name)) is not (not outcome))
     return True
+
+
+def _guarded_classes(m: Machine, func: Func) -> Value | None:
+    """The classes that a function asks for when all it does is ``return isinstance(x, classes)``, else None."""
+    body = [s for s in func.fn.body if not (type(s) is ir.ExprStmt and type(s.value) is ir.Const)]
+    call: Any = body[0].value if len(body) == 1 and type(body[0]) is ir.Return else None
+    if type(call) is not ir.Call or type(call.func) is not ir.Name or len(call.args) != 2:
+        return None
+    asked: Any = call.args[0].value
+    g = Frame(func.fn.module, func.scope, HOST)
+    same = type(asked) is ir.Name and bool(func.fn.node.params) and asked.id == func.fn.node.params[0].name
+    callee = expressions.lookup(g, call.func.id)
+    if not same or type(callee) is not Ext or callee.dotted != "builtins.isinstance":
+        return None
+    return expressions.evaluate(m, g, call.args[1].value)
 
 
 def _callee(m: Machine, f: Frame, func: Any) -> Value | None:

@@ -49,6 +49,12 @@ def _flatten(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return Tup((_leaves(m, f, at, args), ExtInst("jax.tree_util.PyTreeDef", {"$tree": _first(args, "tree")})))
 
 
+def _flatten_with_path(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    pair = Tup((UNKNOWN, pytrees.leaf(_first(args, "tree"))))
+    leaves = Seq("list", None, pair, f.world.level, f.token)
+    return Tup((leaves, ExtInst("jax.tree_util.PyTreeDef", {"$tree": _first(args, "tree")})))
+
+
 def _unflatten(m: Machine, f: Frame, at: int, args: Args) -> Value:
     treedef = _first(args, "treedef")
     leaves = args.get(1, "leaves")
@@ -182,6 +188,7 @@ def _ravel_pytree(m: Machine, f: Frame, at: int, args: Args) -> Value:
 JAX_CALLS: dict[str, Handler] = {
     "jax.tree.leaves": _leaves,
     "jax.tree.flatten": _flatten,
+    "jax.tree.flatten_with_path": _flatten_with_path,
     "jax.tree.unflatten": _unflatten,
     "jax.tree.structure": _structure,
     "jax.tree.all": _tree_all,
