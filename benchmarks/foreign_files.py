@@ -1,20 +1,23 @@
 """Runs the whole analyser over files that were written without it in mind: nothing may crash or take too long.
 
-    python benchmarks/foreign_files.py FOLDER... [--limit 10] [--most 10000]
+    python benchmarks/foreign_files.py PATH... [--limit 10] [--skip 0] [--most 10000] [--jobs 2]
 
 Every file is decoded, lowered, interpreted as a program of its own (with the guesses of `--min-confidence possible`) and
-judged, in one of two processes, with a limit of CPU time per file. Prints how the files ended, the slowest and the peak memory.
+judged, in a process of its own with a limit of CPU time. Prints how the files ended, the slowest, the peak memory, and what
+went wrong. The files of all PATHs are taken in the order of their names; --skip and --most take a part of them.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import multiprocessing
 import os
 import resource
 import signal
 import sys
 from collections import Counter
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -27,6 +30,9 @@ from jitlint.syntax import ir
 from jitlint.syntax.lowering import lower
 from jitlint.syntax.source import SyntaxProblem, decode
 from jitlint.syntax.spans import compute_spans
+
+SLOWEST = 8
+BAD = ("crash", "too long")
 
 
 def _check(path: str) -> str:
@@ -56,25 +62,47 @@ def _outcome(path: str) -> str:
         return f"crash: {type(error).__name__}: {error}"
 
 
+def _ended(status: int, seconds: float, limit: int) -> str:
+    """Why a process went away without an answer."""
+    if seconds >= limit - 0.5 and os.WIFSIGNALED(status):
+        return "too long"
+    return f"crash: signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "crash: no answer"
+
+
 def check(task: tuple[str, int]) -> tuple[str, str, float, float]:
     """The path, how it ended, the CPU seconds it took and the most memory (MB); in a process of its own."""
     path, limit = task
     ours, theirs = multiprocessing.Pipe(duplex=False)
     pid = os.fork()
     if not pid:
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-        try:
-            theirs.send(_outcome(path))
-        finally:
-            os._exit(0)
+        _answer(theirs, path, limit)
     theirs.close()
+    answer = ""
+    with contextlib.suppress(EOFError):
+        # A process that waits uses no processor: for it there is a limit on the clock.
+        answer = ours.recv() if ours.poll(60 * limit) else "too long"
+    ours.close()
+    if answer:
+        os.kill(pid, signal.SIGKILL)
+    _, status, usage = os.wait4(pid, 0)
+    seconds = usage.ru_utime + usage.ru_stime
+    return path, answer or _ended(status, seconds, limit), seconds, usage.ru_maxrss / 1024
+
+
+def _answer(theirs: Connection, path: str, limit: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
     try:
-        outcome = ours.recv() if ours.poll(60 * limit) else "too long"
-    except EOFError:  # the limit kills the process
-        outcome = "too long"
-    os.kill(pid, signal.SIGKILL)
-    usage = os.wait4(pid, 0)[2]
-    return path, outcome, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+        theirs.send(_outcome(path))
+    finally:
+        os._exit(0)
+
+
+def _files(paths: list[str]) -> list[str]:
+    """All Python files at and below the paths."""
+    found: set[str] = set()
+    for path in map(Path, paths):
+        found.update(map(str, filter(Path.is_file, path.rglob("*.py") if path.is_dir() else [path])))
+    return sorted(name for name in found if name.endswith(".py"))
 
 
 def main() -> int:
@@ -82,33 +110,32 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folders", nargs="+")
+    parser.add_argument("paths", nargs="+")
     parser.add_argument("--limit", type=int, default=10, help="CPU seconds per file")
+    parser.add_argument("--skip", type=int, default=0, help="files to leave out at the start")
     parser.add_argument("--most", type=int, default=10_000, help="files")
+    parser.add_argument("--jobs", type=int, default=2, help="files at a time")
     arguments = parser.parse_args()
-    files = sorted(
-        {str(path) for folder in arguments.folders for path in Path(folder).rglob("*.py") if path.is_file()}
-    )
-    files = files[: arguments.most]
+    files = _files(arguments.paths)[arguments.skip :][: arguments.most]
     outcomes: Counter[str] = Counter()
     slowest: list[tuple[float, str]] = []
     bad: list[str] = []
-    peak = 0.0
-    with multiprocessing.get_context("fork").Pool(2, maxtasksperchild=500) as pool:
+    peak = total = 0.0
+    with multiprocessing.get_context("fork").Pool(arguments.jobs, maxtasksperchild=500) as pool:
         for path, outcome, seconds, memory in pool.imap_unordered(
             check, [(path, arguments.limit) for path in files], 8
         ):
             outcomes[outcome.split(":")[0]] += 1
-            peak = max(peak, memory)
-            slowest = sorted([*slowest, (seconds, path)], reverse=True)[:5]
-            if outcome.startswith(("crash", "too long")):
+            peak, total = max(peak, memory), total + seconds
+            slowest = sorted([*slowest, (seconds, path)], reverse=True)[:SLOWEST]
+            if outcome.startswith(BAD):
                 bad.append(f"{path}: {outcome}")
+                print(bad[-1], flush=True)
     for outcome, count in outcomes.most_common():
         print(f"{count:>7,}  {outcome}")
-    print(f"{len(files):>7,}  files; peak memory of one {peak:.0f} MB")
+    print(f"{len(files):>7,}  files; {total:.0f} s on the processor; peak memory of one {peak:.0f} MB")
     for seconds, path in slowest:
         print(f"{seconds:7.2f} s  {os.path.relpath(path)}")
-    print(*bad, sep="\n")
     return 1 if bad else 0
 
 
