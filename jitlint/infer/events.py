@@ -137,10 +137,12 @@ class Leak(Event):
 @dataclass(frozen=True, slots=True)
 class Effect(Event):
     """Code that does more than compute runs while JAX traces. effect: one of ``effects.toml``, or next, iteration
-    (a host iterator moves on). what: the function. ``why``: the traced value that a message shows, or ""."""
+    (a host iterator moves on). what: the function. ``why``: the traced value that a message shows, or "". meant: the
+    message itself speaks of the trace."""
 
     effect: str = "print"
     what: str = ""
+    meant: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,14 +156,25 @@ def _made(m: Machine, f: Frame, at: int, short: str, args: Args, out: Value) -> 
         return out
     if not isinstance(const, int):
         return named(m, out)
-    m.key_makers.setdefault((f.scope.key, const), set()).add(at)
+    makers = m.key_makers.setdefault((f.scope.key, const), set())
+    makers.add(at)
     if f.world.here & S:
         m.emit(f, ConstantKey, at, None, api=f"{RANDOM}{short}")
     place = (None, ("const", f.scope.key, const))
     key = m.key_names.get(place)
     if key is None:
         key = m.key_names[place] = Key(*place)
+    if len(makers) > 1:
+        _start_again(f, key)
     return with_key(out, key)
+
+
+def _start_again(f: Frame, key: Key) -> None:
+    """A key is made of the same seed at another place: who split the first one wants that stream from its beginning."""
+    state = uses_of(f)
+    found = state.table.get((key, DRAW)) if state is not None else None
+    if state is not None and found is not None and found.api == f"{RANDOM}split":
+        f.scope.vars[USES] = KeyUses({k: u for k, u in state.table.items() if k != (key, DRAW)})
 
 
 def item(m: Machine, arr: Arr, index: int) -> Arr:

@@ -316,12 +316,14 @@ class Machine:
         if weak:
             level = Confidence.POSSIBLE
         module, function = where if where is not None else (f.module.name, f.qualname)
+        expected = f.world.expected and kind in RAISING
         if kind in RAISING:
             self.broken = (f.module.name, f.at)
-            caught = f.caught if not f.world.expected else None
+            caught = f.caught if not expected else None
             if caught is not None and self._swallowed(caught, kind, at, module, why, modes, level, fields):
-                return
-        expected = f.world.expected and kind in RAISING
+                if caught.traced:
+                    return
+                expected = True  # the program is prepared for it
         key = (kind, module, at, *fields.values())
         old = self.events.get(key)
         if old is not None and (old.place.confidence.rank, not old.place.expected) >= (level.rank, not expected):

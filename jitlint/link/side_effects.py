@@ -20,8 +20,8 @@ LEVEL: Final = "$level"
 
 _SPOKEN: Final = frozenset({"print", "log", "warning"})
 _STATE: Final = frozenset({"random"})
-_META: Final = ("trac", "compil", "jit")
-"""Words in a message that say it speaks of the trace."""
+_META: Final = "trac"
+"""What a message has in it that speaks of the trace."""
 
 
 def called(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> None:
@@ -65,13 +65,15 @@ def _record(m: Machine, f: Frame, at: int, kind: str, dotted: str, args: Args) -
         return
     tracer: Value | None = None
     level: Confidence | None = None
+    meant = False
     if kind in _SPOKEN:
         tracer, level = _spoken(m, f, kind, args)
         if level is None:
             return
+        meant = tracer is None and _META in _text(args)
     if f.module.is_test and tracer is None:
         level = Confidence.POSSIBLE
-    m.emit(f, Effect, at, tracer, level, effect=kind, what=dotted)
+    m.emit(f, Effect, at, tracer, level, effect=kind, what=dotted, meant=meant)
 
 
 def _seeded(args: Args) -> bool:
@@ -81,17 +83,24 @@ def _seeded(args: Args) -> bool:
 
 def _spoken(m: Machine, f: Frame, kind: str, args: Args) -> tuple[Value | None, Confidence | None]:
     """The tracer that a message shows, and how surely it is meant for every call; None when it surely is not."""
-    values = [*args.pos, *args.kw.values(), *(v for v in (args.more, args.kw_more) if v is not None)]
+    values = _values(args)
     for value in values:
         tracer = tracer_inside(value)
         if tracer is not None or value is TRACED_TEXT:
             return _strong(tracer), Confidence.CERTAIN
-    text = "".join(v.const for v in values if type(v) is Py and isinstance(v.const, str)).lower()
-    meant = any(word in text for word in _META)
-    if kind == "warning" or meant or surroundings.leads_to_raise(f):
+    if kind == "warning" or (kind != "print" and _META in _text(args)) or surroundings.leads_to_raise(f):
         return None, None
     plain = kind == "print" and not f.module.is_test and all(_is_text(v) for v in values)
     return None, Confidence.LIKELY if plain else Confidence.POSSIBLE
+
+
+def _values(args: Args) -> list[Value]:
+    return [*args.pos, *args.kw.values(), *(v for v in (args.more, args.kw_more) if v is not None)]
+
+
+def _text(args: Args) -> str:
+    """What is known of a message, in small letters."""
+    return "".join(v.const for v in _values(args) if type(v) is Py and isinstance(v.const, str)).lower()
 
 
 def _is_text(value: Value) -> bool:

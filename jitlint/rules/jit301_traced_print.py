@@ -64,6 +64,12 @@ def check(event: Effect) -> Report | None:
             "this prints a tracer while JAX traces, not the value at each call: {why} is traced",
             'use `jax.debug.print("{x}", x=x)`, or print what the function returns',
         )
+    if event.meant:
+        return Report(
+            "this prints while JAX traces, as its message says, and not at each call",
+            "remove it when you no longer count traces",
+            Severity.INFO,
+        )
     return Report(
         "this prints while JAX traces, not at each call",
         "use `jax.debug.print`, or print outside the traced function",
