@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from jitlint.catalogue.load import catalogue
 from jitlint.infer.program import FuncInfo
 from jitlint.syntax import ir
@@ -70,21 +68,10 @@ class _Collector:
 
     def walk(self, root: Any) -> None:
         """Look at every node under ``root``, in no particular order."""
-        stack = [root]
-        while stack:
-            node = stack.pop()
-            if isinstance(node, list):
-                stack.extend(node)
-                continue
-            if not isinstance(node, msgspec.Struct):
-                continue
+        for node in ir.below(root):
             look = _LOOKS.get(type(node))
             if look is not None:
                 look(self, node)
-            for name in node.__struct_fields__:
-                value = getattr(node, name)
-                if isinstance(value, (list, msgspec.Struct)):
-                    stack.append(value)
 
 
 def _name(c: _Collector, node: ir.Name) -> None:

@@ -220,30 +220,14 @@ class CodeTable:
 
 
 def _names(node: Any) -> set[str]:
-    found: set[str] = set()
-    stack = [node]
-    while stack:
-        part = stack.pop()
-        if type(part) is ir.Name:
-            found.add(part.id)
-        elif isinstance(part, list):
-            stack.extend(part)
-        elif isinstance(part, msgspec.Struct):
-            stack.extend([getattr(part, name) for name in part.__struct_fields__])
-    return found
+    return {part.id for part in ir.below(node) if isinstance(part, ir.Name)}
 
 
 def _inner(module: ModuleInfo, node: Any) -> set[str]:
     found: set[str] = set()
-    stack = [node]
-    while stack:
-        part = stack.pop()
-        if type(part) in (ir.Lambda, ir.FuncDef):
+    for part in ir.below(node):
+        if isinstance(part, (ir.Lambda, ir.FuncDef)):
             found |= names_below(module, part.function)
-        elif isinstance(part, list):
-            stack.extend(part)
-        elif isinstance(part, msgspec.Struct):
-            stack.extend([getattr(part, name) for name in part.__struct_fields__])
     return found
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.syntax import ir
 
@@ -16,11 +14,11 @@ def nodes(root: Any) -> Iterator[Any]:
     stack = [root]
     while stack:
         node = stack.pop()
-        if isinstance(node, list):
+        if node.__class__ is list:
             stack.extend(reversed(node))
-        elif isinstance(node, msgspec.Struct):
+        elif node is not None:
             yield node
-            stack.extend([getattr(node, name) for name in reversed(node.__struct_fields__)])
+            stack.extend([getattr(node, name) for name in reversed(ir.PARTS[node.__class__])])
 
 
 def inner_functions(module: ModuleInfo, root: Any) -> Iterator[FuncInfo]:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     NONE,
@@ -92,22 +90,12 @@ class _Scan:
 
     def walk(self, root: Any, names: set[str]) -> None:
         """Look at every call under ``root``, nested functions included, where ``names`` are the parameters."""
-        stack = [root]
-        while stack:
-            node = stack.pop()
-            if isinstance(node, list):
-                stack.extend(node)
-                continue
-            if not isinstance(node, msgspec.Struct):
-                continue
-            if isinstance(node, ir.Call):
-                self._call(node, names)
-            elif isinstance(node, (ir.FuncDef, ir.Lambda)):
-                self._nested(node.function, names)
-            for field in node.__struct_fields__:
-                value = getattr(node, field)
-                if isinstance(value, (list, msgspec.Struct)):
-                    stack.append(value)
+        for node in ir.below(root):
+            kind = type(node)
+            if kind is ir.Call:
+                self._call(node, names)  # type: ignore[arg-type]
+            elif kind is ir.FuncDef or kind is ir.Lambda:
+                self._nested(node.function, names)  # type: ignore[attr-defined]
 
     def _nested(self, index: int, names: set[str]) -> None:
         inner = self.fn.module.functions[index]
