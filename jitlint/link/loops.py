@@ -20,7 +20,7 @@ from jitlint.infer.events import (
 )
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import Arr, Ext, Py, S, Seq, Tree, Value, alternatives
-from jitlint.link import expressions, ir_walk
+from jitlint.link import expressions, ir_walk, rows
 from jitlint.link.code_tables import CodeTable
 from jitlint.link.machine import Frame, Machine
 from jitlint.syntax import ir
@@ -46,11 +46,13 @@ def check_for(m: Machine, f: Frame, node: ir.For, iterable: Value) -> None:
         m.emit(
             f, UnrolledLoop, node.iter.at, _traced(iterable), Confidence.LIKELY, problem=problem, count="array"
         )  # fmt: skip
+        rows.ask(m, f, table, node.iter, problem, "array")
         return
     count = _count(m, f, table, node.iter, iterable)
     if count is None and _length_of(f, table, node.iter):
         if _chain(f, table, node):
             m.emit(f, UnrolledLoop, node.iter.at, None, Confidence.LIKELY, problem="unrolled", count="shape")
+            rows.ask(m, f, table, node.iter, "unrolled", "shape")
     elif count is not None and count >= LARGE:
         _large(m, f, table, node, node.iter.at, count)
 
@@ -81,6 +83,7 @@ def check_comprehension(m: Machine, f: Frame, node: ir.Comp, iterable: Value) ->
         m.emit(
             f, UnrolledLoop, part.iter.at, _traced(iterable), Confidence.LIKELY, problem="iteration", count="array"
         )  # fmt: skip
+        rows.ask(m, f, m.compilation.table(f), part.iter, "iteration", "array")
         return
     count = _count(m, f, m.compilation.table(f), part.iter, iterable)
     if count is not None and count >= LARGE and traced_modes(expressions.evaluate(m, f, node.elt)) & S:

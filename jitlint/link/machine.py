@@ -33,6 +33,7 @@ from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import UNKNOWN, Arr, Func, Inst, S, Scope, Tree, Value, Xform, mode_letters
 from jitlint.link.captures import Captures
 from jitlint.link.compilation_log import CompilationLog
+from jitlint.link.rows import Rows
 
 MAX_DEPTH = 40
 """Activations on the abstract stack; deeper calls give unknown."""
@@ -271,6 +272,7 @@ class Machine:
     methods_by_name: dict[str, list[tuple[ClassInfo, Func]]] = field(default_factory=dict)
     host_calls: HostCalls = field(default_factory=HostCalls)
     sizes: dict[Any, Any] = field(default_factory=dict)
+    rows: Rows = field(default_factory=Rows)
 
     def contain(self, module: str, run: Callable[[], Value]) -> Value:
         """Run one function; an internal error there costs its file, not the whole analysis."""

@@ -11,7 +11,7 @@ from jitlint.catalogue.transforms import load_transforms
 from jitlint.infer.events import AnyEvent, ApiMisuse, Place, TracedFunction, TracedParameter
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import STR, Scope
-from jitlint.link import captures_judge, compilation, donation, likely, roots, status, timing
+from jitlint.link import captures_judge, compilation, donation, likely, roots, rows, status, timing
 from jitlint.link import modules as module_runner
 from jitlint.link.machine import Machine
 from jitlint.syntax import ir
@@ -75,6 +75,7 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
         roots.run_possible(m)
     roots.run_sites(m)
     compilation.finish(m)
+    rows.finish(m)
     captures_judge.judge(m)
     _removed(m)
     donation.check(m)

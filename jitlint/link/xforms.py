@@ -34,7 +34,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link import calls, compilation, iteration, keys, misuse, parameters, pytrees
+from jitlint.link import calls, compilation, iteration, keys, misuse, parameters, pytrees, rows
 from jitlint.link.machine import MAX_DEPTH, Args, Frame, Machine, Site, World
 from jitlint.link.signatures import Signature, describe, signature
 
@@ -147,6 +147,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     sig = signature(x.target)
     if spec.custom:
         return _call_custom(m, f, at, x, args)
+    rows.called(m, f, x, sig, args)
     lifted = _lift_arguments(m, f, at, x, sig, args)
     backwards = spec.result in ("grad", "value_and_grad") or spec.name in ("jax.jacrev", "jax.hessian")
     reverse = (f.module.name, f.qualname, at, False) if backwards else None
