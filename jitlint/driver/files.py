@@ -118,8 +118,8 @@ def _is_skipped(name: str) -> bool:
 
 
 def _is_source(entry: os.DirEntry[str]) -> bool:
-    """Regular files and links to them. A dangling link counts (it is reported), unless it is an editor's lock."""
-    if entry.is_file():
+    """Regular files and links to them. A link to nothing counts (it is reported), unless it is an editor's lock."""
+    if os.path.isfile(entry.path):  # the entry's own method raises for a link that leads in a circle
         return True
     return entry.is_symlink() and not entry.name.startswith(".#") and not os.path.exists(entry.path)
 

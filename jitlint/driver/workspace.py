@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -109,6 +110,8 @@ class _Look:
                 workspace.entries[path] = entry_for(data, None, scan(data, self._mention()))
                 return True
             status = os.stat(path)
+            if not stat.S_ISREG(status.st_mode):  # a device or a pipe may never end
+                raise ValueError("it is not a regular file")
             entry = workspace.cache.file(path, status)
             if entry is None:
                 data = workspace.content(path)

@@ -218,7 +218,8 @@ def bind_descriptor(m: Machine, f: Frame, at: int, found: Value, recv: Value) ->
             return found.func
         if found.kind == "classmethod":
             receiver: Any = recv
-            return Bound(found.func, recv if type(recv) is Class else Class(receiver.cls))
+            known = type(recv) in (Inst, Tup) and receiver.cls is not None
+            return Bound(found.func, Class(receiver.cls) if known else recv)
     if type(found) is Inst and any("__get__" in cls.namespace for cls in mro(found.cls)):
         return UNKNOWN
     if type(found) is Union:

@@ -38,6 +38,8 @@ from jitlint.link.signatures import Signature, describe, signature
 NOTED: Final = frozenset({Xform, Func, Bound, Partial, Union, Inst})
 """Types of callee that `note` wants to see."""
 
+_MOST_LAYERS: Final = 20
+
 DONORS: Final = frozenset({"jax.jit", "jax.pmap", "jax.experimental.pjit.pjit", "equinox.filter_jit"})
 
 
@@ -55,7 +57,7 @@ def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: A
     before: list[Value] = []
     keywords: dict[str, Value] = {}
     c: Any = callee
-    while type(c) in (Bound, Partial, Inst):
+    for _ in range(_MOST_LAYERS):  # an object's __call__ may be the object itself
         if type(c) is Bound:
             before.insert(0, c.recv)
             c = c.func
@@ -63,6 +65,8 @@ def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: A
             before[:0] = c.args
             keywords = {**c.keywords, **keywords}
             c = c.func
+        elif type(c) is not Inst:
+            break
         else:
             method = find_method(c, "__call__")
             if method is None:

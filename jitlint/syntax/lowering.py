@@ -7,6 +7,7 @@ What it does not: read files, compute positions (`spans`). Layer: ``syntax``.
 from __future__ import annotations
 
 import gc
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,9 @@ from jitlint.syntax.source import SYNTAX_ERROR, TOO_COMPLEX, SyntaxProblem, end_
 
 # Frames that lowering and code generation may need for code as deep as the guard lets through: four a level.
 _FRAMES = 4000
+_MARK = "\ufeff"
+# For Python a line's indentation starts anew behind a form feed.
+_FORM_FEED = re.compile(r"^[ \t\f]*\f", re.MULTILINE)
 
 
 @contextmanager
@@ -90,6 +94,8 @@ def parse(text: str) -> cst.Module | SyntaxProblem:
         before = text[: text.index("\0")]
         line = before.count("\n") + 1
         return SyntaxProblem(SYNTAX_ERROR, "null byte in the source", line, len(before) - before.rfind("\n"))
+    if text.startswith(_MARK):  # a second one: the first belongs to the encoding. libcst would drop it
+        return SyntaxProblem(SYNTAX_ERROR, "syntax error: invalid non-printable character U+FEFF")
     text = end_lines(text)  # libcst does not reproduce lone carriage returns
     problem = guard(text)
     if problem is not None:
@@ -101,6 +107,9 @@ def parse(text: str) -> cst.Module | SyntaxProblem:
         verdict = python_parse(text)
         if isinstance(verdict, SyntaxProblem):
             return verdict
+        plain = _FORM_FEED.sub("", text)
+        if plain != text:  # before the first statement of a block libcst does not expect any
+            return parse(plain)
         line, column = max(error.raw_line, 1), max(error.raw_column + 1, 1)
         return SyntaxProblem(SYNTAX_ERROR, "the parser does not understand this syntax", line, column)
     except (cst.CSTValidationError, ValueError) as error:  # ValueError: lone surrogates

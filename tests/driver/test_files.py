@@ -93,6 +93,13 @@ def test_links_make_no_loops_and_no_doubles(project: Write) -> None:
     assert _names(root) == ["pkg/a.py"]
 
 
+def test_links_that_lead_to_each_other_are_listed(project: Write) -> None:
+    root = project({"a.py": ""})
+    os.symlink("two.py", root / "one.py")
+    os.symlink("one.py", root / "two.py")
+    assert _names(root) == ["a.py", "one.py", "two.py"]
+
+
 def test_overlapping_paths_list_a_file_once(project: Write) -> None:
     root = project({"pkg/a.py": "", "pkg/b.py": ""})
     assert _names(root, "pkg/b.py", "pkg", ".") == ["pkg/b.py", "pkg/a.py"]

@@ -38,8 +38,19 @@ def test_no_program_breaks_the_analysis(rng: random.Random) -> None:
     assert {event.place.module for event in first.events} <= {"case"}
 
 
-def test_an_object_that_is_called_through_itself() -> None:
-    text = "class A:\n    pass\n\n\nA.__call__ = A()\na = A()\na()\n"
+# What foreign files once broke, reduced.
+ODD = {
+    "object called through itself": "class A:\n    pass\n\n\nA.__call__ = A()\na = A()\na()\n",
+    "the same in a function": "def f():\n    class A:\n        pass\n\n    A.__call__ = A()\n    A()()\n",
+    "class method of an unknown receiver": (
+        "class A:\n    @classmethod\n    def m(cls): pass\n\n\n"
+        "class B(A):\n    def f(self):\n        return super().m()\n\n\nB.f(open('x'))\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+def test_odd_programs(text: str) -> None:
     assert analyse([module_of("case", text)], EVERYTHING).failures == {}
 
 

@@ -49,6 +49,14 @@ def test_read_source(tmp_path: Path) -> None:
     assert read_source(path) == Source(str(path), "x = 1\r\n", "utf-8-sig")
 
 
+def test_a_second_byte_order_mark_is_no_python() -> None:
+    text = decode(b"\xef\xbb\xbf\xef\xbb\xbfx = 1\n")
+    assert isinstance(text, str)
+    found = lower(text)
+    assert isinstance(found, SyntaxProblem)
+    assert (found.code, found.line, found.column) == ("JIT001", 1, 1)
+
+
 @pytest.mark.parametrize("name", ["missing.py", ".", "a\0b.py"])
 def test_unreadable(tmp_path: Path, name: str) -> None:
     found = read_source(f"{tmp_path}/{name}")

@@ -188,6 +188,8 @@ def test_inside_f_strings() -> None:
         "x = \f 1\n{last}\n",
         "x = 1\n\f{last}\n",
         "x = 1\n\f\fa.b; {last}",
+        "if a:\n\f    b\n    c\n{last}",
+        "if a:\n  \f    b\n\f    c\n\f{last}",
         "x = f'{{a!r  }} {{b!s }}'; {last}",
         "x = f'{{a!r  :>3}}'\n{last}",
     ],
