@@ -204,7 +204,8 @@ def _merge(a: Value, b: Value, depth: int, known: _Known) -> Value | None:
     if t is SliceVal:
         return None
     if t is KeyUses:
-        return x.merged(y)
+        merged: Value = x.merged(y)
+        return merged
     return a if freeze(a) == freeze(b) else None
 
 

@@ -520,7 +520,7 @@ def below(root: object) -> list[Node]:
     while stack:
         node = stack.pop()
         if node.__class__ is list:
-            stack.extend(node)  # type: ignore[call-overload]
+            stack.extend(node)
         elif node is not None:
             found.append(node)  # type: ignore[arg-type]
             for name in PARTS[node.__class__]:
