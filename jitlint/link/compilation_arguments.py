@@ -19,7 +19,7 @@ from jitlint.link.compilation_log import CallSite, Question
 from jitlint.link.kinds import mro
 from jitlint.link.machine import Frame, Machine
 from jitlint.link.signatures import signature
-from jitlint.link.variation import Variation
+from jitlint.link.variation import Chance, Variation
 from jitlint.syntax import ir
 
 MAX_CALLERS: Final = 4
@@ -129,14 +129,21 @@ def finish(m: Machine) -> None:
             if site.loops and site.frame.fn is not q.frame.fn and _ask_caller(m, q, site):
                 break
         else:
-            if q.static and new_object(m, q.frame, q.arg, Variation(m, q.frame, q.table, ())):
-                many = compilation_runs.runs_many(m, q.frame.fn)
-                if many is not None and many.site is not None:
-                    how = new_object(m, q.frame, q.arg, Variation(m, q.frame, q.table, ()))
-                    m.emit(
-                        q.frame, VaryingArgument, q.arg.at, None, many.confidence, problem="fresh",
-                        parameter=q.parameter, how=how, also=many.also,
-                    )  # fmt: skip
+            _ask_itself(m, q)
+
+
+def _ask_itself(m: Machine, q: Question) -> None:
+    """Record an argument that is another one at every run of the function that passes it, if it runs many times."""
+    if q.static:
+        how, kind = new_object(m, q.frame, q.arg, Variation(m, q.frame, q.table, ())), "fresh"
+    else:
+        how, kind = Chance(m, q.frame, q.table).shape(q.arg), "shape"
+    many = compilation_runs.runs_many(m, q.frame.fn) if how else None
+    if many is not None and (many.site is not None or not q.static):
+        m.emit(
+            q.frame, VaryingArgument, q.arg.at, None, many.confidence, problem=kind, parameter=q.parameter, how=how,
+            also=many.also,
+        )  # fmt: skip
 
 
 def _ask_caller(m: Machine, q: Question, site: CallSite) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from jitlint.infer.values import Arr, Ext, Mod, Py, Seq, Value, alternatives
+from jitlint.infer.values import Arr, Ext, ExtInst, Mod, Py, Seq, Value, alternatives
 from jitlint.link import affine, attributes, expressions
 from jitlint.link.code_tables import CodeTable
 from jitlint.link.machine import Frame, Machine
@@ -22,6 +22,7 @@ DEPTH: Final = 8
 
 _SAME_NUMBER: Final = frozenset({"builtins.int", "builtins.float", "builtins.str", "builtins.repr", "builtins.round",
     "builtins.abs", "builtins.tuple", "builtins.frozenset", "builtins.format", "builtins.hash"})  # fmt: skip
+_DRAWS: Final = frozenset({"randint", "randrange", "integers", "poisson", "binomial", "geometric"})
 _GROWERS: Final = frozenset({"concatenate", "append", "hstack", "vstack", "column_stack", "concat", "insert"})
 _JOINERS: Final = _GROWERS | {"stack", "array", "asarray", "dstack", "device_put", "float32", "int32"}
 _MAKERS: Final = {"zeros": (0, "shape"), "ones": (0, "shape"), "empty": (0, "shape"), "full": (0, "shape"),
@@ -93,7 +94,18 @@ class Variation:
             return "a number computed at every turn"
         if name in _SAME_NUMBER or name.startswith(("math.", "numpy.float", "numpy.int")):
             return self._first(args, depth)
-        return ""
+        return "a number drawn at random" if self._draws(name, node) else ""
+
+    def _draws(self, name: str, node: ir.Call) -> bool:
+        """Whether a call gives one of many integers by chance."""
+        if not name and type(node.func) is ir.Attr:
+            obj = self.static(node.func.obj)
+            name = f"{obj.dotted}.{node.func.name}" if type(obj) is ExtInst else ""
+        if not name.startswith(("random.", "numpy.random.")) or name.rpartition(".")[2] not in _DRAWS:
+            return False
+        bounds = [self.number(arg.value) for arg in node.args]
+        known = [b for b in bounds if b is not None]
+        return len(known) < len(bounds) or not 1 <= len(known) <= 2 or known[-1] - sum(known[:-1]) > FEW
 
     def _is_data(self, node: Any) -> bool:
         """Whether an expression is an array that is computed anew at every turn."""
@@ -357,7 +369,7 @@ class Variation:
         high = affine.parse(hi, self._value)
         low = affine.parse(lo, self._value) if lo is not None else {}
         if high is None or low is None:
-            return False
+            return type(hi) is ir.Call and type(lo) in (type(None), ir.Const) and bool(self.scalar(hi, depth - 1))
         return bool(self._sum_changes(affine.minus(high, low), depth))
 
     def _value(self, name: str) -> Any:
@@ -394,6 +406,26 @@ class Variation:
             wanted = named.get(keyword, args[place] if place < len(args) else None)
             return "a shape that changes" if wanted is not None and self.scalar(wanted, depth - 1) else ""
         return self.shape(args[0], depth - 1) if name in _JOINERS and args else ""
+
+
+class Chance(Variation):
+    """Which expressions are others at every run of a function, by chance."""
+
+    def __init__(self, m: Machine, f: Frame, table: CodeTable) -> None:
+        super().__init__(m, f, table, ())
+
+    def _name(self, name: str, depth: int) -> str:
+        value = self._only(name)
+        return self.scalar(value, depth - 1) if value is not None else ""
+
+    def _named_shape(self, name: str, depth: int) -> str:
+        value = self._only(name)
+        return self.shape(value, depth - 1) if value is not None else ""
+
+    def _only(self, name: str) -> Any:
+        """What a name is bound to when it is bound once in the function."""
+        values = self.table.bound.get(name, ())
+        return values[0] if len(values) == 1 and type(values[0]) not in (ir.AugAssign, ir.FuncDef) else None
 
 
 def _is(name: str, node: Any) -> bool:
