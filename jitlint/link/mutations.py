@@ -10,7 +10,7 @@ from typing import Any, Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Mutation
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import NO_CONST, SETS, Inst, Map, Py, Seq, Tree, Value, alternatives
+from jitlint.infer.values import NO_CONST, SETS, Inst, Map, Py, Seq, Tree, Value, alternatives, const_of
 from jitlint.link import surroundings
 from jitlint.link.machine import Frame, Machine
 
@@ -101,10 +101,13 @@ def rebound(m: Machine, f: Frame, at: int, name: str, target: str) -> None:
     _record(m, f, at, target, "", name, level)
 
 
-def deleted(m: Machine, f: Frame, at: int, box: Value) -> None:
-    """An element or attribute was deleted."""
+def deleted(m: Machine, f: Frame, at: int, box: Value, index: Value | None = None) -> None:
+    """An element or attribute was deleted. A dict's element under a key made here is mostly one that was put there
+    for the time of the trace."""
     for alt in alternatives(box):
         a: Any = alt
+        if type(alt) is Map and index is not None and const_of(index) is NO_CONST:
+            continue
         known = type(alt) in (Map, Seq) or (type(alt) is Inst and a.cls.role not in LIBRARY_STATE)
         if known and a.level < f.world.floor:
             level = Confidence.POSSIBLE if is_guess(f, alt) else Confidence.CERTAIN

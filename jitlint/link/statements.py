@@ -409,7 +409,7 @@ def _del(m: Machine, f: Frame, node: ir.Del) -> bool:
             obj = expressions.evaluate(m, f, target.obj)
             index = expressions.evaluate(m, f, target.index)
             if f.world.floor:
-                mutations.deleted(m, f, target.at, obj)
+                mutations.deleted(m, f, target.at, obj, index)
             for alt in alternatives(obj):
                 if type(alt) is Arr and not alt.host:
                     m.emit(f, ArrayStore, target.at, alt, op="delitem")

@@ -52,7 +52,8 @@ def full(
             yield from source
         mark = f"{' ' * gutter} {style.paint('=', 'blue')}"
         if finding.related:
-            yield f"{mark} {style.paint('traced because:', 'bold')}"
+            heading = "see also:" if finding.ground == "eager" else "traced because:"
+            yield f"{mark} {style.paint(heading, 'bold')}"
             if show_path:
                 for step in finding.related:
                     yield f"{' ' * gutter}   {_step(step)}"
@@ -104,6 +105,8 @@ def _shortened(steps: Sequence[Related]) -> list[str]:
 
 def _note(finding: Finding) -> str:
     note = _GROUNDS.get(finding.ground, "")
+    if finding.ground == "eager" and finding.severity is not Severity.ERROR:
+        note = ""  # it does not fail: nothing has to be traced for it to be wrong
     if finding.confidence is Confidence.CERTAIN or not finding.ground:
         return note
     return f"{finding.confidence.value}: {note}" if note else f"{finding.confidence.value}, not certain"

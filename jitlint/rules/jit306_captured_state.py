@@ -15,8 +15,10 @@ RULE = Rule(
     explanation="""\
 Only the arguments of a traced function are its inputs. Whatever else it reads (a global, an attribute of `self`, an
 entry of a configuration dictionary, a variable of the enclosing function) is looked up while JAX traces and becomes a
-constant of the compiled program. Changing it afterwards has no effect until something makes JAX trace again, for
-example an argument of a new shape; then it takes effect all of a sudden.
+constant of the compiled program.
+
+Changing it afterwards has no effect until something makes JAX trace again, for example an argument of a new shape; then
+it takes effect all of a sudden.
 """,
     instead="""\
 Pass what changes as an argument:

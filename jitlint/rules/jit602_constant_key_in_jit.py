@@ -14,8 +14,9 @@ RULE = Rule(
     summary="PRNG key made from a constant inside a traced function",
     explanation="""\
 A key made from a constant seed is the same key at every call, so the function draws the same numbers each time it is
-called; under `jax.jit` they are part of the compiled program. That is right for a fixed projection or a test, and a
-mistake where fresh noise is meant.
+called; under `jax.jit` they are part of the compiled program.
+
+That is right for a fixed projection or a test, and a mistake where fresh noise is meant.
 """,
     instead="""\
 Take the key as an argument, and let the caller split it:
