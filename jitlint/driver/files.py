@@ -90,6 +90,18 @@ def find_files(
 
 def _walk(directory: str, ignores: list[_Ignore], found: Found) -> Iterator[str]:
     """Python files below ``directory``: its own first, then those of its subdirectories, by name."""
+    waiting = [(directory, ignores)]
+    while waiting:  # not by recursion: directories may be nested deeper than calls
+        directory, ignores = waiting.pop()
+        below: list[tuple[str, list[_Ignore]]] = []
+        yield from _look_into(directory, ignores, found, below)
+        waiting.extend(reversed(below))
+
+
+def _look_into(
+    directory: str, ignores: list[_Ignore], found: Found, below: list[tuple[str, list[_Ignore]]]
+) -> Iterator[str]:
+    """The Python files of one directory. below: gets its subdirectories and the patterns that hold there."""
     try:
         with os.scandir(directory) as iterator:
             entries = sorted(iterator, key=lambda entry: entry.name)
@@ -100,17 +112,14 @@ def _walk(directory: str, ignores: list[_Ignore], found: Found) -> Iterator[str]
     if ".gitignore" in names:
         own = _read_gitignore(directory)
         ignores = [*ignores, own] if own else ignores
-    below: list[str] = []
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             if _is_skipped(entry.name) or _ignored(entry.path, True, ignores):
                 continue
-            below.append(entry.path)
+            if not os.path.exists(os.path.join(entry.path, "pyvenv.cfg")):
+                below.append((entry.path, ignores))
         elif entry.name.endswith(".py") and _is_source(entry) and not _ignored(entry.path, False, ignores):
             yield entry.path
-    for path in below:
-        if not os.path.exists(os.path.join(path, "pyvenv.cfg")):
-            yield from _walk(path, ignores, found)
 
 
 def _is_skipped(name: str) -> bool:

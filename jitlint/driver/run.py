@@ -161,7 +161,7 @@ class _Run:
         if kept is None:
             kept = compute()
             with self._clock.phase("cache"):
-                if self._complete:
+                if self._complete and not workspace.lost:
                     workspace.cache.keep_run(key, kept)
         workspace.cache.save_index()
         kept.statistics.cached = hit
@@ -202,6 +202,8 @@ class _Run:
             ]
         with self._clock.phase("spans"):
             positions = self._locate(origins(found, paths))
+            lost = self._workspace.lost
+            found = [verdict for verdict in found if paths[verdict.event.place.module] not in lost]
         with self._clock.phase("judge"):
             looked_at = [path for path in self._workspace.relevant if path in set(self._workspace.named)]
             judged = judge(findings(found, paths, positions, self._text), looked_at, self._text)
@@ -226,6 +228,7 @@ class _Run:
                     needed.setdefault(paths[step.module], set()).add(step.at)
         with self._clock.phase("spans"):
             positions = self._locate(needed)
+            functions = [each for each in functions if paths[each.module] not in self._workspace.lost]
 
         def line(module: str, at: int) -> int:
             return positions.span(paths[module], at).line
@@ -317,6 +320,11 @@ class _Run:
         """What could not be analysed, of what was asked for."""
         named = set(self._workspace.named)
         problems = [_problem("JIT002", path, why, 1, 1) for path, why in self._workspace.failures]
+        problems += [
+            _problem("JIT002", path, f"cannot read the file: {why}", 1, 1)
+            for path, why in self._workspace.lost.items()
+            if path in named and path not in lowered.problems
+        ]
         problems += [
             _problem(problem.code, path, problem.message, problem.line, problem.column)
             for path, problem in lowered.problems.items()

@@ -7,6 +7,7 @@ connected with them by imports, in either direction. On an unchanged tree nothin
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -14,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jitlint.base.config import Settings
-from jitlint.driver.cache import Cache, FileEntry, cache_directory, entry_for
+from jitlint.driver.cache import Cache, FileEntry, cache_directory, digest, entry_for
 from jitlint.driver.files import find_files
 from jitlint.driver.fingerprint import parser_fingerprint, tool_fingerprint
 from jitlint.driver.project import Layout, module_names, project_root
@@ -27,6 +28,7 @@ class Workspace:
 
     root: the project's top. named: files asked for, in order. entries: every readable file, context included.
     names: dotted module names. relevant: what has to be analysed, in a fixed order. failures: (path, why).
+    lost: files that vanished or changed after the run had looked at them, and why they cannot be read.
     """
 
     root: str
@@ -38,6 +40,7 @@ class Workspace:
     relevant: list[str] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)
     contents: dict[str, bytes] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
 
     @property
     def lines(self) -> int:
@@ -45,11 +48,21 @@ class Workspace:
         return sum(entry.scan.lines for path in self.named if (entry := self.entries.get(path)))
 
     def content(self, path: str) -> bytes:
-        """The bytes of a file of the run. Raises OSError if it has become unreadable."""
+        """The bytes of a file of the run. Raises OSError if it has become unreadable or is another one by now."""
         data = self.contents.get(path)
-        if data is None:
+        if data is not None:
+            return data
+        entry = self.entries.get(path)
+        try:
             with open(path, "rb") as stream:
-                data = self.contents[path] = stream.read()
+                data = stream.read()
+            if entry is not None and digest(data) != entry.digest:
+                raise OSError(errno.ESTALE, "it changed during the run")
+        except OSError as error:
+            if entry is not None:
+                self.lost[path] = error.strerror or str(error)
+            raise
+        self.contents[path] = data
         return data
 
 

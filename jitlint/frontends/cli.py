@@ -152,8 +152,23 @@ def completion(shell: str) -> int:
     return OK
 
 
+def _has_surroundings() -> bool:
+    """Whether there is a working directory. Streams that were closed before the start become empty ones."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  open until the end
+    try:
+        os.getcwd()
+    except OSError as error:
+        complain(f"the working directory cannot be used: {error.strerror or error}")
+        return False
+    return True
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code. Never raises for bad input."""
+    if not _has_surroundings():
+        return FAILED
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:  # names and source may hold what the terminal cannot show
@@ -167,7 +182,9 @@ def main(arguments: list[str] | None = None) -> int:
         complain("interrupted")
     except (ConfigError, AnalysisError) as error:
         complain(str(error))
-    except ReaderGone:
+    except ReaderGone as gone:
+        if gone.args:
+            complain(str(gone))
         # Python flushes standard output once more at exit; let that go nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except Exception as error:

@@ -37,7 +37,10 @@ COLOR = click.option(
 
 
 class ReaderGone(Exception):
-    """Whoever reads our output has closed it. Not an OSError, which click would answer with exit code 1."""
+    """Nobody reads our output any more: it was closed, or (then the exception says so) it cannot be written.
+
+    Not an OSError, which click would answer with exit code 1.
+    """
 
 
 class Texts:
@@ -88,6 +91,8 @@ def print_lines(lines: Iterable[str], stream: TextIO | None = None) -> None:
         target.flush()
     except BrokenPipeError:
         raise ReaderGone from None
+    except OSError as error:
+        raise ReaderGone(f"the output cannot be written: {error.strerror or error}") from None
 
 
 def print_statistics(findings: list[Finding], statistics: Statistics, to_error: bool) -> None:
