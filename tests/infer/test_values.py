@@ -245,7 +245,6 @@ def test_equal_structures_have_equal_keys(a: Value) -> None:
         (Partial(Ext("f"), [INT], {}), Partial(Ext("f"), [], {"n": INT})),
         (join(INT, NONE), INT),
     ],
-    ids=repr,
 )
 def test_different_values_have_different_keys(a: Value, b: Value) -> None:
     assert freeze(a) != freeze(b)
@@ -308,7 +307,6 @@ def test_a_value_that_grows_takes_in_the_alternatives_it_covers() -> None:
         (Map({"a": INT}), Map({"b": STR}), Map({"a": INT, "b": STR})),
         (Map({}, INT), Map({}, py(1)), Map({}, INT)),
     ],
-    ids=repr,
 )
 def test_what_two_of_a_kind_become(a: Value, b: Value, expected: Value) -> None:
     assert freeze(join(a, b)) == freeze(expected)
@@ -328,7 +326,6 @@ def test_what_two_of_a_kind_become(a: Value, b: Value, expected: Value) -> None:
         (Inst(CLASSES[0], {}), Inst(CLASSES[1], {})),
         (Ext("jax.jit"), Ext("jax.vmap")),
     ],
-    ids=repr,
 )
 def test_what_stays_apart(a: Value, b: Value) -> None:
     assert alternatives(join(a, b)) == (a, b)
