@@ -337,6 +337,9 @@ class _Run:
             for path, name in self._workspace.names.items()
             if path in named and (why := analysis.failures.get(name)) is not None
         ]
+        if (why := analysis.failures.get("")) is not None:
+            message = f"internal error while analysing all files together, please report it ({why})"
+            problems.append(_problem("JIT003", self._workspace.root, message, 1, 1))
         return sorted(problems, key=lambda problem: problem.sort_key)
 
     # ------------------------------------------------------------ paths

@@ -25,10 +25,9 @@ _ARRAYS: Final = ("jax.numpy.", "numpy.", "jax.random.")
 
 def elements(info: ModuleInfo, name: str) -> int:
     """The number of elements of the array in a module's variable; 0 when it is not known."""
-    bound: list[Any] = [node for node in info.tree.body if _binds(node, name)]
-    if len(bound) != 1 or type(bound[0].value) is not ir.Call:
-        return 0
-    return _made(info, bound[0].value)
+    bound = [node for node in info.tree.body if _binds(node, name)]
+    made = getattr(bound[0], "value", None) if len(bound) == 1 else None  # a loop binds names as well
+    return _made(info, made) if type(made) is ir.Call else 0
 
 
 def _binds(node: Any, name: str) -> bool:

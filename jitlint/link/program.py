@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from jitlint.base.diagnostic import Confidence
@@ -45,7 +46,7 @@ class Analysis:
     """What the analysis found.
 
     jit_sites: places that stage a function; jit_sites_resolved: those whose function is known. failures: modules
-    in which the analysis itself failed, with the reason.
+    in which the analysis itself failed, with the reason; "" stands for what looks at all of them together.
     """
 
     events: list[AnyEvent]
@@ -64,22 +65,25 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
         _add(m, item)
     for info in list(m.modules.values()):
         module_runner.run(m, info)
-    roots.run_cold(m)
-    roots.run_sites(m)
-    roots.run_declared(m, options.traced)
-    roots.run_handed(m)
-    roots.run_flatteners(m)
-    roots.run_roles(m)
-    likely.run_likely(m)
-    if options.include_possible:
-        roots.run_possible(m)
-    roots.run_sites(m)
-    compilation.finish(m)
-    rows.finish(m)
-    captures_judge.judge(m)
-    _removed(m)
-    donation.check(m)
-    timing.check(m)
+    phases: list[Callable[[Machine], object]] = [
+        roots.run_cold,
+        roots.run_sites,
+        lambda machine: roots.run_declared(machine, options.traced),
+        roots.run_handed,
+        roots.run_flatteners,
+        roots.run_roles,
+        likely.run_likely,
+        *([roots.run_possible] if options.include_possible else []),
+        roots.run_sites,
+        compilation.finish,
+        rows.finish,
+        captures_judge.judge,
+        _removed,
+        donation.check,
+        timing.check,
+    ]
+    for phase in phases:
+        _contain(m, phase)
     return Analysis(
         list(m.events.values()),
         _traced(m),
@@ -88,6 +92,16 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
         {"activations": m.activations, "functions": len(m.functions), "events": len(m.events)},
         m.failures,
     )
+
+
+def _contain(m: Machine, phase: Callable[[Machine], object]) -> None:
+    """Run one phase; an internal error there costs what the phase would have added, not the whole analysis."""
+    try:
+        phase(m)
+    except Exception as error:
+        if os.environ.get("JITLINT_DEBUG"):
+            raise
+        m.failures.setdefault("", f"{type(error).__name__}: {error}")
 
 
 def _add(m: Machine, item: ModuleInput) -> None:

@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 import jitlint.link.program
+import jitlint.link.timing
 from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Confidence
 from jitlint.base.result import AnalysisError, CheckResult
 from jitlint.driver import run
 from jitlint.driver.deep import on_deep_stack
+from jitlint.link.machine import Machine
 from jitlint.link.program import Analysis, ModuleInput, Options
 from tests.conftest import Write
 
@@ -224,6 +226,22 @@ def test_a_mistake_in_the_analysis_is_reported_as_such(
     project({"a.py": BRANCH})
     with pytest.raises(AnalysisError, match="KeyError: 'lost'"):
         _check()
+
+
+def test_a_mistake_in_one_phase_costs_only_that_phase(
+    project: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(machine: Machine) -> None:
+        raise KeyError("lost")
+
+    monkeypatch.delenv("JITLINT_DEBUG", raising=False)
+    monkeypatch.setattr(jitlint.link.timing, "check", fail)
+    project({"a.py": BRANCH})
+    result = _check()
+    assert _lines(result) == ["a.py:6:8 JIT101"]
+    (problem,) = result.problems
+    assert (problem.path, problem.code) == (".", "JIT003")
+    assert "all files together, please report it (KeyError: 'lost')" in problem.message
 
 
 def test_deep_recursion_has_room() -> None:

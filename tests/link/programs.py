@@ -20,11 +20,15 @@ _MODULES = {name.rpartition(".")[0] for name in FUNCTIONS if "." in name}
 PRELUDE = (
     f"import {', '.join(sorted(_MODULES))}"
     + """
-import contextlib, enum, typing
+import contextlib, enum, logging, time, typing
+import equinox as eqx
+import flax.linen as nn
 import jax
+import optax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from flax import nnx
+from jax import lax, random
 
 
 class Point(typing.NamedTuple):
@@ -51,12 +55,20 @@ class Plain:
 xs = [1, 2]
 d = {"a": 1}
 obj = Plain()
+table = np.zeros((4096, 4096))
+count = 0
+k = random.key(0)
+stream = iter(xs)
+step = jax.jit(lambda x, y, *xs: (x, y), donate_argnums=(0,))
 
 """
 )
 
 NAMES = "x y n xs d a b obj".split()
-LOADED = [*NAMES, *"x y x y f g Point Pair(x,y) Point(x,y) Plain(x) self undefined".split()]
+LOADED = [
+    *NAMES,
+    *"x y x y f g k step table count Point Pair(x,y) Point(x,y) Plain(x) self undefined".split(),
+]
 CONSTANTS = """0 1 -1 2 64 10**40 1e400 1.5 2j True None ... "a" "%s{}" b"b" """.split()
 OPERATORS = "+ - * / // % ** @ << >> & | ^".split()
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "is", "is not", "in", "not in")
@@ -156,6 +168,56 @@ STATEMENTS = (
     "@<decorator>\ndef <name>(x, n=<c>):<B><name>(<args>)",
     "class <name>(<base>):\n    p: int = <e>\n    def <special>(self, *a):<C><v> = <name>(<args>)",
     "@<decorator>\nclass <name>(<base>):\n    p: jax.Array\n    q: int = <e>\n    def m(self, x):<C><v> = <name>(<args>).<attribute>",
+)
+
+# What more than one statement makes right or wrong: keys, donated buffers, effects, captures, clocks, compilation.
+DOMAINS = (
+    "k, <v> = random.split(k)",
+    "<v> = random.split(<k>, <n>)",
+    "k, *<v> = random.split(<k>)",
+    "<v> = random.<draw>(<k>, <e>)",
+    "<v> = [random.<draw>(k, <e>) for k in random.split(<k>, <n>)]",
+    "<v> = random.fold_in(<k>, <l>)",
+    "<v> = jax.vmap(random.<draw>)(random.split(<k>, <n>))",
+    "for k in random.split(<k>, <n>):<B>",
+    "for i in range(<n>):\n    k, <v> = random.split(k)\n    <v> = random.<draw>(<k>)",
+    "rngs = nnx.Rngs(<n>, dropout=<k>)\n<v> = random.<draw>(rngs.<attribute>())",
+    "k = jax.random.<maker>(<e>)",
+    "step = jax.jit(<f>, donate_argnums=<n>)",
+    "step = jax.jit(<f>, donate_argnames=<e>, static_argnums=<e>)",
+    "<v> = step(<l>, <e>)",
+    "<v>, <v> = step(<l>, <l>)",
+    "<l>.<attribute> = step(<l>.<attribute>, <l>)",
+    "for <v> in <e>:\n    <v> = step(<l>, <l>)\n    <e>",
+    "while <e>:\n    <v>, <v> = step(<l>, <l>)\n    if <e>:\n        break",
+    "try:\n    step(<l>)\nfinally:\n    <e>",
+    "<v> = lax.scan(step, <l>, <e>)",
+    "count += <e>",
+    "print(<l>, <e>)",
+    "logging.info('%s', <l>)",
+    "open(<e>).write(<e>)",
+    "xs.append(<l>)",
+    "obj.a = <l>",
+    "<l>.shared.append(<l>)",
+    "<v> = next(stream)",
+    "<v> = np.random.<draw>(<e>)",
+    "with open(<e>) as <v>:<B>",
+    "table[<n>] = <e>",
+    "<v> = table @ <l>",
+    "<v> = jnp.asarray(table)",
+    "def inner(x):\n    return x + table[<n>] + <l>\n<v> = jax.jit(inner)(<l>)",
+    "class C(<module>):\n    w: object = None\n    def __call__(self, x):<C><v> = C(<args>)(<l>)",
+    "start = time.<clock>()\n<v> = step(<l>, <l>)\n<v> = time.<clock>() - start",
+    "start = time.<clock>()\nfor <v> in range(<n>):\n    <v> = step(<l>)\n<l>.block_until_ready()\nprint(time.<clock>() - start)",
+    "<v> = jax.block_until_ready(<e>)",
+    "for <v> in <e>:\n    <v> = jax.jit(<f>)(<e>)",
+    "for <v> in range(<n>):\n    <v> = jax.jit(lambda x: x + <l>, static_argnums=<e>)(<l>, <v>)",
+    "for <v> in range(<n>):\n    @jax.jit\n    def inner(x, n=<v>):<C>    <v> = inner(<l>[:<v>])",
+    "<v> = [jax.jit(<f>) for <v> in <e>]",
+    "<v> = jax.grad(jax.jit(<f>), argnums=<n>)(<l>, <l>)",
+    "<v> = <f>",
+    "f = jax.jit(f)",
+    "<v>, opt = optax.adam(<n>).update(<l>, <l>)",
 )
 
 SIMPLE = tuple(form for form in STATEMENTS if "\n" not in form and not form.endswith("<B>"))
@@ -259,7 +321,10 @@ class Writer:
         return "".join(f"{indent}{line}\n" for text in lines for line in text.splitlines())
 
     def _statement(self, depth: int) -> str:
-        forms = RARE if self._rng.random() < 0.07 else STATEMENTS if depth > 0 else SIMPLE
+        chance = self._rng.random()
+        forms = RARE if chance < 0.07 else STATEMENTS if depth > 0 else SIMPLE
+        if chance > 0.7 and depth > 0:
+            forms = DOMAINS
         return self._fill(self._rng.choice(forms), depth)
 
     def _fill(self, template: str, depth: int) -> str:
@@ -291,6 +356,12 @@ _WORDS = {
     "l": LOADED,
     "f": ("f", "g", "jnp.sum", "lambda *a: a", "lambda c, x: (c, x)"),
     "c": CONSTANTS,
+    "n": ("0", "1", "2", "-1", "(0, 1)", "n", "len(xs)"),
+    "k": ("k", "k", "k", "x", "random.key(0)", "random.fold_in(k, n)"),
+    "draw": ("normal", "uniform", "permutation", "categorical", "bernoulli", "choice", "bits", "split"),
+    "maker": ("key", "PRNGKey", "wrap_key_data", "clone", "key_data"),
+    "clock": ("time", "perf_counter", "monotonic"),
+    "module": ("eqx.Module", "nn.Module", "nnx.Module", "Plain"),
     "op": OPERATORS,
     "cmp": COMPARISONS,
     "method": METHODS,

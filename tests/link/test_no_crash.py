@@ -42,6 +42,10 @@ def test_no_program_breaks_the_analysis(rng: random.Random) -> None:
 ODD = {
     "object called through itself": "class A:\n    pass\n\n\nA.__call__ = A()\na = A()\na()\n",
     "the same in a function": "def f():\n    class A:\n        pass\n\n    A.__call__ = A()\n    A()()\n",
+    "large array that a loop binds": (
+        "import jax\nfor table in [jax.numpy.zeros(9)]:\n    pass\n\n\n"
+        "@jax.jit\ndef f(x):\n    return x + table\n\n\nf(1)\n"
+    ),
     "class method of an unknown receiver": (
         "class A:\n    @classmethod\n    def m(cls): pass\n\n\n"
         "class B(A):\n    def f(self):\n        return super().m()\n\n\nB.f(open('x'))\n"
