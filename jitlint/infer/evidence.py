@@ -12,7 +12,7 @@ from typing import Any
 
 from jitlint.catalogue.load import catalogue
 from jitlint.infer.program import FuncInfo
-from jitlint.syntax import ir
+from jitlint.syntax import children, ir
 
 ARRAY_ATTRIBUTES = frozenset(
     "shape ndim dtype at T mT astype reshape sum mean max min prod std var any all ravel flatten transpose squeeze dot "
@@ -68,7 +68,7 @@ class _Collector:
 
     def walk(self, root: Any) -> None:
         """Look at every node under ``root``, in no particular order."""
-        for node in ir.below(root):
+        for node in children.below(root):
             look = _LOOKS.get(type(node))
             if look is not None:
                 look(self, node)

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from jitlint.infer.program import ModuleInfo
-from jitlint.syntax import ir
+from jitlint.syntax import children, ir
 
 LOOPS: Final = (ir.For, ir.While)
 _BLOCKS: Final = ("body", "orelse", "final")
@@ -220,12 +220,12 @@ class CodeTable:
 
 
 def _names(node: Any) -> set[str]:
-    return {part.id for part in ir.below(node) if isinstance(part, ir.Name)}
+    return {part.id for part in children.below(node) if isinstance(part, ir.Name)}
 
 
 def _inner(module: ModuleInfo, node: Any) -> set[str]:
     found: set[str] = set()
-    for part in ir.below(node):
+    for part in children.below(node):
         if isinstance(part, (ir.Lambda, ir.FuncDef)):
             found |= names_below(module, part.function)
     return found

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jitlint.infer.program import FuncInfo, ModuleInfo
-from jitlint.syntax import ir
+from jitlint.syntax import children, ir
 
 
 def nodes(root: Any) -> Iterator[Any]:
@@ -18,7 +18,7 @@ def nodes(root: Any) -> Iterator[Any]:
             stack.extend(reversed(node))
         elif node is not None:
             yield node
-            stack.extend([getattr(node, name) for name in reversed(ir.PARTS[node.__class__])])
+            stack.extend([getattr(node, name) for name in reversed(children.PARTS[node.__class__])])
 
 
 def inner_functions(module: ModuleInfo, root: Any) -> Iterator[FuncInfo]:

@@ -27,7 +27,7 @@ from jitlint.infer.values import (
 from jitlint.link import key_libraries, keys
 from jitlint.link.kinds import mro
 from jitlint.link.machine import Machine
-from jitlint.syntax import ir
+from jitlint.syntax import children, ir
 
 SEEDS = frozenset({"isinstance", "int", "str", "PRNGKey", "key", "hash", "len", "issubclass"})
 """Callees whose argument is perhaps no key yet."""
@@ -90,7 +90,7 @@ class _Scan:
 
     def walk(self, root: Any, names: set[str]) -> None:
         """Look at every call under ``root``, nested functions included, where ``names`` are the parameters."""
-        for node in ir.below(root):
+        for node in children.below(root):
             kind = type(node)
             if kind is ir.Call:
                 self._call(node, names)  # type: ignore[arg-type]

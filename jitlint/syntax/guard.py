@@ -25,6 +25,8 @@ MAX_TOKENS = 750_000
 # of the tree from the module down to the deepest expression. Handwritten code stays below 60.
 MAX_DEPTH = 200
 MAX_BRACKETS = 100
+# In a pattern of a match statement: the time that libcst takes doubles with each level.
+MAX_PATTERN = 8
 # Strings concatenated by juxtaposition.
 MAX_STRINGS = 1000
 
@@ -32,6 +34,10 @@ _BRACKET = re.compile(LITERAL.pattern + r"|[()\[\]{}]", re.DOTALL)
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _CONTINUATION = re.compile(r"\\\r?\n")
 _DEEP_INDENT = re.compile(r"[\r\n][ \t\f]{90}")
+_CASE = re.compile(r"^[ \t\f]*case\b", re.MULTILINE)
+_IN_CASE = re.compile(
+    LITERAL.pattern + r"|^(?P<case>[ \t\f]*case\b)|\bif\b|[()\[\]{}:\n]", re.DOTALL | re.MULTILINE
+)
 _INNERMOST = re.compile(rb"\(([^()]*)\)")
 
 # The alphabet of the bound: ``(``, ``)``, ``,``, newline, ``o`` (an operator, a dot, a closed bracket), ``q`` (a string).
@@ -53,6 +59,10 @@ def guard(text: str) -> SyntaxProblem | None:
     code = LITERAL.sub(_literal, text)
     if len(code) > MAX_TOKENS and sum(1 for _ in _TOKEN.finditer(code)) > MAX_TOKENS:
         return SyntaxProblem(TOO_COMPLEX, f"too large to be analysed (over {MAX_TOKENS:,} tokens)")
+    deep = _deep_pattern(text) if _CASE.search(code) else None
+    if deep is not None:
+        message = f"too complex to be analysed (pattern nested more than {MAX_PATTERN} levels deep)"
+        return SyntaxProblem(TOO_COMPLEX, message, *deep)
     verdict = _bound(text, code)
     if verdict is None:
         return None
@@ -121,6 +131,31 @@ def _bound(text: str, code: str) -> str | None:
     return None
 
 
+def _deep_pattern(text: str) -> tuple[int, int] | None:
+    """Line and column of the first bracket that lies too deep in a pattern."""
+    depth = 0
+    pattern = False
+    deep: tuple[int, int] | None = None
+    for match in _IN_CASE.finditer(text):
+        token = match[0]
+        if token in "([{":
+            depth += 1
+            if pattern and depth > MAX_PATTERN and deep is None:
+                deep = _place(text, match.start())
+        elif token in ")]}":
+            depth -= 1
+        elif depth <= 0:
+            if pattern and deep is not None and token in (":", "if"):
+                return deep
+            pattern, deep, depth = match["case"] is not None, None, 0
+    return None
+
+
+def _place(text: str, offset: int) -> tuple[int, int]:
+    """Line and column of an offset."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
 def _first_deep_bracket(text: str) -> tuple[int, int]:
     """Line and column of the first bracket beyond the limit (the start of the text when there is none)."""
     depth = 0
@@ -129,8 +164,7 @@ def _first_deep_bracket(text: str) -> tuple[int, int]:
         if bracket in "([{":
             depth += 1
             if depth > MAX_BRACKETS:
-                offset = match.start()
-                return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+                return _place(text, match.start())
         elif bracket in ")]}":
             depth -= 1
     return 1, 1
