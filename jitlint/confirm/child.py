@@ -18,8 +18,8 @@ from jitlint.driver.registry import rules
 _CALLS = 3
 
 
-def run_task(task: Task, send: Callable[[Message], None]) -> None:
-    """Make every call, telling ``send`` before and after each."""
+def run_task(task: Task, send: Callable[[Message], None], shut_in: bool) -> None:
+    """Make every call, telling ``send`` before and after each. ``shut_in``: see `Done`."""
     sys.argv = [task.entry]
     loader = Loader(task)
     loader.used.add(task.entry)
@@ -37,7 +37,7 @@ def run_task(task: Task, send: Callable[[Message], None]) -> None:
         )
         confirmed |= {result.number for result in seen.results if result.status == "confirmed"}
         send(seen)
-    send(Done({path: digest for path in sorted(loader.used) if (digest := _digest(path))}))
+    send(Done({path: digest for path in sorted(loader.used) if (digest := _digest(path))}, shut_in))
 
 
 def _digest(path: str) -> str:
@@ -57,6 +57,9 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Tas
     loader.loads = 0
     watch = {(flag.path, flag.line): frozenset(flag.names) for flag in flags}
     once = Runs(runner(loader, call, 1), loader.is_project, watch)
+    results = [judge(flag, once) for flag in flags]
+    if results and all(result.status == "confirmed" for result in results):
+        return Seen(number, results, _words(call, task))
     jitted = once.jitted
     strays = _stray(jitted, task.flags)
     problem = ""
@@ -70,7 +73,6 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Tas
                 "",
                 f"the run ended before, at line {where[1]} of {os.path.basename(where[0])}: {problem}",
             )
-    results = [judge(flag, once) for flag in flags]
     open_flags = [flag for flag, result in zip(flags, results) if _may_need_more(flag, result)]
     if open_flags and call.target not in ("", "__main__"):
         several = Runs(runner(loader, call, _CALLS), loader.is_project, watch)

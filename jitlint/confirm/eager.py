@@ -11,6 +11,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Callable, Collection, Iterator
+from types import FunctionType, ModuleType
 from typing import Any
 
 import jax
@@ -29,18 +30,40 @@ _CONTROL_FLOW = {
 @contextlib.contextmanager
 def without_jit() -> Iterator[None]:
     """Neither jit nor control flow is compiled inside. Functions that were jitted before get numbers as they are."""
-    jit = jax.jit
-    originals = {name: getattr(jax.lax, name) for name in _CONTROL_FLOW}
+    replaced: list[tuple[ModuleType, str, Any]] = [
+        (jax, "jit", functools.partial(_lifting_jit, jax.jit)),
+        *(
+            (jax.lax, name, _lifting_call(getattr(jax.lax, name), part))
+            for name, part in _CONTROL_FLOW.items()
+        ),
+        *((jax.random, name, _compiled(function)) for name, function in _draws()),
+    ]
+    originals = [getattr(module, name) for module, name, _ in replaced]
     try:
-        jax.jit = functools.partial(_lifting_jit, jit)
-        for name, original in originals.items():
-            setattr(jax.lax, name, _lifting_call(original, _CONTROL_FLOW[name]))
+        for module, name, replacement in replaced:
+            setattr(module, name, replacement)
         with jax.disable_jit():
             yield
     finally:
-        jax.jit = jit
-        for name, original in originals.items():
-            setattr(jax.lax, name, original)
+        for (module, name, _), original in zip(replaced, originals):
+            setattr(module, name, original)
+
+
+def _draws() -> list[tuple[str, FunctionType]]:
+    """The functions of jax.random: none runs code of the user's."""
+    public = ((name, value) for name, value in vars(jax.random).items() if not name.startswith("_"))
+    return [(name, value) for name, value in public if isinstance(value, FunctionType)]
+
+
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As JAX compiles it: what a draw consists of is hundreds of operations, which take long one by one."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with jax.disable_jit(False):
+            return function(*args, **kwargs)
+
+    return call
 
 
 def _is_number(value: Any) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from jitlint.base.config import Settings
+from jitlint.base.diagnostic import Finding
 from jitlint.base.result import CheckResult
 from jitlint.base.text import display_path
 from jitlint.confirm.memory import Memory
@@ -18,7 +19,15 @@ from jitlint.confirm.plan import Planner, flag_for
 from jitlint.confirm.pool import Answer, run_tasks
 from jitlint.confirm.protocol import Task
 from jitlint.confirm.reach import Sources
-from jitlint.confirm.verdict import Collected, Confirmation, Missed, collect, verdict
+from jitlint.confirm.verdict import (
+    Collected,
+    Confirmation,
+    Missed,
+    Recorded,
+    Verdict,
+    collect,
+    verdict,
+)
 from jitlint.driver.files import find_files
 from jitlint.driver.project import project_root
 from jitlint.driver.run import check
@@ -38,12 +47,14 @@ class Options:
 
 @dataclass(slots=True)
 class ConfirmResult:
-    """confirmations: one per finding, in their order. missed: only if asked for. calls: how many were made."""
+    """confirmations: one per finding, in their order. missed: only if asked for. calls: how many were made. shut_in:
+    the system kept what ran away from the network and from other processes."""
 
     check: CheckResult
     confirmations: list[Confirmation] = field(default_factory=list)
     missed: list[Missed] = field(default_factory=list)
     calls: int = 0
+    shut_in: bool = True
 
 
 def confirm(
@@ -51,11 +62,13 @@ def confirm(
     settings: Settings,
     options: Options,
     progress: Callable[[int, int], None] | None = None,
+    recorded: Callable[[Sequence[Finding]], Recorded] | None = None,
 ) -> ConfirmResult:
     """Check the paths and prove every finding by running it. Executes the code at the paths.
 
-    ``progress`` is told how many tasks are done and how many there are. Raises what `check` raises, and ConfigError
-    if JAX cannot be imported.
+    ``progress`` is told how many tasks are done and how many there are. ``recorded`` says what an earlier run of the
+    user's showed; what that has settled is not run again. Raises what `check` raises, and ConfigError if JAX cannot be
+    imported.
     """
     result = ConfirmResult(check(paths, settings, jobs=options.jobs, use_cache=options.use_cache))
     root = os.path.realpath(project_root(paths))
@@ -70,26 +83,27 @@ def confirm(
         number: flag_for(number, finding, os.path.realpath(finding.path), sources)
         for number, finding in findings.items()
     }
-    planner = Planner(sources, options.seconds, options.memory)
+    earlier = recorded(result.check.findings) if recorded is not None else Recorded({})
+    planner = Planner(sources, options.seconds, options.memory, earlier.signatures)
     memory = Memory(root, options.use_cache)
     collected: dict[int, Collected] = {number: Collected() for number in findings}
     run = _Runner(memory, options, progress)
 
     if options.missed:
-        tasks = planner.everything(flags.values())
-        answers = run(tasks)
-        result.missed = _missed(answers)
-        result.calls += sum(len(answer.calls) for answer in answers)
-    answers = run(planner.drive({number: (findings[number], flags[number]) for number in findings}))
-    result.calls += sum(len(answer.calls) for answer in answers)
-    collect(answers, collected)
-
-    left = {number for number in findings if not collected[number].is_confirmed}
-    answers = run(planner.search({n: (findings[n], flags[n]) for n in sorted(left)}))
-    result.calls += sum(len(answer.calls) for answer in answers)
-    collect(answers, collected)
+        result.missed = _missed(run(planner.everything(flags.values())))
+    still_open = {n: (findings[n], flags[n]) for n in findings if n not in earlier.words}
+    collect(run(planner.drive(still_open)), collected)
+    left = {number: pair for number, pair in still_open.items() if not collected[number].is_confirmed}
+    unloaded = {number for number in left if collected[number].is_unloaded}
+    collect(run(planner.search(left, unloaded)), collected)
     memory.save()
-    result.confirmations = [verdict(finding, collected[number]) for number, finding in findings.items()]
+    result.calls, result.shut_in = run.calls, run.shut_in
+    for number, finding in findings.items():
+        if number in earlier.words:
+            word, said = earlier.words[number]
+            result.confirmations.append(Confirmation(finding, Verdict(word), said, earlier.run))
+        else:
+            result.confirmations.append(verdict(finding, collected[number]))
     return result
 
 
@@ -98,12 +112,14 @@ def _files(paths: Sequence[str], settings: Settings) -> list[str]:
 
 
 class _Runner:
-    """Runs tasks that are not remembered."""
+    """Runs tasks that are not remembered. calls: how many were made, or remembered. shut_in: see `ConfirmResult`."""
 
     def __init__(self, memory: Memory, options: Options, progress: Callable[[int, int], None] | None) -> None:
         self._memory = memory
         self._options = options
         self._progress = progress
+        self.calls = 0
+        self.shut_in = True
 
     def __call__(self, tasks: Sequence[Task]) -> list[Answer]:
         known = {index: answer for index, task in enumerate(tasks) if (answer := self._memory.find(task))}
@@ -120,6 +136,8 @@ class _Runner:
         answers = [known[index] if index in known else next(fresh) for index in range(len(tasks))]
         for answer in answers:
             self._memory.keep(answer)
+            self.calls += len(answer.calls)
+            self.shut_in = self.shut_in and answer.shut_in
         return answers
 
 

@@ -27,6 +27,9 @@ _DTYPES = {
     "c64": "complex64", "c128": "complex128", "bool": "bool",
 }  # fmt: skip
 _SCALAR = re.compile(r"(?<=\w)\[\s*\]")
+# One argument of a recorded call: the next one begins with a name and an equals sign.
+_RECORDED = re.compile(r"(\w+)=((?:(?!, \w+=).)+)")
+_SHAPE = re.compile(r"(?P<dtype>\w+)\[(?P<shape>[\d,]*)\]~?")
 _KEY_NAME = re.compile(r"(^|_)(key|keys|rng|rngs|prng|prng_key|seed_key)\d*$")
 _COUNT_NAME = re.compile(
     r"^(n|m|k|num|size|steps|length|depth|width|dim|ndim|count|iterations?|iters?|epochs?|order|degree)$"
@@ -150,6 +153,33 @@ def parse_example(text: str, module: Any) -> tuple[list[Guess], dict[str, Guess]
     return [_parsed(argument, module) for argument in call.args], named
 
 
+def parse_recorded(text: str) -> dict[str, Guess]:
+    """The arguments of a recorded call, ``x=f32[2,3], n=4``, as far as they can be made again."""
+    found = {}
+    for name, shown in _RECORDED.findall(text):
+        guess = _recorded(shown.rstrip(", "))
+        if guess is not None:
+            found[name] = guess
+    return found
+
+
+def _recorded(shown: str) -> Guess | None:
+    match = _SHAPE.fullmatch(shown)
+    if match is not None and match["dtype"] in _DTYPES:
+        return array(*(int(dim) for dim in match["shape"].split(",") if dim), dtype=match["dtype"])
+    if shown.startswith("key<"):
+        return KEY
+    for kind in ("tuple(", "list("):
+        if shown.startswith(kind) and shown.endswith(")"):
+            parts = [_recorded(part) for part in shown[len(kind) : -1].split()]
+            known = [part for part in parts if part is not None]
+            return tupled(*known) if len(known) == len(parts) else None
+    try:
+        return python(ast.literal_eval(shown))
+    except (ValueError, SyntaxError):
+        return None
+
+
 def _parsed(node: ast.expr, module: Any) -> Guess:
     if isinstance(node, ast.Name) and node.id == "key":
         return KEY
@@ -175,16 +205,17 @@ def _parsed(node: ast.expr, module: Any) -> Guess:
 
 @dataclass
 class Signature:
-    """What is known of a callable's parameters: those to fill, their annotations, and which jit holds static."""
+    """What is known of a callable's parameters. names: those to fill. by_name: of these, the ones that can only be given
+    by name. optional: others that can be given by name. annotations: of ``names``."""
 
     names: list[str] = field(default_factory=list)
-    positional_only: set[str] = field(default_factory=set)
+    by_name: set[str] = field(default_factory=set)
+    optional: set[str] = field(default_factory=set)
     annotations: dict[str, Any] = field(default_factory=dict)
-    variadic: str = ""
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Signature:
-        """Parameters without a default. Nothing for what has no signature."""
+        """The parameters of a callable. Nothing for what has no signature."""
         found = cls()
         try:
             signature = inspect.signature(function)
@@ -195,13 +226,15 @@ class Signature:
         except Exception:  # annotations are any code
             hints = {}
         for name, parameter in signature.parameters.items():
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                found.variadic = name
-            elif parameter.kind is not parameter.VAR_KEYWORD and parameter.default is parameter.empty:
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                continue
+            if parameter.default is parameter.empty:
                 found.names.append(name)
                 found.annotations[name] = hints.get(name)
-                if parameter.kind is parameter.POSITIONAL_ONLY:
-                    found.positional_only.add(name)
+                if parameter.kind is parameter.KEYWORD_ONLY:
+                    found.by_name.add(name)
+            elif parameter.kind is not parameter.POSITIONAL_ONLY:
+                found.optional.add(name)
         return found
 
 

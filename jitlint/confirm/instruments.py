@@ -80,6 +80,45 @@ def _random_files() -> frozenset[str]:
     return frozenset(code.co_filename for code in codes if code is not None)
 
 
+def _array_class() -> type:
+    """The class of JAX's arrays, without making one: that would start a backend."""
+    found: type = getattr(_module("jax._src.array"), "ArrayImpl", jax.Array)
+    return found
+
+
+@functools.cache
+def _hook_names() -> dict[int, str]:
+    """The code objects of JAX's functions to look at, and the method of `Instruments` that does."""
+    found = dict.fromkeys(_consumers(), "_on_draw")
+    indexing, methods = _module("jax._src.numpy.indexing"), _module("jax._src.numpy.array_methods")
+    reference = getattr(methods, "_IndexUpdateRef", None)
+    table: list[tuple[Any, str]] = [
+        (jax.jit, "_on_jit"),
+        (jax.block_until_ready, "_on_wait"),
+        (getattr(indexing, "rewriting_take", None), "_on_getitem"),
+        (getattr(indexing, "_rewriting_take", None), "_on_getitem"),
+        (jax.numpy.take, "_on_take"),
+        (jax.numpy.take_along_axis, "_on_take_along_axis"),
+        (jax.lax.dynamic_index_in_dim, "_on_dynamic_index"),
+        (jax.lax.dynamic_slice, "_on_dynamic_slice"),
+    ]
+    table += [(getattr(reference, name, None), "_on_update") for name in _UPDATES]
+    for name in ("_value", "__array__"):
+        member = inspect.getattr_static(_array_class(), name, None)
+        table.append((getattr(member, "fget", member), "_on_wait"))
+    for function, hook in table:
+        code = code_of(function)
+        if code is not None:
+            found[id(code)] = hook
+    return found
+
+
+def prepare() -> None:
+    """Find out now what every run needs."""
+    _hook_names()
+    _random_files()
+
+
 def concrete(value: Any) -> np.ndarray[Any, Any] | None:
     """The numbers of an array, also below tracers that carry them (vmap, grad); None if there are none."""
     for _ in range(8):
@@ -99,40 +138,20 @@ def concrete(value: Any) -> np.ndarray[Any, Any] | None:
 class Instruments:
     """Hooks by code object, and what runs when project code is entered or gets a result from a library."""
 
-    def __init__(self, seen: Observation, stack: Stack) -> None:
+    def __init__(self, seen: Observation, stack: Stack, watches: Callable[[str], bool]) -> None:
         from jitlint.confirm import observe
 
         self._data = observe
         self._seen = seen
         self._stack = stack
+        self._watches = watches
         self._staged: list[Any] = []  # keeps them alive, so that they can be told apart
         self._makers: dict[Function, tuple[Place, ...]] = {}
         self._core = _module("jax._src.core")
         partial_eval = _module("jax._src.interpreters.partial_eval")
         self._staging: type = getattr(partial_eval, "DynamicJaxprTrace", type(None))
         self._current = getattr(self._core, "trace_ctx", None)
-        self.hooks: dict[int, Hook] = dict(self._make_hooks())
-
-    def _make_hooks(self) -> Iterator[tuple[int, Hook]]:
-        for consumer in _consumers():
-            yield consumer, self._on_draw
-        table: list[tuple[Any, Hook]] = [(jax.jit, self._on_jit), (jax.block_until_ready, self._on_wait)]
-        indexing = _module("jax._src.numpy.indexing")
-        array = type(np.asarray(0)) if self._core is None else _module("jax._src.array").ArrayImpl
-        table.append((getattr(indexing, "rewriting_take", None), self._on_getitem))
-        table.append((getattr(indexing, "_rewriting_take", None), self._on_getitem))
-        table += [(jax.numpy.take, self._on_take), (jax.numpy.take_along_axis, self._on_take_along_axis)]
-        table.append((jax.lax.dynamic_index_in_dim, self._on_dynamic_index))
-        table.append((jax.lax.dynamic_slice, self._on_dynamic_slice))
-        reference = type(jax.numpy.zeros(1).at[0])
-        table += [(getattr(reference, name, None), self._on_update) for name in _UPDATES]
-        for name in ("_value", "__array__"):
-            member = inspect.getattr_static(array, name, None)
-            table.append((getattr(member, "fget", member), self._on_wait))
-        for function, hook in table:
-            code = code_of(function)
-            if code is not None:
-                yield id(code), hook
+        self.hooks: dict[int, Hook] = {code: getattr(self, name) for code, name in _hook_names().items()}
 
     # Project code
 
@@ -263,14 +282,12 @@ class Instruments:
     def _ticking(self, array: type, function: Callable[..., Any], kind: str) -> Callable[..., Any]:
         def ticking(*args: Any, **kwargs: Any) -> Any:
             caller = sys._getframe(1)
-            stack = self._stack(caller)
             # JAX reads clocks for itself: only the project's own readings count.
-            counts = stack and (
-                isinstance(args[0] if args else None, array)
-                if kind == "wait"
-                else stack[0] == (caller.f_code.co_filename, caller.f_lineno)
-            )
-            if counts:
+            if kind == "wait":
+                stack = self._stack(caller) if args and isinstance(args[0], array) else ()
+            else:
+                stack = self._stack(caller) if self._watches(caller.f_code.co_filename) else ()
+            if stack:
                 self._seen.ticks.append(self._data.Tick(kind, stack))
             return function(*args, **kwargs)
 
@@ -286,7 +303,7 @@ class Instruments:
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
         """Listen to JAX's events, and to clocks and waits that are not Python functions."""
-        array = type(jax.numpy.zeros(1))
+        array = _array_class()
         replaced: list[tuple[Any, str, Any]] = []
         try:
             for owner, names, kind in (

@@ -172,7 +172,7 @@ class Recorder:
         self._is_watched = watched
         self._variables = variables or {}
         self._last_error: BaseException | None = None
-        self._instruments = Instruments(self.seen, self.stack)
+        self._instruments = Instruments(self.seen, self.stack, self.watches)
         self._hooks = self._instruments.hooks
 
     def watches(self, filename: str) -> bool:

@@ -7,7 +7,7 @@ import contextlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -19,6 +19,8 @@ from jitlint.confirm.statements import statement_around
 
 # By the number of the finding.
 Findings = Mapping[int, "tuple[Finding, Flag]"]
+# So many recorded signatures of a function are tried.
+_RECORDED = 3
 _TRANSFORMED = re.compile(r"`(?P<name>[^`]+)` (?:is|runs) ")
 
 
@@ -33,13 +35,20 @@ def flag_for(number: int, finding: Finding, path: str, sources: Sources) -> Flag
 
 
 class Planner:
-    """Makes tasks. ``seconds`` and ``memory`` are the limits of a call."""
+    """Makes tasks. ``seconds`` and ``memory`` are the limits of a call, ``signatures`` those of a recorded run."""
 
-    def __init__(self, sources: Sources, seconds: float, memory: int) -> None:
+    def __init__(
+        self,
+        sources: Sources,
+        seconds: float,
+        memory: int,
+        signatures: Mapping[tuple[str, int], Sequence[str]],
+    ) -> None:
         self._sources = sources
         self._reach = Reach(sources)
         self._seconds = seconds
         self._memory = memory
+        self._signatures = signatures
 
     def drive(self, findings: Findings) -> list[Task]:
         """Calls that are there: tests, cases and scripts that reach the flagged function, by the names they mention."""
@@ -57,8 +66,11 @@ class Planner:
             tasks.append(self.task(path, listed, flags))
         return tasks
 
-    def search(self, findings: Findings) -> list[Task]:
-        """Functions to find arguments for: what the transform on the path of each finding is applied to."""
+    def search(self, findings: Findings, unloaded: Collection[int]) -> list[Task]:
+        """Functions to find arguments for: what the transform on the path of each finding is applied to.
+
+        ``unloaded``: findings for which a module with calls could not be loaded to its end.
+        """
         numbers: dict[tuple[str, str, int], list[int]] = defaultdict(list)
         calls: dict[tuple[str, str, int], Call] = {}
         for number, (finding, flag) in findings.items():
@@ -68,6 +80,8 @@ class Planner:
             path, function = root
             module = self._sources.module(path)
             target, _, nested = function.qualname.partition(".<locals>.")
+            if module is not None and target in module.drivers and number not in unloaded:
+                continue  # it needs no arguments, and has been called
             around = module.around(function.line) if module else []
             outer = around[0] if nested and around else function
             key = (path, target, outer.line)
@@ -75,7 +89,8 @@ class Planner:
             example = module.examples.get(outer.line, "") if module else ""
             static = _static_names(finding, function, self._sources)
             transform = "" if nested else "jit"
-            calls[key] = Call(target, [], True, outer.line, example, static, transform)
+            seen = list(self._signatures.get((path, outer.line), ()))[:_RECORDED]
+            calls[key] = Call(target, [], True, outer.line, example, seen, static, transform)
         flags = {number: flag for number, (_, flag) in findings.items()}
         return [
             self.task(key[0], [msgspec.structs.replace(call, flags=numbers[key])], flags)
@@ -103,10 +118,17 @@ class Planner:
 def root_function(finding: Finding, flag: Flag, sources: Sources) -> tuple[str, Function] | None:
     """The function that a transform is applied to, on the way to the finding: its file, and what was read of it.
 
-    The first step of the path is the transform; the next one is a call inside the function that is wanted.
+    The first step of the path is the transform, perhaps as a decorator; the next one is a call inside the function
+    that is wanted.
     """
-    places = [(os.path.realpath(step.path), step.span.line) for step in finding.related[1:]]
     match = _TRANSFORMED.match(finding.related[0].message) if finding.related else None
+    if match:
+        path = os.path.realpath(finding.related[0].path)
+        module = sources.module(path)
+        for function in module.around(finding.related[0].span.line) if module is not None else []:
+            if function.qualname == match["name"]:
+                return path, function
+    places = [(os.path.realpath(step.path), step.span.line) for step in finding.related[1:]]
     for path, line in [*places, (flag.path, flag.line)]:
         module = sources.module(path)
         around = module.around(line) if module is not None else []

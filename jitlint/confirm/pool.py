@@ -21,7 +21,19 @@ from dataclasses import dataclass, field
 
 import jitlint
 from jitlint.base.config import ConfigError
-from jitlint.confirm.protocol import Begin, Broken, Call, Died, Done, Frames, Seen, Task, encode, write_all
+from jitlint.confirm.protocol import (
+    TOO_LONG,
+    Begin,
+    Broken,
+    Call,
+    Died,
+    Done,
+    Frames,
+    Seen,
+    Task,
+    encode,
+    write_all,
+)
 from jitlint.confirm.sandbox import become_subreaper, children, end_children
 
 # The template gets so much longer than a call may take, and so long to import JAX.
@@ -31,12 +43,14 @@ _IMPORT = 120.0
 
 @dataclass(slots=True)
 class Answer:
-    """What came back for a task. calls: by index into its calls. files: project files that took part."""
+    """What came back for a task. calls: by index into its calls. files: project files that took part. died: a
+    process ended before its time. shut_in: see `Done`."""
 
     task: Task
     calls: dict[int, Seen] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     died: bool = False
+    shut_in: bool = True
 
 
 def run_tasks(
@@ -105,11 +119,12 @@ class _Worker:
             if why is None:
                 return
             answer.died = True
-            if current.open is None:
-                # It died between calls: of nothing that a call did, or of the first one before it said so.
-                current.open = max([first - 1, *(n for n in answer.calls if n >= first)]) + 1
-                if current.open >= len(task.calls):
-                    return
+            following = max((n + 1 for n in answer.calls if n >= first), default=first)
+            if following > first and current.open in (None, following) and not why.startswith(TOO_LONG):
+                # What an earlier call left behind may have ended it: it gets a worker of its own.
+                first = following
+                continue
+            current.open = following if current.open is None else current.open
             answer.calls[current.open] = Seen(current.open - first, [], "", why)
             first = current.open + 1
 
@@ -124,7 +139,7 @@ class _Worker:
             while True:
                 left = deadline - time.monotonic()
                 if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
-                    raise Broken(f"stopped after {task.seconds:g} s")
+                    raise Broken(f"{TOO_LONG} {task.seconds:g} s")
                 data = os.read(process.stdout.fileno(), 1 << 16)
                 if not data:
                     raise Broken("the worker was ended from inside")
@@ -133,6 +148,7 @@ class _Worker:
                     deadline = time.monotonic() + _GRACE + task.seconds
                     if isinstance(message, Done):
                         current.answer.files.update(message.files)
+                        current.answer.shut_in = message.shut_in
                         return None
                     if isinstance(message, Died):
                         return message.why
@@ -148,6 +164,8 @@ class _Worker:
             environment = os.environ | {
                 "JAX_PLATFORMS": self._platform,
                 "TF_CPP_MIN_LOG_LEVEL": "3",
+                # What is compiled runs for a moment only.
+                "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
                 "PYTHONPATH": _import_path(),
             }
             self._process = subprocess.Popen(

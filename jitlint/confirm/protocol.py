@@ -7,6 +7,8 @@ from typing import Union
 
 import msgspec
 
+# How the reason begins if a call was ended for the time it took.
+TOO_LONG = "stopped after"
 _LENGTH = 4
 # No honest message is longer; what a confused program writes into the pipe must not fill the memory.
 _LONGEST = 1 << 24
@@ -29,7 +31,8 @@ class Flag(msgspec.Struct, frozen=True):
 class Call(msgspec.Struct, frozen=True):
     """One thing to run. ``target``: a function of the module without arguments (``Class.method`` for a test
     method), ``__main__`` for the module as a script, "" for importing it. With ``search``, a function for which
-    arguments have to be found; ``example`` is what a comment gives, ``static`` names arguments that jit treats as static.
+    arguments have to be found; ``example`` is what a comment gives, ``recorded`` what a recorded run called it with,
+    ``static`` names arguments that jit treats as static.
     flags: numbers of the findings that may be reached."""
 
     target: str
@@ -37,6 +40,7 @@ class Call(msgspec.Struct, frozen=True):
     search: bool = False
     line: int = 0
     example: str = ""
+    recorded: list[str] = []
     static: list[str] = []
     transform: str = "jit"
 
@@ -82,9 +86,11 @@ class Seen(msgspec.Struct, frozen=True, tag=True):
 
 
 class Done(msgspec.Struct, frozen=True, tag=True):
-    """All calls are over. files: the project's files that took part, with the hash of their content."""
+    """All calls are over. files: the project's files that took part, with the hash of their content. shut_in: the
+    process could reach neither the network nor other processes."""
 
     files: dict[str, str]
+    shut_in: bool = True
 
 
 class Died(msgspec.Struct, frozen=True, tag=True):

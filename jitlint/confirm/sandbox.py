@@ -64,10 +64,14 @@ def children() -> list[int]:
     return found
 
 
-def enter(limits: Limits) -> None:
-    """Shut this process (a fresh fork) in. Returns in the process that may run user code, which may be a child."""
+def enter(limits: Limits) -> bool:
+    """Shut this process (a fresh fork) in. Returns in the process that may run user code, which may be a child.
+
+    Whether the kernel gave it a network and a process table of its own.
+    """
     os.setsid()
-    if _isolate():
+    isolated = _isolate()
+    if isolated:
         _protect(limits.project, limits.directory)
         inner = os.fork()  # only children live in the new process table
         if inner:
@@ -83,6 +87,7 @@ def enter(limits: Limits) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
+    return isolated
 
 
 def _limit(kind: int, value: int) -> None:

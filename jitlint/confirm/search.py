@@ -19,7 +19,7 @@ from typing import Any
 
 import jax
 
-from jitlint.confirm.guesses import Guess, Signature, first_guess, instance_of, parse_example
+from jitlint.confirm.guesses import Guess, Signature, first_guess, instance_of, parse_example, parse_recorded
 from jitlint.confirm.loading import Loader
 from jitlint.confirm.mutations import mutations
 from jitlint.confirm.observe import Observation, Runs, raised
@@ -110,8 +110,13 @@ class _Search:
             for name in signature.names
         }
         order = itertools.count()
-        waiting: list[tuple[int, int, dict[str, Guess]]] = [(0, next(order), start)]
-        seen = {_key(start)}
+        waiting: list[tuple[int, int, dict[str, Guess]]] = []
+        seen: set[str] = set()
+        for recorded in [*map(parse_recorded, self._call.recorded), {}]:
+            known = {n: g for n, g in recorded.items() if n in signature.names or n in signature.optional}
+            if _key(first := {**start, **known}) not in seen:
+                seen.add(_key(first))
+                waiting.append((0, next(order), first))
         for _ in range(_TRIES):
             if not waiting or time.monotonic() > self._deadline:
                 return
@@ -152,10 +157,7 @@ class _Search:
         return all(result.status == "confirmed" for result in found.results)
 
     def _apply(self, function: Callable[..., Any], guesses: dict[str, Guess]) -> Any:
-        values = {name: guess.value() for name, guess in guesses.items()}
-        unnamed = [values.pop(name) for name in self._target.signature.names if name in values]
-        result = function(*unnamed, **values)
-        return self._call_results(result)
+        return self._call_results(_called(function, self._target.signature, guesses))
 
     def _call_results(self, result: Any) -> Any:
         """A factory answers functions: call those, too."""
@@ -163,16 +165,22 @@ class _Search:
         for function in made[:3]:
             if self._is_own(function):
                 signature = Signature.of(function)
-                arguments = [
-                    first_guess(name, signature.annotations.get(name), False).value()
-                    for name in signature.names
-                ]
-                function(*arguments)
+                hints = signature.annotations
+                _called(
+                    function, signature, {n: first_guess(n, hints.get(n), False) for n in signature.names}
+                )
         return result
 
     def _is_own(self, function: Any) -> bool:
         code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
         return code is not None and self._loader.is_project(code.co_filename)
+
+
+def _called(function: Callable[..., Any], signature: Signature, guesses: dict[str, Guess]) -> Any:
+    values = {name: guess.value() for name, guess in guesses.items()}
+    by_position = [name for name in signature.names if name not in signature.by_name and name in values]
+    unnamed = [values.pop(name) for name in by_position]
+    return function(*unnamed, **values)
 
 
 def _rank(found: Found) -> tuple[int, int, int]:

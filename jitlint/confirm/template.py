@@ -7,6 +7,7 @@ output. Never imports user code itself, and never starts a JAX backend: threads 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import select
 import shutil
@@ -17,6 +18,7 @@ import time
 from typing import NoReturn
 
 from jitlint.confirm.protocol import (
+    TOO_LONG,
     Begin,
     Broken,
     Died,
@@ -31,6 +33,8 @@ from jitlint.confirm.protocol import (
 from jitlint.confirm.sandbox import Limits, become_subreaper, end_children, enter
 
 _STARTUP = 30.0
+# What JAX imports when it lowers a function for the first time; not all releases have all of it.
+_FOR_LOWERING = ("jaxlib.mlir.dialects.mhlo", "jaxlib.mlir.dialects.builtin", "jaxlib.mlir.extras.meta")
 
 
 def main() -> int:
@@ -41,15 +45,7 @@ def main() -> int:
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
     become_subreaper()
-    # Everything that every child needs, paid for once.
-    import jax.numpy
-
-    import jitlint.confirm.child
-    from jitlint.driver.registry import rules
-
-    assert jitlint.confirm.child
-    rules()
-    jax.make_jaxpr(jax.numpy.sin)(jax.ShapeDtypeStruct((), "float32"))
+    _prepare()
     while True:
         try:
             task = read_task(tasks)
@@ -58,6 +54,22 @@ def main() -> int:
             _serve(task, tasks, answers)
         except Broken:
             return 1
+
+
+def _prepare() -> None:
+    """Everything that every child needs, paid for once."""
+    import jax
+
+    from jitlint.confirm import child, instruments, search
+    from jitlint.driver.registry import rules
+
+    assert child and search
+    rules()
+    instruments.prepare()
+    jax.make_jaxpr(jax.numpy.sin)(jax.ShapeDtypeStruct((), "float32"))
+    for name in _FOR_LOWERING:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
 
 
 def _serve(task: Task, tasks: int, answers: int) -> None:
@@ -82,10 +94,10 @@ def _run_child(task: Task, directory: str, writer: int, others: tuple[int, ...])
             os.close(descriptor)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         cpu = int(task.seconds * (len(task.calls) + 1)) + 10
-        enter(Limits(cpu, task.memory, task.root, directory))
+        shut_in = enter(Limits(cpu, task.memory, task.root, directory))
         from jitlint.confirm.child import run_task
 
-        run_task(task, lambda message: write_all(writer, encode(message)))
+        run_task(task, lambda message: write_all(writer, encode(message)), shut_in)
         code = 0
     except BaseException:  # nothing may return into the template's own loop
         code = 71
@@ -103,7 +115,7 @@ def _watch(task: Task, child: int, reader: int, answers: int) -> None:
         left = deadline - time.monotonic()
         ready = select.select([reader], [], [], max(left, 0))[0] if left > 0 else []
         if not ready:
-            why = f"stopped after {task.seconds:g} s"
+            why = f"{TOO_LONG} {task.seconds:g} s"
             break
         data = os.read(reader, 1 << 16)
         if not data:

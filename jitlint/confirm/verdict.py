@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jitlint.base.diagnostic import Finding
@@ -41,6 +42,17 @@ class Missed:
     inputs: str
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a recorded run said. words: by the number of the finding, ``confirmed`` or ``refuted`` and a sentence;
+    nothing for the others. run: the command. signatures: of traced functions, by absolute path and first line, what
+    they were called with: ``x=f32[2,3], n=4``."""
+
+    words: Mapping[int, tuple[str, str]]
+    run: str = ""
+    signatures: Mapping[tuple[str, int], Sequence[str]] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Collected:
     """All that the calls said of one finding: (result, inputs), and (stage, problem, inputs) of failed calls."""
@@ -52,6 +64,11 @@ class Collected:
     def is_confirmed(self) -> bool:
         """Whether one call showed it."""
         return any(result.status == "confirmed" for result, _ in self.results)
+
+    @property
+    def is_unloaded(self) -> bool:
+        """Whether a module that may reach it could not be loaded."""
+        return any(stage == "import" for stage, _, _ in self.problems)
 
 
 def collect(answers: list[Answer], into: dict[int, Collected]) -> None:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
 from jitlint.base.config import ConfigError, parse_confidence
 from jitlint.frontends import console
 from jitlint.frontends.console import FAILED, FINDINGS, OK
+
+if TYPE_CHECKING:
+    from jitlint.base.diagnostic import Finding
+    from jitlint.confirm.verdict import Recorded
+    from jitlint.record.store import Store
+    from jitlint.report.verdicts import Missed, Row
 
 _MEGABYTE = 1 << 20
 
@@ -20,7 +29,10 @@ _MEGABYTE = 1 << 20
 @click.option("--select", multiple=True, metavar="CODES", help="Only these rules: JIT1, JIT101, a name, ALL.")
 @click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
 @click.option("--min-confidence", metavar="LEVEL", help="possible, likely (the default) or certain.")
-@click.option("--output-format", type=click.Choice(["table", "json"]), default="table")
+@click.option("--output-format", type=click.Choice(["table", "json", "html"]), default="table")
+@click.option(
+    "--html", metavar="FILE", default="", help="Write a page that shows each finding in its source, too."
+)
 @click.option(
     "--confirmed-only", is_flag=True, help="Report confirmed findings only; exit with 1 only for those."
 )
@@ -38,6 +50,7 @@ _MEGABYTE = 1 << 20
     show_default=True,
 )
 @click.option("--platform", default="cpu", help="The JAX platform to run on.", show_default=True)
+@click.option("--no-recorded", is_flag=True, help="Pay no heed to what `jitlint record` has seen.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
 @console.CONFIG
 @console.ISOLATED
@@ -50,11 +63,13 @@ def confirm(
     ignore: tuple[str, ...],
     min_confidence: str | None,
     output_format: str,
+    html: str,
     confirmed_only: bool,
     missed: bool,
     timeout: float,
     memory: int,
     platform: str,
+    no_recorded: bool,
     quiet: bool,
     config: str,
     isolated: bool,
@@ -66,7 +81,7 @@ def confirm(
 
     This executes the code under PATHS, in processes of their own with limits on time and memory. It runs the calls that the
     project has (tests, `case_...` functions, scripts) and makes up arguments for the rest, or takes them from a comment:
-    `# jitlint: example(f32[8, 3], key, n=4)`.
+    `# jitlint: example(f32[8, 3], key, n=4)`. What a run under `jitlint record` has settled is not run again.
     """
     if os.name != "posix":
         raise ConfigError(
@@ -94,28 +109,102 @@ def confirm(
         missed=missed,
     )
     show = not quiet and sys.stderr.isatty()
-    result = run_confirm(paths or (".",), settings, options, _progress if show else None)
+    earlier = None if no_recorded else _recorded(paths or (".",))
+    result = run_confirm(paths or (".",), settings, options, _progress if show else None, earlier)
     if show:
         click.echo("\r\033[K", nl=False, err=True)
-    shown = [
-        confirmation
-        for confirmation in result.confirmations
-        if not confirmed_only or confirmation.verdict is Verdict.CONFIRMED
-    ]
+    shown = [c for c in result.confirmations if not confirmed_only or c.verdict is Verdict.CONFIRMED]
     rows = [Row(c.finding, c.verdict.value, c.evidence, c.inputs) for c in shown]
     lost = [(m.path, m.line, m.error, m.inputs) for m in result.missed]
+    urls = result.check.urls
     if output_format == "json":
-        console.print_lines([verdicts_json(rows, lost, result.check.urls)])
+        console.print_lines([verdicts_json(rows, lost, urls)])
+    elif output_format == "html":
+        console.print_lines([_page(rows, lost, urls, platform)])
     else:
-        console.print_lines(
-            verdicts_table(rows, lost, console.style_for(sys.stdout, color), summary=not quiet)
-        )
+        style = console.style_for(sys.stdout, color)
+        console.print_lines(verdicts_table(rows, lost, style, summary=not quiet))
+    if html:
+        _write(html, _page(rows, lost, urls, platform))
     for problem in result.check.problems:
         console.warn(f"{problem.path}: {problem.message}")
     console.warn_if_empty(result.check.statistics, result.check.problems)
+    if not result.shut_in:
+        console.warn(
+            "this system does not let `jitlint` shut the code in: it could reach the network and your processes"
+        )
     if result.check.problems:
         return FAILED
     return FINDINGS if rows else OK
+
+
+def _page(rows: Sequence[Row], missed: Sequence[Missed], urls: Mapping[str, str], platform: str) -> str:
+    import importlib.metadata
+
+    import jitlint
+    from jitlint.report.html import verdicts_html
+
+    try:
+        jax = importlib.metadata.version("jax")
+    except importlib.metadata.PackageNotFoundError:
+        jax = ""
+    made_with = f"jitlint {jitlint.__version__}, JAX {jax} on {platform}, Python {sys.version.split()[0]}"
+    return verdicts_html(rows, missed, urls, console.Texts({}).lines, made_with)
+
+
+def _write(path: str, text: str) -> None:
+    """Raises ConfigError if the file cannot be written."""
+    from jitlint.base.text import display_path
+    from jitlint.driver.atomic import write_atomically
+
+    try:
+        write_atomically(path, (text + "\n").encode("utf-8", "replace"))
+    except OSError as error:
+        raise ConfigError(f"{display_path(path)}: cannot be written: {error.strerror or error}") from None
+
+
+def _recorded(paths: Sequence[str]) -> Callable[[Sequence[Finding]], Recorded] | None:
+    """What the last recorded run of the project says; None if there is none. Raises ConfigError for a bad store."""
+    from jitlint.driver.project import project_root
+    from jitlint.record.store import NAME, read_store, still_true
+
+    root = os.path.realpath(project_root(paths))
+    path = os.path.join(root, NAME)
+    if not os.path.exists(path):
+        return None
+    store = still_true(read_store(path), root)
+
+    def about(findings: Sequence[Finding]) -> Recorded:
+        return _words(store, root, findings)
+
+    return about
+
+
+def _words(store: Store, root: str, findings: Sequence[Finding]) -> Recorded:
+    from jitlint.confirm.verdict import Recorded
+    from jitlint.driver.registry import rules
+    from jitlint.record.compare import CONFIRMED, relative_to, verdicts
+
+    name_of = relative_to(root)
+    outcomes = {code: rule.outcome for code, rule in rules().items()}
+    raised = [error for function in store.functions for error in function.errors]
+    words: dict[int, tuple[str, str]] = {}
+    for number, (finding, word) in enumerate(zip(findings, verdicts(store, findings, outcomes, name_of))):
+        if word == CONFIRMED:
+            span = range(finding.span.line, finding.span.end_line + 1)
+            here = [e.exception for e in raised if e.file == name_of(finding.path) and e.line in span]
+            words[number] = (word, f"a recorded run raised {' and '.join(dict.fromkeys(here))} here")
+        elif word:
+            words[number] = (
+                word,
+                "a recorded run went through here while JAX traced, and nothing was raised",
+            )
+    signatures = {
+        (os.path.join(root, *function.file.split("/")), function.line): list(function.signatures)
+        for function in store.functions
+    }
+    program = [os.path.basename(part) for part in store.command[:1]] + store.command[1:]
+    return Recorded(words, shlex.join(program), signatures)
 
 
 def _progress(done: int, total: int) -> None:

@@ -41,7 +41,8 @@ BODIES = {
     "eats": "block = [bytearray(1 << 28) for _ in range(1000)]",
     "prints": "print('x' * (1 << 26)); os.write(1, b'y' * (1 << 26))",
     "deletes": "os.remove(__file__)",
-    "kills": "os.kill(os.getppid(), signal.SIGKILL); os.kill(-1, signal.SIGKILL); time.sleep(60)",
+    # Where it has no process table of its own (its parent would be in it), -1 would be everything on the machine.
+    "kills": "os.kill(os.getppid(), signal.SIGKILL); os.getppid() or os.kill(-1, signal.SIGKILL); time.sleep(60)",
     "crashes": "os.abort()",
     "asks": "input()",
     "scribbles": "for fd in range(3, 64):\n        with contextlib.suppress(OSError):\n            os.write(fd, b'!' * 100)",
