@@ -34,7 +34,7 @@ from jitlint.infer.values import (
     alternatives,
     py,
 )
-from jitlint.link import arrays, calls, text_methods
+from jitlint.link import arrays, boxes, calls, text_methods
 from jitlint.link.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.events import (
     ANY_TRACER,
@@ -206,12 +206,12 @@ def _container_binary(op: str, left: Any, right: Any) -> Value:
         if right.rest is not None:
             merged.rest = right.rest if merged.rest is None else join(merged.rest, right.rest)
         return merged
-    if op == "+" and tl is Tup and tr is Tup:
-        return Tup(left.items + right.items)
     if op == "+" and tl in (Seq, Tup) and tr in (Seq, Tup):
         a, b = _items(left), _items(right)
         kind = "list" if tl is Seq and left.kind == "list" else "tuple"
-        if a is not None and b is not None:
+        if a is not None and b is not None and len(a) + len(b) <= boxes.MAX_ITEMS:
+            if tl is Tup and tr is Tup:
+                return Tup(left.items + right.items)
             return Seq(kind, a + b, None, FRESH)
         return Seq(kind, None, _join_elements(left, right), FRESH)
     if op == "*" and tl in (Seq, Tup):
@@ -453,12 +453,18 @@ def _contains_element(
 
 
 def hashed(m: Machine, f: Frame, at: int, value: Value, what: str) -> bool:
-    """Record that a tracer is hashed. Answers whether it is one."""
-    if type(value) is Tup:
-        every = [hashed(m, f, at, item, what) for item in value.items]
-        return any(every)
-    found = hurt(value, ANY_TRACER)
-    if found is None or traced_modes(found) == 0:
-        return False
-    m.emit(f, Convert, at, found, confidence_of(value), to="hash", what=what)
-    return True
+    """Record that a tracer is hashed. Answers whether one is."""
+    waiting, seen, tracer = [value], set[int](), False
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:  # tuples that share their parts may have very many
+            continue
+        seen.add(id(part))
+        if type(part) is Tup:
+            waiting.extend(reversed(part.items))
+            continue
+        found = hurt(part, ANY_TRACER)
+        if found is not None and traced_modes(found):
+            m.emit(f, Convert, at, found, confidence_of(part), to="hash", what=what)
+            tracer = True
+    return tracer

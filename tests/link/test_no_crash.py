@@ -46,6 +46,12 @@ ODD = {
         "import jax\nfor table in [jax.numpy.zeros(9)]:\n    pass\n\n\n"
         "@jax.jit\ndef f(x):\n    return x + table\n\n\nf(1)\n"
     ),
+    "list that doubles": "x = [1]\n" + "x = x + x\n" * 60 + "x = x[::-1]\n",
+    "hash of tuples that share their parts": (
+        "import jax\n\n\n@jax.jit\ndef f(x):\n    a, b = x, 1\n"
+        + "    a, b = (a, b), (b, a)\n" * 60
+        + "    return {a: 1}\n"
+    ),
     "class method of an unknown receiver": (
         "class A:\n    @classmethod\n    def m(cls): pass\n\n\n"
         "class B(A):\n    def f(self):\n        return super().m()\n\n\nB.f(open('x'))\n"

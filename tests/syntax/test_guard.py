@@ -96,6 +96,39 @@ def test_long_but_flat_code_is_analysed(text: str) -> None:
     assert isinstance(lower(text), ir.Module)
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(" * 9 + "0" + ")" * 9,
+        "[" * 20 + "0" + "]" * 20,
+        "A(b=" * 9 + "0" + ")" * 9,
+        "{1: " * 20 + "0" + "}" * 20 + " if a",
+        "[0,\n  # (\n '(', " + "[" * 9 + "0" + "]" * 10,
+    ],
+)
+def test_deep_patterns_are_refused_quickly(pattern: str) -> None:
+    start = time.perf_counter()
+    found = problem(f"match a:\n case 0: pass\n case {pattern}: pass\n")
+    assert time.perf_counter() - start < 2
+    assert found.code == "JIT003"
+    assert "pattern" in found.message
+    assert found.line == 3 + pattern.count("\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "match a:\n case " + "[" * 8 + "0" + "]" * 8 + ": pass\n",
+        "match a:\n case [b] if " + "f(" * 20 + ")" * 20 + ": pass\n",
+        "match a:\n case 0:\n  x = " + "[" * 20 + "]" * 20 + "\n",
+        "case = " + "[" * 20 + "]" * 20 + "\ncase(" + "[" * 20 + "]" * 20 + ")\n",
+        "case[0] = " + "{0: " * 20 + "1" + "}" * 20 + "\n",
+    ],
+)
+def test_what_is_no_deep_pattern_is_analysed(text: str) -> None:
+    assert isinstance(lower(text), ir.Module)
+
+
 def test_many_concatenated_strings_are_refused() -> None:
     assert problem("x = (" + "'a'\n" * 1100 + ")").code == "JIT003"
 
