@@ -328,7 +328,10 @@ class Machine:
                 expected = True  # the program is prepared for it
         key = (kind, module, at, *fields.values())
         old = self.events.get(key)
-        if old is not None and (old.place.confidence.rank, not old.place.expected) >= (level.rank, not expected):
+        if old is not None and (old.place.confidence.rank, not old.place.expected) >= (
+            level.rank,
+            not expected,
+        ):
             return
         ground = f.ground if f.steps else "eager"
         place = Place(module, at, function, f.steps, ground, level, expected)
@@ -352,7 +355,11 @@ class Machine:
             return False
         traceable = kind is Truth or kind is Convert or error == "IndexError" or bool(fields.get("api"))
         if catch.traced and not catch.meant and modes and traceable and error != "AttributeError":
-            place = catch.place if level.rank >= catch.place.confidence.rank else replace(catch.place, confidence=level)
+            place = (
+                catch.place
+                if level.rank >= catch.place.confidence.rank
+                else replace(catch.place, confidence=level)
+            )
             key = (Handler, place.module, place.at)
             step = Step(module, at, "here JAX raises while tracing")
             name = next(iter(sorted(broad)), error)

@@ -156,7 +156,11 @@ def _haiku(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Va
     if inner.spec.result not in ("haiku", "haiku_state"):
         return UNKNOWN
     stateful = inner.spec.result == "haiku_state"
-    leading = ["rng"] if name == "init" else ["params", *(["state"] if stateful else []), *([] if keyless else ["rng"])]
+    leading = (
+        ["rng"]
+        if name == "init"
+        else ["params", *(["state"] if stateful else []), *([] if keyless else ["rng"])]
+    )
     lead = sum(key not in args.kw for key in leading)
     rest = {key: value for key, value in args.kw.items() if key not in leading}
     result = calls.call(m, f, at, inner.target, Args(args.pos[lead:], rest, args.more, args.kw_more))
@@ -227,7 +231,13 @@ def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args
         modes |= traced_modes(value, 2)
         why = why or why_of(value)
     if (modes or f.world.here) and m.transforms.computes(obj.dotted, name):
-        return Arr(modes | f.world.here, None, None, why or f"`{name}` computes inside a traced function", f.world.level)
+        return Arr(
+            modes | f.world.here,
+            None,
+            None,
+            why or f"`{name}` computes inside a traced function",
+            f.world.level,
+        )
     if modes:
         return Tree(modes | f.world.here, why, f.world.level, True)
     return ExtInst(f"{obj.dotted}.{name}") if name in ("at",) else UNKNOWN

@@ -369,7 +369,11 @@ class Variation:
         high = affine.parse(hi, self._value)
         low = affine.parse(lo, self._value) if lo is not None else {}
         if high is None or low is None:
-            return type(hi) is ir.Call and type(lo) in (type(None), ir.Const) and bool(self.scalar(hi, depth - 1))
+            return (
+                type(hi) is ir.Call
+                and type(lo) in (type(None), ir.Const)
+                and bool(self.scalar(hi, depth - 1))
+            )
         return bool(self._sum_changes(affine.minus(high, low), depth))
 
     def _value(self, name: str) -> Any:
