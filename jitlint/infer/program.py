@@ -27,7 +27,7 @@ class ModuleInfo:
 
 @dataclass(slots=True, eq=False)
 class FuncInfo:
-    """One function or lambda. ``contexts`` counts the distinct argument contexts it was run in.
+    """One function or lambda. ``contexts`` and ``traced_contexts`` count the distinct argument contexts it was run in.
 
     returned: what each ``return`` (by origin) gave in any of them. surroundings: a table that `link` makes and reads.
     hosted: module-level code calls it, outside of any trace.
@@ -38,6 +38,7 @@ class FuncInfo:
     module: ModuleInfo
     node: ir.Function
     contexts: int = 0
+    traced_contexts: int = 0
     guesses: int = 0
     cold: bool = False
     hosted: bool = False

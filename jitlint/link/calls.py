@@ -48,7 +48,16 @@ from jitlint.link import (
     xforms,
 )
 from jitlint.link.kinds import find_method
-from jitlint.link.machine import MAX_CONTEXTS, MAX_DEPTH, Args, Frame, Machine, Memo, World
+from jitlint.link.machine import (
+    MAX_CONTEXTS,
+    MAX_DEPTH,
+    MAX_TRACED_CONTEXTS,
+    Args,
+    Frame,
+    Machine,
+    Memo,
+    World,
+)
 from jitlint.syntax import ir
 
 
@@ -233,8 +242,11 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     if f.depth >= MAX_DEPTH:
         return UNKNOWN
     traced = world.level > 0 and (world.here or any(traced_modes(v) for v in bound.values()))
-    fn.contexts += 1
-    if fn.contexts > (4 * MAX_CONTEXTS if traced else MAX_CONTEXTS):
+    if traced:
+        fn.traced_contexts += 1
+    else:
+        fn.contexts += 1
+    if fn.traced_contexts > MAX_TRACED_CONTEXTS if traced else fn.contexts > MAX_CONTEXTS:
         return UNKNOWN
     memo = m.memo[key] = Memo()
     m.activations += 1

@@ -39,7 +39,10 @@ MAX_DEPTH = 40
 """Activations on the abstract stack; deeper calls give unknown."""
 
 MAX_CONTEXTS = 24
-"""Distinct argument contexts per function; later ones give unknown unless they are traced and few."""
+"""Distinct argument contexts per function outside of any trace; later ones give unknown."""
+
+MAX_TRACED_CONTEXTS = 48
+"""The same inside traces. Counted apart: what the host calls often must not hide what a trace calls."""
 
 
 class World:

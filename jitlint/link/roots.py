@@ -39,7 +39,7 @@ def run_cold(m: Machine) -> None:
         if fn.cold or not fn.values:
             continue
         func = fn.values[0]
-        if func.scope.level or (fn.node.is_lambda and fn.contexts):
+        if func.scope.level or (fn.node.is_lambda and (fn.contexts or fn.traced_contexts)):
             continue
         fn.cold = True
         m.captures.begin(fn)
