@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -216,7 +217,10 @@ def test_functions_and_targets_of_aliases_exist() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         names = {*names_in("functions"), *names_in("aliases").values(), *catalogue().transforms}
-        assert [name for name in sorted(names) if not exists(name)] == []
+        # Libraries that are not installed here are looked at by the framework tests.
+        known = [name for name in sorted(names) if importlib.util.find_spec(name.split(".")[0]) is not None]
+        assert len(known) > 1000
+        assert [name for name in known if not exists(name)] == []
 
 
 CONDITIONS: list[tuple[Callable[..., Any], str]] = [
