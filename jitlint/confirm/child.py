@@ -7,11 +7,11 @@ import os
 import sys
 from collections.abc import Callable
 
-from jitlint.base.outcome import Advisory, Raises, RunsOnce
+from jitlint.base.outcome import Advisory, Raises, Retraces, RunsOnce
 from jitlint.confirm.loading import Loader, runner
-from jitlint.confirm.observe import Observation, Runs
+from jitlint.confirm.observe import Observation, Place, Runs, Watch, Watches
 from jitlint.confirm.protocol import Begin, Call, Done, Flag, Message, Result, Seen, Task
-from jitlint.confirm.witness import Statement, evidence
+from jitlint.confirm.witness import Statement, evidence, jitted_at
 from jitlint.driver.registry import rules
 
 # An effect may need several calls in the same module.
@@ -50,12 +50,21 @@ def _digest(path: str) -> str:
 
 def statement_of(flag: Flag) -> Statement:
     """The flagged statement as the witnesses want it."""
-    return Statement(flag.path, flag.line, flag.first, flag.last, flag.owner)
+    return Statement(flag.path, flag.line, flag.first, flag.last, flag.owner, flag.number)
+
+
+def watches(flags: list[Flag]) -> Watches:
+    """What to look at on the flagged lines."""
+    found: dict[Place, list[Watch]] = {}
+    for flag in flags:
+        watch = Watch(flag.number, frozenset(flag.names), tuple(flag.reads))
+        found.setdefault((flag.path, flag.line), []).append(watch)
+    return found
 
 
 def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
     loader.loads = 0
-    watch = {(flag.path, flag.line): frozenset(flag.names) for flag in flags}
+    watch = watches(flags)
     once = Runs(runner(loader, call, 1), loader.is_project, watch)
     results = [judge(flag, once) for flag in flags]
     if results and all(result.status == "confirmed" for result in results):
@@ -99,21 +108,23 @@ def judge(flag: Flag, runs: Runs) -> Result:
     count = max(seen.lines[place] for place in statement.places)
     if not count:
         return Result(flag.number, "missed", "the line did not run")
-    tracers = seen.tracers_at[flag.path, flag.line]
+    tracers = seen.tracers[flag.number]
     if isinstance(outcome, Raises) and not outcome.later and tracers and _went_on(seen, statement):
         return Result(
             flag.number, "passed", f"the line ran with traced values {_times(tracers)} and nothing was raised"
         )
     if isinstance(outcome, RunsOnce) and count > 1 and runs.eager.lines[flag.path, flag.line] == count:
         return Result(flag.number, "unshown", f"the line ran {_times(count)}, as often as without jit")
+    if isinstance(outcome, Retraces) and (made := jitted_at(statement, runs)):
+        return Result(flag.number, "unshown", made)
     return Result(
         flag.number, "unshown", f"the line ran {_times(count)}, and the predicted effect did not show"
     )
 
 
 def _went_on(seen: Observation, statement: Statement) -> bool:
-    """Nothing at all was raised at the statement."""
-    return not any(error.place is not None and statement.covers(error.place) for error in seen.errors)
+    """Nothing at all was raised at the statement, or below it."""
+    return not any(statement.on(error.places) for error in seen.errors)
 
 
 def _times(number: int) -> str:
@@ -144,5 +155,7 @@ def _words(call: Call, task: Task) -> str:
 def _search(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
     from jitlint.confirm.search import search
 
-    found = search(loader, call, flags, lambda runs: [judge(flag, runs) for flag in flags], task.seconds)
+    found = search(
+        loader, call, watches(flags), lambda runs: [judge(flag, runs) for flag in flags], task.seconds
+    )
     return Seen(number, found.results, found.inputs, found.problem, found.stage)

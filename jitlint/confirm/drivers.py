@@ -121,15 +121,29 @@ def owner_of_decorator(module: Module, line: int) -> str:
 
 def names_in(module: Module, span: tuple[int, int, int, int]) -> list[str]:
     """The variables inside a range of text: first line and column, last line and column (1-based, end exclusive)."""
-    first, last = span[:2], span[2:]
-    found = set()
+    return sorted({node.id for node in _inside(module, span) if isinstance(node, ast.Name)})
+
+
+def reads_in(module: Module, span: tuple[int, int, int, int]) -> list[str]:
+    """The variables, attributes and items that a range of text reads; none if it does anything else."""
+    nodes = _inside(module, span)
+    if not all(isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Constant)) for node in nodes):
+        return []
+    parts = {id(child) for node in nodes for child in ast.iter_child_nodes(node)}
+    return [
+        ast.unparse(node) for node in nodes if id(node) not in parts and not isinstance(node, ast.Constant)
+    ]
+
+
+def _inside(module: Module, span: tuple[int, int, int, int]) -> list[ast.expr]:
+    found = []
     for node in ast.walk(module.tree):
-        if isinstance(node, ast.Name):
+        if isinstance(node, ast.expr):
             start = (node.lineno, node.col_offset + 1)
             end = (node.end_lineno or node.lineno, (node.end_col_offset or node.col_offset) + 1)
-            if first <= start and end <= last:
-                found.add(node.id)
-    return sorted(found)
+            if span[:2] <= start and end <= span[2:]:
+                found.append(node)
+    return found
 
 
 def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:

@@ -15,6 +15,8 @@ from typing import Any
 
 from jitlint.confirm.protocol import Call, Task
 
+_OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+
 
 class CannotLoad(Exception):
     """The module cannot be imported; the message says why."""
@@ -36,8 +38,8 @@ class Loader:
         sys.path[:0] = [path for path in task.search_path if path not in sys.path]
 
     def is_project(self, filename: str) -> bool:
-        """Whether a code object's file name is one of the project's files."""
-        inside = filename.startswith(self._task.root + os.sep)
+        """Whether a code object's file name is one of the project's files; what observes it never is."""
+        inside = filename.startswith(self._task.root + os.sep) and not filename.startswith(_OWN)
         return inside and "site-packages" not in filename and not filename.endswith(">")
 
     @contextlib.contextmanager

@@ -15,15 +15,13 @@ import io
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 # File name as in the code object, line.
 Place = tuple[str, int]
-# For certain lines, names of variables.
-Variables = Mapping[Place, frozenset[str]]
 _ERRORS = 10_000
 _OUTPUT = 1 << 20
 TraceFunction = Callable[[FrameType, str, Any], Any]
@@ -122,17 +120,33 @@ class Tick:
     stack: tuple[Place, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What to look at when a line begins, for the finding ``number``: whether one of the ``names`` holds a tracer, and
+    the values of ``reads``."""
+
+    number: int
+    names: frozenset[str]
+    reads: tuple[str, ...] = ()
+
+
+Watches = Mapping[Place, Sequence[Watch]]
+
+
 @dataclass(slots=True)
 class Observation:
     """What one run did. ``raised`` is None if it returned; then ``value`` is what it returned.
 
-    errors: every exception that passed through project code, handled or not. tracers_at: how often a watched line
-    began while one of its variables held a tracer.
+    errors: every exception that passed through project code, handled or not. Of watched lines, by the number of
+    the finding: tracers, how often one of the variables held a tracer; values, what was read (None: cannot be told);
+    around, the functions that were running, outer ones included.
     """
 
     lines: Counter[Place] = field(default_factory=Counter)
     errors: list[Raised] = field(default_factory=list)
-    tracers_at: Counter[Place] = field(default_factory=Counter)
+    tracers: Counter[int] = field(default_factory=Counter)
+    values: dict[int, set[object]] = field(default_factory=dict)
+    around: dict[int, set[Place]] = field(default_factory=dict)
     output: str = ""
     value: Any = None
     raised: Raised | None = None
@@ -161,16 +175,15 @@ def raised(error: BaseException, watched: Callable[[str], bool]) -> Raised:
 
 
 class Recorder:
-    """Records into ``seen`` while it is active. ``watched`` says which file names are the project's; ``variables`` names
-    the variables to look at on certain lines."""
+    """Records into ``seen`` while it is active. ``watched`` says which file names are the project's."""
 
-    def __init__(self, watched: Callable[[str], bool], variables: Variables | None = None) -> None:
+    def __init__(self, watched: Callable[[str], bool], watches: Watches | None = None) -> None:
         from jitlint.confirm.instruments import Instruments
 
         self.seen = Observation()
         self._watched: dict[str, bool] = {}
         self._is_watched = watched
-        self._variables = variables or {}
+        self._watches = watches or {}
         self._last_error: BaseException | None = None
         self._instruments = Instruments(self.seen, self.stack, self.watches)
         self._hooks = self._instruments.hooks
@@ -212,12 +225,23 @@ class Recorder:
         if event == "line":
             place = (frame.f_code.co_filename, frame.f_lineno)
             self.seen.lines[place] += 1
-            names = self._variables.get(place)
-            if names is not None and self._instruments.has_tracer(frame, names):
-                self.seen.tracers_at[place] += 1
+            for watch in self._watches.get(place, ()):
+                self._look(frame, watch)
         elif event == "exception" and isinstance(argument[1], Exception):
             self._on_exception(frame, argument[1])
         return self._on_line
+
+    def _look(self, frame: FrameType, watch: Watch) -> None:
+        seen, number = self.seen, watch.number
+        seen.tracers[number] += self._instruments.has_tracer(frame, watch.names)
+        if watch.reads:
+            seen.values.setdefault(number, set()).add(self._instruments.values_of(frame, watch.reads))
+        running = seen.around.setdefault(number, set())
+        outer: FrameType | None = frame
+        while outer is not None:
+            if self.watches(outer.f_code.co_filename):
+                running.add((outer.f_code.co_filename, outer.f_code.co_firstlineno))
+            outer = outer.f_back
 
     def _on_exception(self, frame: FrameType, error: Exception) -> None:
         """Note an exception where it enters project code; it is seen again in every frame that it leaves."""
@@ -258,7 +282,7 @@ def observe(
     watched: Callable[[str], bool],
     *,
     jit: bool = True,
-    variables: Variables | None = None,
+    watches: Watches | None = None,
 ) -> Observation:
     """Run ``run()`` and answer what it did; with ``jit=False`` under `without_jit`.
 
@@ -268,7 +292,7 @@ def observe(
 
     from jitlint.confirm.eager import without_jit
 
-    recorder = Recorder(watched, variables)
+    recorder = Recorder(watched, watches)
     seen = recorder.seen
     output = _Output()
     # The shortened tracebacks give the line where a frame ended, not where the exception was raised.
@@ -305,16 +329,16 @@ class Runs:
     """The same run with and without jit, each observed when first asked for."""
 
     def __init__(
-        self, run: Callable[[], Any], watched: Callable[[str], bool], variables: Variables | None = None
+        self, run: Callable[[], Any], watched: Callable[[str], bool], watches: Watches | None = None
     ) -> None:
         self.run = run
-        self._variables = variables
+        self._watches = watches
         self.watched = watched
         self._seen: dict[bool, Observation] = {}
 
     def _observed(self, jit: bool) -> Observation:
         if jit not in self._seen:
-            self._seen[jit] = observe(self.run, self.watched, jit=jit, variables=self._variables)
+            self._seen[jit] = observe(self.run, self.watched, jit=jit, watches=self._watches)
         return self._seen[jit]
 
     @property

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import msgspec
 
 from jitlint.base.diagnostic import Finding
-from jitlint.confirm.drivers import Function, names_in, owner_of_decorator
+from jitlint.confirm.drivers import Function, names_in, owner_of_decorator, reads_in
 from jitlint.confirm.protocol import Call, Flag, Task
 from jitlint.confirm.reach import Reach, Sources
 from jitlint.confirm.statements import statement_around
@@ -30,8 +30,10 @@ def flag_for(number: int, finding: Finding, path: str, sources: Sources) -> Flag
     span = finding.span
     first, last = statement_around(module.source, span.line) if module else (span.line, span.line)
     owner = owner_of_decorator(module, span.line) if module else ""
-    names = names_in(module, (span.line, span.column, span.end_line, span.end_column)) if module else []
-    return Flag(number, finding.code, path, span.line, first, last, owner, names)
+    where = (span.line, span.column, span.end_line, span.end_column)
+    names = names_in(module, where) if module else []
+    reads = reads_in(module, where) if module else []
+    return Flag(number, finding.code, path, span.line, first, last, owner, names, reads)
 
 
 class Planner:

@@ -16,7 +16,8 @@ _LONGEST = 1 << 24
 
 class Flag(msgspec.Struct, frozen=True):
     """A finding as the worker needs it. first, last: the lines of its statement. owner: the function or class whose
-    decorator is flagged, or "". names: the variables in the flagged expression."""
+    decorator is flagged, or "". names: the variables in the flagged expression. reads: what it reads, as far as that
+    can be read once more without calling anything."""
 
     number: int
     code: str
@@ -26,6 +27,7 @@ class Flag(msgspec.Struct, frozen=True):
     last: int
     owner: str
     names: list[str]
+    reads: list[str] = []
 
 
 class Call(msgspec.Struct, frozen=True):

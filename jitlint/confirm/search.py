@@ -22,8 +22,8 @@ import jax
 from jitlint.confirm.guesses import Guess, Signature, first_guess, instance_of, parse_example, parse_recorded
 from jitlint.confirm.loading import Loader
 from jitlint.confirm.mutations import mutations
-from jitlint.confirm.observe import Observation, Runs, raised
-from jitlint.confirm.protocol import Call, Flag, Result
+from jitlint.confirm.observe import Observation, Runs, Watches, raised
+from jitlint.confirm.protocol import Call, Result
 
 _TRIES = 80
 _BRANCHES = 24
@@ -54,8 +54,8 @@ class _Target:
 Judge = Callable[[Runs], "list[Result]"]
 
 
-def search(loader: Loader, call: Call, flags: list[Flag], judge: Judge, seconds: float) -> Found:
-    """Look for arguments of ``call.target`` with which the findings show."""
+def search(loader: Loader, call: Call, watches: Watches, judge: Judge, seconds: float) -> Found:
+    """Look for arguments of ``call.target`` with which the findings show; ``watches``: their lines."""
     deadline = time.monotonic() + seconds * _SHARE
     with contextlib.ExitStack() as stack:
         try:
@@ -68,27 +68,25 @@ def search(loader: Loader, call: Call, flags: list[Flag], judge: Judge, seconds:
         target = _target(module, call)
         if target is None:
             return Found(problem=f"`{call.target}` cannot be found at run time", stage="inputs")
-        return _Search(loader, call, flags, judge, target, deadline).run(module)
+        return _Search(loader, call, watches, judge, target, deadline).run(module)
 
 
 class _Search:
     def __init__(
-        self, loader: Loader, call: Call, flags: list[Flag], judge: Judge, target: _Target, deadline: float
+        self, loader: Loader, call: Call, watches: Watches, judge: Judge, target: _Target, deadline: float
     ) -> None:
         self._loader = loader
         self._call = call
         self._judge = judge
         self._target = target
         self._deadline = deadline
-        self._variables = {(flag.path, flag.line): frozenset(flag.names) for flag in flags}
+        self._watches = watches
         self._best: Found | None = None
         self._last = ""
 
     def run(self, module: ModuleType) -> Found:
-        tries = 0
         try:
             for guesses in self._candidates(module):
-                tries += 1
                 if self._prove(guesses):
                     break
         except ValueError as error:
@@ -137,7 +135,7 @@ class _Search:
 
     def _is_at_flag(self, observed: Observation) -> bool:
         """It failed at the flagged line, without any tracing: that may be the finding itself."""
-        return observed.raised is not None and observed.raised.place in self._variables
+        return observed.raised is not None and observed.raised.place in self._watches
 
     def _try(self, guesses: dict[str, Guess]) -> Observation:
         from jitlint.confirm.observe import observe
@@ -149,7 +147,7 @@ class _Search:
         runs = Runs(
             lambda: [self._apply(self._target.traced, guesses) for _ in range(_CALLS)],
             self._loader.is_project,
-            self._variables,
+            self._watches,
         )
         found = Found(self._judge(runs), ", ".join(f"{name}={guess}" for name, guess in guesses.items()))
         if self._best is None or _rank(found) > _rank(self._best):

@@ -25,8 +25,12 @@ from jitlint.base.outcome import (
     Unrolls,
     Unsynced,
 )
-from jitlint.confirm.observe import Draw, Function, Observation, Place, Runs
+from jitlint.confirm.observe import Draw, Function, Observation, Place, Raised, Runs
 
+_CALLED = re.compile(r"<function ([\w.<>]+) at ")
+_WAS_TRACED = re.compile(r" at ([^\n]+?):(\d+) traced for ")
+# Python raises the class for many other reasons.
+_JAX_SAYS = re.compile(r"abstract array|JAX (type|array)")
 # From so many traces of the same code on, one speaks of "again and again".
 TRACES = 3
 # A loop of fewer turns is no unrolled loop.
@@ -37,7 +41,7 @@ TURNS = 8
 class Statement:
     """The flagged statement: the line of the finding, and the first and last line around it.
 
-    owner: the function or class that a flagged decorator belongs to, or "".
+    owner: the function or class that a flagged decorator belongs to, or "". number: of the finding.
     """
 
     path: str
@@ -45,6 +49,7 @@ class Statement:
     first: int
     last: int
     owner: str = ""
+    number: int = -1
 
     def covers(self, place: Place) -> bool:
         """Whether a place lies in the statement."""
@@ -76,15 +81,26 @@ def _raises(outcome: Raises, statement: Statement, runs: Runs) -> str | None:
         if error.kind not in outcome.classes:
             continue
         if outcome.later:
-            # Decorators run when the file is imported; the message names the function then.
-            named = statement.owner and re.search(
-                rf"<function [\w.<>]*\b{statement.owner} at ", error.message
-            )
-            if named or _ran(seen, statement):
+            if _speaks_of(error, seen, statement):
                 return str(error)
         elif error.place is not None and statement.covers(error.place):
             return str(error)
     return None
+
+
+def _speaks_of(error: Raised, seen: Observation, statement: Statement) -> bool:
+    """Whether an error from elsewhere is of the statement's making, by the functions that its message names."""
+    if "." not in error.kind and not _JAX_SAYS.search(error.message):
+        return False
+    called = _CALLED.findall(error.message)
+    if called and statement.owner:
+        # Decorators run when the file is imported; the message names the function then.
+        return any(name.rpartition(".")[2] == statement.owner for name in called)
+    if not _ran(seen, statement):
+        return False
+    traced = {(path, int(line)) for path, line in _WAS_TRACED.findall(error.message)}
+    around = seen.around.get(statement.number, set())
+    return not traced or not around or bool(traced & around) or any(map(statement.covers, traced))
 
 
 def _ran(seen: Observation, statement: Statement) -> int:
@@ -108,8 +124,16 @@ def _bakes_constant(outcome: BakesConstant, statement: Statement, runs: Runs) ->
         # An exception from elsewhere says nothing about this line.
         if seen.raised is not None and not statement.on(seen.raised.places):
             return None
+    if _is_constant(statement, runs):
+        return None
     found = results_differ(runs)
     return f"the results differ: {found}" if found else None
+
+
+def _is_constant(statement: Statement, runs: Runs) -> bool:
+    """Whether the statement read the same at all times, so that another one must have made the difference."""
+    values = [seen.values.get(statement.number, {None}) for seen in (runs.jitted, runs.eager)]
+    return len(values[0] | values[1]) == 1 and None not in values[0]
 
 
 def results_differ(runs: Runs) -> str | None:
@@ -161,6 +185,20 @@ def _retraces(outcome: Retraces, statement: Statement, runs: Runs) -> str | None
     for name, count in named.most_common(1):
         if count >= TRACES:
             return f"`{name}` was traced {count} times"
+    return None
+
+
+def jitted_at(statement: Statement, runs: Runs) -> str | None:
+    """How often the statement jitted the same function, and how often JAX traced that."""
+    seen = runs.jitted
+    made = Counter(
+        (jit.function, jit.name)
+        for jit in seen.jits
+        if statement.on(jit.stack[:1]) and jit.function is not None and runs.watched(jit.function.path)
+    )
+    for (function, name), count in made.most_common(1):
+        traced = sum(trace.function == function for trace in seen.traces)
+        return f"`{name}` was jitted {_times(count)} here, and traced {_times(traced)}"
     return None
 
 

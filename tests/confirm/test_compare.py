@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jitlint.confirm.compare import difference, equations, jaxprs
+from jitlint.confirm.compare import difference, equations, fingerprint, jaxprs
 from tests.confirm import programs
 
 assert programs
@@ -63,3 +64,13 @@ def test_different(one: Any, other: Any) -> None:
 def test_equations_inside_other_equations_count() -> None:
     program = jax.make_jaxpr(lambda x: jax.jit(lambda y: jnp.sin(y) + 1)(x) * 2)(1.0)
     assert [equations(found) for found in jaxprs([{"p": program}])] == [4]
+
+
+@pytest.mark.parametrize("value", [1, "a", None, [1.0, "b"], {"a": np.ones(3)}, (1, jnp.zeros(2))])
+def test_equal_values_have_equal_fingerprints(value: object) -> None:
+    assert fingerprint(value) is not None and fingerprint(value) == fingerprint(copy.deepcopy(value))
+
+
+@pytest.mark.parametrize("value", [len, object(), [1, object()], np.zeros(1 << 20), [[[[[1]]]]]])
+def test_what_cannot_be_looked_into_has_no_fingerprint(value: object) -> None:
+    assert fingerprint(value) is None

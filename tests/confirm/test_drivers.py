@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from jitlint.confirm.drivers import Module, names_in, owner_of_decorator, reached, read_module
+from jitlint.confirm.drivers import Module, names_in, owner_of_decorator, reached, read_module, reads_in
 
 
 def _read(source: str) -> Module:
@@ -45,6 +45,15 @@ def test_names_are_followed() -> None:
     """)
     assert {"inner", "table", "make", "rows"} <= reached("case_a", module)
     assert not reached("case_b", module)
+
+
+def test_reads_of_a_span() -> None:
+    module = read_module("y = a.b[0].c + d\nz = f(a)\nw = a[i]\n")
+    assert module is not None
+    assert reads_in(module, (1, 5, 1, 13)) == ["a.b[0].c"]
+    assert reads_in(module, (1, 5, 1, 17)) == []
+    assert reads_in(module, (2, 5, 2, 9)) == []
+    assert reads_in(module, (3, 5, 3, 9)) == ["a[i]"]
 
 
 def test_names_in_a_span() -> None:
