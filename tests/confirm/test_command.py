@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -200,3 +203,51 @@ def test_check_needs_neither_jax_nor_this_package(project: Path) -> None:
         [sys.executable, "-c", code], cwd=project, env={"PYTHONPATH": str(ROOT)}, check=False, timeout=120
     )
     assert done.returncode == 0
+
+
+def _without_words(said: str) -> str:
+    return re.sub(r"(?<=Error: ).*(?= \[params)", "", said)
+
+
+def test_readme_shows_what_confirm_says(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    write(tmp_path, dict(re.findall(r"```python\n# (\w+\.py)\n(.*?)```", readme, re.DOTALL)))
+    shown = re.search(r"```console\n\$ jitlint confirm\n(.*?)```", readme, re.DOTALL)
+    assert shown
+    assert shown[0] in (ROOT / "docs" / "confirm.md").read_text(encoding="utf-8")
+    done = run(tmp_path)
+    assert done.returncode == 1
+    # How JAX words it differs from release to release.
+    assert _without_words(done.stdout) == _without_words(shown[1])
+
+
+def test_page_is_written_beside_the_table(project: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = run(project, "--html", str(page), "broken.py")
+    assert done.stdout.startswith("could-not-import  broken.py:8  JIT101")
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>") and "not_installed_anywhere" in text
+    assert run(project, "--output-format", "html", "broken.py").stdout == text
+    done = run(project, "--html", str(tmp_path / "missing" / "page.html"), "broken.py")
+    assert done.returncode == 2 and "cannot be written" in done.stderr
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs a way to forbid namespaces")
+def test_missing_namespaces_are_said(project: Path) -> None:
+    forbid = "".join(f"echo 0 > /proc/sys/user/max_{kind}_namespaces && " for kind in ("user", "pid", "net"))
+    command = f"{forbid} exec {sys.executable} -m jitlint confirm --no-cache broken.py"
+    shell = ["unshare", "--user", "--map-root-user", "sh", "-c"]
+    if subprocess.run([*shell, f"{forbid} true"], check=False, capture_output=True).returncode:
+        pytest.skip("namespaces cannot be made, and so cannot be forbidden")
+    done = subprocess.run(
+        [*shell, command],
+        cwd=project,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert "could-not-import  broken.py:8" in done.stdout
+    assert "does not let `jitlint` shut the code in" in done.stderr
+    assert "shut the code in" not in run(project, "--no-cache", "broken.py").stderr
