@@ -242,11 +242,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     if f.depth >= MAX_DEPTH:
         return UNKNOWN
     traced = world.level > 0 and (world.here or any(traced_modes(v) for v in bound.values()))
-    if traced:
-        fn.traced_contexts += 1
-    else:
-        fn.contexts += 1
-    if fn.traced_contexts > MAX_TRACED_CONTEXTS if traced else fn.contexts > MAX_CONTEXTS:
+    if _exhausted(fn, traced, bound):
         return UNKNOWN
     memo = m.memo[key] = Memo()
     m.activations += 1
@@ -289,6 +285,22 @@ def _again(m: Machine, f: Frame, at: int, memo: Memo, bound: dict[str, Value]) -
         effects.replay(f, memo.effects, bound, names)
     key_calls.apply(m, f, at, memo.keys, names, given)
     return names.value(memo.value)
+
+
+def _exhausted(fn: FuncInfo, traced: Any, bound: dict[str, Value]) -> bool:
+    """Count a new context of a function; whether it had too many before.
+
+    A function that is handed functions stands for as many as it is handed, so it may have more.
+    """
+    if traced:
+        fn.traced_contexts += 1
+        used, limit = fn.traced_contexts, MAX_TRACED_CONTEXTS
+    else:
+        fn.contexts += 1
+        used, limit = fn.contexts, MAX_CONTEXTS
+    if used <= limit:
+        return False
+    return used > 8 * limit or not any(type(v) in (Func, Bound, Partial) for v in bound.values())
 
 
 def _set_receiver(frame: Frame, func: Func, bound: dict[str, Value]) -> None:

@@ -415,3 +415,41 @@ def test_truth_keeps_its_form() -> None:
         "assert",
         "while",
     ]
+
+
+def test_many_calls_from_the_host_do_not_hide_those_of_a_trace() -> None:
+    """Contexts are limited, but apart: what the host calls often is still followed inside a trace."""
+    calls = "\n".join(f"helper({n}, {n + 1})" for n in range(200))
+    source = f"""
+def helper(a, b):
+    return a if a > b else b
+
+{calls}
+
+@jit
+def root(x):
+    return helper(x, 1)
+
+root(2.0)
+"""
+    assert [e.place.function for e in run(source).events if isinstance(e, Truth)] == ["helper"]
+
+
+def test_a_function_that_is_handed_functions_may_have_many_contexts() -> None:
+    """A project's own `cond` is called with other branches each time."""
+    branches = "\n".join(f"    x = choose(x, lambda v: v * {n})" for n in range(70))
+    source = f"""
+def choose(x, branch):
+    return lax.cond(True, branch, lambda v: v, x)
+
+@jit
+def root(x):
+{branches}
+    return choose(x, last)
+
+def last(v):
+    return v if v > 0 else -v
+
+root(2.0)
+"""
+    assert [e.place.function for e in run(source).events if isinstance(e, Truth)] == ["last"]
