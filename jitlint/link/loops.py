@@ -20,7 +20,7 @@ from jitlint.infer.events import (
 )
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import Arr, Ext, Py, S, Seq, Tree, Value, alternatives
-from jitlint.link import expressions, ir_walk, rows
+from jitlint.link import branches, expressions, ir_walk, rows
 from jitlint.link.code_tables import CodeTable
 from jitlint.link.machine import Frame, Machine
 from jitlint.syntax import ir
@@ -65,10 +65,10 @@ def check_while(m: Machine, f: Frame, node: ir.While) -> None:
         return
     if type(test.left) is not ir.Name or leaves_early(node.body) or _refused(m, f, node):
         return
-    end = _number(f, test.rights[0])
+    end = _number(m, f, test.rights[0])
     values = table.bound.get(test.left.id, [])
     starts = [v.value for v in values if type(v) is ir.Const and type(v.value) is int]
-    steps = [_number(f, v.value) for v in values if type(v) is ir.AugAssign and v.op in ("+", "-")]
+    steps = [_number(m, f, v.value) for v in values if type(v) is ir.AugAssign and v.op in ("+", "-")]
     if end is None or len(values) != 2 or len(starts) != 1 or len(steps) != 1 or not steps[0]:
         return
     count = abs(end - starts[0]) // abs(steps[0])
@@ -153,26 +153,26 @@ def _count(m: Machine, f: Frame, table: CodeTable, node: Any, iterable: Value) -
         return _count(m, f, table, node.args[0].value, iterable)
     if name != "range" and not (type(node.func) is ir.Attr and node.func.name == "arange"):
         return None
-    bounds = [_number(f, arg.value) for arg in node.args]
+    bounds = [_number(m, f, arg.value) for arg in node.args]
     known = [b for b in bounds if b is not None]
     if not 1 <= len(known) == len(bounds) <= 3 or (len(known) == 3 and known[2] == 0):
         return None
     return len(range(*known))
 
 
-def _number(f: Frame, node: Any) -> int | None:
+def _number(m: Machine, f: Frame, node: Any) -> int | None:
     """The integer that a simple expression is in this very call."""
     t = type(node)
     if t is ir.Const:
         return node.value if type(node.value) is int else None
-    if t is ir.Name:
-        value = expressions.lookup(f, node.id)
+    if t in (ir.Name, ir.Attr):
+        value = branches.peek(m, f, node)
         return value.const if type(value) is Py and type(value.const) is int else None
     if t is ir.UnaryOp and node.op == "-":
-        inner = _number(f, node.operand)
+        inner = _number(m, f, node.operand)
         return None if inner is None else -inner
     if t is ir.BinOp and node.op in ("+", "-", "*"):
-        left, right = _number(f, node.left), _number(f, node.right)
+        left, right = _number(m, f, node.left), _number(m, f, node.right)
         if left is None or right is None:
             return None
         return left * right if node.op == "*" else left - right if node.op == "-" else left + right
