@@ -20,6 +20,11 @@ LITERAL = re.compile(
     re.DOTALL,
 )
 
+# A string of so many pieces is text: nothing depends on its value.
+MANY_STRINGS = 500
+# What may stand between a literal and the next when the two are one string; then the prefix of the next one.
+_BETWEEN = re.compile(r"(?:\s|\\\r?\n)*(?P<prefix>[rRbBuU]{0,2})")
+
 _ESCAPE = re.compile(
     r"\\(\r?\n|[\\'\"abfnrtv]|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]+\})"
 )
@@ -37,8 +42,34 @@ _SIMPLE = {
     "t": "\t",
     "v": "\v",
 }
+_NOT_A_BREAK = re.compile(r"[^\n]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INT_LIMIT = 1 << 64
+
+
+def without_surplus_strings(text: str) -> str:
+    """The text with blanks for the strings that directly follow `MANY_STRINGS` others, all else in its place.
+
+    Generated code (help texts, tables) has strings of thousands of pieces, which the parser nests as deeply. f-strings
+    stay: they hold code.
+    """
+    kept: list[str] = []
+    copied = end = count = 0
+    for match in LITERAL.finditer(text):
+        start = match.start()
+        if text[start] == "#":
+            between = text[end:start]
+            count = count if not between.strip() else 0
+            end = match.end()
+            continue
+        glue = _BETWEEN.fullmatch(text, end, start)
+        count = count + 1 if glue else 1
+        if glue and count > MANY_STRINGS:
+            kept.append(text[copied : glue.start("prefix")])
+            copied = match.end()
+            kept.append(_NOT_A_BREAK.sub(" ", text[glue.start("prefix") : copied]))
+        end = match.end()
+    return "".join([*kept, text[copied:]]) if kept else text
 
 
 def int_value(text: str) -> int | None:

@@ -15,7 +15,7 @@ from typing import Any
 import libcst as cst
 
 from jitlint.syntax import ir
-from jitlint.syntax.literals import float_value, int_value, string_value
+from jitlint.syntax.literals import MANY_STRINGS, float_value, int_value, string_value
 from jitlint.syntax.scopes import Lowering
 
 ExprHandler = Callable[[Any, Lowering], ir.Expr]
@@ -110,7 +110,8 @@ def _concatenated(n: cst.ConcatenatedString, s: Lowering) -> ir.Expr:
     if not plain:
         return ir.Fstr(at, parts)
     known = [text for text in texts if text is not None]
-    return ir.Const(at, kind, "".join(known) if len(known) == len(texts) else None)
+    whole = len(known) == len(texts) < MANY_STRINGS  # of more, the parser may not have seen all
+    return ir.Const(at, kind, "".join(known) if whole else None)
 
 
 def _fstring(n: cst.FormattedString, s: Lowering) -> ir.Expr:

@@ -18,6 +18,7 @@ import msgspec
 
 from jitlint.syntax import ir
 from jitlint.syntax.guard import guard, python_parse
+from jitlint.syntax.literals import without_surplus_strings
 from jitlint.syntax.lower_stmt import TRACED_PRAGMA, lower_block
 from jitlint.syntax.scopes import Lowering
 from jitlint.syntax.source import SYNTAX_ERROR, TOO_COMPLEX, SyntaxProblem, end_lines
@@ -98,6 +99,10 @@ def parse(text: str) -> cst.Module | SyntaxProblem:
         return SyntaxProblem(SYNTAX_ERROR, "syntax error: invalid non-printable character U+FEFF")
     text = end_lines(text)  # libcst does not reproduce lone carriage returns
     problem = guard(text)
+    if problem is not None and problem.code == TOO_COMPLEX:
+        shorter = without_surplus_strings(text)
+        problem = guard(shorter) if shorter != text else problem
+        text = shorter
     if problem is not None:
         return problem
     try:

@@ -26,6 +26,8 @@ import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 from jitlint.base.diagnostic import Span
+from jitlint.syntax.guard import guard
+from jitlint.syntax.literals import without_surplus_strings
 from jitlint.syntax.lowering import deep_stack, lower_with_nodes
 from jitlint.syntax.source import SyntaxProblem, end_lines
 
@@ -109,6 +111,8 @@ def _spans(text: str, wanted: Collection[int]) -> dict[int, Span]:
     offsets = [0, *accumulate(map(len, tokens))]
     code = "".join(tokens)
     text = end_lines(text)
+    if code != text and guard(text) is not None:
+        text = without_surplus_strings(text)  # as the parser got it
     if code != text:
         aligned = _align(code, text)
         offsets = [aligned[offset] for offset in offsets]

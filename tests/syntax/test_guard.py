@@ -129,8 +129,22 @@ def test_what_is_no_deep_pattern_is_analysed(text: str) -> None:
     assert isinstance(lower(text), ir.Module)
 
 
-def test_many_concatenated_strings_are_refused() -> None:
-    assert problem("x = (" + "'a'\n" * 1100 + ")").code == "JIT003"
+@pytest.mark.parametrize("piece", ["'a'\n", "b'''a\n'''", "'a'  # (\n", "r'a' \\\n", "'a'\r\n"])
+def test_of_a_string_in_thousands_of_pieces_only_the_value_is_lost(piece: str) -> None:
+    text = "x = (" + piece * 5000 + ")\nf(y)\n"
+    lowered = lower(text)
+    assert isinstance(lowered, ir.Module), lowered
+    assign, call = lowered.body
+    assert isinstance(assign, ir.Assign)
+    assert isinstance(assign.value, ir.Const)
+    assert assign.value.value is None
+    assert isinstance(call, ir.ExprStmt)
+    span = compute_spans(text, [call.value.at])[call.value.at]
+    assert (span.line, span.column, span.end_column) == (text.count("\n"), 1, 5)
+
+
+def test_many_concatenated_f_strings_are_refused() -> None:
+    assert problem("x = (" + "f'{a}'\n" * 1100 + ")").code == "JIT003"
 
 
 @pytest.mark.parametrize("text", ["x = 1  # " + "a" * 10_000_000, "x = [" + "1,\n" * 400_000 + "]"])
