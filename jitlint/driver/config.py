@@ -103,7 +103,10 @@ def _toml(data: bytes, path: str) -> dict[str, Any]:
 
 
 def _from_jitlint_toml(data: bytes, path: str) -> Mapping[str, object] | None:
-    return _toml(data, path)
+    table = _toml(data, path)
+    if "tool" in table:
+        raise ConfigError(f"{_display(path)}: here the keys stand at the top, not below [tool.jitlint]")
+    return table
 
 
 def _from_pyproject(data: bytes, path: str) -> Mapping[str, object] | None:

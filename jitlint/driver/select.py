@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from jitlint.base.config import ConfigError, Settings
 from jitlint.base.diagnostic import Finding, Severity
 from jitlint.base.rule import Rule
+from jitlint.base.text import display_path
 
+_CODE = re.compile(r"[A-Za-z]+\d+")
 _PREFIX = re.compile(r"JIT\d{0,3}")
 
 
@@ -20,11 +22,12 @@ def selected_codes(settings: Settings, rules: Mapping[str, Rule]) -> frozenset[s
     matches; ``extend-select`` adds to either. Where these and ``ignore`` both match, the more specific one
     decides, then ``ignore``. Raises ConfigError for a selector that matches no rule.
     """
-    check_selectors(settings.select, rules, "select")
-    check_selectors(settings.extend_select, rules, "extend-select")
-    check_selectors((*settings.ignore, *settings.extend_ignore), rules, "ignore")
+    where = f"{display_path(settings.source)}: " if settings.source else ""
+    check_selectors(settings.select, rules, f"{where}select")
+    check_selectors(settings.extend_select, rules, f"{where}extend-select")
+    check_selectors((*settings.ignore, *settings.extend_ignore), rules, f"{where}ignore")
     for _, selectors in settings.per_file_ignores:
-        check_selectors(selectors, rules, "per-file-ignores")
+        check_selectors(selectors, rules, f"{where}per-file-ignores")
     return frozenset(code for code, rule in rules.items() if _is_on(rule, settings))
 
 
@@ -64,10 +67,15 @@ def check_selectors(selectors: Sequence[str], rules: Mapping[str, Rule], where: 
     for selector in selectors:
         if any(_specificity(selector, rule) for rule in rules.values()):
             continue
-        known = [*rules, *(rule.name for rule in rules.values()), "ALL"]
-        close = difflib.get_close_matches(selector, known, n=1, cutoff=0.6)
-        hint = f"; did you mean {close[0]!r}?" if close else "; `jitlint rules` lists them"
-        raise ConfigError(f"{where}: {selector!r} matches no rule{hint}")
+        raise ConfigError(f"{where}: {selector!r} matches no rule; {nearest(selector, rules)}")
+
+
+def nearest(selector: str, rules: Mapping[str, Rule]) -> str:
+    """What to say of a selector that matches no rule: the nearest one, if it is a slip of the pen."""
+    known = [*rules, *(rule.name for rule in rules.values()), "ALL"]
+    # A code that does not exist is like any other code: that says nothing.
+    close = [] if _CODE.fullmatch(selector) else difflib.get_close_matches(selector, known, n=1, cutoff=0.6)
+    return f"did you mean {close[0]!r}?" if close else "`jitlint rules` lists them"
 
 
 def _is_on(rule: Rule, settings: Settings) -> bool:

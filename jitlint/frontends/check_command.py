@@ -52,17 +52,41 @@ class _Request:
     use_cache: bool
 
 
-@click.command()
-@console.PATHS
-@click.option("--select", multiple=True, metavar="CODES", help="Only these rules: JIT1, JIT101, a name, ALL.")
-@click.option("--extend-select", multiple=True, metavar="CODES", help="These rules too.")
-@click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
-@click.option("--extend-ignore", multiple=True, metavar="CODES", help="Not these either.")
-@click.option(
-    "--per-file-ignores", multiple=True, metavar="PATTERN:CODES", help="Not these rules in these files."
+_SECTIONS = {
+    "What to report": (
+        "select extend-select ignore extend-ignore per-file-ignores min-confidence severity baseline write-baseline diff"
+        " no-recorded add-noqa"
+    ),
+    "Which files": "exclude extend-exclude context stdin-filename show-files",
+    "How to report": ("output-format output-file show-path statistics exit-zero color quiet verbose"),
+    "Configuration and cache": "config isolated show-settings jobs no-cache",
+}
+
+
+@click.command(
+    cls=console.SectionedCommand,
+    sections=_SECTIONS,
+    short_help="Report what JAX would stumble over, without running it.",
 )
-@click.option("--min-confidence", metavar="LEVEL", help="possible, likely (the default) or certain.")
-@click.option("--severity", metavar="LEVEL", help="The least severity: error, warning (the default) or info.")
+@console.PATHS
+@click.option(
+    "--select", multiple=True, metavar="CODES", help="Report only these rules: JIT1, JIT101, a name, ALL."
+)
+@click.option("--extend-select", multiple=True, metavar="CODES", help="Report these rules as well.")
+@click.option("--ignore", multiple=True, metavar="CODES", help="Do not report these rules.")
+@click.option("--extend-ignore", multiple=True, metavar="CODES", help="Do not report these rules either.")
+@click.option(
+    "--per-file-ignores",
+    multiple=True,
+    metavar="PATTERN:CODES",
+    help="Do not report these rules in these files.",
+)
+@click.option(
+    "--min-confidence", metavar="LEVEL", help="How sure at least: possible, likely (the default) or certain."
+)
+@click.option(
+    "--severity", metavar="LEVEL", help="How severe at least: error, warning (the default) or info."
+)
 @click.option("--exclude", multiple=True, metavar="PATTERNS", help="Leave these files out, as in .gitignore.")
 @click.option("--extend-exclude", multiple=True, metavar="PATTERNS", help="Leave these out too.")
 @click.option("--output-format", type=click.Choice(FORMATS), default="full", help="How to report findings.")
@@ -80,9 +104,9 @@ class _Request:
     "--write-baseline", metavar="FILE", default="", help="List all findings in FILE and report none."
 )
 @click.option(
-    "--diff", metavar="REV", default="", help="Only findings on lines changed since a git revision."
+    "--diff", metavar="REV", default="", help="Report only what is on lines changed since a git revision."
 )
-@click.option("--no-recorded", is_flag=True, help="Pay no heed to what `jitlint record` has seen.")
+@click.option("--no-recorded", is_flag=True, help="Do not use what `jitlint record` has seen.")
 @click.option("--add-noqa", is_flag=True, help="Write a `# noqa` comment for every finding.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the configuration that holds here.")
@@ -93,9 +117,7 @@ class _Request:
 @console.NO_CACHE
 @console.COLOR
 @click.option("-q", "--quiet", is_flag=True, help="Print findings only, no summary.")
-@click.option(
-    "-v", "--verbose", is_flag=True, help="Say which configuration and cache are used, and the time."
-)
+@click.option("-v", "--verbose", is_flag=True, help="Say which configuration holds, and what took how long.")
 def check(
     paths: tuple[str, ...],
     select: tuple[str, ...],
@@ -129,9 +151,10 @@ def check(
     quiet: bool,
     verbose: bool,
 ) -> int:
-    """Report code under PATHS (by default the working directory) that breaks under tracing.
+    """Report the code under PATHS (by default the working directory) that JAX will refuse to trace, silently get wrong,
+    or compile again and again.
 
-    `-` reads one file from standard input.
+    `-` reads one file from standard input. Exit code: 0 nothing found, 1 findings, 2 something could not be analysed.
     """
     paths, unsaved = _standard_input(paths, stdin_filename)
     settings = console.settings_for(paths, config, isolated)
@@ -191,7 +214,12 @@ def _with_options(
     """Options replace what the configuration says; ``--extend-*`` add to it."""
     changes: dict[str, Any] = {}
     for attribute, values in lists.items():
-        given = tuple(item for value in values for item in string_list(value, attribute))
+        option = "--" + attribute.replace("_", "-")
+        given = (
+            tuple(item for value in values for item in string_list(value, option))
+            if "exclude" in attribute
+            else console.selectors(values, option)
+        )
         if given:
             before = getattr(settings, attribute) if attribute.startswith("extend_") else ()
             changes[attribute] = (*before, *given)

@@ -37,10 +37,31 @@ from jitlint.frontends.console import (
 from jitlint.frontends.record_command import record
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Commands(click.Group):
+    """The commands; who leaves the command out and names a path is told which one is missing."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            if not os.path.exists(args[0]):
+                raise
+            raise click.UsageError(
+                f"{args[0]!r} is a path, not a command; to check it: jitlint check {args[0]}", ctx
+            ) from None
+
+
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(jitlint.__version__, prog_name="jitlint", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Find the code that JAX will refuse to trace."""
+    """Find the code that JAX will refuse to trace, silently get wrong, or compile again and again.
+
+    Start with `jitlint check`; `jitlint COMMAND --help` shows the options of a command.
+    """
 
 
 cli.add_command(check)
@@ -48,7 +69,7 @@ cli.add_command(record)
 cli.add_command(confirm)
 
 
-@cli.command()
+@cli.command(short_help="List the functions that traced code reaches, and why.")
 @PATHS
 @click.option("--output-format", type=click.Choice(["table", "json"]), default="table")
 @click.option("--statistics", is_flag=True, help="Show what was analysed and the time.")
@@ -102,27 +123,23 @@ def rules() -> int:
     return OK
 
 
-@cli.command()
+@cli.command(short_help="Explain a rule: what it reports, why, what to write instead.")
 @click.argument("rule", metavar="CODE-or-name")
 def explain(rule: str) -> int:
     """Say what a rule reports, why it matters and what to write instead."""
-    import difflib
-
     from jitlint.driver.registry import find_rule, rule_url
     from jitlint.driver.registry import rules as all_rules
+    from jitlint.driver.select import nearest
     from jitlint.report.tables import explanation
 
     found = find_rule(rule)
     if found is None:
-        known = [*all_rules(), *(each.name for each in all_rules().values())]
-        close = difflib.get_close_matches(rule, known, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else "; `jitlint rules` lists them"
-        raise ConfigError(f"no rule {rule!r}{hint}")
+        raise ConfigError(f"no rule {rule!r}; {nearest(rule, all_rules())}")
     print_lines(explanation(found, rule_url(found), style_for(sys.stdout)))
     return OK
 
 
-@cli.command()
+@cli.command(short_help="Remove the cache.")
 @PATHS
 def clean(paths: tuple[str, ...]) -> int:
     """Remove the cache of the projects that PATHS (by default the working directory) are in."""
@@ -137,7 +154,7 @@ def clean(paths: tuple[str, ...]) -> int:
     return OK
 
 
-@cli.command()
+@cli.command(short_help="Print what completes commands and options in a shell.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> int:
     """Print what makes SHELL complete jitlint's commands and options.

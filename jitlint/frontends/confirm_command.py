@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 _MEGABYTE = 1 << 20
 
 
-@click.command()
+@click.command(short_help="RUN THE CODE and say which findings real JAX confirms.")
 @console.PATHS
-@click.option("--select", multiple=True, metavar="CODES", help="Only these rules: JIT1, JIT101, a name, ALL.")
+@click.option(
+    "--select", multiple=True, metavar="CODES", help="Confirm only these rules: JIT1, JIT101, a name, ALL."
+)
 @click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
 @click.option("--min-confidence", metavar="LEVEL", help="possible, likely (the default) or certain.")
 @click.option("--output-format", type=click.Choice(["table", "json", "html"]), default="table")
@@ -50,7 +52,7 @@ _MEGABYTE = 1 << 20
     show_default=True,
 )
 @click.option("--platform", default="cpu", help="The JAX platform to run on.", show_default=True)
-@click.option("--no-recorded", is_flag=True, help="Pay no heed to what `jitlint record` has seen.")
+@click.option("--no-recorded", is_flag=True, help="Do not use what `jitlint record` has seen.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
 @console.CONFIG
 @console.ISOLATED
@@ -95,9 +97,9 @@ def confirm(
 
     settings = console.settings_for(paths, config, isolated)
     if select:
-        settings = replace(settings, select=_split(select))
+        settings = replace(settings, select=console.selectors(select, "--select"))
     if ignore:
-        settings = replace(settings, ignore=_split(ignore))
+        settings = replace(settings, ignore=console.selectors(ignore, "--ignore"))
     if min_confidence is not None:
         settings = replace(settings, min_confidence=parse_confidence(min_confidence, "--min-confidence"))
     options = Options(
@@ -211,7 +213,3 @@ def _progress(done: int, total: int) -> None:
     width = 30
     filled = width * done // max(total, 1)
     click.echo(f"\r\033[K[{'#' * filled}{'.' * (width - filled)}] {done}/{total}", nl=False, err=True)
-
-
-def _split(values: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(item.strip() for value in values for item in value.split(",") if item.strip())

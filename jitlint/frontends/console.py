@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import tokenize
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -43,6 +43,35 @@ class ReaderGone(Exception):
     """
 
 
+class SectionedCommand(click.Command):
+    """A command with so many options that its help shows them under headings.
+
+    sections: heading to the long names of its options; the others come last.
+    """
+
+    def __init__(self, *arguments: Any, sections: Mapping[str, str], **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._sections = {heading: names.split() for heading, names in sections.items()}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, as click does, but in sections."""
+        rows: dict[str, list[tuple[str, str]]] = {
+            heading: [] for heading in (*self._sections, "Other options")
+        }
+        for parameter in self.get_params(ctx):
+            row = parameter.get_help_record(ctx)
+            if row is not None and isinstance(parameter, click.Option):
+                rows[self._heading(parameter.opts)].append(row)
+        for heading, listed in rows.items():
+            if listed:
+                with formatter.section(heading):
+                    formatter.write_dl(listed)
+
+    def _heading(self, names: Sequence[str]) -> str:
+        known = {name.lstrip("-") for name in names}
+        return next((h for h, listed in self._sections.items() if known & set(listed)), "Other options")
+
+
 class Texts:
     """The source lines of one run's files. unsaved: contents that take the place of files, by path as findings
     name it."""
@@ -73,6 +102,18 @@ def settings_for(paths: tuple[str, ...], config: str = "", isolated: bool = Fals
     if isolated and config:
         raise ConfigError("--config and --isolated exclude each other")
     return Settings() if isolated else load_settings(project_root(paths or ["."]), config)
+
+
+def selectors(values: Sequence[str], option: str) -> tuple[str, ...]:
+    """The selectors that an option was given. Raises ConfigError, naming it, for one that matches no rule."""
+    from jitlint.base.config import string_list
+    from jitlint.driver.registry import rules
+    from jitlint.driver.select import check_selectors
+
+    given = tuple(item for value in values for item in string_list(value, option))
+    if given:
+        check_selectors(given, rules(), option)
+    return given
 
 
 def style_for(stream: TextIO, color: str = "auto") -> Style:

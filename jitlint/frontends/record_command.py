@@ -12,7 +12,10 @@ from jitlint.frontends import console
 from jitlint.frontends.console import OK
 
 
-@click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.command(
+    short_help="Run a program and note what JAX traces and compiles.",
+    context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
+)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 @click.option(
     "--store",

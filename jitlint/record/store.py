@@ -95,6 +95,10 @@ def read_store(path: str) -> Store:
     try:
         with open(path, "rb") as stream:
             store = msgspec.json.decode(stream.read(), type=Store)
+    except FileNotFoundError:
+        raise ConfigError(
+            f"{display_path(path)}: nothing is recorded; `jitlint record -- COMMAND` does it"
+        ) from None
     except OSError as error:
         raise ConfigError(f"{display_path(path)}: cannot be read: {error.strerror or error}") from None
     except msgspec.DecodeError as error:

@@ -63,7 +63,7 @@ def explanation(rule: Rule, url: str | None, style: Style) -> Iterator[str]:
             yield style.paint(f"## {title}", "bold")
             yield ""
             yield "```python"
-            yield code.strip()
+            yield code.strip().replace("# expect: ", "# ")
             yield "```"
     yield ""
     yield style.paint("## What to write instead", "bold")

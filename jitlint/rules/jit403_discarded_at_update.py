@@ -11,7 +11,7 @@ RULE = Rule(
     code="JIT403",
     name="discarded-at-update",
     severity=Severity.WARNING,
-    summary="Result of `.at[...]` update thrown away",
+    summary="result of `.at[...]` update thrown away",
     explanation="""\
 JAX arrays never change: `x.at[i].set(v)` makes a new array, and `x` stays what it was.
 

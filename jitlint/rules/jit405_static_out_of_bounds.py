@@ -11,7 +11,7 @@ RULE = Rule(
     code="JIT405",
     name="static-out-of-bounds",
     severity=Severity.WARNING,
-    summary="Index that is certainly out of bounds",
+    summary="index that is certainly out of bounds",
     explanation="""\
 NumPy raises IndexError for an index beyond the end. JAX cannot raise from compiled code, so it does something quiet:
 `x[10]` gives the last element, `x.at[10].set(v)` and its kin do nothing. The program goes on with a wrong number.

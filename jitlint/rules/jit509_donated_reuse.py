@@ -11,7 +11,7 @@ RULE = Rule(
     code="JIT509",
     name="donated-reuse",
     severity=Severity.ERROR,
-    summary="Array used after its buffer was donated",
+    summary="array used after its buffer was donated",
     explanation="""\
 `donate_argnums` and `donate_argnames` let JAX write the result into the memory of an argument. The argument is gone
 then, under every name that it has: as a variable, an attribute, an element of a container, inside a pytree.

@@ -11,7 +11,7 @@ RULE = Rule(
     code="JIT701",
     name="unsynced-timing",
     severity=Severity.WARNING,
-    summary="Clock read while JAX may still be computing",
+    summary="clock read while JAX may still be computing",
     explanation="""\
 JAX calls return before the result is there: they only hand the work to the device. A clock that is read right after
 such a call measures how long the handing over took (the first time: tracing and compiling), not the work.

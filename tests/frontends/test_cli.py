@@ -244,3 +244,44 @@ def test_an_internal_error_is_one_line(
     assert capsys.readouterr().err == (
         "jitlint: error: internal error: RuntimeError: lost (JITLINT_DEBUG=1 shows where)\n"
     )
+
+
+def test_a_path_in_the_place_of_a_command(project: Write, capsys: Capture) -> None:
+    project({"a.py": BRANCH})
+    assert main(["a.py"]) == 2
+    assert "to check it: jitlint check a.py" in capsys.readouterr().err
+    assert main(["chekc"]) == 2
+    assert "to check it" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "config", "message"),
+    [
+        (
+            ["check", "--select", "traced-rang"],
+            "",
+            "--select: 'traced-rang' matches no rule; did you mean 'traced-range'?",
+        ),
+        (["check", "--ignore", "JIT9"], "", "--ignore: 'JIT9' matches no rule; `jitlint rules` lists them"),
+        (["check"], 'ignore = ["JIT9"]', "jitlint.toml: ignore: 'JIT9' matches no rule"),
+        (
+            ["check"],
+            '[tool.jitlint]\nignore = ["JIT1"]',
+            "jitlint.toml: here the keys stand at the top, not below [tool.jitlint]",
+        ),
+        (["explain", "traced-rang"], "", "no rule 'traced-rang'; did you mean 'traced-range'?"),
+        (["explain", "JIT999"], "", "no rule 'JIT999'; `jitlint rules` lists them"),
+    ],
+)
+def test_a_mistake_is_named_where_it_was_made(
+    project: Write, capsys: Capture, arguments: list[str], config: str, message: str
+) -> None:
+    project({"a.py": BRANCH, "jitlint.toml": config})
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_every_option_of_check_is_under_a_heading(capsys: Capture) -> None:
+    main(["check", "--help"])
+    other = capsys.readouterr().out.partition("Other options:\n")[2]
+    assert other.split() == ["-h,", "--help", "Show", "this", "message", "and", "exit."]

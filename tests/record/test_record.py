@@ -195,7 +195,7 @@ def test_commands_that_cannot_run_and_nothing_to_do(
     shown = capsys.readouterr().err
     assert "no-such-program-here: cannot be run" in shown
     assert "nothing to do" in shown
-    assert "cannot be read" in shown
+    assert "nothing is recorded" in shown
 
 
 def test_the_users_own_start_up_module_still_runs(project: Write) -> None:
