@@ -12,7 +12,7 @@ from typing import Any
 
 from jitlint.catalogue.load import catalogue
 from jitlint.infer.program import FuncInfo
-from jitlint.syntax import children, ir
+from jitlint.syntax import ir
 
 ARRAY_ATTRIBUTES = frozenset(
     "shape ndim dtype at T mT astype reshape sum mean max min prod std var any all ravel flatten transpose squeeze dot "
@@ -37,8 +37,10 @@ def parameter_evidence(fn: FuncInfo) -> dict[str, str]:
         names = {p.name for p in fn.node.params}
         found: dict[str, set[str]] = {}
         collector = _Collector(names, found)
-        for stmt in fn.body:
-            collector.walk(stmt)
+        for node in fn.parts:
+            look = _LOOKS.get(type(node))
+            if look is not None:
+                look(collector, node)
         fn.evidence = {name: kinds.pop() for name, kinds in found.items() if len(kinds) == 1}
         fn.evidence |= {name: "ref" for name, kinds in found.items() if "ref" in kinds}
         for name in names - set(found):
@@ -65,13 +67,6 @@ class _Collector:
         """A name used as this kind of value."""
         if type(node) is ir.Name and node.id in self.names:
             self.found.setdefault(node.id, set()).add(kind)
-
-    def walk(self, root: Any) -> None:
-        """Look at every node under ``root``, in no particular order."""
-        for node in children.below(root):
-            look = _LOOKS.get(type(node))
-            if look is not None:
-                look(self, node)
 
 
 def _name(c: _Collector, node: ir.Name) -> None:

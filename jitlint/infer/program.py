@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from jitlint.syntax import ir
+from jitlint.syntax import children, ir
 
 if TYPE_CHECKING:
     from jitlint.infer.values import Func, Scope, Value
@@ -48,6 +48,7 @@ class FuncInfo:
     keys: tuple[str, ...] | None = None
     surroundings: Any = None
     _body: list[ir.Stmt] | None = None
+    _parts: list[ir.Node] | None = None
 
     @property
     def qualname(self) -> str:
@@ -66,13 +67,20 @@ class FuncInfo:
             self._body = ir.decode_body(self.node.body)
         return self._body
 
+    @property
+    def parts(self) -> list[ir.Node]:
+        """Every node of the body in no particular order; the bodies of inner functions are their own."""
+        if self._parts is None:
+            self._parts = children.below(self.body)
+        return self._parts
+
 
 @dataclass(slots=True, eq=False)
 class ClassInfo:
     """One class. bases: their values. namespace: class body variables. fields: annotated names in order with
     annotation and default. role: what the catalogue says of a library base (linen, nnx, eqx, ...), or "".
 
-    shape: "namedtuple", "dataclass" or "". data_fields / meta_fields: of a registered pytree (None: not
+    linear: itself and its project bases in order, once somebody asked. shape: "namedtuple", "dataclass" or "". data_fields / meta_fields: of a registered pytree (None: not
     registered). extern: it has a base that is not understood. hashable: what the class itself says, None: nothing.
     """
 
@@ -95,3 +103,4 @@ class ClassInfo:
     metaclass: ClassInfo | None = None
     cold: Value | None = None
     cold_running: bool = False
+    linear: tuple[ClassInfo, ...] | None = None

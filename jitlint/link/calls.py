@@ -49,6 +49,7 @@ from jitlint.link import (
 )
 from jitlint.link.kinds import find_method
 from jitlint.link.machine import (
+    MANY_CONTEXTS,
     MAX_CONTEXTS,
     MAX_DEPTH,
     MAX_TRACED_CONTEXTS,
@@ -288,10 +289,7 @@ def _again(m: Machine, f: Frame, at: int, memo: Memo, bound: dict[str, Value]) -
 
 
 def _exhausted(fn: FuncInfo, traced: Any, bound: dict[str, Value]) -> bool:
-    """Count a new context of a function; whether it had too many before.
-
-    A function that is handed functions stands for as many as it is handed, so it may have more.
-    """
+    """Count a new context of a function; whether it had too many before."""
     if traced:
         fn.traced_contexts += 1
         used, limit = fn.traced_contexts, MAX_TRACED_CONTEXTS
@@ -300,7 +298,7 @@ def _exhausted(fn: FuncInfo, traced: Any, bound: dict[str, Value]) -> bool:
         used, limit = fn.contexts, MAX_CONTEXTS
     if used <= limit:
         return False
-    return used > 8 * limit or not any(type(v) in (Func, Bound, Partial) for v in bound.values())
+    return used > MANY_CONTEXTS * limit or not any(type(v) in (Func, Bound, Partial) for v in bound.values())
 
 
 def _set_receiver(frame: Frame, func: Func, bound: dict[str, Value]) -> None:

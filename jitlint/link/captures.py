@@ -35,7 +35,7 @@ from jitlint.syntax import ir
 
 if TYPE_CHECKING:
     from jitlint.infer.events import Step
-    from jitlint.infer.program import ClassInfo, FuncInfo
+    from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
     from jitlint.link.machine import Frame, World
 
 ANY: Final = "*"
@@ -142,6 +142,7 @@ class Captures:
     muted: int = 0
     reached: set[int] = field(default_factory=set)
     kept: list[Value] = field(default_factory=list)
+    rebound: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def now(self) -> int:
@@ -183,7 +184,7 @@ class Captures:
         if scope.level >= f.world.floor or kind is Ext or kind is Mod or kind is Class:
             return
         if scope.fn is None:
-            if kind is Func and not _may_change(value, name):
+            if type(value) is Func and name not in self._rebound_in(value.fn.module):
                 return
         elif scope.watched is None:
             scope.watched = {name}
@@ -191,6 +192,12 @@ class Captures:
             scope.watched.add(name)
         self.load(f, at, "name", scope, name, value)
         self.load_value(f, at, value, "global" if scope.fn is None else "cell")
+
+    def _rebound_in(self, module: ModuleInfo) -> frozenset[str]:
+        found = self.rebound.get(module.name)
+        if found is None:
+            found = self.rebound[module.name] = _rebound(module)
+        return found
 
     def load_attr(self, f: Frame, at: int, inst: Inst, name: str, value: Value) -> None:
         """Traced code reads an attribute of an instance."""
@@ -357,14 +364,15 @@ def _element(index: Value) -> object:
     return const if isinstance(const, (str, int)) and const != ANY else ANY
 
 
-def _may_change(value: Any, name: str) -> bool:
-    """Whether a function's name is a variable: some function of its module says ``global``, or two define it."""
-    same = 0
-    for fn in value.fn.module.functions:
-        if name in fn.node.global_names:
-            return True
-        same += fn.qualname == name
-    return same > 1
+def _rebound(module: ModuleInfo) -> frozenset[str]:
+    """The names in a module that are variables though a function has them: one says ``global``, or two define it."""
+    once: set[str] = set()
+    found: set[str] = set()
+    for fn in module.functions:
+        found.update(fn.node.global_names)
+        name = fn.node.qualname
+        (found if name in once else once).add(name)
+    return frozenset(found)
 
 
 _MADE: Final = (Xform, Func, Inst, Bound, Tup)

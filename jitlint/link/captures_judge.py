@@ -126,6 +126,7 @@ class _Judge:
         self.m = m
         self.captures: Captures = m.captures
         self.starts = [episode.start for episode in self.captures.episodes]
+        self.kept = {id(box) for box in self.captures.kept}
 
     def episode(self, time: int) -> int:
         """The number of the episode that a time belongs to."""
@@ -137,7 +138,7 @@ class _Judge:
         writes = [w for w in writes if w[1].fn is None or w[1].fn is not load.fn]
         if not writes or not _keeps(load) or only_checked(load):
             return
-        if load.kind == "elem" and any(load.owner is box for box in self.captures.kept):
+        if load.kind == "elem" and id(load.owner) in self.kept:
             return
         found = self._in_order(reads, writes) or self._any_time(reads, writes)
         if found is not None:

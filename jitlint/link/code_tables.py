@@ -216,25 +216,29 @@ class CodeTable:
 
     def mentions(self, node: Any) -> frozenset[str]:
         """The names that an expression or definition mentions, functions written in it included."""
-        return frozenset(_names(node) | _inner(self.module, node))
+        return frozenset(_mentioned(self.module, children.below(node)))
 
 
 def _names(node: Any) -> set[str]:
     return {part.id for part in children.below(node) if isinstance(part, ir.Name)}
 
 
-def _inner(module: ModuleInfo, node: Any) -> set[str]:
+def _mentioned(module: ModuleInfo, parts: list[ir.Node]) -> set[str]:
+    """The names among nodes, and those that functions written there take from outside."""
     found: set[str] = set()
-    for part in children.below(node):
-        if isinstance(part, (ir.Lambda, ir.FuncDef)):
-            found |= names_below(module, part.function)
+    for part in parts:
+        kind = type(part)
+        if kind is ir.Name:
+            found.add(part.id)  # type: ignore[attr-defined]
+        elif kind is ir.Lambda or kind is ir.FuncDef:
+            found |= names_below(module, part.function)  # type: ignore[attr-defined]
     return found
 
 
 def names_below(module: ModuleInfo, index: int) -> set[str]:
     """The names that a function takes from outside: those it mentions and does not bind."""
     fn = module.functions[index]
-    outside = (_names(fn.body) | _inner(module, fn.body)) - set(fn.node.local_names)
+    outside = _mentioned(module, fn.parts) - set(fn.node.local_names)
     for part in (*fn.node.decorators, *(p.default for p in fn.node.params)):
         if part is not None:
             outside |= _names(part)

@@ -27,7 +27,7 @@ from jitlint.infer.values import (
 from jitlint.link import key_libraries, keys
 from jitlint.link.kinds import mro
 from jitlint.link.machine import Machine
-from jitlint.syntax import children, ir
+from jitlint.syntax import ir
 
 SEEDS = frozenset({"isinstance", "int", "str", "PRNGKey", "key", "hash", "len", "issubclass"})
 """Callees whose argument is perhaps no key yet."""
@@ -41,7 +41,7 @@ def name_all(m: Machine, func: Func, bound: dict[str, Value]) -> None:
     for name, value in bound.items():
         if type(value) is Arr and value.dtype == "key" and value.key is None:
             bound[name] = keys.named(m, value)
-    for name in key_parameters(m, func.fn):
+    for name in func.fn.keys if func.fn.keys is not None else key_parameters(m, func.fn):
         value = bound.get(name, NONE)
         if value is UNKNOWN:
             key: Value = keys.named(m, Arr(0, "key"))
@@ -60,7 +60,7 @@ def key_parameters(m: Machine, fn: FuncInfo) -> tuple[str, ...]:
         names = {p.name for p in fn.node.params if p.kind not in ("var", "kwvar") and not _is_number(p)}
         if names:
             scan = _Scan(m, fn)
-            scan.walk(fn.body, names)
+            scan.walk(fn, names)
             declared = [p.name for p in fn.node.params if p.name in names and _is_declared(p.annotation)]
             fn.keys = tuple(name for name in [*scan.found, *declared] if name not in scan.refuted)
     return fn.keys
@@ -88,9 +88,9 @@ class _Scan:
         self.found: dict[str, None] = {}
         self.refuted: set[str] = set()
 
-    def walk(self, root: Any, names: set[str]) -> None:
-        """Look at every call under ``root``, nested functions included, where ``names`` are the parameters."""
-        for node in children.below(root):
+    def walk(self, fn: FuncInfo, names: set[str]) -> None:
+        """Look at every call in a function, nested ones included, where ``names`` are the parameters."""
+        for node in fn.parts:
             kind = type(node)
             if kind is ir.Call:
                 self._call(node, names)  # type: ignore[arg-type]
@@ -101,7 +101,7 @@ class _Scan:
         inner = self.fn.module.functions[index]
         left = names - {p.name for p in inner.node.params}
         if left:
-            self.walk(inner.body, left)
+            self.walk(inner, left)
 
     def _call(self, node: ir.Call, names: set[str]) -> None:
         given = [(i, a) for i, a in enumerate(node.args) if type(a.value) is ir.Name and a.value.id in names]

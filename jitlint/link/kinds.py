@@ -73,14 +73,16 @@ HOST_ARRAY_TYPES = (
 _CALLABLE_TYPES = (Func, Bound, Class, Partial, Xform, Method)
 
 
-def mro(cls: ClassInfo, depth: int = 8) -> list[ClassInfo]:
+def mro(cls: ClassInfo) -> tuple[ClassInfo, ...]:
     """The class and its project bases, depth first without repetitions."""
-    out = [cls]
-    if depth:
+    found = cls.linear
+    if found is None:
+        out = [cls]
         for base in cls.bases:
             if type(base) is Class:
-                out.extend(c for c in mro(base.info, depth - 1) if c not in out)
-    return out
+                out.extend([c for c in mro(base.info) if c not in out])
+        found = cls.linear = tuple(out)
+    return found
 
 
 def is_plain_enum(cls: ClassInfo) -> bool:

@@ -38,11 +38,17 @@ from jitlint.link.rows import Rows
 MAX_DEPTH = 40
 """Activations on the abstract stack; deeper calls give unknown."""
 
-MAX_CONTEXTS = 24
-"""Distinct argument contexts per function outside of any trace; later ones give unknown."""
+MAX_CONTEXTS = 8
+"""Distinct argument contexts per function outside of any trace; later ones give unknown.
+
+Measured: more of them reach no more traced code, and take longer.
+"""
 
 MAX_TRACED_CONTEXTS = 48
 """The same inside traces. Counted apart: what the host calls often must not hide what a trace calls."""
+
+MANY_CONTEXTS = 3
+"""A function that is handed functions stands for as many as it is handed: it may have so many times more."""
 
 
 class World:
@@ -240,6 +246,7 @@ class Machine:
     """Everything the analysis knows. ``events`` and ``traced`` are its result.
 
     broken: module and statement of the last code that JAX refuses or that a leak is blamed for.
+    version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
     rebuilt: containers that a trace makes of its arguments, by identity, with the function and the parameter.
     """
 
@@ -276,6 +283,7 @@ class Machine:
     host_calls: HostCalls = field(default_factory=HostCalls)
     sizes: dict[Any, Any] = field(default_factory=dict)
     rows: Rows = field(default_factory=Rows)
+    version_tests: dict[int, bool] = field(default_factory=dict)
 
     def contain(self, module: str, run: Callable[[], Value]) -> Value:
         """Run one function; an internal error there costs its file, not the whole analysis."""

@@ -7,7 +7,7 @@ from typing import Any
 from jitlint.infer.events import Place
 from jitlint.infer.values import ExtInst, Value
 from jitlint.link import surroundings
-from jitlint.link.machine import Catch, Frame, World
+from jitlint.link.machine import Catch, Frame, Machine, World
 from jitlint.syntax import ir
 
 EXPECTED = ("pytest.raises", "unittest.case.TestCase.assertRaises", "contextlib.suppress")
@@ -92,3 +92,28 @@ def names(node: Any) -> list[str]:
     if type(node) is ir.Attr:
         return [node.name]
     return [node.id] if type(node) is ir.Name else []
+
+
+def asks_version(m: Machine, test: Any) -> bool:
+    """Whether a test looks at a library's version or at what the library has."""
+    found = m.version_tests.get(id(test))
+    if found is None:
+        found = m.version_tests[id(test)] = _asks(test)
+    return found
+
+
+def _asks(node: Any) -> bool:
+    if type(node) is ir.Attr:
+        return "version" in node.name.lower() or _asks(node.obj)
+    if type(node) is ir.Name:
+        return "version" in node.id.lower()
+    if type(node) is ir.Compare:
+        return _asks(node.left) or any(_asks(r) for r in node.rights)
+    if type(node) is ir.Call:
+        func = node.func
+        if type(func) is ir.Name and func.id == "hasattr":
+            return True
+        return _asks(func) or any(_asks(a.value) for a in node.args)
+    if type(node) is ir.BoolOp:
+        return _asks(node.left) or _asks(node.right)
+    return type(node) is ir.UnaryOp and _asks(node.operand)

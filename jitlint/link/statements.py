@@ -146,31 +146,13 @@ def _ann_assign(m: Machine, f: Frame, node: ir.AnnAssign) -> bool:
 
 
 def _if(m: Machine, f: Frame, node: ir.If) -> bool:
-    if _asks_version(node.test):
+    if regions.asks_version(m, node.test):
         m.guards += 1
         try:
             return _run_if(m, f, node)
         finally:
             m.guards -= 1
     return _run_if(m, f, node)
-
-
-def _asks_version(node: Any) -> bool:
-    """Whether a test looks at a library's version or at what the library has."""
-    if type(node) is ir.Attr:
-        return "version" in node.name.lower() or _asks_version(node.obj)
-    if type(node) is ir.Name:
-        return "version" in node.id.lower()
-    if type(node) is ir.Compare:
-        return _asks_version(node.left) or any(_asks_version(r) for r in node.rights)
-    if type(node) is ir.Call:
-        func = node.func
-        if type(func) is ir.Name and func.id == "hasattr":
-            return True
-        return _asks_version(func) or any(_asks_version(a.value) for a in node.args)
-    if type(node) is ir.BoolOp:
-        return _asks_version(node.left) or _asks_version(node.right)
-    return type(node) is ir.UnaryOp and _asks_version(node.operand)
 
 
 def _only_for_type_checkers(f: Frame, test: Any) -> bool:
