@@ -29,9 +29,13 @@ class HostCalls:
     """All notes. users: functions (None: the body of a module) in which a call gives arguments away.
 
     callers: who calls a function of the project, by the function's number. clocks: functions that read a clock.
+    managers: what ``with`` runs before and after its block, by module and origin of the context manager; with its users.
     """
 
     calls: dict[tuple[str, int], HostCall] = field(default_factory=dict)
     users: set[tuple[str, FuncInfo | None]] = field(default_factory=set)
     callers: dict[int, set[tuple[str, FuncInfo | None]]] = field(default_factory=dict)
     clocks: set[tuple[str, FuncInfo | None]] = field(default_factory=set)
+    managers: dict[
+        tuple[str, int], dict[tuple[FuncInfo | None, FuncInfo], set[tuple[str, FuncInfo | None]]]
+    ] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from jitlint.infer.host_calls import HostCall, HostCalls
 from jitlint.infer.lattice import seq_element
+from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     NONE,
     UNKNOWN,
@@ -89,6 +90,24 @@ def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: A
         call.donated = given if old is None else {k: v and old[k] for k, v in given.items() if k in old}
     else:
         call.others = True
+
+
+def managed(m: Machine, f: Frame, at: int, manager: Value) -> list[Inst]:
+    """An object around the block of a ``with`` statement: a trace runs its ``__exit__`` too; untraced code notes it."""
+    if type(manager) is not Inst:
+        return []
+    if f.world.level:
+        return [manager]
+    enter, leave = (_function(find_method(manager, name)) for name in ("__enter__", "__exit__"))
+    if leave is not None:
+        known = m.host_calls.managers.setdefault((f.module.name, at), {})
+        known.setdefault((enter, leave), set()).add((f.module.name, f.fn))
+    return []
+
+
+def _function(method: Value | None) -> FuncInfo | None:
+    target = method.func if type(method) is Bound else method
+    return target.fn if type(target) is Func else None
 
 
 def _may_donate(x: Xform) -> bool:

@@ -34,6 +34,7 @@ from jitlint.link import (
     expressions,
     guesses,
     handlers,
+    host_calls,
     idioms,
     imports,
     iteration,
@@ -332,8 +333,7 @@ def _with(m: Machine, f: Frame, node: ir.With) -> bool:
     managers: list[Inst] = []
     for item in node.items:
         value = expressions.evaluate(m, f, item.value)
-        if type(value) is Inst and f.world.level:
-            managers.append(value)
+        managers += host_calls.managed(m, f, item.value.at, value)
         region = regions.entered(f, value, item.value)
         if region is not None:
             f.world = region

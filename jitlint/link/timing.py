@@ -13,6 +13,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Place, Step, UnsyncedClock
 from jitlint.infer.evidence import parameter_evidence
 from jitlint.infer.program import FuncInfo
+from jitlint.link import timing_blocks
 from jitlint.link.machine import Machine
 from jitlint.link.timing_state import DONE, ENTRY, Clocks, Pending, either
 from jitlint.link.timing_walk import Walker, run_block
@@ -25,20 +26,34 @@ def check(m: Machine) -> None:
     """Record an `UnsyncedClock` for each reading of a clock that comes too early."""
     if not m.host_calls.clocks:
         return
-    engine = _Engine(m)
-    for name, fn in list(m.host_calls.clocks):
+    engine = _Engine(m, timing_blocks.clocked(m.host_calls.clocks, m.host_calls.callers))
+    for name, fn in _measuring(m, engine.clocked):
         if fn is not None:
             engine.summary(fn)
             continue
         info = m.modules[name]
-        walker = Walker(m, info, None, engine.summary)
+        walker = Walker(m, info, None, engine.summary, clocked=engine.clocked)
         run_block(walker, info.tree.body)
         engine.emit(walker, "<module>")
+
+
+def _measuring(m: Machine, clocked: frozenset[int]) -> list[tuple[str, FuncInfo | None]]:
+    """Who reads a clock, and who lets it be read: by a method, or by a context manager."""
+    notes = m.host_calls
+    out = dict.fromkeys(notes.clocks)
+    for number in sorted(clocked):
+        out.update(dict.fromkeys(notes.callers.get(number, ())))
+    for known in notes.managers.values():
+        for (_, leave), users in known.items():
+            if leave.id in clocked:
+                out.update(dict.fromkeys(users))
+    return list(out)
 
 
 @dataclass(slots=True)
 class _Engine:
     m: Machine
+    clocked: frozenset[int]
     summaries: dict[int, Pending] = field(default_factory=dict)
     depth: int = 0
 
@@ -50,7 +65,7 @@ class _Engine:
         if fn.node.is_generator or fn.node.is_async or self.depth >= MAX_DEPTH:
             return DONE
         self.depth += 1
-        walker = Walker(self.m, fn.module, fn, self.summary)
+        walker = Walker(self.m, fn.module, fn, self.summary, clocked=self.clocked)
         walker.state.readings[ENTRY] = None
         walker.state.device |= _arrays(fn)
         if run_block(walker, fn.body):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jitlint.infer.host_calls import HostCall
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Func, Xform
-from jitlint.link import timing_walk
+from jitlint.link import timing_blocks, timing_walk
 from jitlint.link.timing_state import DONE, Pending, Work
 from jitlint.syntax import ir
 
@@ -29,6 +29,15 @@ CHEAP: Final = frozenset(
     "key PRNGKey split fold_in issubdtype expand_dims reshape squeeze Precision".split()
 )
 """Functions of these modules that nobody times."""
+
+TREES: Final = ("jax.tree.", "jax.tree_util.")
+MAPS: Final = frozenset({"jax.tree.map", "jax.tree_util.tree_map", "jax.tree_map"})
+LEAVES: Final = frozenset(
+    f"{tree}{prefix}{name}"
+    for tree, prefix in (("jax.tree.", ""), ("jax.tree_util.", "tree_"))
+    for name in "leaves structure flatten unflatten transpose leaves_with_path flatten_with_path".split()
+)
+"""They only take a tree apart or put it together."""
 
 WAITING: Final = frozenset({"jax.block_until_ready", "jax.device_get", "jax.effects_barrier", "time.sleep"})
 PLAIN: Final = frozenset(
@@ -88,6 +97,8 @@ def _known(w: Walker, node: ir.Call, noted: HostCall, held: str) -> str:
             return held
         w.state.started(Work(w.module.name, node.at, noted.target, True))
         return timing_walk.DEVICE
+    if timing_blocks.method(w, node, noted):
+        return held
     return _reached(w, node, [w.summary_of(fn) for fn in noted.functions], held)
 
 
@@ -114,9 +125,41 @@ def _library(w: Walker, node: ir.Call, name: str, held: str) -> str:
         return ""
     if name not in PASSIVE and held and not name.startswith("jax."):
         w.state.waited()
-    if name.startswith(("jax.tree.", "jax.tree_util.")) and held:
-        w.state.waited()  # the mapped function may wait for each leaf
+    if held and name in MAPS:
+        return _mapped(w, node, held)
+    if held and name.startswith(TREES) and name not in LEAVES:
+        w.state.waited()  # whatever is called for each leaf may wait for it
     return held
+
+
+def _mapped(w: Walker, node: ir.Call, held: str) -> str:
+    """A function is called for each leaf of a tree that may hold results."""
+    given: Any = next((arg.value for arg in node.args if arg.name in (None, "f") and not arg.star), None)
+    name = w.dotted(given)
+    if name is not None and name.startswith(WORK):
+        if name.rpartition(".")[2] not in CHEAP:
+            w.state.started(Work(w.module.name, node.at, name, False))
+        return timing_walk.DEVICE
+    fn = _function(w, given)
+    if fn is not None:
+        return _reached(w, node, [w.summary_of(fn)], held)
+    w.state.waited()
+    return held
+
+
+def _function(w: Walker, node: Any) -> FuncInfo | None:
+    """The function of the project that an expression names or writes out."""
+    if type(node) is ir.Lambda:
+        return w.module.functions[node.function]
+    if type(node) is not ir.Name:
+        return None
+    index = w.defined.get(node.id)
+    if index is not None:
+        return w.module.functions[index]
+    if w.fn is not None and node.id in w.fn.node.local_names:
+        return None
+    value = w.module.scope.vars.get(node.id)
+    return value.fn if type(value) is Func else None
 
 
 def _method(w: Walker, func: ir.Attr, receiver: str, held: str) -> str:
@@ -137,17 +180,10 @@ def _method(w: Walker, func: ir.Attr, receiver: str, held: str) -> str:
 def _stopwatch(w: Walker, node: ir.Call) -> str:
     """``timeit.timeit(f)`` and the like call what they are given between two readings."""
     timed = next((a.value for a in node.args if a.name in (None, "stmt") and not a.star), None)
-    fn: FuncInfo | None = None
-    if type(timed) is ir.Lambda:
-        fn = w.module.functions[timed.function]
-    elif type(timed) is ir.Name:
-        index = w.defined.get(timed.id)
+    fn = _function(w, timed)
+    if fn is None and type(timed) is ir.Name:
         value = w.module.scope.vars.get(timed.id)
-        if index is not None:
-            fn = w.module.functions[index]
-        elif type(value) is Func:
-            fn = value.fn
-        elif type(value) is Xform and value.spec.name == "jax.jit":
+        if type(value) is Xform and value.spec.name == "jax.jit":
             w.found.setdefault(node.at, Work(w.module.name, node.at, timed.id, True))
     work = w.summary_of(fn) if fn is not None else None
     if isinstance(work, Work):

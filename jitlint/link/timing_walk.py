@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import Ext
-from jitlint.link import timing_calls
+from jitlint.link import timing_blocks, timing_calls
 from jitlint.link.builtin_names import BUILTINS
 from jitlint.link.machine import Machine
 from jitlint.link.timing_state import Clocks, Pending, Work, join_all
@@ -24,7 +24,11 @@ CLOCK, DEVICE = "clock", "device"
 
 @dataclass(slots=True)
 class Walker:
-    """One run over a function (a module body when ``fn`` is None). found: clock readings that come too early."""
+    """One run over a function (a module body when ``fn`` is None). found: clock readings that come too early.
+
+    clocked: the numbers of functions that read a clock themselves or by methods. depth: of such functions in each other.
+    block: what runs when a generator that is a context manager goes on after its ``yield``.
+    """
 
     m: Machine
     module: ModuleInfo
@@ -38,6 +42,13 @@ class Walker:
     imported: dict[str, str] = field(default_factory=dict)
     defined: dict[str, int] = field(default_factory=dict)
     clock: tuple[int, dict[str, Pending]] | None = None
+    clocked: frozenset[int] = frozenset()
+    depth: int = 0
+    block: Pending = None
+
+    def enter(self, fn: FuncInfo) -> Walker:
+        """A run over a function that this one calls."""
+        return Walker(self.m, fn.module, fn, self.summary_of, clocked=self.clocked, depth=self.depth + 1)
 
     def dotted(self, node: Any) -> str | None:
         """The canonical name of a library function or module that an expression names, else None."""
@@ -187,6 +198,15 @@ def _inner(w: Walker, node: Any) -> str:
     return evaluate(w, node.value) if node.value is not None else ""
 
 
+def _yield(w: Walker, node: ir.Yield) -> str:
+    _inner(w, node)
+    if isinstance(w.block, Work):
+        w.state.started(w.block)
+    elif w.block is not None:
+        w.state.waited()
+    return ""
+
+
 # Statements
 
 
@@ -319,11 +339,7 @@ def _try(w: Walker, node: ir.Try) -> bool:
 
 
 def _with(w: Walker, node: ir.With) -> bool:
-    for item in node.items:
-        kind = evaluate(w, item.value)
-        if item.target is not None:
-            bind(w, item.target, kind)
-    return run_block(w, node.body)
+    return timing_blocks.block(w, node)
 
 
 def _return(w: Walker, node: ir.Return) -> bool:
@@ -397,7 +413,7 @@ _EVALUATE: Final[dict[type, Callable[[Walker, Any], str]]] = {
     ir.Fstr: _fstr,
     ir.Walrus: _walrus,
     ir.Await: _inner,
-    ir.Yield: _inner,
+    ir.Yield: _yield,
     ir.Starred: _inner,
 }
 

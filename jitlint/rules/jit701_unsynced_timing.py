@@ -18,6 +18,7 @@ such a call measures how long the handing over took (the first time: tracing and
 
 The difference of two readings is trustworthy if something between the last call and the second reading waits for
 the result: `block_until_ready`, `jax.device_get`, or a conversion to Python or NumPy (`float`, `np.asarray`, `print`).
+A stopwatch of the project (methods that read the clock, a context manager around a block) is reported where it is used.
 """,
     instead="""\
 ```python
