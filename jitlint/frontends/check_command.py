@@ -279,6 +279,7 @@ def _with_recorded(request: _Request, settings: Settings, result: CheckResult) -
     path = os.path.join(root, ".jitlint_recorded.json")
     if not os.path.exists(path):
         return
+    from jitlint.driver.project import is_test
     from jitlint.driver.registry import rules
     from jitlint.record.compare import missed, relative_to, verdicts, with_verdicts
     from jitlint.record.store import read_store, still_true
@@ -292,7 +293,9 @@ def _with_recorded(request: _Request, settings: Settings, result: CheckResult) -
         found = [f for f in found if f.severity is not Severity.INFO or f in asked_for]
     if request.verbosity >= 0:
         looked_at = {name_of(each) for each in _files(request, settings)}
-        for item in missed(store, result.findings, name_of):
+        for item in missed(
+            store, result.findings, name_of, lambda file: is_test(os.path.join(root, file), root)
+        ):
             if item.file in looked_at:
                 console.warn(f"{item.file}:{item.line}: missed: in a recorded run {item.what}")
     result.findings = found

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -92,6 +93,7 @@ def confirm(
     from jitlint.confirm.engine import Options
     from jitlint.confirm.engine import confirm as run_confirm
     from jitlint.confirm.verdict import Verdict
+    from jitlint.driver.files import find_files
     from jitlint.driver.schedule import available_cpus
     from jitlint.report.verdicts import Row, verdicts_json, verdicts_table
 
@@ -112,12 +114,17 @@ def confirm(
     )
     show = not quiet and sys.stderr.isatty()
     earlier = None if no_recorded else _recorded(paths or (".",))
-    result = run_confirm(paths or (".",), settings, options, _progress if show else None, earlier)
+    about = partial(_words, *earlier) if earlier is not None else None
+    result = run_confirm(paths or (".",), settings, options, _progress if show else None, about)
     if show:
         click.echo("\r\033[K", nl=False, err=True)
     shown = [c for c in result.confirmations if not confirmed_only or c.verdict is Verdict.CONFIRMED]
     rows = [Row(c.finding, c.verdict.value, c.evidence, c.inputs) for c in shown]
     lost = [(m.path, m.line, m.error, m.inputs) for m in result.missed]
+    if earlier is not None:
+        files = find_files(paths or (".",), settings.excluded, settings.directory).files
+        known = {(path, line) for path, line, _, _ in lost}
+        lost += [m for m in _missed(*earlier, result.check.findings, files) if m[:2] not in known]
     urls = result.check.urls
     if output_format == "json":
         console.print_lines([verdicts_json(rows, lost, urls)])
@@ -165,8 +172,9 @@ def _write(path: str, text: str) -> None:
         raise ConfigError(f"{display_path(path)}: cannot be written: {error.strerror or error}") from None
 
 
-def _recorded(paths: Sequence[str]) -> Callable[[Sequence[Finding]], Recorded] | None:
-    """What the last recorded run of the project says; None if there is none. Raises ConfigError for a bad store."""
+def _recorded(paths: Sequence[str]) -> tuple[Store, str] | None:
+    """The last recorded run of the project, and the project's top; None if there is none. Raises ConfigError for a
+    bad store."""
     from jitlint.driver.project import project_root
     from jitlint.record.store import NAME, read_store, still_true
 
@@ -174,15 +182,28 @@ def _recorded(paths: Sequence[str]) -> Callable[[Sequence[Finding]], Recorded] |
     path = os.path.join(root, NAME)
     if not os.path.exists(path):
         return None
-    store = still_true(read_store(path), root)
+    return still_true(read_store(path), root), root
 
-    def about(findings: Sequence[Finding]) -> Recorded:
-        return _words(store, root, findings)
 
-    return about
+def _missed(store: Store, root: str, findings: Sequence[Finding], files: Sequence[str]) -> list[Missed]:
+    """What went wrong in the recorded run, in these files, and has no finding."""
+    from jitlint.base.text import display_path
+    from jitlint.driver.project import is_test
+    from jitlint.record.compare import missed, relative_to
+
+    def place(file: str) -> str:
+        return os.path.join(root, *file.split("/"))
+
+    wanted = {os.path.realpath(path) for path in files}
+    return [
+        (display_path(place(item.file)), item.line, f"in a recorded run {item.what}", _program(store))
+        for item in missed(store, findings, relative_to(root), lambda file: is_test(place(file), root))
+        if place(item.file) in wanted
+    ]
 
 
 def _words(store: Store, root: str, findings: Sequence[Finding]) -> Recorded:
+    """What the recorded run said of the findings."""
     from jitlint.confirm.verdict import Recorded
     from jitlint.driver.registry import rules
     from jitlint.record.compare import CONFIRMED, relative_to, verdicts
@@ -205,8 +226,12 @@ def _words(store: Store, root: str, findings: Sequence[Finding]) -> Recorded:
         (os.path.join(root, *function.file.split("/")), function.line): list(function.signatures)
         for function in store.functions
     }
-    program = [os.path.basename(part) for part in store.command[:1]] + store.command[1:]
-    return Recorded(words, shlex.join(program), signatures)
+    return Recorded(words, _program(store), signatures)
+
+
+def _program(store: Store) -> str:
+    """The recorded command, for a reader."""
+    return shlex.join([os.path.basename(part) for part in store.command[:1]] + store.command[1:])
 
 
 def _progress(done: int, total: int) -> None:

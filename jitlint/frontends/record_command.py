@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from jitlint.base.config import ConfigError
 from jitlint.frontends import console
 from jitlint.frontends.console import OK
+
+if TYPE_CHECKING:
+    from jitlint.record.compare import Recall
 
 
 @click.command(
@@ -84,33 +88,47 @@ def _report(path: str, color: str) -> None:
 
 def _compare(path: str, root: str) -> None:
     from jitlint.driver.config import load_settings
+    from jitlint.driver.project import is_test
     from jitlint.driver.registry import rules
     from jitlint.driver.run import check, traced
     from jitlint.record.compare import REFUTED, compare_traced, missed, relative_to, verdicts
     from jitlint.record.store import read_store, still_true
 
-    found = still_true(read_store(path), root)
+    whole = read_store(path)
+    found = still_true(whole, root)
+    if len(found.functions) < len(whole.functions):
+        gone = len(whole.functions) - len(found.functions)
+        console.warn(f"{gone} of {len(whole.functions)} functions left out: their files have changed since")
     settings = load_settings(root)
     name_of = relative_to(root)
-    compared = compare_traced(found, traced([root], settings).rows, name_of)
+
+    def in_test(file: str) -> bool:
+        return is_test(os.path.join(root, file), root)
+
+    compared = compare_traced(found, traced([root], settings).rows, name_of, in_test)
     findings = check([root], settings).findings
     words = verdicts(found, findings, {code: rule.outcome for code, rule in rules().items()}, name_of)
     for finding, word in zip(findings, words):
         if word:
             click.echo(f"{word}: {finding.path}:{finding.span.line}: {finding.code} {finding.message}")
-    for item in missed(found, findings, name_of):
+    for item in missed(found, findings, name_of, in_test):
         click.echo(f"missed: {item.file}:{item.line}: {item.what}")
     for function in compared.unseen:
         click.echo(f"not called traced: {function.file}:{function.line} {function.qualname}")
     for function, name in compared.wrong:
         click.echo(f"called traced, but static: {function.file}:{function.line} {function.qualname}: {name}")
     judged = sum(1 for word in words if word)
-    click.echo(
-        f"traced-function recall {compared.recalled} of {compared.staged}{_share(compared.recalled, compared.staged)}"
-    )
+    click.echo(f"traced-function recall {_recall(compared.recall)}")
+    if compared.tests.staged:
+        click.echo(f"traced-function recall in tests {_recall(compared.tests)}")
     click.echo(f"parameters called traced that were static {len(compared.wrong)} of {compared.parameters}")
     refuted = sum(1 for word in words if word == REFUTED)
     click.echo(f"findings refuted {refuted} of {judged} that the run speaks of ({len(findings)} in all)")
+
+
+def _recall(recall: Recall) -> str:
+    whole = f"{recall.recalled} of {recall.staged}{_share(recall.recalled, recall.staged)}"
+    return f"{whole}, with a traced argument {recall.with_tracers_recalled} of {recall.with_tracers}"
 
 
 def _share(part: int, whole: int) -> str:

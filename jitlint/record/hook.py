@@ -15,6 +15,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import opcode
 import os
 import sys
 import threading
@@ -29,6 +30,8 @@ _FLUSH_SECONDS = 2.0
 _PARTS = ("site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox")
 _REASON = "TRACING CACHE MISS"
 _STAGED = "DynamicJaxprTrace"
+_OPTIMIZED = 0x01  # set in the code of functions, not in that of modules and class bodies
+_RAISE = opcode.opmap["RAISE_VARARGS"]
 _OTHER_TRACES = {"BatchTrace": "vmap", "JVPTrace": "grad", "LinearizeTrace": "grad"}
 
 
@@ -95,6 +98,7 @@ class Recorder:
         self._root = os.path.join(root, "")
         self._known: dict[int, Function] = {}
         self._in_project: dict[str, bool] = {}
+        self._is_leaf: dict[type, bool] = {}
         self._core: Any = None
         self._busy = threading.local()
         self._last_root: dict[str, Function] = {}
@@ -164,7 +168,7 @@ class Recorder:
             parts = name[len(self._root) :].split(os.sep)
             inside = name.startswith(self._root) and not any(part in _PARTS for part in parts)
             self._in_project[name] = inside
-        if not inside or code.co_name == "<module>":
+        if not inside or not code.co_flags & _OPTIMIZED:
             return None
         fn = self._known[id(code)] = Function(code)
         return fn
@@ -211,11 +215,13 @@ class Recorder:
         if self._core.trace_ctx.trace is self._core.eval_trace or isinstance(error, GeneratorExit):
             return
         self._last_error = id(error)
-        place, trace = None, error.__traceback__
+        place, deliberate, trace = None, False, error.__traceback__
         while trace is not None:
-            name = trace.tb_frame.f_code.co_filename
-            if self._in_project.get(name):
-                place = (name, trace.tb_lineno)
+            within = trace.tb_frame.f_code
+            deliberate = False
+            if self._in_project.get(within.co_filename):
+                place = (within.co_filename, trace.tb_lineno)
+                deliberate = within.co_code[trace.tb_lasti] == _RAISE
             trace = trace.tb_next
         if place is not None and len(fn.errors) < 16:
             kind = type(error)
@@ -224,6 +230,7 @@ class Recorder:
                     "file": os.path.relpath(place[0], self._root).replace(os.sep, "/"),
                     "line": place[1],
                     "exception": f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins."),
+                    "deliberate": deliberate,
                 }
             )
 
@@ -308,8 +315,10 @@ class Recorder:
             return "static", repr(value)
         if isinstance(value, str):
             return "static", "str"
-        tree = sys.modules.get("jax.tree_util")
-        leaves = tree.tree_leaves(value) if tree is not None else [value]
+        try:
+            leaves = self._leaves(value)
+        except Exception:  # of a flatten function of the user's
+            return "mixed", type(value).__name__
         if len(leaves) == 1 and leaves[0] is value:
             leaves = list(getattr(value, "__dict__", {}).values())[:64]
         found = [isinstance(leaf, tracer) for leaf in leaves]
@@ -318,6 +327,21 @@ class Recorder:
         shapes = " ".join(_aval(leaf) for leaf in leaves[:8] if isinstance(leaf, tracer))
         more = " ..." if len(leaves) > 8 else ""
         return "traced" if all(found) else "mixed", f"{type(value).__name__}({shapes}{more})"
+
+    def _leaves(self, value: Any) -> list[Any]:
+        """The leaves of a pytree. JAX warns of iterables that it takes for leaves, unless it is told that they are."""
+        tree = sys.modules.get("jax.tree_util")
+        registry = getattr(tree, "default_registry", None)
+        if tree is None or registry is None:
+            return [value]
+
+        def is_leaf(node: Any) -> bool:
+            known = self._is_leaf.get(type(node))
+            if known is None:
+                known = self._is_leaf[type(node)] = registry.flatten_one_level(node) is None
+            return known
+
+        return list(tree.tree_leaves(value, is_leaf=is_leaf))
 
     def _is_root(self, frame: FrameType) -> bool:
         """Whether JAX, or a library on its behalf, called this function, and not the project."""

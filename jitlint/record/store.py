@@ -17,11 +17,13 @@ NAME = ".jitlint_recorded.json"
 
 
 class RecordedError(msgspec.Struct, frozen=True):
-    """An exception that ended a trace: the innermost line of the project in its traceback."""
+    """An exception that ended a trace: the innermost line of the project in its traceback. deliberate: that line is
+    a ``raise`` or ``assert`` of the project's own."""
 
     file: str
     line: int
     exception: str
+    deliberate: bool = False
 
 
 class RecordedFunction(msgspec.Struct):

@@ -83,6 +83,41 @@ def test_findings_on_recorded_lines_start_no_worker(project: Path) -> None:
     }
 
 
+def test_what_no_finding_explains_is_listed_as_missed(project: Path) -> None:
+    text = "import jax\n\n\ndef helper(x):\n    raise ValueError\n\n\ndef other(x):\n    return missing(x)\n"
+    write(project, {"model.py": text, "test_model.py": text})
+    errors = [
+        RecordedError("model.py", 5, "ValueError", deliberate=True),
+        RecordedError("model.py", 9, "NameError"),
+        RecordedError("test_model.py", 9, "NameError"),
+    ]
+    store = Store(
+        command=["/usr/bin/python", "train.py"],
+        functions=[
+            RecordedFunction(
+                "model.py", 8, "other", staged=1, errors=errors, compiles=30, signatures={"x=1": 1}
+            )
+        ],
+        digests={name: digest(str(project / name)) for name in ("model.py", "test_model.py")},
+    )
+    write_store(store, str(project / NAME))
+    listed = [
+        (item["path"], item["line"], item["verdict"], item["evidence"], item["inputs"])
+        for item in confirmed(project, ".")
+    ]
+    assert listed == [
+        ("model.py", 9, "missed", "in a recorded run NameError ended a trace", "python train.py"),
+        (
+            "model.py",
+            8,
+            "missed",
+            "in a recorded run `other` was compiled 30 times in 1 forms",
+            "python train.py",
+        ),
+    ]
+    assert confirmed(project, "--no-recorded", ".") == []
+
+
 def test_recorded_arguments_are_tried(project: Path) -> None:
     pytest.importorskip("jax", reason="proof needs JAX")
     verdict, evidence, inputs = _said(confirmed(project, "--no-cache", "model.py"))[23]

@@ -59,6 +59,41 @@ def fine(x):
     if x.ndim > 0:
         return x
     return x + 1
+
+
+@jax.jit
+def picky(x):
+    class Local:
+        kind = x.ndim
+
+    if Local.kind != 1:
+        raise ValueError(Local.kind)
+    return x @ jnp.ones(7)
+"""
+TESTS = """\
+import warnings
+
+import jax
+import model
+
+warnings.simplefilter("error")
+
+
+@jax.jit
+def tested(x):
+    return model.helper(x, 2.0) + one(x)
+
+
+def one(x):
+    return sum(model.helper(each, 1.0) for each in (x,))
+
+
+for argument in (1.0, jax.numpy.ones(3)):
+    try:
+        model.picky(argument)
+    except (ValueError, TypeError):
+        pass
+tested(1.0)
 """
 MAIN = """\
 import multiprocessing
@@ -67,6 +102,7 @@ import sys
 import jax
 import jax.numpy as jnp
 import model
+import test_model
 
 
 def child(size):
@@ -106,7 +142,8 @@ def recorded(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[Path, subprocess.CompletedProcess[str], Store]:
     root = tmp_path_factory.mktemp("project")
-    for name, text in {"model.py": MODEL, "main.py": MAIN, "pyproject.toml": ""}.items():
+    files = {"model.py": MODEL, "main.py": MAIN, "test_model.py": TESTS, "pyproject.toml": ""}
+    for name, text in files.items():
         (root / name).write_text(text, encoding="utf-8")
     done = _record(root, "--reasons", "--", sys.executable, "main.py", "one", "two")
     return root, done, read_store(str(root / NAME))
@@ -167,6 +204,20 @@ def test_errors_and_lines(recorded: Recorded) -> None:
     assert (error.file, error.line) == ("model.py", line)
     assert error.exception.endswith("TracerBoolConversionError")
     assert line + 6 in _function(store, "fine").lines
+    first, second = _function(store, "picky").errors
+    assert (first.exception, first.deliberate) == ("ValueError", True)
+    assert (second.exception, second.deliberate) == ("TypeError", False)
+    assert second.line == first.line + 1
+
+
+def test_iterators_make_jax_warn_of_nothing(recorded: Recorded) -> None:
+    generator = _function(recorded[2], "<genexpr>")
+    assert generator.parameters == {".0": "static"}
+    assert "Warning" not in recorded[1].stderr
+
+
+def test_class_bodies_are_no_functions(recorded: Recorded) -> None:
+    assert not [f for f in recorded[2].functions if f.qualname.endswith("Local")]
 
 
 def test_the_report_names_what_was_compiled(recorded: Recorded) -> None:
@@ -178,11 +229,14 @@ def test_the_report_names_what_was_compiled(recorded: Recorded) -> None:
 
 def test_the_static_side_knew_it_all(recorded: Recorded) -> None:
     done = _record(recorded[0], "--compare")
-    assert "traced-function recall 6 of 6 (100.0%)" in done.stdout
+    assert "traced-function recall 7 of 7 (100.0%), with a traced argument 7 of 7\n" in done.stdout
+    assert "traced-function recall in tests 3 of 3 (100.0%), with a traced argument 2 of 2\n" in done.stdout
     assert "parameters called traced that were static 0 of" in done.stdout
     if PRECISE:
         assert "findings refuted 0 of 1 that the run speaks of (1 in all)" in done.stdout
         assert "confirmed: model.py:32: JIT101" in done.stdout
+        missed = [line for line in done.stdout.splitlines() if line.startswith("missed")]
+        assert missed == ["missed: model.py:50: TypeError ended a trace"]
 
 
 def test_commands_that_cannot_run_and_nothing_to_do(
