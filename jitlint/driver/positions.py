@@ -14,7 +14,7 @@ from jitlint.syntax.source import SyntaxProblem, decode
 _WORTH_FORKING = 150_000
 _START = Span(1, 1, 1, 1)
 
-_Task = tuple[bytes, set[int]]
+_Task = tuple[bytes, set[int], bytes]
 _DECODER = msgspec.msgpack.Decoder(dict[int, Span])
 
 
@@ -29,13 +29,15 @@ class Positions:
         return self._spans.get(path, {}).get(at, _START)
 
 
-def locate(workspace: Workspace, wanted: Mapping[str, set[int]], jobs: int) -> Positions:
-    """The spans of the wanted origins (path to origin numbers)."""
+def locate(
+    workspace: Workspace, wanted: Mapping[str, set[int]], modules: Mapping[str, bytes], jobs: int
+) -> Positions:
+    """The spans of the wanted origins (path to origin numbers). modules: path to encoded IR."""
     paths: list[str] = []
     tasks: list[_Task] = []
     for path, origins in sorted(wanted.items()):
         try:
-            tasks.append((workspace.content(path), origins))
+            tasks.append((workspace.content(path), origins, modules.get(path, b"")))
         except OSError:  # deleted since it was parsed; its findings keep their file
             continue
         paths.append(path)
@@ -43,7 +45,7 @@ def locate(workspace: Workspace, wanted: Mapping[str, set[int]], jobs: int) -> P
         return Positions({})
     import jitlint.syntax.spans  # noqa: F401  before forking, so that the workers share it
 
-    sizes = [len(data) for data, _ in tasks]
+    sizes = [len(data) for data, _, _ in tasks]
     if sum(sizes) < _WORTH_FORKING:
         jobs = 1
     outcomes = run_tasks(_spans, tasks, sizes, jobs)
@@ -53,9 +55,11 @@ def locate(workspace: Workspace, wanted: Mapping[str, set[int]], jobs: int) -> P
 
 
 def _spans(task: _Task) -> bytes:
+    from jitlint.syntax import ir
     from jitlint.syntax.spans import compute_spans
 
-    data, origins = task
+    data, origins, module = task
     text = decode(data)
-    spans = {} if isinstance(text, SyntaxProblem) else compute_spans(text, origins)
+    lowered = ir.decode_module(module) if module else None
+    spans = {} if isinstance(text, SyntaxProblem) else compute_spans(text, origins, lowered)
     return msgspec.msgpack.encode(spans)

@@ -201,7 +201,7 @@ class _Run:
                 if self._possible or verdict.event.place.confidence is not Confidence.POSSIBLE
             ]
         with self._clock.phase("spans"):
-            positions = self._locate(origins(found, paths))
+            positions = self._locate(origins(found, paths), lowered)
             lost = self._workspace.lost
             found = [verdict for verdict in found if paths[verdict.event.place.module] not in lost]
         with self._clock.phase("judge"):
@@ -227,7 +227,7 @@ class _Run:
                 if step.module in paths:
                     needed.setdefault(paths[step.module], set()).add(step.at)
         with self._clock.phase("spans"):
-            positions = self._locate(needed)
+            positions = self._locate(needed, lowered)
             functions = [each for each in functions if paths[each.module] not in self._workspace.lost]
 
         def line(module: str, at: int) -> int:
@@ -292,10 +292,10 @@ class _Run:
         except Exception as error:
             raise AnalysisError(f"{type(error).__name__}: {error}") from error
 
-    def _locate(self, needed: dict[str, set[int]]) -> Positions:
+    def _locate(self, needed: dict[str, set[int]], lowered: Lowered) -> Positions:
         from jitlint.driver.positions import locate
 
-        return locate(self._workspace, needed, self._jobs)
+        return locate(self._workspace, needed, lowered.modules, self._jobs)
 
     def _text(self, path: str) -> str | None:
         from jitlint.syntax.source import SyntaxProblem, decode

@@ -445,13 +445,15 @@ class Module(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One file. ``functions`` holds every function and lambda of the file in source order.
 
     mentions: dotted names imported anywhere (``jax``, ``jax.numpy``, ``.utils``), for a quick relevance test.
-    origins: how many origin numbers the lowering handed out.
+    origins: how many origin numbers the lowering handed out. firsts: how many it had handed out before each of the
+    file's outermost statements (or lines of several).
     """
 
     body: list[Stmt]
     functions: list[Function]
     mentions: list[str]
     origins: int
+    firsts: list[int]
 
 
 _BODY_DECODER = msgspec.msgpack.Decoder(Body)

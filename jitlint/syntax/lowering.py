@@ -77,7 +77,11 @@ def lower_with_nodes(text: str) -> tuple[ir.Module, list[Any], cst.Module] | Syn
 
 def _lower_tree(tree: cst.Module, text: str) -> tuple[ir.Module, list[Any], cst.Module]:
     state = Lowering(TRACED_PRAGMA.search(text) is not None)
-    body = lower_block(tree.body, state)
+    body: list[ir.Stmt] = []
+    firsts: list[int] = []
+    for statement in tree.body:
+        firsts.append(len(state.nodes))
+        body += lower_block([statement], state)
     functions = [function for function in state.functions if function is not None]
     if state.pragmas and body and isinstance(body[0], ir.FuncDef):
         # The lines above the first statement belong to the module, not to the statement.
@@ -85,7 +89,7 @@ def _lower_tree(tree: cst.Module, text: str) -> tuple[ir.Module, list[Any], cst.
         if any(line.comment and TRACED_PRAGMA.match(line.comment.value) for line in above):
             index = body[0].function
             functions[index] = msgspec.structs.replace(functions[index], traced_pragma=True)
-    module = ir.Module(body, functions, list(state.mentions), len(state.nodes))
+    module = ir.Module(body, functions, list(state.mentions), len(state.nodes), firsts)
     return module, state.nodes, tree
 
 

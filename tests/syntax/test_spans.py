@@ -143,6 +143,51 @@ def test_real_files_agree_with_python() -> None:
     assert compared > 30_000
 
 
+SHARED_LINES = """\
+a = 1; b = (
+  2); c = 3  # three statements, two lines
+# jitlint: traced
+@a
+@b(
+  1)
+def f(x): return x  # of f
+class C: y = 1; z = [
+    y]
+if a: b; c
+else: d
+'\x0c text'; e = 'é\x85\u2028'; f = "x\x0cy"
+g \\
+  = 1
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [SHARED_LINES, SHARED_LINES.replace("\n", "\r\n"), RARE, "", "x = 1", "\n\nx"]
+)
+def test_statement_by_statement_gives_the_same(text: str) -> None:
+    lowered = module(text)
+    every = range(lowered.origins)
+    assert compute_spans(text, every, lowered) == compute_spans(text, every)
+    for origin in every:
+        assert compute_spans(text, [origin], lowered) == compute_spans(text, [origin])
+
+
+def test_statement_by_statement_in_real_files() -> None:
+    for source in corpus()[:60]:
+        lowered = lower(source.text)
+        if not isinstance(lowered, SyntaxProblem):
+            wanted = range(0, lowered.origins, 7)
+            assert compute_spans(source.text, wanted, lowered) == compute_spans(source.text, wanted), (
+                source.path
+            )
+
+
+def test_a_module_of_another_text_is_not_believed() -> None:
+    text = "x = 1\ny = a + b\n"
+    for other in ("x = 1\n", "x = 1\ny = a\n"):
+        assert compute_spans(text, [1, 2, 3], module(other)) == compute_spans(text, [1, 2, 3])
+
+
 def text_at(text: str, span: Span) -> str:
     lines = text.split("\n")
     if span.line == span.end_line:
