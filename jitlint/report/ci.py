@@ -54,7 +54,9 @@ def junit(findings: Sequence[Finding], files: int) -> Iterator[str]:
     root = ElementTree.Element("testsuites", {"name": "jitlint", **counts})
     if not findings:
         suite = ElementTree.SubElement(root, "testsuite", {"name": "jitlint", **counts})
-        ElementTree.SubElement(suite, "testcase", {"name": f"{files} files", "classname": "jitlint"})
+        ElementTree.SubElement(
+            suite, "testcase", {"name": f"{files} file{'s' if files != 1 else ''}", "classname": "jitlint"}
+        )
     for path, group in groupby(findings, key=lambda finding: finding.path):
         cases = list(group)
         suite = ElementTree.SubElement(

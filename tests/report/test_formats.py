@@ -98,6 +98,27 @@ def test_sarif_follows_the_official_schema() -> None:
     jsonschema.validate(_log(), schema)
 
 
+@pytest.mark.skipif(
+    "JUNIT_SCHEMA" not in os.environ,
+    reason="JUNIT_SCHEMA does not name a copy of junit-10.xsd of the Jenkins xUnit plug-in",
+)
+@pytest.mark.parametrize("findings", [[], [ODD, LONG, PROBLEM]], ids=["none", "some"])
+def test_junit_follows_the_schema_of_jenkins(findings: list[Finding]) -> None:
+    xmlschema = pytest.importorskip("xmlschema", reason="needs xmlschema")
+    xmlschema.XMLSchema(os.environ["JUNIT_SCHEMA"]).validate("\n".join(ci.junit(findings, 3)))
+
+
+@pytest.mark.skipif(
+    "GITLAB_SCHEMA" not in os.environ,
+    reason="GITLAB_SCHEMA does not name a copy of GitLab's app/validators/json_schemas/codeclimate.json",
+)
+def test_gitlab_items_follow_the_schema_of_gitlab() -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="needs jsonschema")
+    schema = json.loads(Path(os.environ["GITLAB_SCHEMA"]).read_text(encoding="utf-8"))
+    for item in json.loads("".join(ci.gitlab([ODD, LONG, PROBLEM], ["a", "b", "c"]))):
+        jsonschema.validate(item, schema)
+
+
 def test_fingerprints_survive_edits_elsewhere_and_tell_equals_apart() -> None:
     text = {"a.py": ["x = 1", "    if y:", "if y:"]}
     moved = {"a.py": ["", "", "if y:", "  if y:"]}
