@@ -88,6 +88,7 @@ def main() -> None:
                 walls[kind].append(wall)
                 cpus[kind].append(cpu)
                 found = max(found, count)
+                print(f"{kind}: {wall:.1f} s, CPU {cpu:.1f} s", file=sys.stderr, flush=True)
     print(f"{len(files):,} files, {lines:,} lines, {found} JIT findings; median of {options.rounds} rounds")
     print(f"{'':22}{'wall':>8}{'CPU':>8}   added: wall, CPU, wall in percent")
     for kind in kinds:

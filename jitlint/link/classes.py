@@ -302,17 +302,27 @@ def inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
 
 
 def _has_variants(f: Frame, info: ClassInfo) -> bool:
-    """Whether a test is one of chex: its class has a base from there, or it stands under ``@chex.variants(...)``."""
-    if any(type(b) is Ext and b.dotted.startswith("chex.") for cls in mro(info) for b in cls.bases):
-        return True
+    """Whether a test is one of chex that runs traced: its class has a base from there, or it stands under a decorator
+    from there; and its ``@chex.variants(...)``, if there is one, asks for a variant that traces.
+    """
+    known = any(type(b) is Ext and b.dotted.startswith("chex.") for cls in mro(info) for b in cls.bases)
     node: Any
     for node in f.fn.node.decorators if f.fn is not None else ():
+        if type(node) is ir.Call and type(node.func) in (ir.Attr, ir.Name):
+            callee: Any = node.func
+            name = callee.name if type(callee) is ir.Attr else callee.id
+            if name == "variants" and not any(_asks_for_a_trace(arg) for arg in node.args):
+                return False
         while type(node) in (ir.Call, ir.Attr):
             node = node.func if type(node) is ir.Call else node.obj
         value = expressions.lookup(f, node.id) if type(node) is ir.Name else UNKNOWN
-        if type(value) is Ext and value.dotted.partition(".")[0] == "chex":
-            return True
-    return False
+        known = known or (type(value) is Ext and value.dotted.partition(".")[0] == "chex")
+    return known
+
+
+def _asks_for_a_trace(arg: ir.Arg) -> bool:
+    written = type(arg.value) is ir.Const and not arg.value.value  # `with_jit=False`
+    return bool(arg.star) or (arg.name in ("with_jit", "with_pmap") and not written)
 
 
 def call_inherited(m: Machine, f: Frame, at: int, obj: Inst, args: Args) -> Value:
