@@ -28,10 +28,9 @@ import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 from jitlint.base.diagnostic import Span
-from jitlint.syntax.guard import guard
-from jitlint.syntax.literals import without_surplus_strings
 from jitlint.syntax import ir
-from jitlint.syntax.guard import python_parse
+from jitlint.syntax.guard import guard, python_parse
+from jitlint.syntax.literals import without_surplus_strings
 from jitlint.syntax.lowering import deep_stack, lower_with_nodes
 from jitlint.syntax.source import SyntaxProblem, end_lines
 

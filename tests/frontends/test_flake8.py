@@ -8,9 +8,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
+from jitlint.frontends.flake8_plugin import Plugin
 from tests.conftest import Write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,7 +91,6 @@ def test_unsaved_text_takes_the_place_of_the_file(project: Write) -> None:
         (["--per-file-ignores", "a.py:JIT101"], "", False),
         (["--select", "E"], "", False),
         (["--select", "JIT2"], "", False),
-        (["--jitlint-min-confidence", "certain"], "", True),
         ([], "[flake8]\nextend-ignore = JIT101\n", False),
         ([], "[flake8]\njitlint-config = other.toml\n", False),
     ],
@@ -97,6 +98,53 @@ def test_unsaved_text_takes_the_place_of_the_file(project: Write) -> None:
 def test_selection_is_that_of_flake8(project: Write, options: list[str], config: str, shown: bool) -> None:
     root = project({"a.py": BRANCH, ".flake8": config, "other.toml": 'ignore = ["JIT1"]'})
     assert bool(_flake8(root, *options)) is shown
+
+
+POSSIBLE = "import jax\nimport jax.numpy as jnp\n\n\ndef f(x: jax.Array):\n    y = jnp.sin(x)\n    if y > 0:\n        return y\n    return -y\n"
+# Our options: files, value, and the findings without and with it.
+OPTIONS = {
+    "jitlint-min-confidence": ({"a.py": POSSIBLE}, "possible", [], ["a.py:7:8: JIT101"]),
+    "jitlint-severity": (
+        {"a.py": "import jax.numpy as np\n\nprint(np.zeros(3))\n"},
+        "info",
+        [],
+        ["a.py:1:1: JIT702"],
+    ),
+    "jitlint-config": ({"a.py": BRANCH, "b.toml": 'ignore = ["JIT1"]'}, "b.toml", ["a.py:6:8: JIT101"], []),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_our_options_change_what_is_found(project: Write, name: str) -> None:
+    files, value, before, after = OPTIONS[name]
+    root = project(files)
+    assert _flake8(root) == before
+    assert _flake8(root, f"--{name}", value) == after
+    project({".flake8": f"[flake8]\n{name} = {value}\n"})
+    assert _flake8(root) == after
+
+
+def test_no_cache_on_request(project: Write) -> None:
+    root = project({"a.py": BRANCH})
+    _flake8(root, "--jitlint-no-cache")
+    project({".flake8": "[flake8]\njitlint-no-cache = true\n"})
+    _flake8(root)
+    assert not (root / ".jitlint_cache").exists()
+    project({".flake8": ""})
+    _flake8(root)
+    assert (root / ".jitlint_cache").exists()
+
+
+def test_no_option_is_left_out() -> None:
+    class Manager:
+        names: ClassVar[list[str]] = []
+
+        def add_option(self, name: str, **details: object) -> None:
+            assert details["parse_from_config"]
+            self.names.append(name.removeprefix("--"))
+
+    Plugin.add_options(Manager())
+    assert set(Manager.names) == {*OPTIONS, "jitlint-no-cache"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,205 @@
+"""Every option of `traced`, `confirm` and `record` does something; `test_options` does the same for `check`.
+
+What `confirm` and `record` run is replaced here: their options are seen in what they ask for and in what they print.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from jitlint.base.diagnostic import Confidence, Finding, Severity, Span
+from jitlint.base.result import CheckResult, Statistics
+from jitlint.confirm import engine
+from jitlint.confirm.engine import ConfirmResult, Options
+from jitlint.confirm.verdict import Confirmation, Missed, Verdict
+from jitlint.driver import lowering
+from jitlint.frontends.cli import cli, main
+from jitlint.record import run as record_run
+from jitlint.record.store import NAME, RecordedFunction, Store, write_store
+from tests.conftest import Write
+
+CALLED = "def f(x):\n    import jax.numpy as jnp\n    return jnp.sin(x)\n"
+Capture = pytest.CaptureFixture[str]
+Test = Callable[..., None]
+COVERED: dict[str, Test] = {}
+
+
+def _covers(*names: str) -> Callable[[Test], Test]:
+    """The test shows that these options (``command option``) do something."""
+
+    def register(test: Test) -> Test:
+        COVERED.update(dict.fromkeys(names, test))
+        return test
+
+    return register
+
+
+def _out(capsys: Capture, *arguments: str) -> str:
+    capsys.readouterr()
+    main(list(arguments))
+    return capsys.readouterr().out
+
+
+@_covers("traced config", "traced isolated", "traced show-path", "traced output-format", "traced statistics")
+def test_what_traced_lists(project: Write, capsys: Capture) -> None:
+    project({"a.py": CALLED, "other.toml": 'traced = ["a.f"]'})
+    assert "declared" not in _out(capsys, "traced")
+    assert "declared" in _out(capsys, "traced", "--config", "other.toml")
+    project({"jitlint.toml": 'traced = ["a.f"]'})
+    plain = _out(capsys, "traced")
+    assert "declared" in plain
+    assert "declared" not in _out(capsys, "traced", "--isolated")
+    assert len(_out(capsys, "traced", "--show-path")) > len(plain)
+    assert json.loads(_out(capsys, "traced", "--output-format", "json"))[0]["qualname"] == "f"
+    assert "lines: 3" in _out(capsys, "traced", "--statistics")
+    assert "lines: 3" not in plain
+
+
+@_covers("traced no-cache", "traced color")
+def test_cache_and_colours_of_traced(project: Write, capsys: Capture) -> None:
+    root = project({"a.py": CALLED})
+    assert "\033[" not in _out(capsys, "traced", "--no-cache", "--color", "never")
+    assert not (root / ".jitlint_cache").exists()
+    assert "\033[" in _out(capsys, "traced", "--color", "always")
+    assert (root / ".jitlint_cache").exists()
+
+
+@_covers("traced jobs", "check jobs")
+@pytest.mark.parametrize("command", ["traced", "check"])
+def test_jobs_are_the_processes_that_parse(
+    command: str, project: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[int] = []
+
+    def run_tasks(work: Any, inputs: list[Any], sizes: list[int], jobs: int, progress: Any) -> list[bytes]:
+        used.append(jobs)
+        return [work(each) for each in inputs]
+
+    monkeypatch.setattr(lowering, "run_tasks", run_tasks)
+    long = "# " + "a" * 200_000 + "\nimport jax\n"
+    project({"a.py": long, "b.py": long})
+    for jobs in ("1", "3", "7"):
+        main([command, "--no-cache", "--jobs", jobs])
+    assert used == [1, 3, 7]
+
+
+FOUND = Finding(
+    "JIT101", "traced-branch", Severity.ERROR, Confidence.CERTAIN, "yes", "a.py", Span(1, 1, 1, 2)
+)
+OTHER = Finding("JIT106", "traced-range", Severity.ERROR, Confidence.CERTAIN, "no", "a.py", Span(2, 1, 2, 2))
+
+
+@pytest.fixture
+def confirmed(project: Write, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What `confirm` was asked for, run by run. It answers with a confirmed finding and one that is not."""
+    asked: list[dict[str, Any]] = []
+
+    def confirm(*arguments: Any) -> ConfirmResult:
+        bound = inspect.signature(real).bind(*arguments).arguments
+        asked.append(bound)
+        verdicts = [(FOUND, Verdict.CONFIRMED, "raised"), (OTHER, Verdict.REFUTED, "ran")]
+        lost = [Missed("a.py", 9, "SomeError", "f(1)")] if bound["options"].missed else []
+        return ConfirmResult(
+            CheckResult([FOUND, OTHER], [], Statistics(files=1)), [Confirmation(*v) for v in verdicts], lost
+        )
+
+    real = engine.confirm
+    monkeypatch.setattr(engine, "confirm", confirm)
+    project({"a.py": "x = 1\n", "other.toml": 'traced = ["a.f"]', "jitlint.toml": 'traced = ["a.g"]'})
+    return asked
+
+
+@_covers("confirm select", "confirm ignore", "confirm min-confidence", "confirm config", "confirm isolated")
+def test_what_confirm_selects(confirmed: list[dict[str, Any]]) -> None:
+    main(["confirm"])
+    main(["confirm", "--select", "JIT1", "--ignore", "JIT101,JIT102", "--min-confidence", "certain"])
+    main(["confirm", "--config", "other.toml"])
+    main(["confirm", "--isolated"])
+    plain, chosen, configured, isolated = (each["settings"] for each in confirmed)
+    assert (plain.select, plain.ignore, plain.min_confidence) == ((), (), Confidence.LIKELY)
+    assert (chosen.select, chosen.ignore) == (("JIT1",), ("JIT101", "JIT102"))
+    assert chosen.min_confidence is Confidence.CERTAIN
+    assert (plain.traced, configured.traced, isolated.traced) == (("a.g",), ("a.f",), ())
+
+
+@_covers(
+    "confirm jobs",
+    "confirm timeout",
+    "confirm memory",
+    "confirm platform",
+    "confirm no-cache",
+    "confirm missed",
+)
+def test_how_confirm_runs(confirmed: list[dict[str, Any]], capsys: Capture) -> None:
+    assert "SomeError" not in _out(capsys, "confirm")
+    limits = ["--timeout", "3", "--memory", "300", "--platform", "gpu", "--jobs", "7"]
+    assert "SomeError" in _out(capsys, "confirm", "--no-cache", "--missed", *limits)
+    assert confirmed[1]["options"] == Options(
+        jobs=7, seconds=3.0, memory=300 << 20, platform="gpu", use_cache=False, missed=True
+    )
+
+
+@_covers("confirm confirmed-only", "confirm output-format", "confirm html", "confirm quiet", "confirm color")
+def test_what_confirm_prints(confirmed: list[dict[str, Any]], capsys: Capture) -> None:
+    plain = _out(capsys, "confirm")
+    assert "JIT106" in plain
+    assert "JIT106" not in _out(capsys, "confirm", "--confirmed-only")
+    assert [row["code"] for row in json.loads(_out(capsys, "confirm", "--output-format", "json"))]
+    assert "<html" in _out(capsys, "confirm", "--output-format", "html")
+    main(["confirm", "--html", "page.html"])
+    assert "<html" in Path("page.html").read_text(encoding="utf-8")
+    assert "2 findings" in plain
+    assert "2 findings" not in _out(capsys, "confirm", "--quiet")
+    assert "\033[" in _out(capsys, "confirm", "--color", "always")
+    assert "\033[" not in _out(capsys, "confirm", "--color", "never")
+
+
+@_covers("confirm no-recorded")
+def test_confirm_without_what_was_recorded(confirmed: list[dict[str, Any]]) -> None:
+    write_store(Store(), NAME)
+    main(["confirm"])
+    main(["confirm", "--no-recorded"])
+    assert confirmed[0]["recorded"] is not None
+    assert confirmed[1]["recorded"] is None
+
+
+@_covers("record store", "record reasons", "record report", "record compare", "record color")
+def test_record(project: Write, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    step = RecordedFunction("a.py", 1, "step", 1, root_of={"jit": 1})
+
+    def record(command: object, root: str, reasons: bool) -> tuple[Store, int]:
+        asked.append(reasons)
+        return Store(functions=[step]), 3
+
+    monkeypatch.setattr(record_run, "record", record)
+    root = project({"a.py": "x = 1\n"})
+    assert main(["record", "--store", "elsewhere.json", "--", "true"]) == 3
+    assert (root / "elsewhere.json").exists()
+    assert not (root / NAME).exists()
+    main(["record", "--reasons", "--", "true"])
+    assert asked == [False, True]
+    report = _out(capsys, "record", "--report", "--color", "always")
+    assert "step" in report
+    assert "\033[" in report
+    assert "\033[" not in _out(capsys, "record", "--report", "--color", "never")
+    assert "traced-function recall" in _out(capsys, "record", "--compare")
+    assert "traced-function recall" not in report
+
+
+def test_no_option_is_left_out() -> None:
+    options = {
+        f"{name} {max(p.opts, key=len).lstrip('-')}"
+        for name, command in cli.commands.items()
+        if name != "check"
+        for p in command.params
+        if isinstance(p, click.Option)
+    }
+    assert options == set(COVERED) - {"check jobs"}
