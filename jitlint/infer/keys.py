@@ -77,6 +77,7 @@ class Use:
     """A consumption: the key, what for (``draw`` or a library's own stream), where, and the consuming call.
 
     site: the call in the function at hand through which it happens; the same as the place for a direct use.
+    dims: the shape of what is drawn, None when that is not known.
     """
 
     key: Key
@@ -86,6 +87,7 @@ class Use:
     function: str
     api: str
     site: tuple[str, int]
+    dims: tuple[int | None, ...] | None = None
 
 
 class Runs:

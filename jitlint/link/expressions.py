@@ -20,6 +20,7 @@ from jitlint.infer.values import (
     Ext,
     ExtInst,
     Map,
+    Method,
     Py,
     S,
     Scope,
@@ -39,6 +40,7 @@ from jitlint.link import (
     guesses,
     host_calls,
     iteration,
+    key_libraries,
     loops,
     operators,
     side_effects,
@@ -116,7 +118,10 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
     if f.world.level and type(node.func) is ir.Attr:
         obj = evaluate(m, f, node.func.obj)
         if obj is UNKNOWN:
-            guesses.guess(m, f, node.at, node.func.name, arguments(m, f, node.args))
+            args = arguments(m, f, node.args)
+            if "rngs" in args.kw:
+                key_libraries.linen_method(m, f, node.at, node.func.name, args, False)
+            guesses.guess(m, f, node.at, node.func.name, args)
             return UNKNOWN
         if f.world.floor and node.func.name in CHANGERS:
             m.captures.forget(node.func.obj.at, obj)
@@ -126,6 +131,8 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
     if type(func) is Ext and func.dotted == "builtins.super":
         return calls.make_super(m, f, [evaluate(m, f, a.value) for a in node.args])
     args = arguments(m, f, node.args)
+    if "rngs" in args.kw and type(node.func) is ir.Attr and type(func) is not Method:
+        key_libraries.linen_method(m, f, node.at, node.func.name, args, False)
     result = calls.call(m, f, node.at, func, args)
     if not f.world.level and type(func) in host_calls.NOTED:
         host_calls.note(m, f, node.at, func, args, result)

@@ -87,8 +87,18 @@ def apply(m: Machine, f: Frame, at: int, summary: Summary, names: Renaming, give
         if f.many is not None:
             f.many.used.setdefault(key, u)
             if u.stream != SHUFFLE and not _descends(key, f.many.own):
-                report(m, f, u, u, "many")
+                _shared(m, f, at, u, passed)
         use(m, f, at, key, u.stream, u.api if not passed else "", place)
+
+
+def _shared(m: Machine, f: Frame, at: int, u: Use, passed: bool) -> None:
+    """Every run of a function consumes one key: its caller's mistake where the caller has passed that, if it did not
+    write the function itself."""
+    if passed and not (u.module == f.module.name and u.function.startswith(f"{f.qualname}.")):
+        u = dataclasses.replace(u, module=f.module.name, at=at, function=f.qualname, api="")
+        report(m, f, u, u, "shared")
+    else:
+        report(m, f, u, u, "many")
 
 
 def _apply_carried(m: Machine, f: Frame, at: int, u: Use, passed: bool) -> None:

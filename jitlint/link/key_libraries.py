@@ -17,6 +17,8 @@ LAYERS: Final = "equinox.nn."
 INITIALISERS: Final = "jax.nn.initializers."
 CONSTANT: Final = frozenset({"zeros", "ones", "constant"})
 FIRST_KEY: Final = frozenset({"init", "init_with_output", "lazy_init"})
+STREAMED: Final = FIRST_KEY | {"apply"}
+"""Methods of a module that are given keys, one for each of its streams."""
 
 
 def constructed(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> None:
@@ -30,6 +32,11 @@ def makes_initialiser(dotted: str, out: Value) -> bool:
     return out is UNKNOWN and dotted.startswith(INITIALISERS)
 
 
+def is_initialiser(value: Value) -> bool:
+    """Whether something is an initialiser, whose first argument is a key."""
+    return type(value) is ExtInst and value.dotted.startswith(INITIALISERS)
+
+
 def called(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> None:
     """A layer or an initialiser is called: ``dropout(x, key=key)``, ``init(key, (2, 3))``."""
     if obj.dotted.startswith(LAYERS):
@@ -38,17 +45,21 @@ def called(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> None:
         _draw(m, f, at, args.get(0, "key"), obj.dotted)
 
 
-def linen_method(m: Machine, f: Frame, at: int, name: str, args: Args) -> None:
-    """``module.init(key, x)`` and ``module.apply(variables, x, rngs={"dropout": key})``."""
-    if name in FIRST_KEY:
-        given = args.get(0, "rngs")
-        first = args.kw.get("rngs")
-    elif name == "apply":
-        given, first = None, args.kw.get("rngs")
-    else:
+def linen_method(m: Machine, f: Frame, at: int, name: str, args: Args, known: bool) -> None:
+    """``module.init(key, x)`` and ``module.apply(variables, x, rngs={"dropout": key})``.
+
+    known: the object is a module. Of any other, only keys by the name of a stream say what they are for.
+    """
+    if name not in STREAMED:
+        return
+    first = args.kw.get("rngs")
+    given = args.get(0, "rngs") if known and name in FIRST_KEY else None
+    if first is None and given is None:
         return
     api = f"flax.linen.Module.{name}"
     for value in (given, first if first is not given else None):
+        if type(value) is not Map and not known:
+            continue
         named = value.entries if type(value) is Map else {"": value}
         for stream, part in named.items():
             for key in keys.keys_of(part):

@@ -105,6 +105,9 @@ class _Scan:
 
     def _call(self, node: ir.Call, names: set[str]) -> None:
         given = [(i, a) for i, a in enumerate(node.args) if type(a.value) is ir.Name and a.value.id in names]
+        for arg in node.args:
+            if arg.name == "rngs" and type(arg.value) is ir.Dict:
+                self._streams(arg.value, names)
         if not given or any(a.star for a in node.args):
             return
         callee = resolve(self.m, self.fn, node.func)
@@ -114,12 +117,40 @@ class _Scan:
             name = value.id
             if last in SEEDS:
                 self.refuted.add(name)
+            elif type(node.func) is ir.Call:
+                if self._mapped(node.func, i if arg.name is None else -1, arg.name or ""):
+                    self.found[name] = None
             elif _takes_key(self.m, callee, i if arg.name is None else -1, arg.name or ""):
                 self.found[name] = None
+
+    def _streams(self, node: ir.Dict, names: set[str]) -> None:
+        """``rngs={"dropout": key}``: what starts the streams of a module is a key."""
+        for value in node.values:
+            if type(value) is ir.Name and value.id in names:
+                self.found[value.id] = None
+
+    def _mapped(self, made: ir.Call, index: int, name: str) -> bool:
+        """Whether ``jax.vmap(f, in_axes=...)`` hands an argument to ``f`` as it is, and ``f`` takes it for a key."""
+        maker = resolve(self.m, self.fn, made.func)
+        wrap = self.m.transforms.wraps.get(maker.dotted) if type(maker) is Ext else None
+        if wrap is None or not made.args or made.args[0].name is not None:
+            return False
+        target = resolve(self.m, self.fn, made.args[0].value)
+        if not wrap.axes:
+            return _takes_key(self.m, target, index, name)
+        axes = next((a.value for a in made.args if a.name == wrap.axes), None)
+        shared = type(axes) is ir.Tuple and 0 <= index < len(axes.elts) and _is_none(axes.elts[index])
+        return shared and _takes_key(self.m, target, index, name)
+
+
+def _is_none(node: Any) -> bool:
+    return type(node) is ir.Const and node.kind == "none"
 
 
 def _takes_key(m: Machine, callee: Value, index: int, name: str) -> bool:
     """Whether a callee's argument at a position or under a name is a key."""
+    if key_libraries.is_initialiser(callee):
+        return index == 0 or name == "key"
     if type(callee) is Ext:
         if callee.dotted.startswith(key_libraries.LAYERS):
             return name == "key"
@@ -152,6 +183,8 @@ def resolve(m: Machine, fn: FuncInfo, node: Any) -> Value:
     if type(node) is ir.Name:
         scope: Scope = fn.module.scope
         return scope.vars.get(node.id, UNKNOWN)
+    if type(node) is ir.Attr and type(node.obj) is ir.Name and node.obj.id == "self":
+        return _attribute(fn, node.name)
     if type(node) is ir.Attr:
         obj = resolve(m, fn, node.obj)
         if type(obj) is Ext:
@@ -160,4 +193,15 @@ def resolve(m: Machine, fn: FuncInfo, node: Any) -> Value:
             return obj.info.scope.vars.get(node.name, UNKNOWN)
         if type(obj) is Class:
             return obj.info.namespace.get(node.name, UNKNOWN)
+    return UNKNOWN
+
+
+def _attribute(fn: FuncInfo, name: str) -> Value:
+    """``self.name``, as the class around a method, or around a function inside it, has it."""
+    around = fn.module.scope.vars.get(fn.qualname.partition(".")[0])
+    if type(around) is Class:
+        for cls in mro(around.info):
+            found = cls.namespace.get(name)
+            if found is not None:
+                return Partial(found, [UNKNOWN], {}) if type(found) is Func else found
     return UNKNOWN

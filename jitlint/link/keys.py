@@ -133,7 +133,7 @@ def random_call(m: Machine, f: Frame, at: int, name: str, args: Args, out: Value
     if short not in HARMLESS:
         stream = SHUFFLE if short == "permutation" and type(args.get(1, "x")) is not Py else DRAW
         for key in keys:
-            again = use(m, f, at, key, stream, name) or again
+            again = use(m, f, at, key, stream, name, dims=out.dims if type(out) is Arr else None) or again
     if type(out) is not Arr or out.dtype != "key":
         return out
     parent = keys[0] if len(keys) == 1 and not again else None
@@ -217,12 +217,13 @@ def use(
     stream: str,
     api: str,
     place: tuple[str, int, str] | None = None,
+    dims: tuple[int | None, ...] | None = None,
 ) -> bool:
     """Record that a key is consumed. Answers whether it was consumed before on this path."""
     if f.key_log is None or f.world.excused:
         return False
     module, where, function = place if place is not None else (f.module.name, at, f.qualname)
-    this = Use(key, stream, module, where, function, api, (f.module.name, at))
+    this = Use(key, stream, module, where, function, api, (f.module.name, at), dims)
     state: Any = f.scope.vars.get(USES)
     table = state.table if state is not None else {}
     found = earlier(table, key, stream)
@@ -255,7 +256,9 @@ def report(m: Machine, f: Frame, this: Use, found: Use, how: str = "") -> None:
         how = "loop" if (this.module, this.function) == (f.module.name, f.qualname) else "calls"
     elif not how:
         how = "split" if found.api == f"{RANDOM}split" else "again"
-    also = () if how in ("loop", "many", "calls") else (Step(found.module, found.at, _first(found)),)
+    also = (
+        () if how in ("loop", "many", "shared", "calls") else (Step(found.module, found.at, _first(found)),)
+    )
     level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence
     made_apart = _made_apart(m, this.key)
     if _is_test(m.modules[this.module].path):
@@ -286,7 +289,16 @@ def _is_test(path: str) -> bool:
 def _is_slip(this: Use, found: Use) -> bool:
     """Whether a test hardly means to use the key again: tests compare what equal keys give, but not different draws."""
     draws = all(u.api and u.api != f"{RANDOM}split" for u in (this, found))
-    return draws and this.api != found.api and this.function == found.function
+    return draws and this.function == found.function and (this.api != found.api or _differ(this, found))
+
+
+def _differ(this: Use, found: Use) -> bool:
+    """Whether two draws surely have different shapes, so that nobody can compare them."""
+    if this.dims is None or found.dims is None:
+        return False
+    return len(this.dims) != len(found.dims) or any(
+        a is not None and b is not None and a != b for a, b in zip(this.dims, found.dims)
+    )
 
 
 def _first(found: Use) -> str:

@@ -183,7 +183,7 @@ def _inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) 
 
 def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> Value:
     """What `flax.linen.Module` gives its subclasses."""
-    key_libraries.linen_method(m, f, at, name, args)
+    key_libraries.linen_method(m, f, at, name, args, True)
     if name == "param":
         for value in args.pos[1:2]:
             calls.call(m, f, at, value, Args([Arr(f.world.here, "key"), *args.pos[2:]]))

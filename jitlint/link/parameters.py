@@ -28,7 +28,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import classes
+from jitlint.link import classes, key_libraries
 from jitlint.link.builtin_names import BUILTINS
 from jitlint.link.kinds import mro
 from jitlint.link.machine import HOST, Frame, Machine
@@ -185,8 +185,10 @@ def instance_of(m: Machine, info: ClassInfo, depth: int = MAX_DEPTH) -> Value | 
 
 
 def _field(m: Machine, info: ClassInfo, name: str, depth: int) -> Value:
-    annotation, _ = info.fields[name]
+    annotation, default = info.fields[name]
     value = value_of(m, info.scope, annotation, depth)
+    if (value is None or value is UNKNOWN) and default is not None and key_libraries.is_initialiser(default):
+        return default  # whichever is given instead is called alike
     return value if value is not None else UNKNOWN
 
 

@@ -75,6 +75,11 @@ def check(event: KeyReuse) -> Report | None:
             f"{what} the same PRNG key in every run of the function around it, so the random numbers repeat",
             "pass one key per run: split it beforehand, or carry it and split it inside",
         )
+    if event.how == "shared":
+        return Report(
+            "this call hands the same PRNG key to every run of the function, so all of them draw the same numbers",
+            "split the key into one key per run, and map over the keys",
+        )
     if event.how == "split":
         return Report(
             f"{what} a PRNG key again that was split before, so its numbers depend on those of the children",
