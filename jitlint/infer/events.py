@@ -170,11 +170,13 @@ class ConstantKey(Event):
 class JitCreation(Event):
     """A compiled function is made again and again. repeated: loop (at every turn), call (at every call of the function
     that makes it). retraces: it is made of a new object each time, so nothing compiled before is found again. what:
-    that object: lambda, inner function, partial, transform, method, or function (always the same one)."""
+    that object: lambda, inner function, partial, transform, method, or function (always the same one). api: what
+    compiles it, "" for a transform such as `jax.jit`."""
 
     repeated: str = "loop"
     retraces: bool = True
     what: str = "function"
+    api: str = ""
 
     @property
     def made_of(self) -> str:

@@ -28,7 +28,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link import compilation_arguments, compilation_runs
 from jitlint.link.code_tables import CodeTable
-from jitlint.link.compilation_log import Birth, CallSite, PerCall
+from jitlint.link.compilation_log import Birth, CallSite, EagerLoop, PerCall
 from jitlint.link.machine import Frame, Machine
 from jitlint.syntax import ir
 
@@ -37,6 +37,15 @@ COMPILES: Final = frozenset({
     "flax.nnx.jit", "flax.nnx.pmap", "haiku.jit",
 })  # fmt: skip
 """Transforms that keep compiled programs for the function they are given."""
+
+CONTROL_FLOW: Final = {
+    "jax.lax.scan": ("f",), "jax.lax.map": ("f",), "jax.lax.cond": ("pred", "true_fun", "false_fun"),
+    "jax.lax.switch": ("index", "branches"), "jax.lax.while_loop": ("cond_fun", "body_fun"),
+    "jax.lax.fori_loop": ("lower", "upper", "body_fun"),
+}  # fmt: skip
+"""Functions that JAX compiles, outside of a trace, with the functions they are given: their leading parameters."""
+
+_FUNCTIONS: Final = frozenset({"f", "true_fun", "false_fun", "branches", "cond_fun", "body_fun"})
 
 WATCHED: Final = frozenset({Func, Bound, Xform, Partial, Inst, Method})
 """Types of values that a call may be about."""
@@ -68,11 +77,57 @@ def after_call(m: Machine, f: Frame, node: ir.Call, callee: Value, result: Value
             _called(m, f, node, alt)
         elif type(alt) is Bound and type(alt.func) is Xform and alt.func.spec.name in COMPILES:
             compilation_arguments.check(m, f, m.compilation.table(f), node, alt.func, 1)
+    func = _function(callee)
+    if type(result) is Union and func is not None:
+        for alt in alternatives(result):
+            if type(alt) is Xform and (func.fn.id, id(alt)) in m.compilation.fresh:
+                born(f, node.at, alt)  # a helper that compiles what it is given, unless it is told not to
+        return
     if type(result) not in WATCHED:
         return
-    func = _function(callee)
     if type(callee) in (Ext, Class) if func is None else (func.fn.id, id(result)) in m.compilation.fresh:
         born(f, node.at, result)
+
+
+def control_flow(m: Machine, f: Frame, node: ir.Call, name: str) -> None:
+    """Look at a loop or branch of JAX in host code: is it given a function that is made anew each time."""
+    fn = f.fn
+    doubtful = f.module.is_test or f.world.excused or f.world.eager_jit
+    if f.births is None or doubtful or (fn is not None and fn.traced_contexts):
+        return
+    table = m.compilation.table(f)
+    given = [(a.name or p, a.value) for a, p in zip(node.args, CONTROL_FLOW[name]) if not a.star]
+    given += [(a.name, a.value) for a in node.args[len(CONTROL_FLOW[name]) :] if a.name is not None]
+    for parameter, value in given:
+        found = _written(f, table, value) if parameter in _FUNCTIONS else None
+        if found is None:
+            continue
+        made, what = found
+        if made.loops:
+            key = (f.module.name, "jit", node.at)
+            loop = made.loops[-1]
+            if key in m.compilation.done or is_literal(table, loop) or table.runs_once(loop, f.at):
+                return
+            m.compilation.eager.setdefault(key[::2], EagerLoop(f, f.confidence, node.at, what, name, True))
+        elif not f.loops and fn is not None and not is_memo(fn) and fn.name not in _ONCE:
+            m.compilation.eager.setdefault(
+                (f.module.name, node.at), EagerLoop(f, f.confidence, node.at, what, name, False)
+            )
+        return
+
+
+def _written(f: Frame, table: CodeTable, node: Any) -> tuple[Birth, str] | None:
+    """The making of a function that an expression writes down, or that is written in the same function."""
+    if type(node) is ir.Name:
+        values = table.bound.get(node.id, ())
+        node = values[0] if len(values) == 1 else None
+    if type(node) not in (ir.Lambda, ir.FuncDef):
+        return None
+    written = table.module.functions[node.function].node
+    birth = f.births.get(written.at) if f.births is not None and not written.decorators else None
+    if birth is None:
+        return None
+    return birth, "lambda" if written.is_lambda else "inner function"
 
 
 def _function(value: Value) -> Func | None:
@@ -86,17 +141,18 @@ def _function(value: Value) -> Func | None:
 def returned(m: Machine, f: Frame, value: Value) -> None:
     """Remember that a function gives its caller something that it has made itself and keeps nowhere."""
     fn = f.fn
-    if fn is None or type(value) not in (Func, Xform, Partial):
+    if fn is None or type(value) not in (Func, Xform, Partial, Union):
         return
     if is_memo(fn):
         return
     table = m.compilation.table(f)
+    given = alternatives(value)
     for at, birth in (f.births or {}).items():
-        if birth.value is value and _only_returned(table, at, birth):
+        if any(birth.value is alt for alt in given) and _only_returned(table, at, birth):
             retraces, what = True, "function"
-            if type(value) is Xform:
-                retraces, what = _identity(m, f, table, value, birth.loops, at)
-            m.compilation.fresh[fn.id, id(value)] = (value, retraces, what)
+            if type(birth.value) is Xform:
+                retraces, what = _identity(m, f, table, birth.value, birth.loops, at)
+            m.compilation.fresh[fn.id, id(birth.value)] = (birth.value, retraces, what)
 
 
 def _only_returned(table: CodeTable, at: int, birth: Birth) -> bool:
@@ -202,7 +258,9 @@ def _identity_of(
     if call is not None:
         for (_, value), known in m.compilation.fresh.items():
             if value == id(x) and x.site != (f.module.name, at):
-                return known[1], known[2]
+                if known[1]:
+                    return known[1], known[2]
+                break  # made of what the function was given
     return _identity(m, f, table, x, birth.loops, at)
 
 
@@ -342,4 +400,28 @@ def finish(m: Machine) -> None:
             f, JitCreation, found.at, None, many.confidence, repeated="call",
             retraces=found.retraces, what=found.what, also=many.also,
         )  # fmt: skip
+    for eager in m.compilation.eager.values():
+        _finish_eager(m, eager)
     compilation_arguments.finish(m)
+
+
+def _finish_eager(m: Machine, found: EagerLoop) -> None:
+    """Say that a loop or branch of JAX compiles each time: only of code that surely runs outside of any trace."""
+    f = found.frame
+    if f.fn is not None and (f.fn.traced_contexts or not f.fn.hosted):
+        return
+    also: tuple[Step, ...] = ()
+    if not found.in_loop:
+        many = compilation_runs.runs_many(m, f.fn)
+        caller = many.site.frame if many is not None and many.site is not None else None
+        if many is None or caller is None or caller.module.is_test:
+            return
+        if caller.fn is not None and (caller.fn.traced_contexts or not caller.fn.hosted):
+            return
+        also = many.also
+    f.confidence = found.confidence
+    f.at = found.at
+    m.emit(
+        f, JitCreation, found.at, None, Confidence.LIKELY, repeated="loop" if found.in_loop else "call",
+        what=found.what, api=found.api, also=also,
+    )  # fmt: skip

@@ -35,6 +35,18 @@ class PerCall:
 
 
 @dataclass(frozen=True, slots=True)
+class EagerLoop:
+    """A loop or branch of JAX in host code with a function that is made each time. in_loop: at every turn of a loop."""
+
+    frame: Frame
+    confidence: Confidence
+    at: int
+    what: str
+    api: str
+    in_loop: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CallSite:
     """A call in host code of a function of the project. loops: the loops around the call."""
 
@@ -65,6 +77,7 @@ class CompilationLog:
     tables: dict[int, CodeTable] = field(default_factory=dict)
     fresh: dict[tuple[int, int], tuple[Value, bool, str]] = field(default_factory=dict)
     per_call: dict[tuple[str, int], PerCall] = field(default_factory=dict)
+    eager: dict[tuple[str, int], EagerLoop] = field(default_factory=dict)
     questions: dict[tuple[str, int], Question] = field(default_factory=dict)
     kept: set[tuple[str, int]] = field(default_factory=set)
     sites: dict[int, dict[tuple[str, int], CallSite]] = field(default_factory=dict)

@@ -138,6 +138,8 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
         host_calls.note(m, f, node.at, func, args, result)
     if not f.world.level and (type(func) in compilation.CALLABLE or type(result) in compilation.WATCHED):
         compilation.after_call(m, f, node, func, result)
+    elif type(func) is Ext and not f.world.level and func.dotted in compilation.CONTROL_FLOW:
+        compilation.control_flow(m, f, node, func.dotted)
     return result
 
 

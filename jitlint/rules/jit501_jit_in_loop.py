@@ -19,6 +19,9 @@ every turn: thousands of times slower than the call itself.
 
 Given the same function object each time, `jax.jit(f)(x)` finds the program again and compiles nothing. It still takes
 the slow way through Python's caches, about ten times the cost of calling a jitted function that was made once.
+
+Outside of `jax.jit`, `jax.lax.scan`, `map`, `cond`, `switch`, `while_loop` and `fori_loop` are compiled on their own, and
+found again by the functions they are given: a lambda or an inner function makes them compile at every turn, too.
 """,
     instead="""\
 Make the compiled function once, before the loop, and pass what varies as an argument:
@@ -55,6 +58,12 @@ def check(event: JitCreation) -> Report | None:
         return Report(
             "a function is jitted again at every turn of this loop: it dispatches slowly, though it does not retrace",
             "jit the function once, before the loop",
+        )
+    if event.api:
+        return Report(
+            f"`{event.api}` gets {event.made_of} at every turn of this loop, so outside of `jax.jit` it is compiled every"
+            " time",
+            "jit the function around it, or define the function that it gets once, before the loop",
         )
     return Report(
         f"`jit` gets {event.made_of} at every turn of this loop, so JAX traces and compiles it every time",

@@ -20,6 +20,9 @@ again, and the compiled program is thrown away after one use.
 The rule speaks only when the function around is called in a loop or from several places, and keeps nothing of what it
 compiles. Compiled functions made in `__init__`, at module level, kept in an attribute or a dict, made under
 `functools.lru_cache` or returned by a factory that is called once are fine.
+
+Outside of `jax.jit`, `jax.lax.scan` and its kin are compiled on their own for the functions they are given. The rule
+speaks of those only where the function around is called in a loop of a program that is not traced itself.
 """,
     instead="""\
 Jit at module level, or in `__init__`, and pass what the inner function takes from around it as arguments:
@@ -63,6 +66,12 @@ def check(event: JitCreation) -> Report | None:
             "a function is jitted again at every call of the function around: it dispatches slowly, though it does not"
             " retrace",
             "jit the function once, at module level or in `__init__`",
+        )
+    if event.api:
+        return Report(
+            f"`{event.api}` gets {event.made_of} at every call of the function around, so outside of `jax.jit` it is"
+            " compiled every time",
+            "jit the function around, or define the function that it gets at module level",
         )
     return Report(
         f"`jit` gets {event.made_of} at every call of the function around, so JAX traces and compiles it every"
