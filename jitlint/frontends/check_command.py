@@ -346,7 +346,8 @@ def _report(request: _Request, settings: Settings) -> int:
         console.print_statistics(shown, result.statistics, to_error=machine)
     if request.verbosity > 0:
         _say_what_was_used(settings, result)
-    if not machine and request.verbosity >= 0 and request.output_format in _FOR_PEOPLE:
+    wants_summary = request.verbosity >= 0 and not (request.write_baseline and not result.problems)
+    if not machine and wants_summary and request.output_format in _FOR_PEOPLE:
         from jitlint.report.text import summary
 
         style = console.style_for(sys.stdout, request.color)

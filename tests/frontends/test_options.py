@@ -169,6 +169,7 @@ def _standard_input(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @_covers("baseline", "write-baseline")
 def _baseline(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--write-baseline", "base.json"]) == 0
+    assert "No findings" not in capsys.readouterr().out
     assert main(["check", "--baseline", "base.json"]) == 0
     (root / "a.py").write_text("import os\n\n" + BOTH, encoding="utf-8")
     capsys.readouterr()
