@@ -51,7 +51,7 @@ def rule_page(rule: Rule) -> str:
         parts.append(f"## Bad\n\n```python\n{_without_marks(rule.bad)}\n```\n")
         parts.append(f"## Good\n\n```python\n{rule.good.strip()}\n```\n")
     parts.append(f"## What to write instead\n\n{rule.instead.strip()}\n")
-    parts.append(f"## What JAX does\n\n{rule.outcome.words}\n")
+    parts.append(f"## What JAX does\n\n{rule.outcome_words}\n")
     if not isinstance(rule.outcome, Advisory):
         parts.append(f"{_confirmed(rule)}\n")
     if not rule.code.startswith("JIT0"):

@@ -66,7 +66,7 @@ class Finding:
     ground: why the code is believed to be traced: ``jit`` (a transform in the project), ``test`` (only the
     project's tests or examples trace it), ``catalogue`` (meant to be traced), ``declared`` (comment or
     configuration), ``possible``, ``eager`` (fails without any tracing), or ``""`` for JIT0xx.
-    function: qualified name of the enclosing function, ``<module>`` at module level.
+    function: qualified name of the enclosing function, ``<module>`` at module level. case: which of its rule's cases.
     """
 
     code: str
@@ -80,6 +80,7 @@ class Finding:
     ground: str = ""
     function: str = ""
     related: tuple[Related, ...] = field(default=())
+    case: str = ""
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

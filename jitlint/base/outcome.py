@@ -59,10 +59,32 @@ class Retraces:
 
 
 @dataclass(frozen=True, slots=True)
+class JitsAgain:
+    """The same function is jitted again and again: JAX finds its program each time, by the slow way.
+
+    Shown by counting how often it is jitted, and how often traced.
+    """
+
+    words: ClassVar[str] = (
+        "JAX finds the program of the same function again, but each call takes the slow way."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NeverHandles:
+    """Nothing is raised for traced values where the same code raises for Python's own.
+
+    Shown by running the same calls with plain Python values: these come to the handler.
+    """
+
+    words: ClassVar[str] = "Compiled code raises nothing: the handler never runs."
+
+
+@dataclass(frozen=True, slots=True)
 class Unrolls:
     """The flagged loop is copied into the program once per turn.
 
-    Shown by counting the equations of the jaxpr against the trip count.
+    Shown by counting the equations that each turn adds to the program.
     """
 
     words: ClassVar[str] = "The jaxpr holds one copy of the loop body per turn."
@@ -119,6 +141,8 @@ Outcome = Union[
     RunsOnce,
     BakesConstant,
     Retraces,
+    JitsAgain,
+    NeverHandles,
     Unrolls,
     RepeatsDraw,
     IgnoresBounds,

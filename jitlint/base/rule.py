@@ -6,7 +6,7 @@ that the interpreter records; they never walk the code.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, Union
 
@@ -22,11 +22,13 @@ class Report:
 
     Both are templates: ``{expr}`` becomes the (shortened) source text of the event's location,
     ``{why}`` the reason why the value is traced ("parameter `x` of `f`"). severity: when it is not the rule's.
+    case: which of the rule's ``cases`` this is, if JAX does something else than the rule's outcome here.
     """
 
     message: str
     help: str = ""
     severity: Severity | None = None
+    case: str = ""
 
 
 Check = Callable[[Any], Union[Report, None]]
@@ -40,7 +42,7 @@ class Rule:
     summary: one line. explanation: what happens and why (Markdown paragraphs). instead: what to write.
     bad, good: small programs; the fixed prelude ``import jax``, ``import jax.numpy as jnp`` and
     ``import numpy as np`` precedes them, ``bad`` has an ``# expect: CODE`` mark on the line to flag.
-    outcome: what real JAX does with ``bad``. since: the version that introduced the rule.
+    outcome: what real JAX does with ``bad``. cases: other outcomes, by the ``case`` of a report. since: the version that introduced the rule.
     """
 
     code: str
@@ -55,7 +57,18 @@ class Rule:
     since: str
     reference: str = ""
     default: bool = True
+    cases: Mapping[str, Outcome] = field(default_factory=dict)
     checks: list[tuple[type, Check]] = field(default_factory=list)
+
+    def outcome_of(self, case: str) -> Outcome:
+        """What real JAX does where a report says so: the outcome of its case."""
+        return self.cases.get(case, self.outcome)
+
+    @property
+    def outcome_words(self) -> str:
+        """What real JAX does, as sentences."""
+        others = [f"Or, where the message says so: {other.words}" for other in self.cases.values()]
+        return " ".join([self.outcome.words, *others])
 
     def on(
         self, event_type: type[E]

@@ -7,7 +7,17 @@ import os
 import sys
 from collections.abc import Callable
 
-from jitlint.base.outcome import Advisory, Raises, Retraces, RunsOnce
+from jitlint.base.outcome import (
+    Advisory,
+    BakesConstant,
+    NeverHandles,
+    Outcome,
+    Raises,
+    Retraces,
+    RunsOnce,
+    Unrolls,
+    Unsynced,
+)
 from jitlint.confirm.loading import Loader, runner
 from jitlint.confirm.observe import Observation, Place, Runs, Watch, Watches
 from jitlint.confirm.protocol import Begin, Call, Done, Flag, Message, Result, Seen, Task
@@ -50,14 +60,26 @@ def _digest(path: str) -> str:
 
 def statement_of(flag: Flag) -> Statement:
     """The flagged statement as the witnesses want it."""
-    return Statement(flag.path, flag.line, flag.first, flag.last, flag.owner, flag.number)
+    return Statement(flag.path, flag.line, flag.first, flag.last, flag.owner, flag.number, flag.tried)
+
+
+def outcome_of(flag: Flag) -> Outcome:
+    """What is predicted of a finding."""
+    return rules()[flag.code].outcome_of(flag.case)
 
 
 def watches(flags: list[Flag]) -> Watches:
     """What to look at on the flagged lines."""
     found: dict[Place, list[Watch]] = {}
     for flag in flags:
-        watch = Watch(flag.number, frozenset(flag.names), tuple(flag.reads))
+        outcome = outcome_of(flag)
+        watch = Watch(
+            flag.number,
+            frozenset(flag.names),
+            tuple(flag.reads),
+            isinstance(outcome, Unrolls),
+            isinstance(outcome, Unsynced),
+        )
         found.setdefault((flag.path, flag.line), []).append(watch)
     return found
 
@@ -93,19 +115,21 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Tas
 
 
 def _may_need_more(flag: Flag, result: Result) -> bool:
-    outcome = rules()[flag.code].outcome
+    outcome = outcome_of(flag)
     return result.status in ("unshown", "passed") and not isinstance(outcome, (Raises, Advisory))
 
 
 def judge(flag: Flag, runs: Runs) -> Result:
     """What the runs show of one finding."""
-    outcome = rules()[flag.code].outcome
+    outcome = outcome_of(flag)
     statement = statement_of(flag)
     shown = evidence(outcome, statement, runs)
     if shown is not None:
         return Result(flag.number, "confirmed", shown)
     seen = runs.jitted
     count = max(seen.lines[place] for place in statement.places)
+    if isinstance(outcome, NeverHandles) and not count and any(seen.lines[p] for p in statement.tried_places):
+        return Result(flag.number, "unshown", "the lines above ran, and raised nothing with or without jit")
     if not count:
         return Result(flag.number, "missed", "the line did not run")
     tracers = seen.tracers[flag.number]
@@ -117,6 +141,9 @@ def judge(flag: Flag, runs: Runs) -> Result:
         return Result(flag.number, "unshown", f"the line ran {_times(count)}, as often as without jit")
     if isinstance(outcome, Retraces) and (made := jitted_at(statement, runs)):
         return Result(flag.number, "unshown", made)
+    if isinstance(outcome, (RunsOnce, BakesConstant)) and not seen.traces:
+        said = f"the line ran {_times(count)}, outside of any jit: there is nothing to compare it with"
+        return Result(flag.number, "unshown", said)
     return Result(
         flag.number, "unshown", f"the line ran {_times(count)}, and the predicted effect did not show"
     )
@@ -137,7 +164,7 @@ def _stray(seen: Observation, flags: list[Flag]) -> list[tuple[str, int, str]]:
     if error is None or error.place is None or not error.kind.startswith("jax.errors."):
         return []
     for flag in flags:
-        statement, outcome = statement_of(flag), rules()[flag.code].outcome
+        statement, outcome = statement_of(flag), outcome_of(flag)
         ran = any(seen.lines[place] for place in statement.places)
         later = isinstance(outcome, Raises) and outcome.later and error.kind in outcome.classes
         if statement.covers(error.place) or (ran and later):

@@ -28,14 +28,18 @@ _CONTROL_FLOW = {
 
 
 @contextlib.contextmanager
-def without_jit() -> Iterator[None]:
-    """Neither jit nor control flow is compiled inside. Functions that were jitted before get numbers as they are."""
-    replaced: list[tuple[ModuleType, str, Any]] = [
+def without_jit(lift: bool = True) -> Iterator[None]:
+    """Neither jit nor control flow is compiled inside. Functions that were jitted before get numbers as they are, and
+    without ``lift`` all do."""
+    lifting: list[tuple[ModuleType, str, Any]] = [
         (jax, "jit", functools.partial(_lifting_jit, jax.jit)),
         *(
             (jax.lax, name, _lifting_call(getattr(jax.lax, name), part))
             for name, part in _CONTROL_FLOW.items()
         ),
+    ]
+    replaced: list[tuple[ModuleType, str, Any]] = [
+        *(lifting if lift else ()),
         *((jax.random, name, _compiled(function)) for name, function in _draws()),
     ]
     originals = [getattr(module, name) for module, name, _ in replaced]

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import datetime
 import dis
 import functools
 import importlib
 import inspect
 import sys
 import time
+import timeit
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
@@ -31,12 +34,14 @@ Stack = Callable[["FrameType | None"], "tuple[Place, ...]"]
 # Functions of jax.random that take a key but leave it usable.
 _KEEP_KEY = frozenset({"fold_in", "key_data", "key_impl", "clone", "wrap_key_data"})
 _UPDATES = ("get", "set", "add", "subtract", "multiply", "divide", "power", "min", "max", "apply")
+_DATES = frozenset({"now", "utcnow", "today"})
 _CLOCKS = ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time")
 # How far an indexing function may be from the project line it works for: the rest is JAX's own indexing.
 _NEAR = frozenset(
     {"traceback_util.py", "array.py", "array_methods.py", "indexing.py", "core.py", "pjit.py", "api.py"}
 )
 _TRACED = "/jax/core/compile/jaxpr_trace_duration"
+_BUILT = "/jax/core/compile/backend_compile_duration"
 
 
 def code_of(function: Any) -> CodeType | None:
@@ -103,6 +108,8 @@ def _hook_names() -> dict[int, str]:
         (jax.lax.dynamic_slice, "_on_dynamic_slice"),
     ]
     table += [(getattr(reference, name, None), "_on_update") for name in _UPDATES]
+    table += [(getattr(timeit, name, None), "_on_timer") for name in ("timeit", "repeat")]
+    table += [(getattr(timeit.Timer, name, None), "_on_timer") for name in ("timeit", "repeat", "autorange")]
     for name in ("_value", "__array__"):
         member = inspect.getattr_static(_array_class(), name, None)
         table.append((getattr(member, "fget", member), "_on_wait"))
@@ -145,6 +152,7 @@ class Instruments:
         self._seen = seen
         self._stack = stack
         self._watches = watches
+        self._waited: dict[int, weakref.ref[Any]] = {}
         self._staged: list[Any] = []  # keeps them alive, so that they can be told apart
         self._makers: dict[Function, tuple[Place, ...]] = {}
         self._core = _module("jax._src.core")
@@ -174,6 +182,22 @@ class Instruments:
         stack, maker = self._stack(frame.f_back), self._makers.get(function, ())
         self._seen.traces.append(self._data.Trace(function, stack, depth, maker))
 
+    def program_size(self) -> tuple[int, int] | None:
+        """The innermost program that JAX is making, and how many equations it has; None outside of all."""
+        trace = getattr(self._current, "trace", None)
+        for _ in range(50):
+            if trace is None or isinstance(trace, self._staging):
+                break
+            trace = getattr(trace, "parent_trace", None)
+        frame = getattr(trace, "frame", None)
+        made = getattr(frame, "tracing_eqns", None)
+        made = getattr(frame, "eqns", None) if made is None else made
+        if made is None:
+            return None
+        if not any(known is trace for known in self._staged):
+            self._staged.append(trace)  # its id must not be given to another one
+        return id(trace), len(made)
+
     def has_tracer(self, frame: FrameType, names: Iterable[str]) -> bool:
         """Whether one of the variables holds a tracer, also inside a container."""
         for name in names:
@@ -200,6 +224,8 @@ class Instruments:
 
     def on_return(self, frame: FrameType, event: str, argument: Any) -> Any:
         """A library function called by a project line returns: is the array it made thrown away at once?"""
+        if event == "return" and self.hooks.get(id(frame.f_code)) == self._on_timer:
+            self._tick("clock", frame.f_back)
         if event == "return" and isinstance(argument, (jax.Array, jax.core.Tracer)):
             caller = frame.f_back
             if caller is not None and _discards(caller.f_code, caller.f_lasti):
@@ -286,21 +312,58 @@ class Instruments:
 
     # Clocks and waits
 
+    def _tick(self, kind: str, frame: FrameType | None, waited: Any = None) -> None:
+        """Note a reading, or a wait for ``waited``. What was begun before a wait is done when that is over."""
+        stack = self._stack(frame)
+        if not stack:
+            return
+        held = self._held(frame)
+        if kind == "wait":
+            for array in [*held.values(), *jax.tree.leaves(waited)]:
+                with contextlib.suppress(TypeError):
+                    self._waited[id(array)] = weakref.ref(array)
+            self._seen.ticks.append(self._data.Tick(kind, stack))
+            return
+        pending = {name: id(array) for name, array in held.items() if not self._was_waited_for(array)}
+        known = frozenset(id(array) for array in held.values())
+        self._seen.ticks.append(self._data.Tick(kind, stack, pending, known))
+
+    def _was_waited_for(self, array: Any) -> bool:
+        reference = self._waited.get(id(array))
+        return reference is not None and reference() is array
+
+    def _held(self, frame: FrameType | None) -> dict[str, Any]:
+        """The arrays that the variables of the innermost project function hold."""
+        while frame is not None and not self._watches(frame.f_code.co_filename):
+            frame = frame.f_back
+        variables = frame.f_locals if frame is not None else {}
+        return {name: value for name, value in variables.items() if isinstance(value, _array_class())}
+
     def _on_wait(self, frame: FrameType) -> None:
-        stack = self._stack(frame.f_back)
-        if stack:
-            self._seen.ticks.append(self._data.Tick("wait", stack))
+        names = frame.f_code.co_varnames
+        self._tick("wait", frame.f_back, frame.f_locals.get(names[0]) if names else None)
+
+    def _on_timer(self, frame: FrameType) -> None:
+        if frame.f_back is not None and self._watches(frame.f_back.f_code.co_filename):
+            self._tick("clock", frame.f_back)
+
+    def on_builtin(self, frame: FrameType, event: str, argument: Any) -> None:
+        """The function for `sys.setprofile`: the clocks of classes that cannot be changed."""
+        if event == "c_call" and argument.__name__ in _DATES:
+            owner = argument.__self__
+            if isinstance(owner, type) and issubclass(owner, datetime.date):
+                self._tick("clock", frame)
 
     def _ticking(self, array: type, function: Callable[..., Any], kind: str) -> Callable[..., Any]:
         def ticking(*args: Any, **kwargs: Any) -> Any:
             caller = sys._getframe(1)
             # JAX reads clocks for itself: only the project's own readings count.
             if kind == "wait":
-                stack = self._stack(caller) if args and isinstance(args[0], array) else ()
+                counts = bool(args) and isinstance(args[0], array)
             else:
-                stack = self._stack(caller) if self._watches(caller.f_code.co_filename) else ()
-            if stack:
-                self._seen.ticks.append(self._data.Tick(kind, stack))
+                counts = self._watches(caller.f_code.co_filename)
+            if counts:
+                self._tick(kind, caller, args[0] if kind == "wait" else None)
             return function(*args, **kwargs)
 
         ticking.__name__ = function.__name__
@@ -311,6 +374,9 @@ class Instruments:
             stack = self._stack(sys._getframe(1))
             if stack:
                 self._seen.compiled.append(self._data.Compiled(str(details.get("fun_name", "")), stack))
+        elif event == _BUILT:
+            # It says `jit(f)`.
+            self._seen.built[str(details.get("fun_name", "")).rpartition("(")[2].rstrip(")")] += 1
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:

@@ -114,20 +114,26 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """``kind`` is ``clock`` (a reading) or ``wait`` (something waited for a result)."""
+    """``kind`` is ``clock`` (a reading) or ``wait`` (something waited for a result). At a reading, the arrays that the
+    variables around it hold: pending, those that nothing waited for since they were made, by variable; known, all."""
 
     kind: str
     stack: tuple[Place, ...]
+    pending: Mapping[str, int] = field(default_factory=dict)
+    known: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What to look at when a line begins, for the finding ``number``: whether one of the ``names`` holds a tracer, and
-    the values of ``reads``."""
+    """What to look at when a line begins, for the finding ``number``: whether one of the ``names`` holds a tracer,
+    the values of ``reads``, and with ``size``, how large the program that JAX makes is by then. ``clocks``: look for clocks
+    that take some effort to be seen."""
 
     number: int
     names: frozenset[str]
     reads: tuple[str, ...] = ()
+    size: bool = False
+    clocks: bool = False
 
 
 Watches = Mapping[Place, Sequence[Watch]]
@@ -139,7 +145,8 @@ class Observation:
 
     errors: every exception that passed through project code, handled or not. Of watched lines, by the number of
     the finding: tracers, how often one of the variables held a tracer; values, what was read (None: cannot be told);
-    around, the functions that were running, outer ones included.
+    around, the functions that were running, outer ones included; sizes, by trace, equations of the program. built: how often a function of that
+    name was compiled.
     """
 
     lines: Counter[Place] = field(default_factory=Counter)
@@ -147,12 +154,14 @@ class Observation:
     tracers: Counter[int] = field(default_factory=Counter)
     values: dict[int, set[object]] = field(default_factory=dict)
     around: dict[int, set[Place]] = field(default_factory=dict)
+    sizes: dict[int, dict[int, list[int]]] = field(default_factory=dict)
     output: str = ""
     value: Any = None
     raised: Raised | None = None
     traces: list[Trace] = field(default_factory=list)
     jits: list[Jitted] = field(default_factory=list)
     compiled: list[Compiled] = field(default_factory=list)
+    built: Counter[str] = field(default_factory=Counter)
     draws: list[Draw] = field(default_factory=list)
     out_of_bounds: list[OutOfBounds] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
@@ -236,6 +245,8 @@ class Recorder:
         seen.tracers[number] += self._instruments.has_tracer(frame, watch.names)
         if watch.reads:
             seen.values.setdefault(number, set()).add(self._instruments.values_of(frame, watch.reads))
+        if watch.size and (size := self._instruments.program_size()) is not None:
+            seen.sizes.setdefault(number, {}).setdefault(size[0], []).append(size[1])
         running = seen.around.setdefault(number, set())
         outer: FrameType | None = frame
         while outer is not None:
@@ -259,12 +270,17 @@ class Recorder:
     def active(self) -> Iterator[None]:
         """Record what happens inside the ``with`` block."""
         before = sys.gettrace()
+        clocks = any(watch.clocks for watches in self._watches.values() for watch in watches)
         with self._instruments.active():
+            if clocks:
+                sys.setprofile(self._instruments.on_builtin)
             sys.settrace(self.on_call)
             try:
                 yield
             finally:
                 sys.settrace(before)
+                if clocks:
+                    sys.setprofile(None)
 
 
 class _Output(io.StringIO):
@@ -282,9 +298,10 @@ def observe(
     watched: Callable[[str], bool],
     *,
     jit: bool = True,
+    lift: bool = True,
     watches: Watches | None = None,
 ) -> Observation:
-    """Run ``run()`` and answer what it did; with ``jit=False`` under `without_jit`.
+    """Run ``run()`` and answer what it did; with ``jit=False`` under `without_jit`, which gets ``lift``.
 
     Exceptions of the observed code are recorded, `SystemExit` included.
     """
@@ -302,7 +319,7 @@ def observe(
         with (
             contextlib.redirect_stdout(output),
             contextlib.redirect_stderr(output),
-            contextlib.nullcontext() if jit else without_jit(),
+            contextlib.nullcontext() if jit else without_jit(lift),
         ):
             try:
                 with recorder.active():
@@ -335,6 +352,7 @@ class Runs:
         self._watches = watches
         self.watched = watched
         self._seen: dict[bool, Observation] = {}
+        self._plain: Observation | None = None
 
     def _observed(self, jit: bool) -> Observation:
         if jit not in self._seen:
@@ -350,6 +368,13 @@ class Runs:
     def eager(self) -> Observation:
         """Under `jax.disable_jit`."""
         return self._observed(False)
+
+    @property
+    def plain(self) -> Observation:
+        """Without jit, and with Python's own numbers and NumPy's arrays where the program passes these."""
+        if self._plain is None:
+            self._plain = observe(self.run, self.watched, jit=False, lift=False)
+        return self._plain
 
     def eager_again(self) -> Observation:
         """Another run without jit, to tell chance from effect."""

@@ -15,7 +15,7 @@ from jitlint.base.diagnostic import Finding
 from jitlint.confirm.drivers import Function, names_in, owner_of_decorator, reads_in
 from jitlint.confirm.protocol import Call, Flag, Task
 from jitlint.confirm.reach import Reach, Sources
-from jitlint.confirm.statements import statement_around
+from jitlint.confirm.statements import guarded_by, statement_around
 
 # By the number of the finding.
 Findings = Mapping[int, "tuple[Finding, Flag]"]
@@ -33,7 +33,8 @@ def flag_for(number: int, finding: Finding, path: str, sources: Sources) -> Flag
     where = (span.line, span.column, span.end_line, span.end_column)
     names = names_in(module, where) if module else []
     reads = reads_in(module, where) if module else []
-    return Flag(number, finding.code, path, span.line, first, last, owner, names, reads)
+    tried = guarded_by(module.source, span.line) if module else (0, 0)
+    return Flag(number, finding.code, path, span.line, first, last, owner, names, reads, finding.case, tried)
 
 
 class Planner:

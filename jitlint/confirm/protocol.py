@@ -17,7 +17,8 @@ _LONGEST = 1 << 24
 class Flag(msgspec.Struct, frozen=True):
     """A finding as the worker needs it. first, last: the lines of its statement. owner: the function or class whose
     decorator is flagged, or "". names: the variables in the flagged expression. reads: what it reads, as far as that
-    can be read once more without calling anything."""
+    can be read once more without calling anything. case: which of its rule's cases it is. tried: the lines of the
+    ``try`` block that a flagged handler belongs to."""
 
     number: int
     code: str
@@ -28,6 +29,8 @@ class Flag(msgspec.Struct, frozen=True):
     owner: str
     names: list[str]
     reads: list[str] = []
+    case: str = ""
+    tried: tuple[int, int] = (0, 0)
 
 
 class Call(msgspec.Struct, frozen=True):

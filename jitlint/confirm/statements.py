@@ -15,6 +15,23 @@ def statement_around(source: str, line: int) -> tuple[int, int]:
     return min(covering, key=lambda lines: lines[1] - lines[0], default=(line, line))
 
 
+def guarded_by(source: str, line: int) -> tuple[int, int]:
+    """First and last line of the ``try`` block that the handler at ``line`` belongs to; ``(0, 0)`` if there is none."""
+    for block in _tries(source):
+        for handler in block.handlers:
+            if _header(handler)[0] <= line <= _header(handler)[1]:
+                return _first(block.body[0]), block.body[-1].end_lineno or block.body[-1].lineno
+    return 0, 0
+
+
+@functools.lru_cache(maxsize=64)
+def _tries(source: str) -> tuple[ast.Try, ...]:
+    try:
+        return tuple(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Try))
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+
+
 @functools.lru_cache(maxsize=64)
 def _headers(source: str) -> tuple[tuple[int, int], ...]:
     try:

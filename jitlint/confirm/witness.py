@@ -6,6 +6,7 @@ numbers, or None. Runs nothing itself beyond asking for the runs it needs.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -17,6 +18,8 @@ from jitlint.base.outcome import (
     BakesConstant,
     DropsResult,
     IgnoresBounds,
+    JitsAgain,
+    NeverHandles,
     Outcome,
     Raises,
     RepeatsDraw,
@@ -25,7 +28,7 @@ from jitlint.base.outcome import (
     Unrolls,
     Unsynced,
 )
-from jitlint.confirm.observe import Draw, Function, Observation, Place, Raised, Runs
+from jitlint.confirm.observe import Draw, Function, Observation, Place, Raised, Runs, Tick
 
 _CALLED = re.compile(r"<function ([\w.<>]+) at ")
 _WAS_TRACED = re.compile(r" at ([^\n]+?):(\d+) traced for ")
@@ -33,15 +36,18 @@ _WAS_TRACED = re.compile(r" at ([^\n]+?):(\d+) traced for ")
 _JAX_SAYS = re.compile(r"abstract array|JAX (type|array)")
 # From so many traces of the same code on, one speaks of "again and again".
 TRACES = 3
-# A loop of fewer turns is no unrolled loop.
+# A loop of fewer turns is no unrolled loop, if nothing but the whole program's size is known ...
 TURNS = 8
+# ... and if it was seen to grow at each of so many turns, it is one.
+COPIES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """The flagged statement: the line of the finding, and the first and last line around it.
 
-    owner: the function or class that a flagged decorator belongs to, or "". number: of the finding.
+    owner: the function or class that a flagged decorator belongs to, or "". number: of the finding. tried: the lines
+    that a flagged handler guards.
     """
 
     path: str
@@ -50,6 +56,7 @@ class Statement:
     last: int
     owner: str = ""
     number: int = -1
+    tried: tuple[int, int] = (0, 0)
 
     def covers(self, place: Place) -> bool:
         """Whether a place lies in the statement."""
@@ -64,6 +71,12 @@ class Statement:
         """Its places, the flagged line first."""
         others = [(self.path, line) for line in range(self.first, self.last + 1) if line != self.line]
         return [(self.path, self.line), *others]
+
+    @property
+    def tried_places(self) -> list[Place]:
+        """The places that a flagged handler guards."""
+        first, last = self.tried
+        return [(self.path, line) for line in range(first, last + 1)] if first else []
 
 
 def evidence(outcome: Outcome, statement: Statement, runs: Runs) -> str | None:
@@ -173,12 +186,14 @@ def _retraces(outcome: Retraces, statement: Statement, runs: Runs) -> str | None
         trace.function
         for trace in seen.traces
         if statement.on(trace.stack)
-        or statement.on(trace.maker[:1])
+        or statement.on(trace.maker)
         or (_ran(seen, statement) >= TRACES and statement.covers((trace.function.path, trace.function.line)))
     )
     for function, count in counts.most_common(1):
         if count >= TRACES:
-            return f"`{function.name}` was traced {count} times"
+            built = seen.built[function.name]
+            compiled = f" and compiled {_times(built)}" if 1 < built <= count else ""
+            return f"`{function.name}` was traced {count} times{compiled}"
     # A function inside two transforms is traced once and compiled every time; JAX's own count has it.
     names = {jit.name for jit in made}
     named = Counter(event.name for event in seen.compiled if event.name in names)
@@ -202,9 +217,45 @@ def jitted_at(statement: Statement, runs: Runs) -> str | None:
     return None
 
 
+def _jits_again(outcome: JitsAgain, statement: Statement, runs: Runs) -> str | None:
+    seen = runs.jitted
+    made = Counter(jit.function for jit in seen.jits if statement.on(jit.stack) and jit.function is not None)
+    for function, count in made.most_common(1):
+        traced = sum(trace.function == function for trace in seen.traces)
+        if count >= TRACES and 0 < traced < count:
+            built = seen.built[function.name]
+            compiled = f", compiled {_times(built)}" if 0 < built < count else ""
+            said = f"`{function.name}` was jitted {_times(count)} here, traced {_times(traced)}{compiled}"
+            return f"{said}: JAX found its program again"
+    return None
+
+
+def _never_handles(outcome: NeverHandles, statement: Statement, runs: Runs) -> str | None:
+    jitted = runs.jitted
+    guarded = set(statement.tried_places)
+    if not any(jitted.lines[place] for place in guarded) or _ran(jitted, statement):
+        return None
+    if any(guarded & set(error.places) for error in jitted.errors) or not _ran(runs.plain, statement):
+        return None
+    for error in runs.plain.errors:
+        here = guarded & set(error.places)
+        if here:
+            line = min(here)[1]
+            return f"with Python's own values line {line} raises {error}; with jit it ran, and raised nothing"
+    return None
+
+
 def _unrolls(outcome: Unrolls, statement: Statement, runs: Runs) -> str | None:
     from jitlint.confirm.compare import equations, jaxprs
 
+    for sizes in runs.jitted.sizes.get(statement.number, {}).values():
+        added = [after - before for before, after in itertools.pairwise(sizes) if after > before]
+        if len(added) >= COPIES and 2 * len(added) >= len(sizes) - 1:
+            each = f"{min(added)}" if min(added) == max(added) else f"{min(added)} to {max(added)}"
+            return (
+                f"the loop at line {statement.line} took {len(added)} turns while JAX traced, and each of them added"
+                f" {each} equation{'' if each == '1' else 's'} to the program"
+            )
     turns = _ran(runs.jitted, statement)
     sizes = [equations(jaxpr) for jaxpr in jaxprs(runs.jitted.value)]
     if turns >= TURNS and sizes and max(sizes) >= turns - 1:
@@ -247,14 +298,21 @@ def _drops_result(outcome: DropsResult, statement: Statement, runs: Runs) -> str
 
 
 def _unsynced(outcome: Unsynced, statement: Statement, runs: Runs) -> str | None:
-    started: Place | None = None
+    started: Tick | None = None
+    waited = False
     for tick in runs.jitted.ticks:
         if tick.kind == "wait":
-            started = None
-        elif started is not None and statement.on(tick.stack):
-            return f"nothing waited for a result between the clock readings at lines {started[1]} and {tick.stack[0][1]}"
-        else:
-            started = tick.stack[0]
+            waited = True
+            continue
+        if started is not None and statement.on(tick.stack):
+            first, last = started.stack[0][1], tick.stack[0][1]
+            between = f"between the clock readings at line{f's {first} and' if first != last else ''} {last}"
+            fresh = [name for name, made in tick.pending.items() if made not in started.known]
+            if not waited:
+                return f"nothing waited for a result {between}"
+            if fresh:
+                return f"nothing waited for `{fresh[0]}` {between}"
+        started, waited = tick, False
     return None
 
 
@@ -267,6 +325,8 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
     RunsOnce: _runs_once,
     BakesConstant: _bakes_constant,
     Retraces: _retraces,
+    JitsAgain: _jits_again,
+    NeverHandles: _never_handles,
     Unrolls: _unrolls,
     RepeatsDraw: _repeats_draw,
     IgnoresBounds: _ignores_bounds,

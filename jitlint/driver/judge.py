@@ -102,6 +102,7 @@ def findings(
                 ground=place.ground,
                 function=place.function,
                 related=related,
+                case=verdict.report.case,
             )
         )
     return sorted(result, key=lambda finding: finding.sort_key)

@@ -72,7 +72,7 @@ def explanation(rule: Rule, url: str | None, style: Style) -> Iterator[str]:
     yield ""
     yield style.paint("## What JAX does", "bold")
     yield ""
-    yield rule.outcome.words
+    yield rule.outcome_words
     yield ""
     yield f"Since version {rule.since}." + (f" More: {url}" if url else "")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Severity
-from jitlint.base.outcome import BakesConstant
+from jitlint.base.outcome import BakesConstant, NeverHandles
 from jitlint.base.rule import Report, Rule
 from jitlint.infer.events import Handler
 
@@ -50,6 +50,7 @@ def scaled(x):
 tripled = scaled(3.0)
 """,
     outcome=BakesConstant(),
+    cases={"never": NeverHandles()},
     since="0.1",
     reference="https://docs.jax.dev/en/latest/debugging/checkify_guide.html",
 )
@@ -63,6 +64,7 @@ def check(event: Handler) -> Report | None:
         return Report(
             f"{name} never runs for traced values: compiled code raises nothing",
             "use `jnp.where` to choose, or check the values outside the traced function",
+            case="never",
         )
     return Report(
         f"{name} hides that JAX cannot trace this: the compiled function always takes the fallback",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Severity
-from jitlint.base.outcome import Retraces
+from jitlint.base.outcome import JitsAgain, Retraces
 from jitlint.base.rule import Report, Rule
 from jitlint.infer.events import JitCreation
 
@@ -44,6 +44,7 @@ for i in range(5):
     x = double(x)
 """,
     outcome=Retraces(),
+    cases={"slow": JitsAgain()},
     since="0.2",
     reference="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
 )
@@ -58,6 +59,7 @@ def check(event: JitCreation) -> Report | None:
         return Report(
             "a function is jitted again at every turn of this loop: it dispatches slowly, though it does not retrace",
             "jit the function once, before the loop",
+            case="slow",
         )
     if event.api:
         return Report(

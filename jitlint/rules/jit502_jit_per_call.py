@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Severity
-from jitlint.base.outcome import Retraces
+from jitlint.base.outcome import JitsAgain, Retraces
 from jitlint.base.rule import Report, Rule
 from jitlint.infer.events import JitCreation
 
@@ -51,6 +51,7 @@ for i in range(5):
     blend(0.0, 1.0, 0.5)
 """,
     outcome=Retraces(),
+    cases={"slow": JitsAgain()},
     since="0.2",
     reference="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
 )
@@ -66,6 +67,7 @@ def check(event: JitCreation) -> Report | None:
             "a function is jitted again at every call of the function around: it dispatches slowly, though it does not"
             " retrace",
             "jit the function once, at module level or in `__init__`",
+            case="slow",
         )
     if event.api:
         return Report(

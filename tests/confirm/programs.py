@@ -13,8 +13,8 @@ import pytest
 
 pytest.importorskip("jax", reason="proof needs JAX")
 
-from jitlint.confirm.observe import Runs
-from jitlint.confirm.statements import statement_around
+from jitlint.confirm.observe import Runs, Watch
+from jitlint.confirm.statements import guarded_by, statement_around
 from jitlint.confirm.witness import Statement
 
 PRELUDE = "import time\nimport jax\nimport jax.numpy as jnp\nimport numpy as np\n"
@@ -33,4 +33,7 @@ def runs(source: str) -> tuple[Runs, Statement]:
 
     marked = [number for number, line in enumerate(text.splitlines(), start=1) if "# here" in line]
     line = marked[0] if marked else 1
-    return Runs(run, lambda filename: filename == name), Statement(name, line, *statement_around(text, line))
+    tried = guarded_by(text, line)
+    statement = Statement(name, line, *statement_around(text, line), "", 0, tried)
+    watches = {(name, line): [Watch(0, frozenset(), (), True, True)]}
+    return Runs(run, lambda filename: filename == name, watches), statement

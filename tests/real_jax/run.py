@@ -20,8 +20,40 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
 
-from jitlint.confirm.observe import Runs, class_name
+from jitlint.base.outcome import Outcome as Predicted
+from jitlint.base.outcome import Unrolls, Unsynced
+from jitlint.confirm.observe import Place, Runs, Watch, class_name
+from jitlint.confirm.statements import guarded_by
+from jitlint.confirm.witness import Statement
+from jitlint.driver.registry import rules
 from tests.fixtures.marks import Mark, Program, cases, decorated, marks, statement
+
+
+def predicted(mark: Mark) -> Predicted:
+    """What the mark says that JAX does."""
+    assert mark.code in rules(), f"there is no rule {mark.code}"
+    return rules()[mark.code].outcome_of(mark.case)
+
+
+def flagged(mark: Mark) -> Statement:
+    """The statement of a mark; its number is the one that `observed` watches it by."""
+    first, last = statement(mark.path, mark.line)
+    tried = guarded_by(mark.path.read_text(encoding="utf-8"), mark.line)
+    number = marks(mark.path).index(mark)
+    return Statement(str(mark.path), mark.line, first, last, "", number, tried)
+
+
+def _watches(program: Program) -> dict[Place, list[Watch]]:
+    found: dict[Place, list[Watch]] = {}
+    for path in program.files:
+        for number, mark in enumerate(marks(path)):
+            outcome = predicted(mark)
+            watch = Watch(
+                number, frozenset(), (), isinstance(outcome, Unrolls), isinstance(outcome, Unsynced)
+            )
+            if watch.size or watch.clocks:
+                found.setdefault((str(path), mark.line), []).append(watch)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,4 +175,4 @@ def observed(program: Program, case: str, repeat: int = 1) -> Runs:
             return [getattr(module, case)() for _ in range(repeat)] if repeat > 1 else getattr(module, case)()
 
     run_once: Callable[[], Any] = once
-    return Runs(run_once, files.__contains__)
+    return Runs(run_once, files.__contains__, _watches(program))

@@ -6,54 +6,35 @@ silent effect is proved by seeing it (`jitlint.confirm.witness`).
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import pkgutil
 import re
 from collections.abc import Sequence
 
 import jax
 import pytest
 
-import jitlint.rules
-from jitlint.base.outcome import Outcome as Predicted
 from jitlint.base.outcome import Raises
-from jitlint.confirm.witness import Statement, evidence, incident
-from tests.fixtures.marks import FIXTURES, Mark, Program, cases, marks, must_raise, programs, statement
-from tests.real_jax.run import Outcome, observed, run
+from jitlint.confirm.witness import evidence, incident
+from jitlint.driver.registry import rules
+from tests.fixtures.marks import FIXTURES, Mark, Program, cases, marks, must_raise, programs
+from tests.real_jax.run import Outcome, flagged, observed, predicted, run
 
 if jax.__version_info__ < (0, 10):
     pytest.skip(f"the fixtures are measured on JAX 0.10, not {jax.__version__}", allow_module_level=True)
 
 
-def _outcomes_by_code() -> dict[str, Predicted]:
-    found = {}
-    for info in pkgutil.iter_modules(jitlint.rules.__path__):
-        rule = getattr(importlib.import_module(f"jitlint.rules.{info.name}"), "RULE", None)
-        if rule is not None:
-            found[rule.code] = rule.outcome
-    return found
-
-
-PREDICTED = _outcomes_by_code()
 # An effect may need several calls of the case.
 CALLS = 3
 
 
-def _predicted(mark: Mark) -> Predicted:
-    assert mark.code in PREDICTED, f"there is no rule {mark.code}"
-    return PREDICTED[mark.code]
-
-
 def _classes(mark: Mark) -> tuple[str, ...]:
-    predicted = _predicted(mark)
-    return predicted.classes if isinstance(predicted, Raises) else ()
+    outcome = predicted(mark)
+    return outcome.classes if isinstance(outcome, Raises) else ()
 
 
 def _is_late(mark: Mark) -> bool:
     """JAX raises later than at the mark: when the leaked value is used, when the function is called."""
-    predicted = PREDICTED.get(mark.code)
-    return isinstance(predicted, Raises) and predicted.later
+    outcome = predicted(mark)
+    return isinstance(outcome, Raises) and outcome.later
 
 
 def _proved(program: Program) -> list[Mark]:
@@ -61,11 +42,11 @@ def _proved(program: Program) -> list[Mark]:
 
 
 def _raising(program: Program) -> list[Mark]:
-    return [m for m in _proved(program) if isinstance(_predicted(m), Raises)]
+    return [m for m in _proved(program) if isinstance(predicted(m), Raises)]
 
 
 def _silent(program: Program) -> list[Mark]:
-    return [m for m in _proved(program) if not isinstance(_predicted(m), Raises)]
+    return [m for m in _proved(program) if not isinstance(predicted(m), Raises)]
 
 
 def _outcomes(program: Program) -> tuple[Outcome, ...]:
@@ -79,7 +60,7 @@ def _need(program: Program) -> None:
 
 
 def _raises_at(outcome: Outcome, mark: Mark) -> bool:
-    if not outcome.raised or not isinstance(_predicted(mark), Raises):
+    if not outcome.raised or not isinstance(predicted(mark), Raises):
         return False
     if outcome.hits(mark):
         return True
@@ -88,10 +69,9 @@ def _raises_at(outcome: Outcome, mark: Mark) -> bool:
 
 def _effect(program: Program, case: str, mark: Mark) -> str | None:
     """What is seen of a silent mark, in one call of the case or in several."""
-    first, last = statement(mark.path, mark.line)
-    flagged = Statement(str(mark.path), mark.line, first, last)
-    found = evidence(_predicted(mark), flagged, observed(program, case))
-    return found or evidence(_predicted(mark), flagged, observed(program, case, CALLS))
+    outcome, at = predicted(mark), flagged(mark)
+    found = evidence(outcome, at, observed(program, case))
+    return found or evidence(outcome, at, observed(program, case, CALLS))
 
 
 def _parameters() -> Sequence[object]:
@@ -123,7 +103,7 @@ def test_case(program: Program, case: str) -> None:
     wanted = {c for m in hit for c in ([m.raises] if m.raises else _classes(m))}
     assert outcome.raised in wanted, f"{outcome.raised} at {outcome.place}, predicted {sorted(wanted)}"
     for mark in hit:
-        if mark.raises and mark.code in PREDICTED:
+        if mark.raises:
             assert mark.raises in _classes(mark), f"rule {mark.code} does not predict {mark.raises}"
 
 
@@ -135,9 +115,9 @@ def _seen(program: Program, case: str) -> str:
 def _assert_clean(program: Program, case: str) -> None:
     """A good case raises nothing; in the folder of a rule with a silent effect it shows no such effect either."""
     folder = re.match(r"JIT\d{3}", program.entry.relative_to(FIXTURES).parts[0])
-    predicted = PREDICTED.get(folder[0]) if folder else None
-    if predicted is not None and not isinstance(predicted, Raises):
-        found = incident(predicted, observed(program, case))
+    rule = rules().get(folder[0]) if folder else None
+    if rule is not None and not isinstance(rule.outcome, Raises):
+        found = incident(rule.outcome, observed(program, case))
         assert found is None, found
         return
     outcome = next(o for o in _outcomes(program) if o.case == case)

@@ -1,0 +1,61 @@
+"""The command proves the fixtures as the tests of real JAX do: every mark confirmed, nothing refuted."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.confirm.project import confirmed
+from tests.fixtures.marks import FIXTURES, ROOT, Mark, marks, programs, statement
+
+jax = pytest.importorskip("jax", reason="proof needs JAX")
+if jax.__version_info__ < (0, 10):
+    pytest.skip(f"the fixtures are measured on JAX 0.10, not {jax.__version__}", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def items() -> list[dict[str, Any]]:
+    return confirmed(ROOT, "--no-cache", "--missed", "fixtures")
+
+
+def _without_library() -> set[Path]:
+    """The files of programs that need a library which is not installed."""
+    return {
+        path
+        for program in programs()
+        if program.framework and importlib.util.find_spec(program.framework) is None
+        for path in program.files
+    }
+
+
+def _at(item: dict[str, Any]) -> Iterator[Mark]:
+    path = ROOT / item["path"]
+    last = statement(path, item["line"])[1]
+    return (m for m in marks(path) if m.code == item["code"] and item["line"] <= m.line <= last)
+
+
+def test_every_mark_is_confirmed(items: list[dict[str, Any]]) -> None:
+    skipped = _without_library()
+    found = [item for item in items if item["verdict"] != "missed" and ROOT / item["path"] not in skipped]
+    assert len(found) > 1000
+    still_open = [
+        f"{item['verdict']} {item['path']}:{item['line']} {item['code']}: {item['evidence']}"
+        for item in found
+        if item["verdict"] != "confirmed" and not any(mark.kind == "expect-static" for mark in _at(item))
+    ]
+    assert not still_open
+
+
+def test_nothing_is_refuted(items: list[dict[str, Any]]) -> None:
+    assert not [item for item in items if item["verdict"] == "refuted"]
+
+
+def test_no_case_fails_without_a_finding(items: list[dict[str, Any]]) -> None:
+    """Known gaps aside, which are marked."""
+    lost = [(ROOT / item["path"], item["line"]) for item in items if item["verdict"] == "missed"]
+    known = {(m.path, m.line) for p in FIXTURES.rglob("*.py") for m in marks(p) if m.kind == "missed"}
+    assert not [place for place in lost if place not in known]
