@@ -7,9 +7,12 @@ import os
 import sys
 from collections.abc import Callable
 
+import msgspec
+
 from jitlint.base.outcome import (
     Advisory,
     BakesConstant,
+    DropsResult,
     NeverHandles,
     Outcome,
     Raises,
@@ -19,7 +22,7 @@ from jitlint.base.outcome import (
     Unsynced,
 )
 from jitlint.confirm.loading import Loader, runner
-from jitlint.confirm.observe import Observation, Place, Runs, Watch, Watches
+from jitlint.confirm.observe import Observation, Place, Raised, Runs, Watch, Watches
 from jitlint.confirm.protocol import Begin, Call, Done, Flag, Message, Result, Seen, Task
 from jitlint.confirm.witness import Statement, evidence, jitted_at
 from jitlint.driver.registry import rules
@@ -40,11 +43,8 @@ def run_task(task: Task, send: Callable[[Message], None], shut_in: bool) -> None
         if not wanted and call.flags:
             continue
         send(Begin(number))
-        seen = (
-            _search(loader, number, call, wanted, task)
-            if call.search
-            else _drive(loader, number, call, wanted, task)
-        )
+        make = _search if call.search else _drive_part if call.part else _drive
+        seen = make(loader, number, call, wanted, task)
         confirmed |= {result.number for result in seen.results if result.status == "confirmed"}
         send(seen)
     send(Done({path: digest for path in sorted(loader.used) if (digest := _digest(path))}, shut_in))
@@ -84,15 +84,31 @@ def watches(flags: list[Flag]) -> Watches:
     return found
 
 
+def _drive_part(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
+    """The call with only a part of the module, past what fails there."""
+    show = not any(isinstance(outcome_of(flag), DropsResult) for flag in flags)
+    try:
+        with loader.only(call.part, call.target == "", show):
+            seen = _drive(loader, number, call, flags, task)
+    except (SyntaxError, ValueError, RecursionError, OSError) as error:
+        return Seen(number, [], "", str(error), "import")
+    words = f"a part of {os.path.basename(task.entry)}"
+    words = f"{call.target}() with {words}" if call.target else words
+    if loader.failed:
+        line, error_class = next(iter(loader.failed.items()))
+        words = f"{words}, past {error_class} at line {line}"
+    return msgspec.structs.replace(seen, inputs=words, strays=[])
+
+
 def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
     loader.loads = 0
     watch = watches(flags)
-    once = Runs(runner(loader, call, 1), loader.is_project, watch)
+    once = Runs(runner(loader, call, 1), loader.is_project, watch, lambda: loader.leaked)
     results = [judge(flag, once) for flag in flags]
-    if results and all(result.status == "confirmed" for result in results):
-        return Seen(number, results, _words(call, task))
     jitted = once.jitted
     strays = _stray(jitted, task.flags)
+    if results and all(result.status == "confirmed" for result in results):
+        return Seen(number, results, _words(call, task), strays=strays)
     problem = ""
     stage = ""
     if jitted.raised is not None:
@@ -106,7 +122,7 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Tas
             )
     open_flags = [flag for flag, result in zip(flags, results) if _may_need_more(flag, result)]
     if open_flags and call.target not in ("", "__main__"):
-        several = Runs(runner(loader, call, _CALLS), loader.is_project, watch)
+        several = Runs(runner(loader, call, _CALLS), loader.is_project, watch, lambda: loader.leaked)
         again = {flag.number: judge(flag, several) for flag in open_flags}
         results = [
             again.get(r.number, r) if again.get(r.number, r).status == "confirmed" else r for r in results
@@ -133,7 +149,12 @@ def judge(flag: Flag, runs: Runs) -> Result:
     if not count:
         return Result(flag.number, "missed", "the line did not run")
     tracers = seen.tracers[flag.number]
-    if isinstance(outcome, Raises) and not outcome.later and tracers and _went_on(seen, statement):
+    if (
+        isinstance(outcome, Raises)
+        and not (outcome.later or flag.eager)
+        and tracers
+        and _went_on(seen, statement)
+    ):
         return Result(
             flag.number, "passed", f"the line ran with traced values {_times(tracers)} and nothing was raised"
         )
@@ -141,6 +162,9 @@ def judge(flag: Flag, runs: Runs) -> Result:
         return Result(flag.number, "unshown", f"the line ran {_times(count)}, as often as without jit")
     if isinstance(outcome, Retraces) and (made := jitted_at(statement, runs)):
         return Result(flag.number, "unshown", made)
+    if isinstance(outcome, BakesConstant) and tracers and runs.eager.tracers[flag.number]:
+        said = f"the line ran {_times(count)}, with tracers also where nothing is jitted: there is nothing to compare with"
+        return Result(flag.number, "unshown", said)
     if isinstance(outcome, (RunsOnce, BakesConstant)) and not seen.traces:
         said = f"the line ran {_times(count)}, outside of any jit: there is nothing to compare it with"
         return Result(flag.number, "unshown", said)
@@ -179,10 +203,24 @@ def _words(call: Call, task: Task) -> str:
     return f"{call.target}() of {name}" if call.target else f"import of {name}"
 
 
-def _search(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
-    from jitlint.confirm.search import search
+def _predicts(flag: Flag, error: Raised) -> bool:
+    """Whether an exception that came without any tracing is the predicted one. Where JAX has a class for what goes wrong
+    under a trace, another one only says that the arguments do not fit."""
+    outcome = outcome_of(flag)
+    if error.place is None or not statement_of(flag).covers(error.place):
+        return False
+    if not isinstance(outcome, Raises) or flag.eager or error.kind.startswith("jax.errors."):
+        return True
+    return not any(name.startswith("jax.errors.") for name in outcome.classes)
 
-    found = search(
-        loader, call, watches(flags), lambda runs: [judge(flag, runs) for flag in flags], task.seconds
+
+def _search(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
+    from jitlint.confirm.search import Wanted, search
+
+    wanted = Wanted(
+        watches(flags),
+        lambda runs: [judge(flag, runs) for flag in flags],
+        lambda error: any(_predicts(flag, error) for flag in flags),
     )
+    found = search(loader, call, wanted, task.seconds)
     return Seen(number, found.results, found.inputs, found.problem, found.stage)

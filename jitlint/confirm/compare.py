@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 # Compiled and eager code may round differently; a constant that was baked in is further off than this.
 _RELATIVE, _ABSOLUTE = 1e-4, 1e-6
 _DEPTH = 20
+_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
 # Larger values are not remembered.
 _BYTES, _PARTS = 1 << 16, 256
 
@@ -27,7 +29,7 @@ def difference(one: Any, other: Any) -> str | None:
 
 
 def _difference(one: Any, other: Any, depth: int) -> str | None:
-    if depth == 0 or one is other:
+    if depth == 0 or one is other or (callable(one) and callable(other)):
         return None
     if isinstance(one, jax.core.Tracer) or isinstance(other, jax.core.Tracer):
         return _said(one, other)
@@ -46,7 +48,8 @@ def _difference(one: Any, other: Any, depth: int) -> str | None:
     for name, part in parts.items():
         found = _difference(part, other_parts[name], depth - 1)
         if found is not None:
-            return found
+            # The variables of a script, or the line of an expression.
+            return f"{name}: {found}" if depth == _DEPTH and isinstance(name, str) else found
     return None
 
 
@@ -70,6 +73,18 @@ def _close(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
     kind = complex if "c" in (one.dtype.kind, other.dtype.kind) else float
     return bool(
         np.allclose(one.astype(kind), other.astype(kind), rtol=_RELATIVE, atol=_ABSOLUTE, equal_nan=True)
+    )
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two texts are the same but for rounding."""
+    words, other_words = _NUMBER.split(one), _NUMBER.split(other)
+    numbers, other_numbers = _NUMBER.findall(one), _NUMBER.findall(other)
+    if len(numbers) != len(other_numbers) or [w.split() for w in words] != [w.split() for w in other_words]:
+        return False
+    return all(
+        math.isclose(float(number), float(other_number), rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
+        for number, other_number in zip(numbers, other_numbers)
     )
 
 

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from jitlint.confirm.parts import first_line, is_main_guard
+
 _CALLABLE = re.compile(r"(case|test|example|demo)_|(main|run|demo|example)$")
 _EXAMPLE = re.compile(r"#\s*jitlint:\s*example\((?P<text>.*)\)\s*$")
 
@@ -53,7 +55,7 @@ class Module:
         for node in self.tree.body:
             if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 continue
-            if _first_line(node) <= line <= (node.end_lineno or node.lineno):
+            if first_line(node) <= line <= (node.end_lineno or node.lineno):
                 return node.name
         return ""
 
@@ -78,7 +80,7 @@ def read_module(source: str) -> Module | None:
             for target in _test_methods(node):
                 module.drivers.append(target)
                 module.uses[target] = _names(node)
-        elif _is_main_guard(node):
+        elif is_main_guard(node):
             module.drivers.append("__main__")
             module.uses["__main__"] = _names(node)
         else:
@@ -146,16 +148,12 @@ def _inside(module: Module, span: tuple[int, int, int, int]) -> list[ast.expr]:
     return found
 
 
-def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
-    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-
-
 def _functions(node: ast.AST, prefix: str, found: list[Function]) -> None:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             is_lambda = isinstance(child, ast.Lambda)
             name = "<lambda>" if isinstance(child, ast.Lambda) else child.name
-            first = child.lineno if isinstance(child, ast.Lambda) else _first_line(child)
+            first = child.lineno if isinstance(child, ast.Lambda) else first_line(child)
             arguments = child.args
             positional = [*arguments.posonlyargs, *arguments.args]
             names = tuple(argument.arg for argument in [*positional, *arguments.kwonlyargs])
@@ -187,16 +185,9 @@ def _test_methods(node: ast.ClassDef) -> list[str]:
     return [f"{node.name}.{m.name}" for m in methods if m.name.startswith("test") and _is_driver(m, 1)]
 
 
-def _is_main_guard(node: ast.stmt) -> bool:
-    if not isinstance(node, ast.If) or not isinstance(node.test, ast.Compare):
-        return False
-    sides = [node.test.left, *node.test.comparators]
-    return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
-
-
 def _is_loose(node: ast.stmt) -> bool:
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-    return not isinstance(node, definitions) and not _is_main_guard(node)
+    return not isinstance(node, definitions) and not is_main_guard(node)
 
 
 def _names(node: ast.AST) -> frozenset[str]:

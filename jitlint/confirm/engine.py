@@ -89,13 +89,14 @@ def confirm(
     collected: dict[int, Collected] = {number: Collected() for number in findings}
     run = _Runner(memory, options, progress)
 
-    if options.missed:
-        result.missed = _missed(run(planner.everything(flags.values())))
     still_open = {n: (findings[n], flags[n]) for n in findings if n not in earlier.words}
-    collect(run(planner.drive(still_open)), collected)
-    left = {number: pair for number, pair in still_open.items() if not collected[number].is_confirmed}
-    unloaded = {number for number in left if collected[number].is_unloaded}
-    collect(run(planner.search(left, unloaded)), collected)
+    answers = run(planner.drive(still_open, flags if options.missed else None))
+    result.missed = _missed(answers) if options.missed else []
+    collect(answers, collected)
+    for more in (planner.parts, planner.search):
+        left = {number: pair for number, pair in still_open.items() if not collected[number].is_confirmed}
+        unloaded = {number for number in left if collected[number].is_unloaded}
+        collect(run(more(left, unloaded)), collected)
     memory.save()
     result.calls, result.shut_in = run.calls, run.shut_in
     for number, finding in findings.items():

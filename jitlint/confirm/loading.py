@@ -1,20 +1,29 @@
 """Load the user's module, as often as needed and each time anew (layer: ``confirm``). Runs in the worker only."""
 
 from __future__ import annotations
+import __future__
 
+import ast
 import contextlib
 import importlib
 import importlib.util
+import itertools
 import os
 import sys
+import tokenize
 import unittest
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from types import CodeType, ModuleType
 from typing import Any
 
+from jitlint.confirm.parts import first_line, needed, statements
 from jitlint.confirm.protocol import Call, Task
 
+# Each statement is a program of its own, to which a future statement elsewhere would not apply.
+_ANNOTATIONS = __future__.annotations.compiler_flag
+# So far is looked into containers for tracers.
+_DEEP, _WIDE = 4, 1000
 _OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 
@@ -26,7 +35,9 @@ class Loader:
     """Loads one module of a project, and forgets the project's modules in between.
 
     used: the project's files that took part. loads: how often the module was loaded to its end. module: the last one,
-    perhaps not to its end.
+    perhaps not to its end. Of the last time that only parts of it were run: failed, the lines of statements that did not
+    go through; shown, what expressions came to that nothing kept, by line. leaked: the variables that held tracers after the
+    last call.
     """
 
     def __init__(self, task: Task) -> None:
@@ -35,6 +46,10 @@ class Loader:
         self.used: set[str] = set()
         self.loads = 0
         self.module: ModuleType | None = None
+        self.failed: dict[int, str] = {}
+        self.shown: dict[str, Any] = {}
+        self.leaked: dict[str, Any] = {}
+        self._parts: list[tuple[int, CodeType]] | None = None
         sys.path[:0] = [path for path in task.search_path if path not in sys.path]
 
     def is_project(self, filename: str) -> bool:
@@ -61,18 +76,56 @@ class Loader:
                 ]:
                     del sys.modules[added]
 
+    @contextlib.contextmanager
+    def only(self, lines: Collection[int], callers: bool, show: bool) -> Iterator[None]:
+        """Inside the block, loading runs only the statements that the ones at ``lines`` need, with ``callers`` also
+        those that use what these define, and goes on past what fails. ``show``: keep what expressions come to."""
+        with tokenize.open(self._task.entry) as stream:
+            tree = ast.parse(stream.read())
+        self._parts = [
+            (first_line(node), self._compiled(node, show and isinstance(node, ast.Expr)))
+            for node in needed(statements(tree), lines, callers)
+        ]
+        try:
+            yield
+        finally:
+            self._parts = None
+
+    def _compiled(self, node: ast.stmt, show: bool) -> CodeType:
+        tree = ast.Expression(node.value) if show and isinstance(node, ast.Expr) else ast.Module([node], [])
+        mode = "eval" if isinstance(tree, ast.Expression) else "exec"
+        code: CodeType = compile(tree, self._task.entry, mode, _ANNOTATIONS, dont_inherit=True)
+        return code
+
+    def _run_parts(self, module: ModuleType) -> None:
+        self.failed, self.shown = {}, {}
+        for line, code in self._parts or ():
+            try:
+                value = eval(code, module.__dict__)
+            except Exception as error:  # the next statement may not need it
+                self.failed.setdefault(line, type(error).__name__)
+            else:
+                if value is not None:
+                    self.shown[f"line {line}"] = value
+
     def _load(self, name: str) -> ModuleType:
         task = self._task
-        if "." in task.module and not name:
-            return importlib.import_module(task.module)
+        package = task.module.rpartition(".")[0]
+        if package and not name:
+            if self._parts is None:
+                return importlib.import_module(task.module)
+            importlib.import_module(package)
         name = name or task.module
         spec = importlib.util.spec_from_file_location(name, task.entry)
         if spec is None:
             raise CannotLoad(f"{task.entry} is no module")
         module = importlib.util.module_from_spec(spec)
-        if name == "__main__" and "." in task.module:
-            module.__package__ = task.module.rpartition(".")[0]
+        if name == "__main__" and package:
+            module.__package__ = package
         sys.modules[name] = self.module = module
+        if self._parts is not None:
+            self._run_parts(module)
+            return module
         if self._code is None:
             with open(task.entry, "rb") as stream:
                 self._code = compile(stream.read(), task.entry, "exec", dont_inherit=True)
@@ -100,11 +153,46 @@ def runner(loader: Loader, call: Call, repeat: int) -> Callable[[], Any]:
     def run() -> Any:
         with loader.loaded("__main__" if call.target == "__main__" else "") as module:
             if call.target in ("", "__main__"):
-                return {name: value for name, value in vars(module).items() if not name.startswith("__")}
+                kept = {name: value for name, value in vars(module).items() if not name.startswith("__")}
+                loader.leaked = tracers_in(module)
+                return kept | loader.shown
             values = [_call(module, call.target) for _ in range(repeat)]
+            loader.leaked = tracers_in(module)
             return values[0] if repeat == 1 else values
 
     return run
+
+
+def tracers_in(module: ModuleType) -> dict[str, Any]:
+    """The module's variables that hold a tracer, and the first that they hold."""
+    found = {}
+    for name, value in vars(module).items():
+        if not name.startswith("__") and not callable(value) and not isinstance(value, ModuleType):
+            tracer = _tracer_in(value, _DEEP)
+            if tracer is not None:
+                found[name] = tracer
+    return found
+
+
+def _tracer_in(value: Any, depth: int) -> Any:
+    import jax
+
+    if isinstance(value, jax.core.Tracer):
+        return value
+    if not depth:
+        return None
+    parts: Iterable[Any] = ()
+    if isinstance(value, dict):
+        parts = value.values()
+    elif isinstance(value, (list, tuple, set)):
+        parts = value
+    elif type(value).__module__.partition(".")[0] not in ("builtins", "jax", "jaxlib", "numpy"):
+        parts = getattr(value, "__dict__", {}).values()
+    for part in itertools.islice(parts, _WIDE):
+        tracer = _tracer_in(part, depth - 1)
+        if tracer is not None:
+            return tracer
+    return None
 
 
 def _call(module: ModuleType, target: str) -> Any:

@@ -34,6 +34,10 @@ def mutations(guesses: Guesses, raised: Raised) -> Iterator[dict[str, Guess]]:
     order = [*mentioned, *(name for name in guesses if name not in mentioned)]
     for name, guess in _told(guesses, text, raised.kind, line, order):
         yield {**guesses, name: guess}
+    if "truth value" in text:
+        for name in order:
+            if guesses[name].kind == "array" and guesses[name].shape:
+                yield {**guesses, name: dataclasses.replace(guesses[name], shape=())}
     if _RANK.search(text):
         yield from _other_ranks(guesses, order)
     for candidate in _POOL:

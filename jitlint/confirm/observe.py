@@ -145,7 +145,8 @@ class Observation:
 
     errors: every exception that passed through project code, handled or not. Of watched lines, by the number of
     the finding: tracers, how often one of the variables held a tracer; values, what was read (None: cannot be told);
-    around, the functions that were running, outer ones included; sizes, by trace, equations of the program. built: how often a function of that
+    around, the functions that were running, outer ones included; sizes, by trace, equations of the program. printed: what top-level lines printed. leaked: variables of
+    the module that hold tracers when all is over. built: how often a function of that
     name was compiled.
     """
 
@@ -156,6 +157,8 @@ class Observation:
     around: dict[int, set[Place]] = field(default_factory=dict)
     sizes: dict[int, dict[int, list[int]]] = field(default_factory=dict)
     output: str = ""
+    printed: dict[int, str] = field(default_factory=dict)
+    leaked: Mapping[str, Any] = field(default_factory=dict)
     value: Any = None
     raised: Raised | None = None
     traces: list[Trace] = field(default_factory=list)
@@ -284,12 +287,22 @@ class Recorder:
 
 
 class _Output(io.StringIO):
-    """Keeps the beginning of what is printed."""
+    """Keeps the beginning of what is printed, that of top-level lines also by line."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
 
     def write(self, text: str) -> int:
         """Like any stream's."""
         if self.tell() < _OUTPUT:
             super().write(text[:_OUTPUT])
+            frame: FrameType | None = sys._getframe(1)
+            while frame is not None and not self._recorder.watches(frame.f_code.co_filename):
+                frame = frame.f_back
+            if frame is not None and frame.f_code.co_name == "<module>":
+                printed = self._recorder.seen.printed
+                printed[frame.f_lineno] = printed.get(frame.f_lineno, "") + text
         return len(text)
 
 
@@ -311,7 +324,7 @@ def observe(
 
     recorder = Recorder(watched, watches)
     seen = recorder.seen
-    output = _Output()
+    output = _Output(recorder)
     # The shortened tracebacks give the line where a frame ended, not where the exception was raised.
     filtering = jax.config.jax_traceback_filtering
     jax.config.update("jax_traceback_filtering", "off")
@@ -343,12 +356,17 @@ def _forget_frames(trace: TracebackType | None) -> None:
 
 
 class Runs:
-    """The same run with and without jit, each observed when first asked for."""
+    """The same run with and without jit, each observed when first asked for. ``leaked``: see `Observation`."""
 
     def __init__(
-        self, run: Callable[[], Any], watched: Callable[[str], bool], watches: Watches | None = None
+        self,
+        run: Callable[[], Any],
+        watched: Callable[[str], bool],
+        watches: Watches | None = None,
+        leaked: Callable[[], Mapping[str, Any]] | None = None,
     ) -> None:
         self.run = run
+        self._leaked = leaked
         self._watches = watches
         self.watched = watched
         self._seen: dict[bool, Observation] = {}
@@ -356,7 +374,8 @@ class Runs:
 
     def _observed(self, jit: bool) -> Observation:
         if jit not in self._seen:
-            self._seen[jit] = observe(self.run, self.watched, jit=jit, watches=self._watches)
+            self._seen[jit] = seen = observe(self.run, self.watched, jit=jit, watches=self._watches)
+            seen.leaked = self._leaked() if self._leaked is not None else {}
         return self._seen[jit]
 
     @property

@@ -7,7 +7,7 @@ import contextlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -34,7 +34,22 @@ def flag_for(number: int, finding: Finding, path: str, sources: Sources) -> Flag
     names = names_in(module, where) if module else []
     reads = reads_in(module, where) if module else []
     tried = guarded_by(module.source, span.line) if module else (0, 0)
-    return Flag(number, finding.code, path, span.line, first, last, owner, names, reads, finding.case, tried)
+    steps = [step.span.line for step in finding.related if os.path.realpath(step.path) == path]
+    return Flag(
+        number,
+        finding.code,
+        path,
+        span.line,
+        first,
+        last,
+        owner,
+        names,
+        reads,
+        case=finding.case,
+        tried=tried,
+        steps=steps,
+        eager=finding.ground == "eager",
+    )
 
 
 class Planner:
@@ -53,20 +68,48 @@ class Planner:
         self._memory = memory
         self._signatures = signatures
 
-    def drive(self, findings: Findings) -> list[Task]:
-        """Calls that are there: tests, cases and scripts that reach the flagged function, by the names they mention."""
+    def drive(self, findings: Findings, known: Mapping[int, Flag] | None = None) -> list[Task]:
+        """Calls that are there: tests, cases and scripts that reach the flagged function, by the names they mention.
+
+        With ``known`` (all findings) also all other calls of the files that were named, to find what has no finding.
+        """
         calls: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         for number, (finding, flag) in findings.items():
             for path, targets in self._reach.drivers(finding, flag).items():
                 for target in targets:
                     calls[path][target].append(number)
+        flags = {number: flag for number, (_, flag) in findings.items()} if known is None else known
+        everything = self._sources.named if known is not None else ()
+        tasks = []
+        for path in dict.fromkeys([*calls, *everything]):
+            wanted, module = calls.get(path, {}), self._sources.module(path)
+            order = module.drivers if module else []
+            listed = [
+                Call(target, wanted.get(target, []))
+                for target in order
+                if target in wanted or known is not None
+            ]
+            if listed:
+                tasks.append(self.task(path, listed, flags, known is not None))
+        return tasks
+
+    def parts(self, findings: Findings, unloaded: Collection[int]) -> list[Task]:
+        """Parts of modules that fail, or take too long, elsewhere. ``unloaded``: see `search`."""
         flags = {number: flag for number, (_, flag) in findings.items()}
         tasks = []
-        for path, wanted in calls.items():
-            module = self._sources.module(path)
-            order = module.drivers if module else []
-            listed = [Call(target, wanted[target]) for target in order if target in wanted]
-            tasks.append(self.task(path, listed, flags))
+        for number, (finding, flag) in findings.items():
+            module = self._sources.module(flag.path)
+            if module is not None and ("" in module.drivers or "__main__" in module.drivers):
+                lines = sorted({flag.line, *flag.steps})
+                tasks.append(self.task(flag.path, [Call("", [number], part=lines)], flags))
+            if number not in unloaded:
+                continue
+            for path, targets in self._reach.drivers(finding, flag).items():
+                driving = self._sources.module(path)
+                lines_of = {f.qualname: f.line for f in driving.functions} if driving else {}
+                calls = [Call(t, [number], part=[lines_of[t]]) for t in targets if t in lines_of]
+                if calls:
+                    tasks.append(self.task(path, calls, flags))
         return tasks
 
     def search(self, findings: Findings, unloaded: Collection[int]) -> list[Task]:
@@ -100,17 +143,7 @@ class Planner:
             for key, call in calls.items()
         ]
 
-    def everything(self, flags: Iterable[Flag]) -> list[Task]:
-        """All drivers of all files, to find what the analysis missed."""
-        known = {flag.number: flag for flag in flags}
-        tasks = []
-        for path in self._sources.named:
-            module = self._sources.module(path)
-            if module is not None and module.drivers:
-                tasks.append(self.task(path, [Call(target, []) for target in module.drivers], known, True))
-        return tasks
-
-    def task(self, path: str, calls: list[Call], flags: dict[int, Flag], all_flags: bool = False) -> Task:
+    def task(self, path: str, calls: list[Call], flags: Mapping[int, Flag], all_flags: bool = False) -> Task:
         """Calls into the module at ``path``."""
         wanted = {number for call in calls for number in call.flags}
         carried = [flag for number, flag in flags.items() if all_flags or number in wanted]

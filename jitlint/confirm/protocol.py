@@ -18,7 +18,8 @@ class Flag(msgspec.Struct, frozen=True):
     """A finding as the worker needs it. first, last: the lines of its statement. owner: the function or class whose
     decorator is flagged, or "". names: the variables in the flagged expression. reads: what it reads, as far as that
     can be read once more without calling anything. case: which of its rule's cases it is. tried: the lines of the
-    ``try`` block that a flagged handler belongs to."""
+    ``try`` block that a flagged handler belongs to. steps: the lines of the path to it, as far as they are in its file.
+    eager: it fails without any tracing."""
 
     number: int
     code: str
@@ -31,6 +32,8 @@ class Flag(msgspec.Struct, frozen=True):
     reads: list[str] = []
     case: str = ""
     tried: tuple[int, int] = (0, 0)
+    steps: list[int] = []
+    eager: bool = False
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -38,6 +41,7 @@ class Call(msgspec.Struct, frozen=True):
     method), ``__main__`` for the module as a script, "" for importing it. With ``search``, a function for which
     arguments have to be found; ``example`` is what a comment gives, ``recorded`` what a recorded run called it with,
     ``static`` names arguments that jit treats as static.
+    part: run only what the statements at these lines need (and what calls them), past all that fails; none: everything.
     flags: numbers of the findings that may be reached."""
 
     target: str
@@ -48,6 +52,7 @@ class Call(msgspec.Struct, frozen=True):
     recorded: list[str] = []
     static: list[str] = []
     transform: str = "jit"
+    part: list[int] = []
 
 
 class Task(msgspec.Struct, frozen=True):

@@ -20,9 +20,9 @@ from typing import Any
 import jax
 
 from jitlint.confirm.guesses import Guess, Signature, first_guess, instance_of, parse_example, parse_recorded
-from jitlint.confirm.loading import Loader
+from jitlint.confirm.loading import Loader, tracers_in
 from jitlint.confirm.mutations import mutations
-from jitlint.confirm.observe import Observation, Runs, Watches, raised
+from jitlint.confirm.observe import Observation, Raised, Runs, Watches, raised
 from jitlint.confirm.protocol import Call, Result
 
 _TRIES = 80
@@ -50,43 +50,72 @@ class _Target:
     traced: Callable[..., Any]
     signature: Signature
 
+    def is_at(self, call: Call) -> bool:
+        """Whether it is the function that is written where the call says; True for what has no place."""
+        code = getattr(inspect.unwrap(self.plain), "__code__", None)
+        return code is None or not call.line or code.co_firstlineno == call.line
+
 
 Judge = Callable[[Runs], "list[Result]"]
 
 
-def search(loader: Loader, call: Call, watches: Watches, judge: Judge, seconds: float) -> Found:
-    """Look for arguments of ``call.target`` with which the findings show; ``watches``: their lines."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is looked for. watches: the lines of the findings. judge: what runs show of them. proves: whether an exception
+    at one of these lines without jit is what was predicted, or the arguments are just unfit."""
+
+    watches: Watches
+    judge: Judge
+    proves: Callable[[Raised], bool]
+
+
+def search(loader: Loader, call: Call, wanted: Wanted, seconds: float) -> Found:
+    """Look for arguments of ``call.target`` with which the findings show."""
     deadline = time.monotonic() + seconds * _SHARE
     with contextlib.ExitStack() as stack:
+        module, target, problem = None, None, ""
         try:
             module = stack.enter_context(loader.loaded())
+            target = _target(module, call)
         except (Exception, SystemExit) as error:  # importing runs any code
-            # A script that fails at its end has defined its functions before.
-            if loader.module is None or _target(loader.module, call) is None:
-                return Found(problem=str(raised(error, loader.is_project)), stage="import")
-            module = loader.module
-        target = _target(module, call)
+            problem = str(raised(error, loader.is_project))
+        if target is None or not target.is_at(call):
+            # What fails, or gives the name to another function, may stand elsewhere in the module.
+            with contextlib.suppress(Exception, SystemExit):
+                stack.enter_context(loader.only([call.line], False, False))
+                part = stack.enter_context(loader.loaded())
+                found = _target(part, call)
+                if found is not None and (target is None or found.is_at(call)):
+                    module, target = part, found
+        if module is None or (target is None and problem):
+            return Found(problem=problem, stage="import")
         if target is None:
             return Found(problem=f"`{call.target}` cannot be found at run time", stage="inputs")
-        return _Search(loader, call, watches, judge, target, deadline).run(module)
+        return _Search(loader, call, wanted, module, target, deadline).run()
 
 
 class _Search:
     def __init__(
-        self, loader: Loader, call: Call, watches: Watches, judge: Judge, target: _Target, deadline: float
+        self,
+        loader: Loader,
+        call: Call,
+        wanted: Wanted,
+        module: ModuleType,
+        target: _Target,
+        deadline: float,
     ) -> None:
         self._loader = loader
         self._call = call
-        self._judge = judge
         self._target = target
         self._deadline = deadline
-        self._watches = watches
+        self._wanted = wanted
+        self._module = module
         self._best: Found | None = None
         self._last = ""
 
-    def run(self, module: ModuleType) -> Found:
+    def run(self) -> Found:
         try:
-            for guesses in self._candidates(module):
+            for guesses in self._candidates(self._module):
                 if self._prove(guesses):
                     break
         except ValueError as error:
@@ -134,8 +163,9 @@ class _Search:
                     heapq.heappush(waiting, (progress, next(order), mutated))
 
     def _is_at_flag(self, observed: Observation) -> bool:
-        """It failed at the flagged line, without any tracing: that may be the finding itself."""
-        return observed.raised is not None and observed.raised.place in self._watches
+        """It failed at the flagged line, without any tracing, as was predicted."""
+        error = observed.raised
+        return error is not None and error.place in self._wanted.watches and self._wanted.proves(error)
 
     def _try(self, guesses: dict[str, Guess]) -> Observation:
         from jitlint.confirm.observe import observe
@@ -147,9 +177,12 @@ class _Search:
         runs = Runs(
             lambda: [self._apply(self._target.traced, guesses) for _ in range(_CALLS)],
             self._loader.is_project,
-            self._watches,
+            self._wanted.watches,
+            lambda: tracers_in(self._module),
         )
-        found = Found(self._judge(runs), ", ".join(f"{name}={guess}" for name, guess in guesses.items()))
+        found = Found(
+            self._wanted.judge(runs), ", ".join(f"{name}={guess}" for name, guess in guesses.items())
+        )
         if self._best is None or _rank(found) > _rank(self._best):
             self._best = found
         return all(result.status == "confirmed" for result in found.results)

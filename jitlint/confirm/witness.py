@@ -30,6 +30,8 @@ from jitlint.base.outcome import (
 )
 from jitlint.confirm.observe import Draw, Function, Observation, Place, Raised, Runs, Tick
 
+# So much of what was printed is shown.
+_WIDTH = 80
 _CALLED = re.compile(r"<function ([\w.<>]+) at ")
 _WAS_TRACED = re.compile(r" at ([^\n]+?):(\d+) traced for ")
 # Python raises the class for many other reasons.
@@ -98,6 +100,20 @@ def _raises(outcome: Raises, statement: Statement, runs: Runs) -> str | None:
                 return str(error)
         elif error.place is not None and statement.covers(error.place):
             return str(error)
+    return _leaks(outcome, statement, seen) if outcome.later else None
+
+
+def _leaks(outcome: Raises, statement: Statement, seen: Observation) -> str | None:
+    """What using a tracer raises that the run has left in a variable of the module."""
+    from jitlint.confirm.observe import class_name
+
+    for name, tracer in seen.leaked.items() if _ran(seen, statement) else ():
+        try:
+            tracer + tracer
+        except Exception as problem:  # any class is an answer
+            error = Raised(class_name(problem), str(problem), ())
+            if error.kind in outcome.classes and _speaks_of(error, seen, statement):
+                return f"`{name}` holds a tracer when all is over; using it raises {error}"
     return None
 
 
@@ -168,7 +184,7 @@ def _distinct(value: Any) -> int:
 
 
 def _answers_differ(one: Observation, other: Observation) -> str | None:
-    from jitlint.confirm.compare import difference, short
+    from jitlint.confirm.compare import difference, same_text, short
 
     if one.raised is not None or other.raised is not None:
         kinds = [seen.raised.kind if seen.raised else "" for seen in (one, other)]
@@ -176,7 +192,12 @@ def _answers_differ(one: Observation, other: Observation) -> str | None:
             return None
         said = [str(seen.raised) if seen.raised else short(seen.value) for seen in (one, other)]
         return f"{said[0]} with jit, {said[1]} without"
-    return difference(one.value, other.value)
+    found = difference(one.value, other.value)
+    for line, text in one.printed.items() if found is None else ():
+        if line in other.printed and not same_text(text, other.printed[line]):
+            said = [" ".join(seen.printed[line].split())[:_WIDTH] for seen in (one, other)]
+            return f"line {line} printed `{said[0]}` with jit, `{said[1]}` without"
+    return found
 
 
 def _retraces(outcome: Retraces, statement: Statement, runs: Runs) -> str | None:

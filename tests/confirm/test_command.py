@@ -105,11 +105,30 @@ FILES = {
         import not_installed_anywhere
 
 
+        @not_installed_anywhere.wrap
         @jax.jit
         def f(x):
             if x > 0:
                 return x
             return -x
+        """,
+    "optional.py": """
+        import jax
+        import not_installed_anywhere
+
+
+        @jax.jit
+        def f(x):
+            if x > 0:
+                return x
+            return -x
+
+
+        def test_f():
+            f(1.0)
+
+
+        not_installed_anywhere.report(f)
         """,
 }
 
@@ -128,7 +147,8 @@ def verdicts(project: Path) -> dict[str, dict[str, Any]]:
 
 def test_every_finding_has_a_verdict(verdicts: dict[str, dict[str, Any]]) -> None:
     assert {place: item["verdict"] for place, item in verdicts.items()} == {
-        "broken.py:8": "could-not-import",
+        "broken.py:9": "could-not-import",
+        "optional.py:8": "confirmed",
         "pkg/layers.py:3": "confirmed",
         "script.py:8": "confirmed",
         "searched.py:11": "confirmed",
@@ -145,7 +165,12 @@ def test_every_finding_has_a_verdict(verdicts: dict[str, dict[str, Any]]) -> Non
         ("script.py:8", "line 8 ran once; without jit it runs 3 times", "python script.py"),
         ("searched.py:11", "jax.errors.TracerBoolConversionError", "params={'w': "),
         ("searched.py:20", "jax.errors.ConcretizationTypeError", "x=f32[8, 3], key=key, n=4"),
-        ("broken.py:8", "ModuleNotFoundError: No module named 'not_installed_anywhere'", ""),
+        (
+            "optional.py:8",
+            "jax.errors.TracerBool",
+            "test_f() with a part of optional.py",
+        ),
+        ("broken.py:9", "ModuleNotFoundError: No module named 'not_installed_anywhere'", ""),
     ],
 )
 def test_evidence_and_inputs_are_named(
@@ -170,7 +195,7 @@ def test_confirmed_only_leaves_out_the_rest(project: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "0 findings: nothing to confirm.\n")
     done = run(project, "broken.py")
     assert done.returncode == 1
-    assert done.stdout.startswith("could-not-import  broken.py:8  JIT101")
+    assert done.stdout.startswith("could-not-import  broken.py:9  JIT101")
 
 
 def test_missed_errors_are_listed(tmp_path: Path) -> None:
@@ -224,7 +249,7 @@ def test_readme_shows_what_confirm_says(tmp_path: Path) -> None:
 def test_page_is_written_beside_the_table(project: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     done = run(project, "--html", str(page), "broken.py")
-    assert done.stdout.startswith("could-not-import  broken.py:8  JIT101")
+    assert done.stdout.startswith("could-not-import  broken.py:9  JIT101")
     text = page.read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>") and "not_installed_anywhere" in text
     assert run(project, "--output-format", "html", "broken.py").stdout == text
@@ -248,6 +273,6 @@ def test_missing_namespaces_are_said(project: Path) -> None:
         check=False,
         timeout=300,
     )
-    assert "could-not-import  broken.py:8" in done.stdout
+    assert "could-not-import  broken.py:9" in done.stdout
     assert "does not let `jitlint` shut the code in" in done.stderr
     assert "shut the code in" not in run(project, "--no-cache", "broken.py").stderr
