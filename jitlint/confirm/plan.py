@@ -136,7 +136,8 @@ class Planner:
             static = _static_names(finding, function, self._sources)
             transform = "" if nested else "jit"
             seen = list(self._signatures.get((path, outer.line), ()))[:_RECORDED]
-            calls[key] = Call(target, [], True, outer.line, example, seen, static, transform)
+            part = [outer.line] if number in unloaded else calls[key].part if key in calls else []
+            calls[key] = Call(target, [], True, outer.line, example, seen, static, transform, part)
         flags = {number: flag for number, (_, flag) in findings.items()}
         return [
             self.task(key[0], [msgspec.structs.replace(call, flags=numbers[key])], flags)

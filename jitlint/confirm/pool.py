@@ -125,7 +125,7 @@ class _Worker:
                 first = following
                 continue
             current.open = following if current.open is None else current.open
-            answer.calls[current.open] = Seen(current.open - first, [], "", why)
+            answer.calls[current.open] = Seen(current.open - first, [], "", why, "end")
             first = current.open + 1
 
     def _talk(self, task: Task, current: _Conversation) -> str | None:

@@ -85,7 +85,7 @@ class Result(msgspec.Struct, frozen=True):
 
 class Seen(msgspec.Struct, frozen=True, tag=True):
     """A call is over. problem: why it could not be made, or what stopped it. stage: ``import`` if the module could not
-    be loaded, ``inputs`` if no arguments were found, else "". strays: the tracing error that ended the call, if no finding explains it."""
+    be loaded, ``inputs`` if no arguments were found, ``end`` if its process ended, else "". strays: the tracing error that ended the call, if no finding explains it."""
 
     call: int
     results: list[Result]

@@ -75,8 +75,9 @@ def search(loader: Loader, call: Call, wanted: Wanted, seconds: float) -> Found:
     with contextlib.ExitStack() as stack:
         module, target, problem = None, None, ""
         try:
-            module = stack.enter_context(loader.loaded())
-            target = _target(module, call)
+            if not call.part:
+                module = stack.enter_context(loader.loaded())
+                target = _target(module, call)
         except (Exception, SystemExit) as error:  # importing runs any code
             problem = str(raised(error, loader.is_project))
         if target is None or not target.is_at(call):

@@ -67,8 +67,8 @@ class Collected:
 
     @property
     def is_unloaded(self) -> bool:
-        """Whether a module that may reach it could not be loaded."""
-        return any(stage == "import" for stage, _, _ in self.problems)
+        """Whether a module that may reach it could not be loaded, or perhaps could not."""
+        return any(stage in ("import", "end") for stage, _, _ in self.problems)
 
 
 def collect(answers: list[Answer], into: dict[int, Collected]) -> None:
@@ -96,13 +96,13 @@ def verdict(finding: Finding, collected: Collected) -> Confirmation:
         if result.status == "unshown":
             return Confirmation(finding, Verdict.NOT_REACHED, result.evidence, inputs)
     stages = {stage for stage, _, _ in collected.problems}
-    if "import" in stages and stages <= {"import", "inputs"}:
+    if "import" in stages and "" not in stages:
         problem = next(problem for stage, problem, _ in collected.problems if stage == "import")
         return Confirmation(finding, Verdict.COULD_NOT_IMPORT, problem)
-    for wanted in ("", "inputs"):
+    for wanted in ("", "end", "inputs"):
         for stage, problem, inputs in collected.problems:
             if stage == wanted:
-                word = Verdict.NO_INPUTS if stage else Verdict.NOT_REACHED
+                word = Verdict.NO_INPUTS if stage == "inputs" else Verdict.NOT_REACHED
                 return Confirmation(finding, word, problem, inputs)
     if collected.results:
         tried = ", ".join(dict.fromkeys(inputs for _, inputs in collected.results))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
 
-from tests.confirm.project import run, write
+from tests.confirm.project import confirmed, run, write
 
 pytest.importorskip("jax", reason="proof needs JAX")
 
@@ -51,40 +51,78 @@ BODIES = {
 MARK = os.getpid() % 1000
 
 
+# These do nothing to the module that they stand in.
+TAME = ("prints", "deletes", "asks", "scribbles")
+SAID = {
+    "exits": "SystemExit: 3",
+    "leaves": "the process ended with exit code 0",
+    "hangs": "stopped after 3 s",
+    "forks": "stopped after 3 s",
+    "eats": "MemoryError|stopped after 3 s",
+    "deletes": "OSError",
+    "asks": "EOFError",
+    "crashes": "the process was killed by SIG(ABRT|SEGV)",
+}
+Done = tuple[Path, "subprocess.CompletedProcess[str]", Path]
+
+
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str], set[str]]:
+def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
     folder = tmp_path_factory.mktemp("hostile")
     files = {
         f"{name}.py": HEAD.format(body=body.replace("{mark}", str(MARK))) for name, body in BODIES.items()
     }
+    files |= {
+        f"top_{name}.py": f"{HEAD.format(body='pass')}\n\n{body.replace('{mark}', str(MARK))}\n"
+        for name, body in BODIES.items()
+        if name not in TAME
+    }
     files["stops.py"] = HEAD.format(body="pass") + "\n\nsys.exit(1)\n"
     write(folder, files)
-    before = set(os.listdir(tempfile.gettempdir()))
-    return folder, run(folder, "--timeout", "3", "--no-cache", "--color", "never", "."), before
+    temporary = tmp_path_factory.mktemp("temporary")
+    os.environ["TMPDIR"] = str(temporary)
+    try:
+        return folder, run(folder, "--timeout", "3", "--no-cache", "--color", "never", "."), temporary
+    finally:
+        del os.environ["TMPDIR"]
 
 
-def _verdicts(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
+def _verdicts(process: subprocess.CompletedProcess[str]) -> dict[str, str]:
     lines = [
-        line.split() for line in done.stdout.splitlines() if ".py:7" in line and not line.startswith(" ")
+        line.split() for line in process.stdout.splitlines() if ".py:7" in line and not line.startswith(" ")
     ]
     return {words[1].partition(".")[0]: words[0] for words in lines}
 
 
-def test_each_is_survived_and_the_next_call_is_made(
-    done: tuple[Path, subprocess.CompletedProcess[str], set[str]],
-) -> None:
+def test_each_is_survived_and_the_next_call_is_made(done: Done) -> None:
     _, process, _ = done
     assert process.returncode == 1, process.stderr
-    assert _verdicts(process) == dict.fromkeys([*BODIES, "stops"], "confirmed")
+    tops = [f"top_{name}" for name in BODIES if name not in TAME]
+    assert _verdicts(process) == dict.fromkeys([*BODIES, *tops, "stops"], "confirmed")
 
 
-def test_nothing_is_left(done: tuple[Path, subprocess.CompletedProcess[str], set[str]]) -> None:
-    folder, _, before = done
-    left = {name for name in set(os.listdir(tempfile.gettempdir())) - before if name.startswith("jitlint-")}
-    assert not left
+def test_it_is_said_what_happened(tmp_path: Path) -> None:
+    """Where it stands before the flagged line, and nothing else is left to be run."""
+    source = HEAD.replace("    if x > 0", "    {body}\n    if x > 0").replace(
+        "    branch\n    {body}", "    branch(1.0)"
+    )
+    write(
+        tmp_path,
+        {f"{name}.py": source.format(body=BODIES[name].replace("{mark}", str(MARK))) for name in SAID},
+    )
+    items = confirmed(tmp_path, "--timeout", "3", "--no-cache", ".")
+    said = {item["path"].partition(".")[0]: (item["verdict"], item["evidence"]) for item in items}
+    assert {name: verdict for name, (verdict, _) in said.items()} == dict.fromkeys(SAID, "not-reached")
+    for name, words in SAID.items():
+        assert re.search(words, said[name][1]), said[name]
+
+
+def test_nothing_is_left(done: Done) -> None:
+    folder, _, temporary = done
+    assert not os.listdir(temporary)
     if os.path.isdir("/proc"):
         lines = [
             path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if os.access(path, os.R_OK)
         ]
-        assert not [line for line in lines if b"confirm.template" in line and str(folder).encode() in line]
+        assert not [line for line in lines if b"confirm.template" in line and str(temporary).encode() in line]
     assert not list(folder.glob("**/__pycache__"))
