@@ -131,9 +131,9 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
     if type(func) is Ext and func.dotted == "builtins.super":
         return calls.make_super(m, f, [evaluate(m, f, a.value) for a in node.args])
     args = arguments(m, f, node.args)
+    result = calls.call(m, f, node.at, func, args)
     if "rngs" in args.kw and type(node.func) is ir.Attr and type(func) is not Method:
         key_libraries.linen_method(m, f, node.at, node.func.name, args, False)
-    result = calls.call(m, f, node.at, func, args)
     if not f.world.level and type(func) in host_calls.NOTED:
         host_calls.note(m, f, node.at, func, args, result)
     if not f.world.level and (type(func) in compilation.CALLABLE or type(result) in compilation.WATCHED):

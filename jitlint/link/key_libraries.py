@@ -48,8 +48,8 @@ def called(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> None:
 def linen_method(m: Machine, f: Frame, at: int, name: str, args: Args, known: bool) -> None:
     """``module.init(key, x)`` and ``module.apply(variables, x, rngs={"dropout": key})``.
 
-    known: the object is a module. Of any other, only keys by the name of a stream say what they are for; it may be a
-    module's own wrapper around one, whose body consumes them as well, hence streams of its own.
+    known: the object is a module. Of any other, only keys by the name of a stream say what they are for; where the call
+    was followed into a function of the project, that may have consumed them already.
     """
     if name not in STREAMED:
         return
@@ -58,14 +58,16 @@ def linen_method(m: Machine, f: Frame, at: int, name: str, args: Args, known: bo
     if first is None and given is None:
         return
     api = f"flax.linen.Module.{name}"
-    kind = "linen" if known else "rngs"
+    site = (f.module.name, at)
+    consumed = set() if known else {u.key for u in f.key_log or () if u.site == site}
     for value in (given, first if first is not given else None):
         if type(value) is not Map and not known:
             continue
         named = value.entries if type(value) is Map else {"": value}
         for stream, part in named.items():
             for key in keys.keys_of(part):
-                keys.use(m, f, at, key, f"{kind} {name == 'apply'} {stream}", api)
+                if key not in consumed:
+                    keys.use(m, f, at, key, f"linen {name == 'apply'} {stream}", api)
 
 
 def _draw(m: Machine, f: Frame, at: int, value: Value | None, api: str) -> None:
