@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import jitlint
+from jitlint.__main__ import run
 from jitlint.frontends.cli import main
 from tests.conftest import Write
 
@@ -214,6 +215,17 @@ def test_an_interruption_ends_quickly_and_quietly(project: Write) -> None:
         process.send_signal(signal.SIGINT)
         assert process.stderr.read().strip() == b"jitlint: error: interrupted"
         assert process.wait(timeout=30) == 2
+
+
+def test_an_interruption_while_the_program_is_still_loading(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("jitlint.frontends.cli.main", interrupted)
+    assert run() == 2
+    assert capsys.readouterr().err == "jitlint: error: interrupted\n"
 
 
 def test_names_that_the_terminal_cannot_show(project: Write) -> None:
