@@ -84,9 +84,31 @@ def member(m: Machine, f: Frame, base: str, name: str) -> Value:
     return Ext(m.catalogue.canonical(dotted))
 
 
+def own_libraries(m: Machine) -> frozenset[str]:
+    """Packages of the project (JAX aside) that define transforms which the catalogue describes."""
+    described = {name.partition(".")[0] for name in m.transforms.wraps} - {"jax"}
+    return frozenset(described.intersection(name.partition(".")[0] for name in m.modules))
+
+
+def _own_transform(m: Machine, f: Frame, dotted: str) -> Value | None:
+    """A transform that the catalogue describes, and that the project defines, for code outside of its package.
+
+    What such a transform is made of (its function split up and put together again inside of `jax.jit`) is more than
+    can be followed; the package itself is read as it stands.
+    """
+    top = dotted.partition(".")[0]
+    if top not in m.own_libraries or f.module.name.partition(".")[0] == top:
+        return None
+    return Ext(dotted) if dotted in m.transforms.wraps else None
+
+
 def attribute(m: Machine, f: Frame, info: ModuleInfo, name: str) -> Value:
     """``module.name``: a global of the module or a submodule. What the catalogue describes is not read from
     JAX's own source when that is the project."""
+    if m.own_libraries:
+        own = _own_transform(m, f, f"{info.name}.{name}")
+        if own is not None:
+            return own
     if info.name.partition(".")[0] == "jax":
         dotted = m.catalogue.canonical(f"{info.name}.{name}")
         if is_described(m, dotted):

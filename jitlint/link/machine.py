@@ -248,11 +248,13 @@ class Machine:
     broken: module and statement of the last code that JAX refuses or that a leak is blamed for.
     version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
     rebuilt: containers that a trace makes of its arguments, by identity, with the function and the parameter.
+    own_libraries: packages of the project that the catalogue describes.
     """
 
     catalogue: Catalogue
     transforms: Transforms
     modules: dict[str, ModuleInfo] = field(default_factory=dict)
+    own_libraries: frozenset[str] = frozenset()
     functions: list[FuncInfo] = field(default_factory=list)
     classes: list[ClassInfo] = field(default_factory=list)
     events: dict[tuple[Any, ...], AnyEvent] = field(default_factory=dict)

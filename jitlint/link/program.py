@@ -12,7 +12,7 @@ from jitlint.catalogue.transforms import load_transforms
 from jitlint.infer.events import AnyEvent, ApiMisuse, Place, TracedFunction, TracedParameter
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import STR, Scope
-from jitlint.link import captures_judge, compilation, donation, likely, roots, rows, status, timing
+from jitlint.link import captures_judge, compilation, donation, imports, likely, roots, rows, status, timing
 from jitlint.link import modules as module_runner
 from jitlint.link.machine import Machine
 from jitlint.syntax import ir
@@ -63,6 +63,7 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     m = Machine(catalogue().extended(known.functions), known)
     for item in sorted(inputs, key=lambda i: (i.is_test, i.name, i.path)):
         _add(m, item)
+    m.own_libraries = imports.own_libraries(m)
     for info in list(m.modules.values()):
         module_runner.run(m, info)
     phases: list[Callable[[Machine], object]] = [

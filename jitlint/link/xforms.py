@@ -47,10 +47,10 @@ def apply(m: Machine, f: Frame, at: int, spec: Wrap, args: Args) -> Value:
     for name, value in zip(spec.params, args.pos):
         named[name] = value
     target = named.pop(spec.function, None)
+    more = {"**": args.kw_more} if args.kw_more is not None else {}
     if target is None:
-        return Partial(Ext(spec.name), list(args.pos), dict(args.kw), (f.module.name, at))
-    if args.kw_more is not None:
-        named["**"] = args.kw_more
+        return Partial(Ext(spec.name), list(args.pos), {**args.kw, **more}, (f.module.name, at))
+    named.update(more)
     out: Value | None = None
     for alt in alternatives(target):
         one = _make(m, f, at, spec, alt, named)

@@ -453,3 +453,25 @@ def last(v):
 root(2.0)
 """
     assert [e.place.function for e in run(source).events if isinstance(e, Truth)] == ["last"]
+
+
+LIBRARY = """
+def filter_jit(fun):
+    return _Wrapped(_split(fun))
+
+class _Wrapped:
+    def __init__(self, parts):
+        self.parts = parts
+
+    def __call__(self, *args):
+        return jax.jit(_joined)(self.parts, _split(args))
+
+def _joined(parts, args):
+    return _together(parts)(*_together(args))
+"""
+
+
+def test_transforms_that_the_project_defines_and_the_catalogue_describes() -> None:
+    use = "import equinox as eqx\n\n@eqx.filter_jit\ndef f(x):\n    return bool(x + 1)\n\nf(1.0)\n"
+    found = run_all(equinox=LIBRARY, test_use=use)
+    assert {(f.module, f.qualname) for f in found.traced} == {("test_use", "f"), ("equinox", "_joined")}
