@@ -216,7 +216,7 @@ class _Run:
         )
 
     def traced(self) -> _KeptTraced:
-        lowered, analysis = self._analysed()
+        lowered, analysis = self._analysed(parameters=True)
         names, paths = self._workspace.names, {n: p for p, n in self._workspace.names.items()}
         reported = {names[path] for path in self._workspace.named if path in names}
         functions = [function for function in analysis.traced if function.module in reported]
@@ -254,7 +254,7 @@ class _Run:
         problems = [self._kept(problem) for problem in self._problems(lowered, analysis)]
         return _KeptTraced(rows, problems, self._statistics(lowered, analysis))
 
-    def _analysed(self) -> tuple[Lowered, Analysis]:
+    def _analysed(self, parameters: bool = False) -> tuple[Lowered, Analysis]:
         from jitlint.driver.lowering import lower_files
 
         workspace = self._workspace
@@ -262,9 +262,9 @@ class _Run:
             lowered = lower_files(workspace, self._jobs, self._progress)
         self._complete = lowered.complete
         with self._clock.phase("analyse"):
-            return lowered, self._analyse(lowered)
+            return lowered, self._analyse(lowered, parameters)
 
-    def _analyse(self, lowered: Lowered) -> Analysis:
+    def _analyse(self, lowered: Lowered, parameters: bool) -> Analysis:
         from jitlint.catalogue.schema import CatalogueError
         from jitlint.driver.deep import on_deep_stack
         from jitlint.driver.project import is_test
@@ -283,7 +283,10 @@ class _Run:
             if (data := lowered.modules.get(path)) is not None
         ]
         options = Options(
-            traced=self._settings.traced, include_possible=self._possible, catalogue=self._settings.catalogue
+            traced=self._settings.traced,
+            include_possible=self._possible,
+            parameters=parameters,
+            catalogue=self._settings.catalogue,
         )
         try:
             return on_deep_stack(lambda: analyse(modules, options))

@@ -35,6 +35,9 @@ def parameter_evidence(fn: FuncInfo) -> dict[str, str]:
     """Parameter name to array, map, seq, ref, flag; parameters without clear evidence are absent. Cached on the function."""
     if fn.evidence is None:
         names = {p.name for p in fn.node.params}
+        if not names or names == {"self"}:
+            fn.evidence = {}
+            return fn.evidence
         found: dict[str, set[str]] = {}
         collector = _Collector(names, found)
         for node in fn.parts:

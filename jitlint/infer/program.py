@@ -30,7 +30,7 @@ class FuncInfo:
     """One function or lambda. ``contexts`` and ``traced_contexts`` count the distinct argument contexts it was run in.
 
     returned: what each ``return`` (by origin) gave in any of them. surroundings: a table that `link` makes and reads.
-    hosted: module-level code calls it, outside of any trace.
+    hosted: module-level code calls it, outside of any trace. registers: its name says that it registers what it is given.
     keys: the parameters that are PRNG keys.
     """
 
@@ -47,8 +47,12 @@ class FuncInfo:
     evidence: dict[str, str] | None = None
     keys: tuple[str, ...] | None = None
     surroundings: Any = None
+    registers: bool = field(init=False)
     _body: list[ir.Stmt] | None = None
     _parts: list[ir.Node] | None = None
+
+    def __post_init__(self) -> None:
+        self.registers = "register" in self.node.name
 
     @property
     def qualname(self) -> str:

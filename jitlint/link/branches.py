@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.keys import USES
@@ -93,9 +93,14 @@ def doubtful(m: Machine, f: Frame, test: Any) -> bool | None:
     return None
 
 
+_CERTAIN: Final = {True: Confidence.CERTAIN, False: Confidence.CERTAIN}
+
+
 def doubted(m: Machine, f: Frame, test: Any, outcome: bool | None) -> dict[bool, Confidence]:
     """The confidence of findings on each side of a test."""
     side = doubtful(m, f, test) if outcome is None else None
+    if side is None and f.confidence is Confidence.CERTAIN:
+        return _CERTAIN
     return {s: Confidence.POSSIBLE if s is side else f.confidence for s in (True, False)}
 
 

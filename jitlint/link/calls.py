@@ -204,7 +204,7 @@ def _or_default(func: Func, name: str, value: Value) -> Value:
 
 def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Value:
     """Call a function of the project in the caller's world."""
-    if "register" in func.fn.name:
+    if func.fn.registers:
         for value in (*args.pos, *args.kw.values()):
             if type(value) is Class:
                 value.info.extern = True  # perhaps as a pytree
@@ -247,7 +247,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         return UNKNOWN
     memo = m.memo[key] = Memo()
     m.activations += 1
-    number = m.intern(key)
+    number = -m.activations  # modules have positive ones
     scope = Scope(bound, func.scope, fn, number, world.level, f.token)
     steps = f.steps
     if steps and (steps[-1].module, steps[-1].at) != (f.module.name, at):

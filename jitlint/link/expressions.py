@@ -58,7 +58,7 @@ Evaluator = Callable[[Machine, Frame, Any], Value]
 
 def evaluate(m: Machine, f: Frame, node: Any) -> Value:
     """The abstract value of an expression, with all its effects."""
-    return EVALUATORS[type(node)](m, f, node)
+    return EVALUATORS[node.__class__](m, f, node)
 
 
 def lookup(f: Frame, name: str) -> Value | None:
@@ -74,11 +74,14 @@ def lookup(f: Frame, name: str) -> Value | None:
 
 def _name(m: Machine, f: Frame, node: ir.Name) -> Value:
     name = node.id
-    scope: Scope | None = f.scope
+    value = f.scope.vars.get(name)
+    if value is not None:
+        return value
+    scope = f.scope.parent
     while scope is not None:
         value = scope.vars.get(name)
         if value is not None:
-            if f.world.floor and scope is not f.scope:
+            if f.world.floor:
                 m.captures.load_name(f, node.at, scope, name, value)
             return value
         scope = scope.parent

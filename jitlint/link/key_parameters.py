@@ -57,7 +57,11 @@ def key_parameters(m: Machine, fn: FuncInfo) -> tuple[str, ...]:
     """The parameters that are keys. Cached on the function."""
     if fn.keys is None:
         fn.keys = ()  # while it is being found out, for functions that call each other
-        names = {p.name for p in fn.node.params if p.kind not in ("var", "kwvar") and not _is_number(p)}
+        names = {
+            p.name
+            for i, p in enumerate(fn.node.params)
+            if p.kind not in ("var", "kwvar") and not _is_number(p) and (i or p.name not in ("self", "cls"))
+        }
         if names:
             scan = _Scan(m, fn)
             scan.walk(fn, names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final, Optional
 
 from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.values import (
@@ -57,7 +57,7 @@ def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
 
 
 def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
-    handler = _handler(dotted)
+    handler = _HANDLERS[dotted]
     if handler is not None:
         if f.world.level and type(args.kw.get("is_leaf")) is Func:
             guesses.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]))
@@ -107,13 +107,20 @@ def _check_static(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Non
         arrays.check_static(m, f, at, fn, args, skip=CHECKED.get(dotted, ""))
 
 
-def _handler(dotted: str) -> Handler | None:
-    return (
-        python_calls.BUILTIN_CALLS.get(dotted)
-        or jax_calls.JAX_CALLS.get(dotted)
-        or stdlib_calls.STDLIB_CALLS.get(dotted)
-        or _OWN.get(dotted)
-    )
+class _Handlers(dict[str, Optional[Handler]]):
+    """The model of a library function, None if it has none; looked for once per name."""
+
+    def __missing__(self, dotted: str) -> Handler | None:
+        found = self[dotted] = (
+            python_calls.BUILTIN_CALLS.get(dotted)
+            or jax_calls.JAX_CALLS.get(dotted)
+            or stdlib_calls.STDLIB_CALLS.get(dotted)
+            or _OWN.get(dotted)
+        )
+        return found
+
+
+_HANDLERS: Final = _Handlers()
 
 
 def _unknown(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:

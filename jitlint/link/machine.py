@@ -247,6 +247,7 @@ class Machine:
 
     broken: module and statement of the last code that JAX refuses or that a leak is blamed for.
     version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
+    keep_statuses: somebody wants to know of each parameter whether it is traced.
     rebuilt: containers that a trace makes of its arguments, by identity, with the function and the parameter.
     own_libraries: packages of the project that the catalogue describes.
     """
@@ -259,6 +260,7 @@ class Machine:
     classes: list[ClassInfo] = field(default_factory=list)
     events: dict[tuple[Any, ...], AnyEvent] = field(default_factory=dict)
     traced: dict[int, TracedFunction] = field(default_factory=dict)
+    keep_statuses: bool = False
     statuses: dict[int, dict[str, set[str]]] = field(default_factory=dict)
     memo: dict[tuple[Any, ...], Memo] = field(default_factory=dict)
     interned: dict[Any, int] = field(default_factory=dict)

@@ -33,11 +33,12 @@ class ModuleInput:
 class Options:
     """traced: patterns of fully qualified names. include_possible: run public functions that take arrays too.
 
-    catalogue: paths of the user's own catalogue files.
+    catalogue: paths of the user's own catalogue files. parameters: say of each parameter whether it is traced.
     """
 
     traced: tuple[str, ...] = ()
     include_possible: bool = False
+    parameters: bool = False
     catalogue: tuple[str, ...] = ()
 
 
@@ -60,7 +61,7 @@ class Analysis:
 def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     """Analyse a set of modules as one program. Deterministic: the order of ``inputs`` does not matter."""
     known = load_transforms(tuple(options.catalogue))
-    m = Machine(catalogue().extended(known.functions), known)
+    m = Machine(catalogue().extended(known.functions), known, keep_statuses=options.parameters)
     for item in sorted(inputs, key=lambda i: (i.is_test, i.name, i.path)):
         _add(m, item)
     m.own_libraries = imports.own_libraries(m)

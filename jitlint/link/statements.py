@@ -61,7 +61,7 @@ def run_block(m: Machine, f: Frame, block: list[Any]) -> bool:
     """Run statements in order. False when the end cannot be reached."""
     for node in block:
         f.at = node.at
-        if not EXECUTORS[type(node)](m, f, node):
+        if not EXECUTORS[node.__class__](m, f, node):
             return False
     return True
 

@@ -18,10 +18,11 @@ def record(m: Machine, frame: Frame, bound: dict[str, Value], because: tuple[Ste
     fn = frame.fn
     if fn is None:
         return
-    statuses = m.statuses.setdefault(fn.id, {})
+    statuses = m.statuses.setdefault(fn.id, {}) if m.keep_statuses else None
     known = frame.confidence is not Confidence.POSSIBLE and frame.ground in ("jit", "test", "declared")
     for name, value in bound.items():
-        statuses.setdefault(name, set()).update(leaf_statuses(value, 2))
+        if statuses is not None:
+            statuses.setdefault(name, set()).update(leaf_statuses(value, 2))
         if known:
             _note_class(m, value)
     modes = frame.world.modes | frame.world.here
