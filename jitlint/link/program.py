@@ -38,7 +38,7 @@ class Options:
 
     traced: tuple[str, ...] = ()
     include_possible: bool = False
-    parameters: bool = False
+    parameters: bool = True
     catalogue: tuple[str, ...] = ()
 
 
