@@ -3,8 +3,8 @@
     python benchmarks/foreign_files.py PATH... [--limit 10] [--skip 0] [--most 10000] [--jobs 2]
 
 Every file is decoded, lowered, interpreted as a program of its own (with the guesses of `--min-confidence possible`) and
-judged, in a process of its own with a limit of CPU time. Prints how the files ended, the slowest, the peak memory, and what
-went wrong. The files of all PATHs are taken in the order of their names; --skip and --most take a part of them.
+judged, in a process of its own with a limit of CPU time. Prints how the files ended, the slowest, the peak memory, what
+went wrong and what was refused as too complex (JIT003). The files of all PATHs are taken in the order of their names; --skip and --most take a part of them.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from jitlint.syntax.spans import compute_spans
 
 SLOWEST = 8
 BAD = ("crash", "too long")
+REFUSED = "JIT003"
 
 
 def _check(path: str) -> str:
@@ -120,20 +121,23 @@ def main() -> int:
     outcomes: Counter[str] = Counter()
     slowest: list[tuple[float, str]] = []
     bad: list[str] = []
-    peak = total = 0.0
+    total = 0.0
+    peak, largest = 0.0, ""
     with multiprocessing.get_context("fork").Pool(arguments.jobs, maxtasksperchild=500) as pool:
         for path, outcome, seconds, memory in pool.imap_unordered(
             check, [(path, arguments.limit) for path in files], 8
         ):
             outcomes[outcome.split(":")[0]] += 1
-            peak, total = max(peak, memory), total + seconds
+            peak, largest = max((peak, largest), (memory, path))
+            total += seconds
             slowest = sorted([*slowest, (seconds, path)], reverse=True)[:SLOWEST]
             if outcome.startswith(BAD):
                 bad.append(f"{path}: {outcome}")
-                print(bad[-1], flush=True)
+            if outcome.startswith((*BAD, REFUSED)):
+                print(f"{path}: {outcome}", flush=True)
     for outcome, count in outcomes.most_common():
         print(f"{count:>7,}  {outcome}")
-    print(f"{len(files):>7,}  files; {total:.0f} s on the processor; peak memory of one {peak:.0f} MB")
+    print(f"{len(files):>7,}  files; {total:.0f} s on the processor; peak memory {peak:.0f} MB: {largest}")
     for seconds, path in slowest:
         print(f"{seconds:7.2f} s  {os.path.relpath(path)}")
     return 1 if bad else 0

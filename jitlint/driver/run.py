@@ -377,9 +377,17 @@ def _problem(code: str, path: str, message: str, line: int, column: int) -> Find
 
 
 def _unused(path: str, comment: Comment) -> Finding:
+    from jitlint.driver.suppress import VERBS
+
     rule = rules()["JIT004"]
-    codes = ", ".join(sorted(comment.codes)).upper() if comment.codes else "anything"
-    message = f"this comment silences nothing: there is no finding of {codes} here"
+    help = "remove the comment"
+    if comment.verb not in (*VERBS, "noqa"):
+        message = f"this comment silences nothing: `{comment.verb}` is not known"
+        help = f"use {', '.join(f'`{verb}`' for verb in VERBS[:-1])} or `{VERBS[-1]}`"
+    else:
+        names = (code.upper() if code.startswith("jit") else code for code in sorted(comment.codes))
+        codes = ", ".join(names) or "anything"
+        message = f"this comment silences nothing: there is no finding of {codes} here"
     return Finding(
         rule.code,
         rule.name,
@@ -388,7 +396,7 @@ def _unused(path: str, comment: Comment) -> Finding:
         message,
         path,
         comment.span,
-        "remove the comment",
+        help,
     )
 
 

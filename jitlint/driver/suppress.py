@@ -22,13 +22,17 @@ _NOQA = re.compile(
     r"#\s*noqa\b(?P<colon>\s*:\s*(?P<codes>[A-Za-z]+\d*(?:[,\s]+[A-Za-z]+\d+)*)?)?", re.IGNORECASE
 )
 _OURS = re.compile(r"#\s*jitlint:\s*(?P<verb>ignore-file|ignore|off|on)\b\s*(?:\[(?P<codes>[^\]]*)\])?", re.I)
+_ANY = re.compile(r"#\s*jitlint:\s*(?P<verb>[\w-]+)")
+VERBS = ("ignore", "ignore-file", "off", "on", "traced", "example")
+_NOTHING = frozenset({"-"})  # no code is like that
 _BETWEEN = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
 _END = 1 << 60
 
 
 @dataclass(slots=True, eq=False)
 class Comment:
-    """One silencing comment. verb: noqa, ignore, ignore-file or off. codes: lower-case selectors; none means all.
+    """One silencing comment. verb: noqa, ignore, ignore-file or off; anything else is a slip of the pen and silences
+    nothing. codes: lower-case selectors; none means all.
 
     first, last: the lines that it covers besides those of its own statement; used: it silenced something.
     """
@@ -172,7 +176,8 @@ def _read_comment(comment: str, line: int, column: int, found: Suppressions, blo
     for match in _OURS.finditer(comment):
         codes = frozenset(code.strip().lower() for code in (match["codes"] or "").split(",") if code.strip())
         if match["codes"] is not None and not codes:
-            continue  # `ignore[]` names nothing, so it silences nothing
+            found.comments.append(Comment(match["verb"] + "[]", _NOTHING, _span(line, column, match)))
+            continue  # names nothing, so it silences nothing
         verb = match["verb"].lower()
         if verb == "on":
             for block in [b for b in blocks if not codes or b.codes == codes]:
@@ -186,6 +191,9 @@ def _read_comment(comment: str, line: int, column: int, found: Suppressions, blo
             item.first, item.last = line, _END
             blocks.append(item)
         found.comments.append(item)
+    for match in _ANY.finditer(comment):
+        if match["verb"].lower() not in VERBS:
+            found.comments.append(Comment(match["verb"], _NOTHING, _span(line, column, match)))
     for match in _NOQA.finditer(comment):
         if match["colon"] and not match["codes"]:
             continue

@@ -127,6 +127,20 @@ def test_what_noqa_alone_silences_is_kept_apart_for_tools_with_a_noqa_of_their_o
     assert [f.span.line for f in judged.by_noqa] == [1]
 
 
+@pytest.mark.parametrize(
+    "comment", ["# jitlint: ignroe[JIT101]", "# jitlint: disable=JIT101", "# jitlint: ignore[]"]
+)
+def test_misspelt_comments_silence_nothing_and_are_named(comment: str) -> None:
+    text = f"if x:  {comment}\n    pass\n"
+    finding = Finding(
+        "JIT101", "traced-branch", Severity.ERROR, Confidence.CERTAIN, "m", "a.py", Span(1, 4, 1, 5)
+    )
+    judged = judge([finding], ["a.py"], {"a.py": text}.get)
+    assert judged.findings == [finding]
+    assert [path for path, _ in judged.unused] == ["a.py"]
+    assert judge([], ["a.py"], {"a.py": "x = 1  # jitlint: traced\n# jitlint: example(3)\n"}.get).unused == []
+
+
 def test_comments_without_use_are_named() -> None:
     text = "a  # noqa: JIT101\nb  # noqa\nc  # noqa: E501, JIT2\nd  # jitlint: ignore[JIT3]\ne  # jitlint: ignore\n"
     judged = judge([_finding(5)], ["a.py"], lambda path: text)
