@@ -6,6 +6,7 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
+from jitlint.infer.keys import Key
 from jitlint.infer.lattice import freeze, join, traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
@@ -22,6 +23,7 @@ from jitlint.infer.values import (
     Map,
     Method,
     Partial,
+    S,
     Scope,
     Seq,
     Super,
@@ -256,6 +258,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     frame.key = number
     frame.key_log = []
     given, first = keys.inside(bound.values()), m.key_count
+    handed = _handed(f, bound, given)
     frame.caught = caught
     frame.cls = None
     if world.level:
@@ -274,7 +277,8 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         compilation.returned(m, frame, memo.value)
     memo.keys = key_calls.summarise(m, frame, given, first)
     if memo.keys is not None:
-        key_calls.apply(m, f, at, memo.keys, key_calls.Renaming(m, memo.keys, given, again=False), given)
+        names = key_calls.Renaming(m, memo.keys, given, again=False)
+        key_calls.apply(m, f, at, memo.keys, names, handed)
     return memo.value
 
 
@@ -284,8 +288,15 @@ def _again(m: Machine, f: Frame, at: int, memo: Memo, bound: dict[str, Value]) -
     names = key_calls.Renaming(m, memo.keys, given)
     if memo.effects is not None:
         effects.replay(f, memo.effects, bound, names)
-    key_calls.apply(m, f, at, memo.keys, names, given)
+    key_calls.apply(m, f, at, memo.keys, names, _handed(f, bound, given))
     return names.value(memo.value)
+
+
+def _handed(f: Frame, bound: dict[str, Value], given: list[Key]) -> list[Key]:
+    """The keys that a call hands over: what a compiled function finds in an object, it has compiled in."""
+    if given and f.world.here & S and f.scope.level < f.world.level:
+        return keys.without_constants(bound.values())
+    return given
 
 
 def _exhausted(fn: FuncInfo, traced: Any, bound: dict[str, Value]) -> bool:

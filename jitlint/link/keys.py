@@ -105,21 +105,32 @@ def inside(values: Iterable[Value]) -> list[Key]:
     return out
 
 
+def without_constants(values: Iterable[Value]) -> list[Key]:
+    """The named keys in some values, without those that objects hold outside of any trace."""
+    out: list[Key] = []
+    for value in values:
+        if type(value) is Inst and not value.modes:
+            _gather(value, out, set(), DEPTH, True)
+        else:
+            out += inside([value])
+    return out
+
+
 def newer(values: Iterable[Value], first: int) -> frozenset[Key]:
     """The keys in some values that got their name after that many others."""
     return frozenset(k for k in inside(values) if k.step[0] == "new" and k.step[1] > first)
 
 
-def _gather(value: Value, out: list[Key], seen: set[int], depth: int) -> None:
+def _gather(value: Value, out: list[Key], seen: set[int], depth: int, traced: bool = False) -> None:
     if id(value) in seen:
         return
     seen.add(id(value))
     for part in parts(value):
         if type(part) is Arr:
-            if part.key is not None:
+            if part.key is not None and (part.modes or not traced):
                 out.append(part.key)
         elif depth and type(part) in CONTAINERS:
-            _gather(part, out, seen, depth - 1)
+            _gather(part, out, seen, depth - 1, traced and not (type(part) is Inst and part.modes))
 
 
 def random_call(m: Machine, f: Frame, at: int, name: str, args: Args, out: Value) -> Value:
