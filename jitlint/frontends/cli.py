@@ -124,9 +124,12 @@ def rules() -> int:
 
 
 @cli.command(short_help="Explain a rule: what it reports, why, what to write instead.")
-@click.argument("rule", metavar="CODE-or-name")
+@click.argument("rule", metavar="RULE")
 def explain(rule: str) -> int:
-    """Say what a rule reports, why it matters and what to write instead."""
+    """Say what a rule reports, why it matters and what to write instead.
+
+    RULE is a code or a name: `jitlint explain JIT101`, `jitlint explain traced-branch`.
+    """
     from jitlint.driver.registry import find_rule, rule_url
     from jitlint.driver.registry import rules as all_rules
     from jitlint.driver.select import nearest

@@ -30,8 +30,10 @@ _MEGABYTE = 1 << 20
 @click.option(
     "--select", multiple=True, metavar="CODES", help="Confirm only these rules: JIT1, JIT101, a name, ALL."
 )
-@click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
-@click.option("--min-confidence", metavar="LEVEL", help="possible, likely (the default) or certain.")
+@click.option("--ignore", multiple=True, metavar="CODES", help="Do not confirm these rules.")
+@click.option(
+    "--min-confidence", metavar="LEVEL", help="How sure at least: possible, likely (the default) or certain."
+)
 @click.option("--output-format", type=click.Choice(["table", "json", "html"]), default="table")
 @click.option(
     "--html", metavar="FILE", default="", help="Write a page that shows each finding in its source, too."

@@ -69,17 +69,25 @@ def full(
 
 
 def summary(findings: Sequence[Finding], problems: Sequence[Finding], files: int, style: Style) -> str:
-    """The last line: how much was found and in how many files."""
-    where = f"{files:,} {'file' if files == 1 else 'files'}"
+    """The last line: how much was found, in how many files, and how many were checked."""
+    affected = len({finding.path for finding in findings})
     parts = [
         style.paint(f"{count:,} {severity.value}{'s' if count != 1 else ''}", "bold", _COLOURS[severity])
         for severity, count in _by_severity(findings)
     ]
-    text = f"Found {', '.join(parts)} in {where}." if parts else f"No findings in {where}."
+    text = (
+        f"Found {', '.join(parts)} in {_files(affected)} ({_files(files)} checked)."
+        if parts
+        else f"No findings in {_files(files)}."
+    )
     if problems:
         count = len({problem.path for problem in problems})
         text += f" {style.paint(f'{count:,} could not be analysed.', 'bold', 'red')}"
     return text
+
+
+def _files(count: int) -> str:
+    return f"{count:,} file{'s' if count != 1 else ''}"
 
 
 def _by_severity(findings: Sequence[Finding]) -> list[tuple[Severity, int]]:

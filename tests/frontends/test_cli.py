@@ -71,7 +71,7 @@ def test_full_output(project: Write, capsys: Capture) -> None:
     assert "6 |     if x > 0:\n  |        ^^^^^\n" in out
     assert "= traced because:\n" in out
     assert "= help: " in out
-    assert out.endswith("Found 1 error in 1 file.\n")
+    assert out.endswith("Found 1 error in 1 file (1 file checked).\n")
 
 
 def test_concise_output(project: Write, capsys: Capture) -> None:

@@ -142,6 +142,7 @@ def test_summary() -> None:
     warning = replace(FINDING, severity=Severity.WARNING)
     assert summary([], [], 1, PLAIN) == "No findings in 1 file."
     assert (
-        summary([FINDING, FINDING, warning], [], 1200, PLAIN) == "Found 2 errors, 1 warning in 1,200 files."
+        summary([FINDING, FINDING, warning], [], 1200, PLAIN)
+        == "Found 2 errors, 1 warning in 1 file (1,200 files checked)."
     )
     assert summary([], [FINDING], 3, PLAIN) == "No findings in 3 files. 1 could not be analysed."
