@@ -44,10 +44,10 @@ MAX_CONTEXTS = 5
 Measured: more of them reach no more traced code, and take longer.
 """
 
-MAX_TRACED_CONTEXTS = 48
+MAX_TRACED_CONTEXTS = 40
 """The same inside traces. Counted apart: what the host calls often must not hide what a trace calls."""
 
-MANY_CONTEXTS = 3
+MANY_CONTEXTS = 2
 """A function that is handed functions stands for as many as it is handed: it may have so many times more."""
 
 
