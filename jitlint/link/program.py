@@ -12,7 +12,18 @@ from jitlint.catalogue.transforms import load_transforms
 from jitlint.infer.events import AnyEvent, ApiMisuse, Place, TracedFunction, TracedParameter
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import STR, Scope
-from jitlint.link import captures_judge, compilation, donation, imports, likely, roots, rows, status, timing
+from jitlint.link import (
+    captures_judge,
+    compilation,
+    donation,
+    imports,
+    key_defaults,
+    likely,
+    roots,
+    rows,
+    status,
+    timing,
+)
 from jitlint.link import modules as module_runner
 from jitlint.link.machine import Machine
 from jitlint.syntax import ir
@@ -79,6 +90,7 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
         roots.run_sites,
         compilation.finish,
         rows.finish,
+        key_defaults.check,
         captures_judge.judge,
         _removed,
         donation.check,

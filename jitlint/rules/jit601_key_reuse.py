@@ -80,6 +80,11 @@ def check(event: KeyReuse) -> Report | None:
             "this call hands the same PRNG key to every run of the function, so all of them draw the same numbers",
             "split the key into one key per run, and map over the keys",
         )
+    if event.how == "default":
+        return Report(
+            "every object that is made without a key shares this one, so all of them draw the same random numbers",
+            "take the default away, so that whoever makes an object has to give it a key",
+        )
     if event.how == "split":
         return Report(
             f"{what} a PRNG key again that was split before, so its numbers depend on those of the children",
