@@ -121,7 +121,7 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Tas
                 f"the run ended before, at line {where[1]} of {os.path.basename(where[0])}: {problem}",
             )
     open_flags = [flag for flag, result in zip(flags, results) if _may_need_more(flag, result)]
-    if open_flags and call.target not in ("", "__main__"):
+    if open_flags and call.target not in ("", "__main__") and not call.target.startswith("::"):
         several = Runs(runner(loader, call, _CALLS), loader.is_project, watch, lambda: loader.leaked)
         again = {flag.number: judge(flag, several) for flag in open_flags}
         results = [
@@ -200,6 +200,8 @@ def _words(call: Call, task: Task) -> str:
     name = os.path.basename(task.entry)
     if call.target == "__main__":
         return f"python {name}"
+    if call.target.startswith("::"):
+        return f"pytest {name}{call.target}"
     return f"{call.target}() of {name}" if call.target else f"import of {name}"
 
 

@@ -73,8 +73,10 @@ def read_module(source: str) -> Module | None:
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             module.uses[node.name] = _names(node)
-            if _is_driver(node, 0):
-                module.drivers.append(node.name)
+            target = _target(node, 0)
+            if target:
+                module.drivers.append(target)
+                module.uses[target] = module.uses[node.name]
         elif isinstance(node, ast.ClassDef):
             module.uses[node.name] = _names(node)
             for target in _test_methods(node):
@@ -178,11 +180,25 @@ def _is_driver(node: ast.FunctionDef | ast.AsyncFunctionDef, given: int) -> bool
     return needed <= given
 
 
+def _target(node: ast.FunctionDef | ast.AsyncFunctionDef, given: int, owner: str = "") -> str:
+    """What a function is driven as: by itself, by pytest, or "" for not at all."""
+    if _is_driver(node, given):
+        return f"{owner}.{node.name}" if owner else node.name
+    if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
+        return f"::{owner}::{node.name}" if owner else f"::{node.name}"
+    return ""
+
+
 def _test_methods(node: ast.ClassDef) -> list[str]:
-    if not (node.name.startswith("Test") or node.name.endswith("Test")):
+    if not re.match(r"Test|.*Tests?$", node.name):
         return []
     methods = [method for method in node.body if isinstance(method, ast.FunctionDef)]
-    return [f"{node.name}.{m.name}" for m in methods if m.name.startswith("test") and _is_driver(m, 1)]
+    return [_target(m, 1, node.name) for m in methods if m.name.startswith("test")]
+
+
+def name_of(target: str) -> str:
+    """The function or class at the top level that a target belongs to."""
+    return target.removeprefix("::").replace("::", ".").partition(".")[0]
 
 
 def _is_loose(node: ast.stmt) -> bool:

@@ -41,7 +41,7 @@ class Loader:
     """
 
     def __init__(self, task: Task) -> None:
-        self._task = task
+        self.task = task
         self._code: CodeType | None = None
         self.used: set[str] = set()
         self.loads = 0
@@ -54,20 +54,26 @@ class Loader:
 
     def is_project(self, filename: str) -> bool:
         """Whether a code object's file name is one of the project's files; what observes it never is."""
-        inside = filename.startswith(self._task.root + os.sep) and not filename.startswith(_OWN)
+        inside = filename.startswith(self.task.root + os.sep) and not filename.startswith(_OWN)
         return inside and "site-packages" not in filename and not filename.endswith(">")
 
     @contextlib.contextmanager
     def loaded(self, name: str = "") -> Iterator[ModuleType]:
         """The module while the block runs; ``name`` replaces its own (``__main__``). Raises what importing it raises."""
+        with self.forgetting():
+            module = self._load(name)
+            self.loads += 1
+            yield module
+
+    @contextlib.contextmanager
+    def forgetting(self) -> Iterator[None]:
+        """Modules of the project that are imported inside the block are forgotten after it."""
         before = set(sys.modules)
         hidden = sys.modules.get("__main__")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                module = self._load(name)
-                self.loads += 1
-                yield module
+                yield
             finally:
                 if hidden is not None:
                     sys.modules["__main__"] = hidden
@@ -80,7 +86,7 @@ class Loader:
     def only(self, lines: Collection[int], callers: bool, show: bool) -> Iterator[None]:
         """Inside the block, loading runs only the statements that the ones at ``lines`` need, with ``callers`` also
         those that use what these define, and goes on past what fails. ``show``: keep what expressions come to."""
-        with tokenize.open(self._task.entry) as stream:
+        with tokenize.open(self.task.entry) as stream:
             tree = ast.parse(stream.read())
         self._parts = [
             (first_line(node), self._compiled(node, show and isinstance(node, ast.Expr)))
@@ -94,7 +100,7 @@ class Loader:
     def _compiled(self, node: ast.stmt, show: bool) -> CodeType:
         tree = ast.Expression(node.value) if show and isinstance(node, ast.Expr) else ast.Module([node], [])
         mode = "eval" if isinstance(tree, ast.Expression) else "exec"
-        code: CodeType = compile(tree, self._task.entry, mode, _ANNOTATIONS, dont_inherit=True)
+        code: CodeType = compile(tree, self.task.entry, mode, _ANNOTATIONS, dont_inherit=True)
         return code
 
     def _run_parts(self, module: ModuleType) -> None:
@@ -109,7 +115,7 @@ class Loader:
                     self.shown[f"line {line}"] = value
 
     def _load(self, name: str) -> ModuleType:
-        task = self._task
+        task = self.task
         package = task.module.rpartition(".")[0]
         if package and not name:
             if self._parts is None:
@@ -134,7 +140,7 @@ class Loader:
 
     def _is_own(self, module: ModuleType) -> bool:
         places = [getattr(module, "__file__", None) or "", *_package_path(module)]
-        own = any(isinstance(place, str) and place.startswith(self._task.root + os.sep) for place in places)
+        own = any(isinstance(place, str) and place.startswith(self.task.root + os.sep) for place in places)
         if own and isinstance(places[0], str) and self.is_project(places[0]):
             self.used.add(places[0])
         return own and not any("site-packages" in str(place) for place in places)
@@ -150,6 +156,12 @@ def _package_path(module: ModuleType) -> list[str]:
 def runner(loader: Loader, call: Call, repeat: int) -> Callable[[], Any]:
     """Loads the module and makes the call, ``repeat`` times in the same module."""
 
+    def test() -> Any:
+        from jitlint.confirm.testing import run_test
+
+        with loader.forgetting():
+            return run_test(loader, loader.task.entry, call.target, loader.task.root)
+
     def run() -> Any:
         with loader.loaded("__main__" if call.target == "__main__" else "") as module:
             if call.target in ("", "__main__"):
@@ -160,7 +172,7 @@ def runner(loader: Loader, call: Call, repeat: int) -> Callable[[], Any]:
             loader.leaked = tracers_in(module)
             return values[0] if repeat == 1 else values
 
-    return run
+    return test if call.target.startswith("::") else run
 
 
 def tracers_in(module: ModuleType) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 
 from jitlint.base.diagnostic import Finding
-from jitlint.confirm.drivers import Function, names_in, owner_of_decorator, reads_in
+from jitlint.confirm.drivers import Function, Module, names_in, owner_of_decorator, reads_in
 from jitlint.confirm.protocol import Call, Flag, Task
 from jitlint.confirm.reach import Reach, Sources
 from jitlint.confirm.statements import guarded_by, statement_around
@@ -83,11 +83,11 @@ class Planner:
         tasks = []
         for path in dict.fromkeys([*calls, *everything]):
             wanted, module = calls.get(path, {}), self._sources.module(path)
-            order = module.drivers if module else []
+            order = list(dict.fromkeys(["", *module.drivers])) if module else []
             listed = [
                 Call(target, wanted.get(target, []))
                 for target in order
-                if target in wanted or known is not None
+                if target in wanted or (module and known is not None and target in module.drivers)
             ]
             if listed:
                 tasks.append(self.task(path, listed, flags, known is not None))
@@ -99,7 +99,7 @@ class Planner:
         tasks = []
         for number, (finding, flag) in findings.items():
             module = self._sources.module(flag.path)
-            if module is not None and ("" in module.drivers or "__main__" in module.drivers):
+            if module is not None and self._runs_by_itself(module, flag):
                 lines = sorted({flag.line, *flag.steps})
                 tasks.append(self.task(flag.path, [Call("", [number], part=lines)], flags))
             if number not in unloaded:
@@ -111,6 +111,10 @@ class Planner:
                 if calls:
                     tasks.append(self.task(path, calls, flags))
         return tasks
+
+    def _runs_by_itself(self, module: Module, flag: Flag) -> bool:
+        """Whether importing the module, or starting it as a script, may run the line."""
+        return "" in module.drivers or "__main__" in module.drivers or not module.around(flag.line)
 
     def search(self, findings: Findings, unloaded: Collection[int]) -> list[Task]:
         """Functions to find arguments for: what the transform on the path of each finding is applied to.

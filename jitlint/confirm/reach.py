@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from jitlint.base.diagnostic import Finding
-from jitlint.confirm.drivers import Module, reached, read_module
+from jitlint.confirm.drivers import Module, name_of, reached, read_module
 from jitlint.confirm.protocol import Flag
 from jitlint.driver.project import Layout, is_test
 
@@ -59,9 +59,14 @@ class Reach:
         found: dict[str, list[str]] = {}
         for path, module in modules.items():
             at_import = not _names_at(module, flag.line) and path == flag.path
-            chosen = [d for d in module.drivers if d in names or names & reached(d, module, tables)]
+            inside = {
+                function.qualname for at, line in places if at == path for function in module.around(line)
+            }
+            chosen = [d for d in module.drivers if name_of(d) in names or names & reached(d, module, tables)]
+            # A test method that the line stands in runs it, and its neighbours do not.
+            chosen = [d for d in chosen if d.removeprefix("::").replace("::", ".") in inside] or chosen
             if at_import:  # importing runs the line, whatever else is called
-                chosen = [""] if "" in module.drivers else chosen or module.drivers[:1]
+                chosen = [""]
             if chosen:
                 found[path] = chosen[:_NEAR]
         left = _FAR

@@ -296,7 +296,9 @@ def repeated_draws(seen: Observation) -> list[tuple[Draw, Draw]]:
 
 
 def _repeats_draw(outcome: RepeatsDraw, statement: Statement, runs: Runs) -> str | None:
-    for earlier, later in repeated_draws(runs.eager):
+    # Keys that are traced have no data: those are seen without jit only.
+    pairs = (pair for jit in (True, False) for pair in repeated_draws(runs.jitted if jit else runs.eager))
+    for earlier, later in pairs:
         if statement.on(later.stack):
             where = "the same line" if earlier.stack[0] == later.stack[0] else f"line {earlier.stack[0][1]}"
             return f"`{later.name}` consumed a key that `{earlier.name}` had consumed at {where}"

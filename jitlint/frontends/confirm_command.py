@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jitlint.base.config import ConfigError, parse_confidence
+from jitlint.base.config import ConfigError, parse_confidence, parse_severity
 from jitlint.frontends import console
 from jitlint.frontends.console import FAILED, FINDINGS, OK
 
@@ -33,6 +33,9 @@ _MEGABYTE = 1 << 20
 @click.option("--ignore", multiple=True, metavar="CODES", help="Do not confirm these rules.")
 @click.option(
     "--min-confidence", metavar="LEVEL", help="How sure at least: possible, likely (the default) or certain."
+)
+@click.option(
+    "--severity", metavar="LEVEL", help="How severe at least: error, warning (the default) or info."
 )
 @click.option("--output-format", type=click.Choice(["table", "json", "html"]), default="table")
 @click.option(
@@ -67,6 +70,7 @@ def confirm(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     min_confidence: str | None,
+    severity: str | None,
     output_format: str,
     html: str,
     confirmed_only: bool,
@@ -106,6 +110,8 @@ def confirm(
         settings = replace(settings, ignore=console.selectors(ignore, "--ignore"))
     if min_confidence is not None:
         settings = replace(settings, min_confidence=parse_confidence(min_confidence, "--min-confidence"))
+    if severity is not None:
+        settings = replace(settings, severity=parse_severity(severity, "--severity"))
     options = Options(
         jobs=jobs or available_cpus(),
         seconds=timeout,

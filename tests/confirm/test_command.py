@@ -198,6 +198,58 @@ def test_confirmed_only_leaves_out_the_rest(project: Path) -> None:
     assert done.stdout.startswith("could-not-import  broken.py:9  JIT101")
 
 
+TESTED = {
+    "conftest.py": """
+        import pytest
+
+
+        @pytest.fixture
+        def limit():
+            return 0.5
+        """,
+    "test_layers.py": """
+        import jax
+        import pytest
+
+
+        @pytest.mark.parametrize("scale", [1.0, 2.0])
+        def test_scaled(scale, limit):
+            jax.jit(lambda x: x if x > scale * limit else -x)(1.0)
+
+
+        class TestKeys:
+            def test_twice(self, limit):
+                key = jax.random.key(0)
+                a = jax.random.normal(key)
+                assert a < jax.random.uniform(key) + limit * 9
+
+            def test_other(self):
+                raise AssertionError("nobody asked for this one")
+        """,
+}
+
+
+def test_tests_with_arguments_are_run(tmp_path: Path) -> None:
+    write(tmp_path, TESTED)
+    found = confirmed(tmp_path, "--no-cache", "test_layers.py")
+    assert [(item["line"], item["verdict"], item["inputs"]) for item in found] == [
+        (8, "confirmed", "pytest test_layers.py::test_scaled"),
+        (15, "confirmed", "pytest test_layers.py::TestKeys::test_twice"),
+    ]
+
+
+def test_what_importing_runs_is_imported(tmp_path: Path) -> None:
+    write(tmp_path, {"m.py": "import jax.numpy\nfrom jax.experimental.optimizers import adam\n"})
+    (item,) = confirmed(tmp_path, "--no-cache", "--severity", "error", "m.py")
+    assert (item["code"], item["verdict"]) == ("JIT511", "confirmed")
+    assert item["inputs"].startswith(("import of m.py", "a part of m.py"))
+
+
+def test_severity_is_heeded(project: Path) -> None:
+    done = run(project, "--severity", "error", "script.py")
+    assert (done.returncode, done.stdout) == (0, "0 findings: nothing to confirm.\n")
+
+
 def test_missed_errors_are_listed(tmp_path: Path) -> None:
     write(tmp_path, {"m.py": """
         import jax

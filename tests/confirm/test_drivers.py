@@ -28,7 +28,15 @@ def test_functions_without_required_arguments_are_drivers() -> None:
         if __name__ == "__main__":
             main()
     """)
-    assert module.drivers == ["case_one", "test_two", "main", "TestThings.test_three", "__main__"]
+    assert module.drivers == [
+        "case_one",
+        "test_two",
+        "::test_with_fixture",
+        "main",
+        "TestThings.test_three",
+        "::TestThings::test_four",
+        "__main__",
+    ]
 
 
 def test_calls_at_module_level_run_at_import() -> None:
