@@ -37,7 +37,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link import calls, classes, guesses, imports, keys, leaks
 from jitlint.link.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
-from jitlint.link.kinds import is_plain_enum, mro
+from jitlint.link.kinds import find_method, is_plain_enum, mro
 from jitlint.link.machine import Args, Frame, Machine
 
 TREE_METHODS = frozenset(
@@ -221,7 +221,7 @@ def bind_descriptor(m: Machine, f: Frame, at: int, found: Value, recv: Value) ->
             known = type(recv) in (Inst, Tup) and receiver.cls is not None
             return Bound(found.func, Class(receiver.cls) if known else recv)
     if type(found) is Inst and any("__get__" in cls.namespace for cls in mro(found.cls)):
-        return UNKNOWN
+        return _described(m, f, at, found, recv)
     if type(found) is Union:
         out: Value | None = None
         for alt in alternatives(found):
@@ -229,6 +229,14 @@ def bind_descriptor(m: Machine, f: Frame, at: int, found: Value, recv: Value) ->
             out = one if out is None else join(out, one)
         return out if out is not None else UNKNOWN
     return found
+
+
+def _described(m: Machine, f: Frame, at: int, descriptor: Inst, recv: Value) -> Value:
+    """What a descriptor of the project gives: it may compute something, and keep it."""
+    getter = find_method(descriptor, "__get__")
+    if type(getter) is not Func or type(recv) is not Inst:
+        return UNKNOWN
+    return calls.call(m, f, at, getter, Args([descriptor, recv, Class(recv.cls)]))
 
 
 def _tuple(m: Machine, f: Frame, at: int, obj: Tup, name: str) -> Value:
