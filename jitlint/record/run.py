@@ -6,11 +6,14 @@ starts the recorder in every Python process that the command makes.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from jitlint.base.config import ConfigError
 from jitlint.record.store import Store, digest, merged, read_parts
@@ -50,8 +53,29 @@ def _run(command: Sequence[str], environment: dict[str, str]) -> int:
         process = subprocess.Popen(command, env=environment)
     except OSError as error:
         raise ConfigError(f"{command[0]}: cannot be run: {error.strerror or error}") from None
-    while True:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:  # the command got it too, and decides what it means
-            continue
+    with _passing_on(process):
+        while True:
+            try:
+                code = process.wait()
+                return code if code >= 0 else 128 - code  # ended by a signal: as shells say it
+            except KeyboardInterrupt:  # the command got it too, and decides what it means
+                continue
+
+
+@contextlib.contextmanager
+def _passing_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Who ends us means the command; what it was seen to do until then is kept."""
+
+    def pass_on(number: int, frame: object) -> None:
+        process.send_signal(number)
+
+    wanted = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before: list[tuple[int, Any]] = []
+    try:
+        for number in wanted:
+            with contextlib.suppress(ValueError):  # not the main thread
+                before.append((number, signal.signal(number, pass_on)))
+        yield
+    finally:
+        for number, old in before:
+            signal.signal(number, old)

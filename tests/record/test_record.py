@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -259,3 +260,37 @@ def test_the_users_own_start_up_module_still_runs(project: Write) -> None:
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-2:] == ["mine", "a"]
     assert json.loads((root / NAME).read_text(encoding="utf-8"))["functions"] == []
+
+
+ENDLESS = """\
+import time
+
+import jax
+
+
+@jax.jit
+def step(x):
+    return x + 1
+
+
+step(1.0)
+time.sleep(2.2)
+jax.jit(lambda x: step(x + 1))(1.0)
+print("going", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals end processes on POSIX systems")
+def test_a_run_that_is_ended_from_outside_keeps_what_it_saw(project: Write) -> None:
+    pytest.importorskip("jax", reason="recording needs JAX")
+    root = project({"a.py": ENDLESS})
+    command = [sys.executable, "-m", "jitlint", "record", "--", sys.executable, "a.py"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"going\n"
+        running.terminate()
+        code = running.wait(timeout=30)
+    assert code == 128 + signal.SIGTERM
+    assert _function(read_store(str(root / NAME)), "step").staged
