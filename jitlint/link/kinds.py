@@ -91,8 +91,10 @@ def is_plain_enum(cls: ClassInfo) -> bool:
     return bool(bases) and all(type(b) is Ext and b.dotted in ("enum.Enum", "enum.Flag") for b in bases)
 
 
-def find_method(value: Inst, name: str) -> Value | None:
-    """A method of the instance's class, found through its project bases."""
+def find_method(value: Inst | Tup, name: str) -> Value | None:
+    """A method of the class of an instance or a named tuple, found through its project bases."""
+    if value.cls is None:
+        return None
     for cls in mro(value.cls):
         found = cls.namespace.get(name)
         if found is not None:

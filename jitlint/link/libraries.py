@@ -59,8 +59,7 @@ def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
 def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     handler = _HANDLERS[dotted]
     if handler is not None:
-        if f.world.level and type(args.kw.get("is_leaf")) is Func:
-            guesses.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]))
+        _ask_leaves(m, f, at, args)
         if dotted.startswith("jax."):
             _check_static(m, f, at, dotted, args)
         return handler(m, f, at, args)
@@ -71,8 +70,7 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     spec = tables.calls.get(dotted)
     if spec is not None:
         if spec.params[0] in args.kw or args.pos:
-            if f.world.level and type(args.kw.get("is_leaf")) is Func:
-                guesses.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]))
+            _ask_leaves(m, f, at, args)
             return higher.run(m, f, at, spec, args)
         return UNKNOWN
     kind = tables.decorators.get(dotted)
@@ -83,6 +81,7 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         return hand_over(m, f, handed, args)
     fn = m.catalogue.function(dotted)
     if fn is not None:
+        _ask_leaves(m, f, at, args)
         out = arrays.call_api(m, f, at, fn, args)
         if dotted.startswith(keys.RANDOM):
             return keys.random_call(m, f, at, dotted, args, out)
@@ -98,6 +97,12 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         key_libraries.constructed(m, f, at, dotted, args)
         return ExtInst(dotted)
     return _unknown(m, f, at, dotted, args)
+
+
+def _ask_leaves(m: Machine, f: Frame, at: int, args: Args) -> None:
+    """Functions over pytrees ask the one given as ``is_leaf`` about every node."""
+    if f.world.level and args.kw and type(args.kw.get("is_leaf")) is Func:
+        guesses.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]))
 
 
 def _check_static(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> None:

@@ -78,7 +78,7 @@ def binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) ->
         return text_methods.percent(m, f, at, left, right)
     if tl is Union or tr is Union:
         return _each(left, right, lambda a, b: UNKNOWN if _refused(a, b) else binary(m, f, at, op, a, b))
-    if tl is Inst or tr is Inst:
+    if tl is Inst or tr is Inst or _has_operator(op, left) or _has_operator(op, right):
         return _overloaded(m, f, at, op, left, right)
     if tl in (Arr, Tree) or tr in (Arr, Tree):
         return _array_binary(m, f, at, op, left, right)
@@ -242,9 +242,17 @@ def _join_elements(left: Any, right: Any) -> Value | None:
     return out
 
 
+def _has_operator(op: str, value: Any) -> bool:
+    """Whether a named tuple's class defines the operator itself."""
+    if type(value) is not Tup or value.cls is None or op not in DUNDER:
+        return False
+    name = DUNDER[op]
+    return find_method(value, f"__{name}__") is not None or find_method(value, f"__r{name}__") is not None
+
+
 def _overloaded(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
     for recv, prefix, other in ((left, "__", right), (right, "__r", left)):
-        if type(recv) is Inst and op in DUNDER:
+        if (type(recv) is Inst or (type(recv) is Tup and recv.cls is not None)) and op in DUNDER:
             method = find_method(recv, f"{prefix}{DUNDER[op]}__")
             if method is not None:
                 return calls.call(m, f, at, method, Args([recv, other]))
@@ -263,7 +271,7 @@ def unary(m: Machine, f: Frame, at: int, op: str, value: Value) -> Value:
         return Py("int" if a.kind == "bool" else a.kind) if a.kind in NUMBER_KINDS else UNKNOWN
     if t is Arr or t is Tree:
         return _combine(f, value, value, _dtype_of(value), _rank_of(value))
-    if t is Inst:
+    if t is Inst or (t is Tup and a.cls is not None):
         method = find_method(a, {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[op])
         return calls.call(m, f, at, method, Args([value])) if method is not None else UNKNOWN
     return UNKNOWN
@@ -282,7 +290,7 @@ def compare(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -
         return _compare_python(op, left, right)
     if tl is Union or tr is Union:
         return _undecided_with_tracer(_each(left, right, lambda a, b: compare(m, f, at, op, a, b)))
-    if tl is Inst or tr is Inst:
+    if tl is Inst or tr is Inst or _has_operator(op, left) or _has_operator(op, right):
         return _compare_instances(m, f, at, op, left, right)
     if tl in (Arr, Tree) or tr in (Arr, Tree):
         return _compare_arrays(m, f, at, op, left, right)

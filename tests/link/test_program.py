@@ -475,3 +475,16 @@ def test_transforms_that_the_project_defines_and_the_catalogue_describes() -> No
     use = "import equinox as eqx\n\n@eqx.filter_jit\ndef f(x):\n    return bool(x + 1)\n\nf(1.0)\n"
     found = run_all(equinox=LIBRARY, test_use=use)
     assert {(f.module, f.qualname) for f in found.traced} == {("test_use", "f"), ("equinox", "_joined")}
+
+
+def test_functions_that_decide_what_a_leaf_is() -> None:
+    found = run(
+        """
+        @jit
+        def f(x):
+            def whole(node):
+                return node is None
+            return jax.tree_util.tree_leaves_with_path((x, x), is_leaf=whole)
+        """
+    )
+    assert "f.<locals>.whole" in {function.qualname for function in found.traced}
