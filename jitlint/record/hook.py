@@ -48,7 +48,7 @@ class Function:
         self.staged = 0
         self.roots: dict[str, int] = {}
         self.modes: dict[str, int] = {}
-        self.kinds: dict[str, set[str]] = {}
+        self.kinds: dict[str, set[str]] = {}  # of staged entries, while there are any
         self.calls: dict[str, int] = {}
         self.signatures: dict[str, int] = {}
         self.traces = 0
@@ -284,17 +284,22 @@ class Recorder:
             return
         first = not fn.entries
         fn.entries += 1
+        if staged and not fn.staged:
+            fn.kinds, fn.calls = {}, {}
         fn.staged += staged
+        counts = staged or not fn.staged
         for mode in modes:
             fn.modes[mode] = fn.modes.get(mode, 0) + 1
         values = frame.f_locals
         letters, shown = "", []
         for name in fn.parameters:
             kind, text = self._describe(values.get(name))
-            fn.kinds.setdefault(name, set()).add(kind)
+            if counts:
+                fn.kinds.setdefault(name, set()).add(kind)
             letters += {"traced": "T", "mixed": "M"}.get(kind, "-")
             shown.append(f"{name}={text}")
-        fn.calls[letters] = fn.calls.get(letters, 0) + 1
+        if counts:
+            fn.calls[letters] = fn.calls.get(letters, 0) + 1
         if self._is_root(frame):
             fn.roots[modes[0]] = fn.roots.get(modes[0], 0) + 1
             self._last_root[fn.code.co_name] = fn

@@ -31,7 +31,8 @@ class RecordedFunction(msgspec.Struct):
 
     file: relative to the project's root. line: as `co_firstlineno`. staged: entries under a staged trace, of
     ``entries`` under any. modes: what traced it. root_of: entries in which JAX itself called it. parameters: traced,
-    static or mixed, over all entries. calls: entries by traced set, a letter per parameter (T traced, M mixed, - static).
+    static or mixed, over all staged entries (or the others, if none was). calls: these entries by traced set, a letter
+    per parameter (T traced, M mixed, - static).
     signatures: traced shapes and static values of root entries. captured: bytes of arrays that the code names.
     lines: lines that ran under a staged trace. errors: exceptions that ended its trace.
     """
@@ -152,6 +153,9 @@ def read_parts(folder: str) -> list[Store]:
 
 
 def _add(known: RecordedFunction, other: RecordedFunction) -> None:
+    if other.staged and not known.staged:
+        known.parameters, known.calls = {}, {}
+    counts = bool(other.staged or not known.staged)
     known.staged += other.staged
     known.entries += other.entries
     known.eager += other.eager
@@ -162,12 +166,12 @@ def _add(known: RecordedFunction, other: RecordedFunction) -> None:
     for ours, theirs in (
         (known.modes, other.modes),
         (known.root_of, other.root_of),
-        (known.calls, other.calls),
+        (known.calls, other.calls if counts else {}),
         (known.signatures, other.signatures),
     ):
         for name, count in theirs.items():
             ours[name] = ours.get(name, 0) + count
-    for name, kind in other.parameters.items():
+    for name, kind in (other.parameters if counts else {}).items():
         known.parameters[name] = kind if known.parameters.get(name, kind) == kind else "mixed"
     known.captured.update(other.captured)
     known.reasons = [*known.reasons, *other.reasons][:8]

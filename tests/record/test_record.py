@@ -9,10 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from jitlint.frontends.cli import main
-from jitlint.record.store import NAME, RecordedFunction, Store, read_store
+from jitlint.record.store import NAME, RecordedFunction, Store, merged, read_store
 from tests.conftest import Write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -117,6 +118,7 @@ if __name__ == "__main__":
     jax.lax.scan(model.body, 0.0, jnp.arange(3.0))
     jax.grad(model.fine)(1.0)
     jax.jit(model.fine)(1.0)
+    jax.grad(lambda y: model.helper(1.0, y))(1.0)
     model.eager(1.0)
     process = multiprocessing.get_context("fork" if "fork" in sys.argv else "spawn").Process(target=child, args=(7,))
     process.start()
@@ -183,6 +185,8 @@ def test_what_was_traced(recorded: Recorded) -> None:
     assert step.captured == {"TABLE": 4000}
     helper = _function(store, "helper")
     assert helper.parameters == {"x": "traced", "scale": "static"}
+    assert helper.calls.keys() == {"T-"}
+    assert helper.entries > helper.staged
     assert not helper.root_of
     call = _function(store, "__call__")
     assert call.parameters["params"] == "traced"
@@ -215,6 +219,26 @@ def test_iterators_make_jax_warn_of_nothing(recorded: Recorded) -> None:
     generator = _function(recorded[2], "<genexpr>")
     assert generator.parameters == {".0": "static"}
     assert "Warning" not in recorded[1].stderr
+
+
+def test_staged_entries_say_what_is_traced() -> None:
+    def seen(parameters: dict[str, str], staged: int) -> Store:
+        calls = {"".join("T" if kind == "traced" else "-" for kind in parameters.values()): 1}
+        return Store(
+            functions=[
+                RecordedFunction("a.py", 1, "f", staged, 1, parameters=parameters, calls=calls, eager=1)
+            ]
+        )
+
+    loose = seen({"x": "static", "y": "traced"}, 0)
+    staged = seen({"x": "traced", "y": "static"}, 1)
+    for order in ([0, 1, 0], [1, 0, 0], [0, 0, 1]):
+        (function,) = merged(
+            msgspec.convert(msgspec.to_builtins([loose, staged][i]), Store) for i in order
+        ).functions
+        assert function.parameters == {"x": "traced", "y": "static"}
+        assert function.calls == {"T-": 1}
+        assert (function.staged, function.entries) == (1, 3)
 
 
 def test_class_bodies_are_no_functions(recorded: Recorded) -> None:
