@@ -81,7 +81,8 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         return hand_over(m, f, handed, args)
     fn = m.catalogue.function(dotted)
     if fn is not None:
-        _ask_leaves(m, f, at, args)
+        if args.kw:
+            _ask_leaves(m, f, at, args)
         out = arrays.call_api(m, f, at, fn, args)
         if dotted.startswith(keys.RANDOM):
             return keys.random_call(m, f, at, dotted, args, out)

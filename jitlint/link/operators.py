@@ -78,7 +78,7 @@ def binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) ->
         return text_methods.percent(m, f, at, left, right)
     if tl is Union or tr is Union:
         return _each(left, right, lambda a, b: UNKNOWN if _refused(a, b) else binary(m, f, at, op, a, b))
-    if tl is Inst or tr is Inst or _has_operator(op, left) or _has_operator(op, right):
+    if tl is Inst or tr is Inst or ((tl is Tup or tr is Tup) and _has_operator(op, left, right)):
         return _overloaded(m, f, at, op, left, right)
     if tl in (Arr, Tree) or tr in (Arr, Tree):
         return _array_binary(m, f, at, op, left, right)
@@ -242,12 +242,14 @@ def _join_elements(left: Any, right: Any) -> Value | None:
     return out
 
 
-def _has_operator(op: str, value: Any) -> bool:
-    """Whether a named tuple's class defines the operator itself."""
-    if type(value) is not Tup or value.cls is None or op not in DUNDER:
-        return False
-    name = DUNDER[op]
-    return find_method(value, f"__{name}__") is not None or find_method(value, f"__r{name}__") is not None
+def _has_operator(op: str, left: Any, right: Any) -> bool:
+    """Whether the class of a named tuple among the operands defines the operator itself."""
+    name = DUNDER.get(op)
+    return name is not None and any(
+        find_method(value, f"__{prefix}{name}__") is not None
+        for value, prefix in ((left, ""), (right, "r"), (right, ""))
+        if type(value) is Tup and value.cls is not None
+    )
 
 
 def _overloaded(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
@@ -290,7 +292,7 @@ def compare(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -
         return _compare_python(op, left, right)
     if tl is Union or tr is Union:
         return _undecided_with_tracer(_each(left, right, lambda a, b: compare(m, f, at, op, a, b)))
-    if tl is Inst or tr is Inst or _has_operator(op, left) or _has_operator(op, right):
+    if tl is Inst or tr is Inst or ((tl is Tup or tr is Tup) and _has_operator(op, left, right)):
         return _compare_instances(m, f, at, op, left, right)
     if tl in (Arr, Tree) or tr in (Arr, Tree):
         return _compare_arrays(m, f, at, op, left, right)
