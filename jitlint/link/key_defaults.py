@@ -13,7 +13,7 @@ from typing import Any, Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import KeyReuse, Step
 from jitlint.infer.program import ClassInfo, FuncInfo
-from jitlint.infer.values import Arr, Class, Ext
+from jitlint.infer.values import UNKNOWN, Arr, Class, Ext
 from jitlint.link import key_parameters, keys
 from jitlint.link.ir_walk import nodes
 from jitlint.link.kinds import mro
@@ -94,7 +94,13 @@ def _look(m: Machine, fn: FuncInfo, found: list[_Default]) -> None:
 def _call(m: Machine, fn: FuncInfo, node: ir.Call, default: _Default) -> None:
     name = node.func.name if type(node.func) is ir.Attr else getattr(node.func, "id", "")
     if name in CHANGERS:
-        default.replaced |= name == "tree_at" or any(a.name == default.name or a.star for a in node.args)
+        changes = any(
+            a.name == default.name or a.star == 2 or _names(fn, a.value, default) for a in node.args
+        )
+        changed = node.func.obj if type(node.func) is ir.Attr else None
+        if changed is None or type(key_parameters.resolve(m, fn, changed)) is Ext:
+            changed = node.args[0].value if node.args else None  # `dataclasses.replace(state, key=key)`
+        default.replaced |= changes and _may_be(_class_of(m, fn, changed), default.info)
         return
     if name == default.info.name and default.made is None:
         callee = key_parameters.resolve(m, fn, node.func)
@@ -112,6 +118,31 @@ def _call(m: Machine, fn: FuncInfo, node: ir.Call, default: _Default) -> None:
         if type(callee) is Ext and callee.dotted.startswith(keys.RANDOM) and (exact or default.used is None):
             default.exact = exact
             default.used = Step(fn.module.name, node.at, f"its `{default.name}` is used here")
+
+
+def _names(fn: FuncInfo, node: Any, default: _Default) -> bool:
+    """Whether a function written on the spot reads the field: ``tree_at(lambda s: s.key, state, key)``."""
+    if type(node) is not ir.Lambda:
+        return False
+    body = fn.module.functions[node.function].body
+    return any(type(part) is ir.Attr and part.name == default.name for part in children.below(body))
+
+
+def _class_of(m: Machine, fn: FuncInfo, node: Any) -> ClassInfo | None:
+    """The class of an object that is made on the spot, or of a parameter that declares it; None when it is not known."""
+    if type(node) is ir.Call:
+        made = key_parameters.resolve(m, fn, node.func)
+    elif type(node) is ir.Name:
+        declared = next((p.annotation for p in fn.node.params if p.name == node.id), None)
+        around = fn.module.scope.vars.get(fn.qualname.partition(".")[0], UNKNOWN)
+        made = around if node.id == "self" else key_parameters.resolve(m, fn, declared)
+    else:
+        return None
+    return made.info if type(made) is Class else None
+
+
+def _may_be(known: ClassInfo | None, info: ClassInfo) -> bool:
+    return known is None or info in mro(known) or known in mro(info)
 
 
 def _stores(fn: FuncInfo, target: Any, default: _Default) -> bool:
@@ -133,9 +164,7 @@ def _holds(m: Machine, fn: FuncInfo, node: Any, default: _Default) -> bool:
     owner, cls = node.obj.id.lower(), default.info.name.lower()
     if owner == "self":
         return _inside(fn, default)
-    declared = next((p.annotation for p in fn.node.params if p.name == node.obj.id), None)
-    if declared is not None:
-        known = key_parameters.resolve(m, fn, declared)
-        if type(known) is Class:
-            return known.info is default.info or default.info in mro(known.info)
+    known = _class_of(m, fn, node.obj)
+    if known is not None:
+        return default.info in mro(known)
     return owner in cls or cls in owner
