@@ -69,6 +69,7 @@ def finding_json(finding: Finding, urls: Mapping[str, str]) -> dict[str, object]
         ],
         "fix": None,
         "url": urls.get(finding.code),
+        "help": finding.help or None,
     }
 
 

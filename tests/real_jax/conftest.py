@@ -4,4 +4,6 @@ import pytest
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "frameworks: needs a library on JAX (the extra `frameworks` has all of them)")
+    config.addinivalue_line(
+        "markers", "frameworks: needs a library on JAX (the extra `frameworks` has all of them)"
+    )

@@ -43,6 +43,7 @@ def test_findings() -> None:
             ],
             "fix": None,
             "url": "https://example.org/JIT106",
+            "help": FINDING.help or None,
         }
     ]
 
