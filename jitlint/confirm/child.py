@@ -158,6 +158,10 @@ def judge(flag: Flag, runs: Runs) -> Result:
         return Result(
             flag.number, "passed", f"the line ran with traced values {_times(tracers)} and nothing was raised"
         )
+    if isinstance(outcome, Raises) and not (outcome.later or flag.eager or tracers) and flag.names:
+        return Result(
+            flag.number, "unshown", f"the line ran {_times(count)}, and none of its values was traced"
+        )
     if isinstance(outcome, RunsOnce) and count > 1 and runs.eager.lines[flag.path, flag.line] == count:
         return Result(flag.number, "unshown", f"the line ran {_times(count)}, as often as without jit")
     if isinstance(outcome, Retraces) and (made := jitted_at(statement, runs)):

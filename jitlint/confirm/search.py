@@ -8,6 +8,7 @@ arguments.
 from __future__ import annotations
 
 import contextlib
+import gc
 import heapq
 import inspect
 import itertools
@@ -277,9 +278,14 @@ def _method(module: ModuleType, owner: str, name: str, call: Call) -> _Target | 
 
 
 def _by_place(module: ModuleType, call: Call) -> Any:
-    """A function without a name of its own: some variable of the module holds it, or what wraps it."""
+    """A function without a name of its own: some variable of the module holds it, or what wraps it, or anything else."""
     for value in vars(module).values():
         code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
         if code is not None and code.co_firstlineno == call.line and code.co_filename == module.__file__:
             return value
+    for value in gc.get_objects():
+        if isinstance(value, FunctionType) and value.__globals__ is vars(module):
+            code = value.__code__
+            if code.co_firstlineno == call.line and code.co_name == call.target.rpartition(".")[2]:
+                return value
     return None

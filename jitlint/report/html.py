@@ -138,7 +138,7 @@ def _file(path: str, found: Sequence[_Numbered], urls: Mapping[str, str], lines:
         at.setdefault(one.row.finding.span.line, []).append(one)
     parts = []
     last = 0
-    for number in _shown_lines(sorted(at), len(source)):
+    for number in _shown_lines(sorted(at), source):
         if number > last + 1:
             parts.append('<tr class="gap"><td>⋯</td><td></td></tr>\n')
         last = number
@@ -153,11 +153,21 @@ def _file(path: str, found: Sequence[_Numbered], urls: Mapping[str, str], lines:
     )
 
 
-def _shown_lines(wanted: Iterable[int], count: int) -> Iterator[int]:
-    last = 0
-    for line in wanted:
-        yield from range(max(last + 1, line - _AROUND), min(count, line + _AROUND) + 1)
-        last = max(last, min(count, line + _AROUND))
+def _shown_lines(wanted: Iterable[int], source: Sequence[str]) -> Iterator[int]:
+    """The wanted lines and some around them, without blank ones at the edges."""
+    lines = set(wanted)
+    near = {
+        number
+        for line in lines
+        for number in range(max(1, line - _AROUND), min(len(source), line + _AROUND) + 1)
+    }
+    blank = {number for number in near - lines if not source[number - 1].strip()}
+    edges = [number for number in blank if number - 1 not in near or number + 1 not in near]
+    while edges:
+        near -= set(edges)
+        blank -= set(edges)
+        edges = [number for number in blank if number - 1 not in near or number + 1 not in near]
+    return iter(sorted(near))
 
 
 def _line(number: int, text: str, rows: Sequence[Row]) -> str:
@@ -193,7 +203,8 @@ def _finding(one: _Numbered, urls: Mapping[str, str], lines: Lines) -> str:
     return (
         f'<tr class="finding {verdict}" id="finding-{one.number}"><td></td><td><div class="card">'
         f'<p><span class="badge {verdict}">{_text(row.verdict)}</span> {_rule(finding, urls)} '
-        f'<span class="name">{_text(finding.name)}</span> {_prose(finding.message)}</p>{why}'
+        f'<span class="name">{_text(finding.name)}</span></p>'
+        f'<p class="message">{_prose(finding.message)}</p>{why}'
         f'<details class="evidence"><summary>What JAX did</summary><p><code>{_text(row.evidence)}</code></p>{inputs}'
         f"</details>{help_text}</div></td></tr>\n"
     )
@@ -224,6 +235,7 @@ code { overflow-wrap: anywhere; } .wide { overflow-x: auto; } table { border-col
 .summary th, .summary td { padding: .2rem .8rem .2rem 0; text-align: left; border-bottom: 1px solid var(--line); }
 .summary .number { text-align: right; } .summary .none { color: var(--soft); }
 .switch { display: inline-block; margin: .75rem 1rem .75rem 0; cursor: pointer; }
+.switch input { margin: 0 .35rem 0 0; vertical-align: middle; }
 .badge { border: 1px solid currentColor; border-radius: .7rem; padding: 0 .5rem; font-size: .85em; white-space: nowrap;
   color: var(--open); } .badge.confirmed, td.confirmed { color: var(--confirmed); font-weight: 600; }
 .badge.refuted, td.refuted { color: var(--refuted); font-weight: 600; }
@@ -232,7 +244,9 @@ code { overflow-wrap: anywhere; } .wide { overflow-x: auto; } table { border-col
   user-select: none; border-right: 1px solid var(--line); }
 mark { color: inherit; background: var(--mark-open); } mark.confirmed { background: var(--mark); }
 mark.refuted { background: var(--mark-refuted); }
-.card { margin: .25rem 0 .5rem; padding: .5rem .75rem; background: var(--card); border-left: 4px solid var(--open); }
+.card { margin: .25rem 0 .5rem; padding: .5rem .75rem; background: var(--card); border-left: 4px solid var(--open);
+  position: sticky; left: .75rem; box-sizing: border-box; max-width: calc(min(70rem, 100vw) - 8rem); }
+.message { font-weight: 600; } .card pre { overflow-x: auto; }
 .finding.confirmed .card { border-color: var(--confirmed); } .finding.refuted .card { border-color: var(--refuted); }
 summary { cursor: pointer; } ol { margin: .25rem 0; }
 body:has(#show-confirmed:not(:checked)) .finding.confirmed, body:has(#show-refuted:not(:checked)) .finding.refuted,
