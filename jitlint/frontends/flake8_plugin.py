@@ -113,6 +113,8 @@ class Plugin:
             context=context,
             respect_noqa=False,
         )
+        if state.settings.baseline:
+            result.findings = _new(result.findings, state.settings.baseline, unsaved)
         for finding in [*result.problems, *result.findings]:
             state.found.setdefault(os.path.realpath(finding.path), []).append(finding)
 
@@ -123,6 +125,16 @@ class Plugin:
             type(self)._look((self._filename,), {path: "".join(self._lines).encode("utf-8", "surrogatepass")})
         for finding in self._state.found.get(os.path.realpath(self._filename), ()):
             yield finding.span.line, finding.span.column - 1, f"{finding.code} {finding.message}", type(self)
+
+
+def _new(findings: list[Finding], baseline: str, unsaved: dict[str, bytes]) -> list[Finding]:
+    """The findings that the baseline does not know."""
+    from jitlint.base.text import display_path
+    from jitlint.driver.baseline import compare
+    from jitlint.frontends.console import Texts
+
+    texts = Texts({display_path(path): data.decode("utf-8", "replace") for path, data in unsaved.items()})
+    return compare(findings, baseline, texts.lines, ()).new
 
 
 def _is_wanted(options: argparse.Namespace) -> bool:

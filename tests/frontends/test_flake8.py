@@ -135,6 +135,16 @@ def test_no_cache_on_request(project: Write) -> None:
     assert (root / ".jitlint_cache").exists()
 
 
+def test_the_baseline_of_the_configuration_holds(project: Write) -> None:
+    root = project({"a.py": BRANCH, "jitlint.toml": 'baseline = "known.json"\n'})
+    assert _run(["jitlint", "check", "--write-baseline", "known.json"], root).returncode == 0
+    assert _flake8(root) == []
+    more = BRANCH + BRANCH.replace("def f", "def g").replace("import jax\n", "")
+    assert _flake8(root, "--stdin-display-name", "a.py", "-", text=more) == ["a.py:13:8: JIT101"]
+    project({"a.py": more})
+    assert _flake8(root) == ["a.py:13:8: JIT101"]
+
+
 def test_no_option_is_left_out() -> None:
     class Manager:
         names: ClassVar[list[str]] = []

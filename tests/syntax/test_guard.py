@@ -131,7 +131,7 @@ def test_what_is_no_deep_pattern_is_analysed(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ["'a'\n", "b'''a\n'''", "'a'  # (\n", "r'a' \\\n", "'a'\r\n"])
 def test_of_a_string_in_thousands_of_pieces_only_the_value_is_lost(piece: str) -> None:
-    text = "x = (" + piece * 5000 + ")\nf(y)\n"
+    text = "x = (" + piece * 2000 + ")\nf(y)\n"
     lowered = lower(text)
     assert isinstance(lowered, ir.Module), lowered
     assign, call = lowered.body
