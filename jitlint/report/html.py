@@ -139,7 +139,7 @@ def _file(path: str, found: Sequence[_Numbered], urls: Mapping[str, str], lines:
     parts = []
     last = 0
     for number in _shown_lines(sorted(at), source):
-        if number > last + 1:
+        if any(line.strip() for line in source[last : number - 1]):
             parts.append('<tr class="gap"><td>⋯</td><td></td></tr>\n')
         last = number
         here = at.pop(number, [])
