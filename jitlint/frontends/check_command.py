@@ -70,11 +70,33 @@ _SECTIONS = {
 )
 @console.PATHS
 @click.option(
-    "--select", multiple=True, metavar="CODES", help="Report only these rules: JIT1, JIT101, a name, ALL."
+    "--select",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=console.complete_rule,
+    help="Report only these rules: JIT1, JIT101, a name, ALL.",
 )
-@click.option("--extend-select", multiple=True, metavar="CODES", help="Report these rules as well.")
-@click.option("--ignore", multiple=True, metavar="CODES", help="Do not report these rules.")
-@click.option("--extend-ignore", multiple=True, metavar="CODES", help="Do not report these rules either.")
+@click.option(
+    "--extend-select",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=console.complete_rule,
+    help="Report these rules as well.",
+)
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=console.complete_rule,
+    help="Do not report these rules.",
+)
+@click.option(
+    "--extend-ignore",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=console.complete_rule,
+    help="Do not report these rules either.",
+)
 @click.option(
     "--per-file-ignores",
     multiple=True,

@@ -28,6 +28,7 @@ from jitlint.frontends.console import (
     PATHS,
     ReaderGone,
     complain,
+    complete_rule,
     print_lines,
     print_statistics,
     settings_for,
@@ -124,7 +125,7 @@ def rules() -> int:
 
 
 @cli.command(short_help="Explain a rule: what it reports, why, what to write instead.")
-@click.argument("rule", metavar="RULE")
+@click.argument("rule", metavar="RULE", shell_complete=complete_rule)
 def explain(rule: str) -> int:
     """Say what a rule reports, why it matters and what to write instead.
 

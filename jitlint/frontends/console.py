@@ -104,6 +104,14 @@ def settings_for(paths: tuple[str, ...], config: str = "", isolated: bool = Fals
     return Settings() if isolated else load_settings(project_root(paths or ["."]), config)
 
 
+def complete_rule(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Codes and names of rules, for the shell."""
+    from jitlint.driver.registry import rules
+
+    known = [*rules(), *(rule.name for rule in rules().values())]
+    return [name for name in known if name.lower().startswith(incomplete.lower())]
+
+
 def selectors(values: Sequence[str], option: str) -> tuple[str, ...]:
     """The selectors that an option was given. Raises ConfigError, naming it, for one that matches no rule."""
     from jitlint.base.config import string_list

@@ -260,6 +260,26 @@ def test_an_internal_error_is_one_line(
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("jitlint che", {"check"}),
+        ("jitlint check --out", {"--output-format", "--output-file"}),
+        ("jitlint check --select jit10", {f"JIT10{n}" for n in range(1, 10)}),
+        ("jitlint explain traced-b", {"traced-branch", "traced-bool"}),
+    ],
+)
+def test_the_shell_completes(
+    words: str, offered: set[str], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setenv("_JITLINT_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    with pytest.raises(SystemExit):
+        main([])
+    assert {line.partition(",")[2] for line in capsys.readouterr().out.splitlines()} == offered
+
+
 def test_a_path_in_the_place_of_a_command(project: Write, capsys: Capture) -> None:
     project({"a.py": BRANCH})
     assert main(["a.py"]) == 2
