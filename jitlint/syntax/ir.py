@@ -446,7 +446,8 @@ class Module(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     mentions: dotted names imported anywhere (``jax``, ``jax.numpy``, ``.utils``), for a quick relevance test.
     origins: how many origin numbers the lowering handed out. firsts: how many it had handed out before each of the
-    file's outermost statements (or lines of several).
+    file's outermost statements (or lines of several). members: the same of the statements in an outermost class,
+    by the number of the class among the outermost statements.
     """
 
     body: list[Stmt]
@@ -454,6 +455,7 @@ class Module(msgspec.Struct, frozen=True, array_like=True, gc=False):
     mentions: list[str]
     origins: int
     firsts: list[int]
+    members: dict[int, list[int]]
 
 
 _BODY_DECODER = msgspec.msgpack.Decoder(Body)

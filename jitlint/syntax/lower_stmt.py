@@ -346,7 +346,14 @@ def _classdef(n: cst.ClassDef, s: Lowering) -> ir.Stmt:
     s.bound[name] = None
     qualname = s.qualify(name)
     saved = s.enter(qualname + ".")
-    body = _suite(n.body, s)
+    members, s.members = s.members, None
+    if members is not None and type(n.body) is cst.IndentedBlock:
+        body = []
+        for statement in n.body.body:
+            members.append(len(nodes))
+            body += lower_block([statement], s)
+    else:
+        body = _suite(n.body, s)
     s.leave(saved)
     return ir.ClassDef(at, name, qualname, bases, decorators, body)
 

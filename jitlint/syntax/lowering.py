@@ -79,8 +79,11 @@ def _lower_tree(tree: cst.Module, text: str) -> tuple[ir.Module, list[Any], cst.
     state = Lowering(TRACED_PRAGMA.search(text) is not None)
     body: list[ir.Stmt] = []
     firsts: list[int] = []
-    for statement in tree.body:
+    members: dict[int, list[int]] = {}
+    for number, statement in enumerate(tree.body):
         firsts.append(len(state.nodes))
+        if type(statement) is cst.ClassDef:
+            state.members = members[number] = []
         body += lower_block([statement], state)
     functions = [function for function in state.functions if function is not None]
     if state.pragmas and body and isinstance(body[0], ir.FuncDef):
@@ -89,7 +92,7 @@ def _lower_tree(tree: cst.Module, text: str) -> tuple[ir.Module, list[Any], cst.
         if any(line.comment and TRACED_PRAGMA.match(line.comment.value) for line in above):
             index = body[0].function
             functions[index] = msgspec.structs.replace(functions[index], traced_pragma=True)
-    module = ir.Module(body, functions, list(state.mentions), len(state.nodes), firsts)
+    module = ir.Module(body, functions, list(state.mentions), len(state.nodes), firsts, members)
     return module, state.nodes, tree
 
 

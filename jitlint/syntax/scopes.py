@@ -24,6 +24,7 @@ class Lowering:
     nodes: origin -> what it stands for (a libcst node, or a pair of the first and the last node it covers).
     functions: filled in source order; a slot is None while the function is being lowered.
     bound: names the open scope binds, in order of appearance (a dict serves as an ordered set).
+    members: of the outermost class that is being lowered: how many origins there were before each statement in it.
     prefix: what stands before the name of a function or class defined here to make its qualified name.
     """
 
@@ -32,6 +33,7 @@ class Lowering:
         "functions",
         "globals",
         "has_yield",
+        "members",
         "mentions",
         "nodes",
         "nonlocals",
@@ -49,6 +51,7 @@ class Lowering:
         self.nonlocals: set[str] = set()
         self.has_yield = False
         self.prefix = ""
+        self.members: list[int] | None = None
 
     def qualify(self, name: str) -> str:
         """The qualified name of a function or class called ``name`` that is defined in the open scope."""

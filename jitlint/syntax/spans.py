@@ -22,7 +22,7 @@ from collections.abc import Collection
 from contextlib import AbstractContextManager, nullcontext
 from itertools import accumulate
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
@@ -36,6 +36,8 @@ from jitlint.syntax.source import SyntaxProblem, end_lines
 
 _STAR = re.compile(r"\*\s*\w+")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_CLASS = "class _:\n"
+"""What a part of a class needs above it."""
 _NOTHING = nullcontext()
 
 
@@ -103,56 +105,92 @@ def compute_spans(text: str, wanted: Collection[int], module: ir.Module | None =
             gc.enable()
 
 
+class _Part(NamedTuple):
+    """Some lines of a text, and the first of its origins and the one after its last. member: they stand in a class."""
+
+    lines: tuple[int, int]
+    start: int
+    stop: int
+    member: bool
+
+
 def _spans_in_parts(text: str, wanted: Collection[int], module: ir.Module) -> dict[int, Span] | None:
     """The spans, from the outermost statements that have them; None if a statement is not what was lowered."""
-    ranges = _statements(text)
-    if len(ranges) != len(module.firsts):
+    parts = _parts(text, module)
+    if parts is None:
         return None
-    firsts = [*module.firsts, module.origins]
-    lines = _LINE.findall(text)
-    parts: dict[int, set[int]] = {}
+    starts = [part.start for part in parts]
+    origins_of: dict[int, set[int]] = {}
     for origin in wanted:
-        parts.setdefault(bisect_right(firsts, origin) - 1, set()).add(origin)
+        if 0 <= origin < module.origins:
+            origins_of.setdefault(bisect_right(starts, origin) - 1, set()).add(origin)
+    lines = _LINE.findall(text)
     spans: dict[int, Span] = {}
-    for number, origins in parts.items():
-        if not 0 <= number < len(ranges):
-            continue
-        base, (first, last) = firsts[number], ranges[number]
-        part = "".join(lines[first - 1 : last])
-        found = _spans(part, {origin - base for origin in origins}, firsts[number + 1] - base)
+    for number, origins in origins_of.items():
+        part = parts[number]
+        first, last = part.lines
+        found = _spans("".join([_CLASS * part.member, *lines[first - 1 : last]]), origins, part)
         if found is None:
             return None
-        down = first - 1
+        down = first - 1 - part.member
         for origin, span in found.items():
-            spans[origin + base] = Span(span.line + down, span.column, span.end_line + down, span.end_column)
+            spans[origin] = Span(span.line + down, span.column, span.end_line + down, span.end_column)
     return spans
 
 
-def _statements(text: str) -> list[tuple[int, int]]:
-    """First and last line of each outermost statement; statements that share a line are one. Empty if unknown."""
+def _parts(text: str, module: ir.Module) -> list[_Part] | None:
+    """The outermost statements in order, classes as their heads and their members; None if they are not as lowered."""
     tree = python_parse(text)
-    ranges: list[tuple[int, int]] = []
-    for statement in tree.body if isinstance(tree, ast.Module) else ():
+    if not isinstance(tree, ast.Module):
+        return None
+    ranges = _statements(tree.body)
+    if len(ranges) != len(module.firsts):
+        return None
+    parts: list[_Part] = []
+    ends = [*module.firsts[1:], module.origins]
+    for number, (lines, statements) in enumerate(ranges):
+        start, stop = module.firsts[number], ends[number]
+        members = module.members.get(number, [])
+        inner = _statements(statements[0].body) if isinstance(statements[0], ast.ClassDef) else []
+        parts.append(_Part(lines, start, stop, False))
+        if len(members) != len(inner) or not inner or inner[0][0][0] <= statements[0].lineno:
+            continue
+        for (rows, _), first, last in zip(inner, members, [*members[1:], stop]):
+            parts.append(_Part(rows, first, last, True))
+    return parts
+
+
+def _statements(block: list[ast.stmt]) -> list[tuple[tuple[int, int], list[ast.stmt]]]:
+    """First and last line of each statement of a block, and the statement; those that share a line are one."""
+    ranges: list[tuple[tuple[int, int], list[ast.stmt]]] = []
+    for statement in block:
         decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
         first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
         last = statement.end_lineno or first
-        if ranges and first <= ranges[-1][1]:
-            ranges[-1] = (ranges[-1][0], max(last, ranges[-1][1]))
+        if ranges and first <= ranges[-1][0][1]:
+            (start, end), shared = ranges[-1]
+            ranges[-1] = ((start, max(last, end)), [*shared, statement])
         else:
-            ranges.append((first, last))
+            ranges.append(((first, last), [statement]))
     return ranges
 
 
-def _spans(text: str, wanted: Collection[int], count: int | None = None) -> dict[int, Span] | None:
-    """As `compute_spans`, for a whole text. None when it cannot be lowered, or gives not ``count`` origins."""
+def _spans(text: str, wanted: Collection[int], part: _Part | None = None) -> dict[int, Span] | None:
+    """As `compute_spans`, for a whole text or a part of one. None when it cannot be lowered, or is not that part."""
     lowered = lower_with_nodes(text)
-    if isinstance(lowered, SyntaxProblem) or (count is not None and count != lowered[0].origins):
+    if isinstance(lowered, SyntaxProblem):
         return None
-    _, nodes, tree = lowered
+    module, nodes, tree = lowered
+    start = 0
+    if part is not None:
+        above = module.members[0][0] if part.member else 0
+        if module.origins - above != part.stop - part.start:
+            return None
+        start = part.start - above
     ends_of: dict[int, tuple[Any, Any]] = {}
     for origin in wanted:
-        if 0 <= origin < len(nodes):
-            node = nodes[origin]
+        if 0 <= origin - start < len(nodes):
+            node = nodes[origin - start]
             ends_of[origin] = node if type(node) is tuple else (node, node)
     state = _Tokens(tree, {id(node) for pair in ends_of.values() for node in pair})
     tree._codegen(state)

@@ -10,6 +10,7 @@ import pytest
 
 from jitlint.base.diagnostic import Span
 from jitlint.syntax import SyntaxProblem, compute_spans, ir, lower
+from jitlint.syntax.spans import _spans_in_parts as spans_in_parts
 from tests.syntax.helpers import corpus, module, walk
 
 # Python's node -> ours.
@@ -158,6 +159,26 @@ else: d
 '\x0c text'; e = 'é\x85\u2028'; f = "x\x0cy"
 g \\
   = 1
+@a
+class D(
+    b): "text"; h = 2
+class E(b, metaclass=c):
+    '''Of E.
+
+  less indented'''
+    i = 1; j = (
+2)
+    # jitlint: traced
+    @property
+    def k(self):
+        class F:
+            l = 3
+        return F
+    class G:
+            m = 4
+    if a: n = 5
+class _:
+    o = 6
 """
 
 
@@ -170,6 +191,11 @@ def test_statement_by_statement_gives_the_same(text: str) -> None:
     assert compute_spans(text, every, lowered) == compute_spans(text, every)
     for origin in every:
         assert compute_spans(text, [origin], lowered) == compute_spans(text, [origin])
+
+
+def test_statement_by_statement_does_not_fall_back_on_the_whole() -> None:
+    lowered = module(SHARED_LINES)
+    assert spans_in_parts(SHARED_LINES, range(lowered.origins), lowered) is not None
 
 
 def test_statement_by_statement_in_real_files() -> None:
