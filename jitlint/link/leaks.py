@@ -25,7 +25,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link import mutations, surroundings
+from jitlint.link import mutations, pytrees, surroundings
 from jitlint.link.events import confidence_of
 from jitlint.link.machine import Frame, Machine
 
@@ -136,6 +136,39 @@ def cached(m: Machine, f: Frame, func: Func, level: int, result: Value, target: 
             where = (func.fn.module.name, func.fn.qualname)
             m.emit(f, Leak, at, tracer, confidence_of(result), where, target=target, what=func.fn.name)
             return
+
+
+def returned(m: Machine, f: Frame, target: Value, result: Value) -> None:
+    """What a traced function returns: static fields are not replaced by results, so a tracer there gets out."""
+    found = _in_static_field(result, f.world.level)
+    func: Any = target
+    while type(func) in (Bound, Partial):
+        func = func.func
+    if found is None or type(func) is not Func:
+        return
+    name, tracer = found
+    for at, value in func.fn.returned.items():
+        if _in_static_field(value, f.world.level) is not None:
+            where = (func.fn.module.name, func.fn.qualname)
+            m.emit(f, Leak, at, tracer, confidence_of(value), where, target="static", what=name)
+
+
+def _in_static_field(value: Value, level: int) -> tuple[str, Value] | None:
+    for inst in _instances(value, 2):
+        for name in sorted(pytrees.meta_names(inst.cls) & inst.attrs.keys()):
+            tracer = deepest_tracer(inst.attrs[name])
+            if tracer is not None and tracer.level >= level:
+                return name, tracer
+    return None
+
+
+def _instances(value: Value, depth: int) -> list[Inst]:
+    """The registered objects in a value."""
+    a: Any = value
+    if type(value) is Inst:
+        return [a] if pytrees.is_pytree(a.cls) else []
+    parts = pytrees.children(value) if depth else None
+    return [inst for part in parts or () for inst in _instances(part, depth - 1)]
 
 
 def outlives(box: Inst, value: Value) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from jitlint.infer.program import FuncInfo
+from jitlint.link.ir_walk import nodes
 from jitlint.link.machine import Frame
 from jitlint.syntax import ir
 
@@ -187,12 +188,19 @@ def _changed(f: Frame) -> Any:
 
 
 def names_read(fn: FuncInfo) -> frozenset[str]:
-    """The names that a function's own statements mention; inner functions do not count."""
+    """The names that a function mentions; of those that inner functions mention, the ones that they do not bind."""
     if fn.surroundings is None:
         fn.surroundings = Table(fn.body)
     table: Table = fn.surroundings
     if table.names is None:
-        table.names = frozenset(part.id for part in expressions(fn.body) if type(part) is ir.Name)
+        found: set[str] = set()
+        for part in nodes(fn.body):
+            if type(part) is ir.Name:
+                found.add(part.id)
+            elif type(part) is ir.FuncDef or type(part) is ir.Lambda:
+                inner = fn.module.functions[part.function]
+                found |= names_read(inner).difference(inner.node.local_names)
+        table.names = frozenset(found)
     return table.names
 
 

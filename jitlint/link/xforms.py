@@ -34,7 +34,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link import calls, compilation, iteration, keys, misuse, parameters, pytrees, rows
+from jitlint.link import calls, compilation, iteration, keys, leaks, misuse, parameters, pytrees, rows
 from jitlint.link.machine import MAX_DEPTH, Args, Frame, Machine, Site, World
 from jitlint.link.signatures import Signature, describe, signature
 
@@ -290,6 +290,7 @@ def _leave(m: Machine, f: Frame, inner: Frame, x: Xform, args: Args, result: Val
     spec: Wrap = x.spec
     if spec.strict and spec.modes & S:
         misuse.check_output(m, inner, x, result)
+    leaks.returned(m, inner, x.target, result)
     w = f.world
     out = pytrees.lower(result, spec.modes, w.here, w.level, outer & ~S if not w.here else outer)
     if spec.axes:

@@ -20,7 +20,8 @@ global, an attribute, a list from outside or a cache, a tracer survives, and its
 
 The store also happens only while tracing: later calls of the compiled function store nothing. A function under
 `lru_cache` and a `cached_property` that make `jnp` arrays leak in the same way when their first call happens inside a
-trace.
+trace. So does an object that the traced function returns when a static field of it (a function that closes over arrays,
+say an optimiser) was made inside: only the other fields are replaced by results.
 """,
     instead="""\
 Return everything that the caller should keep, and store it outside:
@@ -86,6 +87,11 @@ def check(event: Leak) -> Report | None:
         return Report(
             f"the cached property{named} keeps a traced array beyond its trace",
             "compute it before tracing (in `__init__`), or with NumPy instead of `jnp`",
+        )
+    if event.target == "static":
+        return Report(
+            f"the static field{named} of this result holds a traced value, which outlives the trace with it",
+            "make it outside and pass it in, or with NumPy instead of `jnp`",
         )
     place = _PLACES.get(event.target, "a place")
     return Report(
