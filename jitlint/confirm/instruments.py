@@ -80,6 +80,12 @@ def _consumers() -> dict[int, str]:
 
 
 @functools.cache
+def _makers_of_keys() -> frozenset[int]:
+    codes = [code_of(getattr(jax.random, name, None)) for name in ("key", "PRNGKey")]
+    return frozenset(id(code) for code in codes if code is not None)
+
+
+@functools.cache
 def _random_files() -> frozenset[str]:
     codes = [code_of(jax.random.normal), code_of(jax.random.split)]
     return frozenset(code.co_filename for code in codes if code is not None)
@@ -228,6 +234,10 @@ class Instruments:
             self._tick("clock", frame.f_back)
         if event == "return" and isinstance(argument, (jax.Array, jax.core.Tracer)):
             caller = frame.f_back
+            if caller is not None and id(frame.f_code) in _makers_of_keys():
+                data = concrete(argument)
+                if data is not None:
+                    self._seen.keys[data.tobytes()] = (caller.f_code.co_filename, caller.f_lineno)
             if caller is not None and _discards(caller.f_code, caller.f_lasti):
                 name = frame.f_code.co_name
                 if name == "reraise_with_filtered_traceback":

@@ -27,12 +27,32 @@ _POOL = (
 
 
 def mutations(guesses: Guesses, raised: Raised) -> Iterator[dict[str, Guess]]:
-    """Other guesses, the likeliest first. Those that the message names come before blind ones."""
-    text = raised.message
+    """Other guesses, the likeliest first. Those that the message names come before blind ones.
+
+    A part of an object that the failing line mentions (``state.count``) is guessed anew like a parameter.
+    """
     line = linecache.getline(*raised.place).strip() if raised.place is not None else ""
+    parts = {
+        f"{name}.{part}": inner
+        for name, guess in guesses.items()
+        if guess.kind in ("instance", "record")
+        for part, inner in guess.parts
+        if re.search(rf"\b{re.escape(name)}\.{re.escape(str(part))}\b", line)
+    }
+    for found in _mutations({**parts, **guesses}, raised.message, raised.kind, line):
+        changed = {name: found[name] for name in guesses}
+        for name, inner in parts.items():
+            owner, _, part = name.partition(".")
+            # Another guess for the whole is none for its parts.
+            if found[owner] is guesses[owner] and found[name] is not inner:
+                changed[owner] = changed[owner].with_part(part, found[name])
+        yield changed
+
+
+def _mutations(guesses: Guesses, text: str, kind: str, line: str) -> Iterator[dict[str, Guess]]:
     mentioned = [name for name in guesses if re.search(rf"\b{re.escape(name)}\b", line)]
     order = [*mentioned, *(name for name in guesses if name not in mentioned)]
-    for name, guess in _told(guesses, text, raised.kind, line, order):
+    for name, guess in _told(guesses, text, kind, line, order):
         yield {**guesses, name: guess}
     if "truth value" in text:
         for name in order:

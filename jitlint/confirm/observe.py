@@ -145,7 +145,7 @@ class Observation:
 
     errors: every exception that passed through project code, handled or not. Of watched lines, by the number of
     the finding: tracers, how often one of the variables held a tracer; values, what was read (None: cannot be told);
-    around, the functions that were running, outer ones included; sizes, by trace, equations of the program. printed: what top-level lines printed. leaked: variables of
+    around, the functions that were running, outer ones included; sizes, by trace, equations of the program. keys: where keys were made, by their data. printed: what top-level lines printed. leaked: variables of
     the module that hold tracers when all is over. built: how often a function of that
     name was compiled.
     """
@@ -166,6 +166,7 @@ class Observation:
     compiled: list[Compiled] = field(default_factory=list)
     built: Counter[str] = field(default_factory=Counter)
     draws: list[Draw] = field(default_factory=list)
+    keys: dict[bytes, Place] = field(default_factory=dict)
     out_of_bounds: list[OutOfBounds] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     ticks: list[Tick] = field(default_factory=list)

@@ -302,6 +302,14 @@ def _repeats_draw(outcome: RepeatsDraw, statement: Statement, runs: Runs) -> str
         if statement.on(later.stack):
             where = "the same line" if earlier.stack[0] == later.stack[0] else f"line {earlier.stack[0][1]}"
             return f"`{later.name}` consumed a key that `{earlier.name}` had consumed at {where}"
+    for seen in (runs.jitted, runs.eager):
+        made = {data for data, place in seen.keys.items() if statement.covers(place)}
+        for earlier, later in repeated_draws(seen) if made else ():
+            if later.data in made:
+                by = [f"by `{draw.name}` at line {draw.stack[0][1]}" for draw in (earlier, later)]
+                return (
+                    f"the key made here was consumed {by[0]} and {by[1] if by[0] != by[1] else 'again there'}"
+                )
     return None
 
 

@@ -208,6 +208,8 @@ TESTED = {
             return 0.5
         """,
     "test_layers.py": """
+        import unittest
+
         import jax
         import pytest
 
@@ -225,6 +227,26 @@ TESTED = {
 
             def test_other(self):
                 raise AssertionError("nobody asked for this one")
+
+
+        def for_both(method):
+            method.both = True
+            return method
+
+
+        class Variants(type):
+            def __new__(kind, name, bases, members):
+                for key, member in list(members.items()):
+                    if getattr(member, "both", False):
+                        members |= {f"{key}_{variant}": members[key] for variant in "ab"}
+                        del members[key]
+                return super().__new__(kind, name, bases, members)
+
+
+        class ManyTest(unittest.TestCase, metaclass=Variants):
+            @for_both
+            def test_many(self):
+                jax.jit(lambda x: x if x > 0 else -x)(1.0)
         """,
 }
 
@@ -233,8 +255,9 @@ def test_tests_with_arguments_are_run(tmp_path: Path) -> None:
     write(tmp_path, TESTED)
     found = confirmed(tmp_path, "--no-cache", "test_layers.py")
     assert [(item["line"], item["verdict"], item["inputs"]) for item in found] == [
-        (8, "confirmed", "pytest test_layers.py::test_scaled"),
-        (15, "confirmed", "pytest test_layers.py::TestKeys::test_twice"),
+        (10, "confirmed", "pytest test_layers.py::test_scaled"),
+        (17, "confirmed", "pytest test_layers.py::TestKeys::test_twice"),
+        (40, "confirmed", "ManyTest.test_many() of test_layers.py"),
     ]
 
 

@@ -96,3 +96,14 @@ def test_messages_suggest_the_next_try(
     path.write_text(line + "\n")
     found = _first(Raised(kind, message, ((str(path), 1),)), x=array(4), params=array(4))
     assert {name: found[name] for name in shown} == shown
+
+
+def test_parts_of_objects_are_guessed_anew(tmp_path: Any) -> None:
+    path = tmp_path / "m.py"
+    path.write_text("for i in range(state.count):\n")
+    parts = (("left", array(4)), ("count", array(4)))
+    message = "only integer scalar arrays can be converted to a scalar index"
+    found = _first(
+        Raised("TypeError", message, ((str(path), 1),)), state=Guess("instance", constant=Pair, parts=parts)
+    )
+    assert found == {"state": "Pair(left=f32[4], count=i32[4])"}

@@ -101,6 +101,11 @@ SHOWN: list[tuple[Outcome, str, str]] = [
         "key = jax.random.key(0)\njax.lax.map(lambda x: x + jax.random.normal(key), jnp.ones(3))  # here\n",
         "at the same line",
     ),
+    (
+        RepeatsDraw(),
+        "key = jax.random.key(0)  # here\na = jax.random.normal(key)\nb = jax.random.uniform(key)\n",
+        "the key made here was consumed by `normal` at line 6 and by `uniform` at line 7",
+    ),
     (IgnoresBounds(), "x = jnp.arange(3)\ny = x[7]  # here\n", "index 7 is out of bounds"),
     (IgnoresBounds(), "x = jnp.arange(3)\ny = x.at[7].set(1)  # here\n", "index 7 is out of bounds"),
     (IgnoresBounds(), "x = jnp.arange(3)\ny = jnp.take(x, 9)  # here\n", "index 9 is out of bounds"),
@@ -215,6 +220,11 @@ ABSENT: list[tuple[Outcome, str]] = [
     (
         Unsynced(),
         "f = jax.jit(jnp.sin)\nt = time.time()\ny = f(1.0)\nz = f(y).block_until_ready()\nspent = time.time() - t  # here\n",
+    ),
+    (
+        RepeatsDraw(),
+        "key = jax.random.key(0)\nother = jax.random.key(1)  # here\na = jax.random.normal(key)\n"
+        "b = jax.random.uniform(key) + jax.random.normal(other)\n",
     ),
     (IgnoresBounds(), "x = jnp.arange(3)\ny = x[-3]  # here\n"),
     (DropsResult(), "x = jnp.zeros(3)\nx = x.at[0].set(1.0)  # here\n"),
