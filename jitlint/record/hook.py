@@ -30,6 +30,7 @@ _FLUSH_SECONDS = 2.0
 _PARTS = ("site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox")
 _REASON = "TRACING CACHE MISS"
 _STAGED = "DynamicJaxprTrace"
+_LOOK_UPS = ("__getattribute__", "__getattr__")
 _OPTIMIZED = 0x01  # set in the code of functions, not in that of modules and class bodies
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 _OTHER_TRACES = {"BatchTrace": "vmap", "JVPTrace": "grad", "LinearizeTrace": "grad"}
@@ -214,6 +215,8 @@ class Recorder:
             return
         if self._core.trace_ctx.trace is self._core.eval_trace or isinstance(error, GeneratorExit):
             return
+        if code.co_name in _LOOK_UPS and isinstance(error, AttributeError):
+            return  # JAX asks many objects for attributes that they do not have
         self._last_error = id(error)
         place, deliberate, trace = None, False, error.__traceback__
         while trace is not None:
@@ -223,16 +226,17 @@ class Recorder:
                 place = (within.co_filename, trace.tb_lineno)
                 deliberate = within.co_code[trace.tb_lasti] == _RAISE
             trace = trace.tb_next
-        if place is not None and len(fn.errors) < 16:
-            kind = type(error)
-            fn.errors.append(
-                {
-                    "file": os.path.relpath(place[0], self._root).replace(os.sep, "/"),
-                    "line": place[1],
-                    "exception": f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins."),
-                    "deliberate": deliberate,
-                }
-            )
+        if place is None:
+            return
+        kind = type(error)
+        seen = {
+            "file": os.path.relpath(place[0], self._root).replace(os.sep, "/"),
+            "line": place[1],
+            "exception": f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins."),
+            "deliberate": deliberate,
+        }
+        if seen not in fn.errors and len(fn.errors) < 16:
+            fn.errors.append(seen)
 
     def _on_duration(self, event: str, seconds: float, **details: Any) -> None:
         name = str(details.get("fun_name", ""))

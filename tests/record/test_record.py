@@ -63,6 +63,19 @@ def fine(x):
     return x + 1
 
 
+class Odd:
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, name)
+
+
+@jax.jit
+def odd(x):
+    try:
+        return x + Odd()
+    except TypeError:
+        return x
+
+
 @jax.jit
 def picky(x):
     class Local:
@@ -90,12 +103,13 @@ def one(x):
     return sum(model.helper(each, 1.0) for each in (x,))
 
 
-for argument in (1.0, jax.numpy.ones(3)):
+for argument in (1.0, 2.0, jax.numpy.ones(3)):
     try:
         model.picky(argument)
     except (ValueError, TypeError):
         pass
 tested(1.0)
+model.odd(1.0)
 """
 MAIN = """\
 import multiprocessing
@@ -213,6 +227,7 @@ def test_errors_and_lines(recorded: Recorded) -> None:
     assert (first.exception, first.deliberate) == ("ValueError", True)
     assert (second.exception, second.deliberate) == ("TypeError", False)
     assert second.line == first.line + 1
+    assert not _function(store, "__getattribute__").errors
 
 
 def test_iterators_make_jax_warn_of_nothing(recorded: Recorded) -> None:
@@ -254,14 +269,14 @@ def test_the_report_names_what_was_compiled(recorded: Recorded) -> None:
 
 def test_the_static_side_knew_it_all(recorded: Recorded) -> None:
     done = _record(recorded[0], "--compare")
-    assert "traced-function recall 7 of 7 (100.0%), with a traced argument 7 of 7\n" in done.stdout
+    assert "traced-function recall 8 of 9 (88.9%), with a traced argument 8 of 8\n" in done.stdout
     assert "traced-function recall in tests 3 of 3 (100.0%), with a traced argument 2 of 2\n" in done.stdout
     assert "parameters called traced that were static 0 of" in done.stdout
     if PRECISE:
         assert "findings refuted 0 of 1 that the run speaks of (1 in all)" in done.stdout
         assert "confirmed: model.py:32: JIT101" in done.stdout
         missed = [line for line in done.stdout.splitlines() if line.startswith("missed")]
-        assert missed == ["missed: model.py:50: TypeError ended a trace"]
+        assert missed == ["missed: model.py:63: TypeError ended a trace"]
 
 
 def test_commands_that_cannot_run_and_nothing_to_do(
