@@ -31,7 +31,7 @@ class FuncInfo:
 
     returned: what each ``return`` (by origin) gave in any of them. surroundings: a table that `link` makes and reads.
     hosted: module-level code calls it, outside of any trace. registers: its name says that it registers what it is given.
-    keys: the parameters that are PRNG keys.
+    keys: the parameters that are PRNG keys. receivers: classes (by id) of the objects that it was a method of in traces.
     """
 
     id: int
@@ -41,6 +41,7 @@ class FuncInfo:
     traced_contexts: int = 0
     guesses: int = 0
     cold: bool = False
+    receivers: set[int] = field(default_factory=set)
     hosted: bool = False
     values: list[Func] = field(default_factory=list)
     returned: dict[int, Value] = field(default_factory=dict)

@@ -300,16 +300,25 @@ def _handed(f: Frame, bound: dict[str, Value], given: list[Key]) -> list[Key]:
 
 
 def _exhausted(fn: FuncInfo, traced: Any, bound: dict[str, Value]) -> bool:
-    """Count a new context of a function; whether it had too many before."""
+    """Count a new context of a function; whether it had too many before.
+
+    A method of a base class has one more for each class; a function without arguments has those of what is around it.
+    """
     if traced:
         fn.traced_contexts += 1
         used, limit = fn.traced_contexts, MAX_TRACED_CONTEXTS
     else:
         fn.contexts += 1
         used, limit = fn.contexts, MAX_CONTEXTS
-    if used <= limit:
+    receiver: Any = next(iter(bound.values()), None)
+    is_new = traced and type(receiver) is Inst and receiver.cls.id not in fn.receivers
+    if is_new:
+        fn.receivers.add(receiver.cls.id)
+    if used <= limit or (is_new and len(fn.receivers) <= limit):
         return False
-    return used > MANY_CONTEXTS * limit or not any(type(v) in (Func, Bound, Partial) for v in bound.values())
+    if used > MANY_CONTEXTS * limit:
+        return True
+    return bool(bound) and not any(type(v) in (Func, Bound, Partial) for v in bound.values())
 
 
 def _set_receiver(frame: Frame, func: Func, bound: dict[str, Value]) -> None:

@@ -488,3 +488,25 @@ def test_functions_that_decide_what_a_leaf_is() -> None:
         """
     )
     assert "f.<locals>.whole" in {function.qualname for function in found.traced}
+
+
+def test_a_method_of_many_classes_is_seen_in_each() -> None:
+    classes = "".join(
+        f"class Game{i}(Base):\n    @property\n    def players(self):\n        return {i}\n\n"
+        for i in range(30)
+    )
+    found = run(
+        """
+class Base:
+    def step(self, x):
+        return lax.cond(x.sum() > 0, lambda: self.penalty(x), lambda: x)
+
+    def penalty(self, x):
+        return x * self.players
+
+"""
+        + classes
+        + "\n".join(f"jit(Game{i}().step)(jnp.ones({'1, ' * rank}))" for i in range(30) for rank in (1, 2, 3))
+        + "\n"
+    )
+    assert {f.qualname for f in found.traced} >= {f"Game{i}.players" for i in range(30)}
