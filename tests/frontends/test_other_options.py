@@ -116,16 +116,25 @@ def confirmed(project: Write, monkeypatch: pytest.MonkeyPatch) -> list[dict[str,
     return asked
 
 
-@_covers("confirm select", "confirm ignore", "confirm min-confidence", "confirm config", "confirm isolated")
+@_covers(
+    "confirm select",
+    "confirm ignore",
+    "confirm min-confidence",
+    "confirm severity",
+    "confirm config",
+    "confirm isolated",
+)
 def test_what_confirm_selects(confirmed: list[dict[str, Any]]) -> None:
     main(["confirm"])
-    main(["confirm", "--select", "JIT1", "--ignore", "JIT101,JIT102", "--min-confidence", "certain"])
+    levels = ["--min-confidence", "certain", "--severity", "info"]
+    main(["confirm", "--select", "JIT1", "--ignore", "JIT101,JIT102", *levels])
     main(["confirm", "--config", "other.toml"])
     main(["confirm", "--isolated"])
     plain, chosen, configured, isolated = (each["settings"] for each in confirmed)
     assert (plain.select, plain.ignore, plain.min_confidence) == ((), (), Confidence.LIKELY)
     assert (chosen.select, chosen.ignore) == (("JIT1",), ("JIT101", "JIT102"))
     assert chosen.min_confidence is Confidence.CERTAIN
+    assert (plain.severity, chosen.severity) == (None, Severity.INFO)
     assert (plain.traced, configured.traced, isolated.traced) == (("a.g",), ("a.f",), ())
 
 
