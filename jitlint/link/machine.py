@@ -38,7 +38,7 @@ from jitlint.link.rows import Rows
 MAX_DEPTH = 40
 """Activations on the abstract stack; deeper calls give unknown."""
 
-MAX_CONTEXTS = 5
+MAX_CONTEXTS = 8
 """Distinct argument contexts per function outside of any trace; later ones give unknown.
 
 Measured: more of them reach no more traced code, and take longer.
