@@ -211,6 +211,8 @@ def test_an_interruption_ends_quickly_and_quietly(project: Write) -> None:
         env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
+        # A shell's background jobs, perhaps these tests, ignore interruptions, and so would the new process.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stderr is not None
         time.sleep(1.5)

@@ -8,7 +8,7 @@ from jitlint.base.diagnostic import Severity
 from jitlint.infer.events import Capture
 from jitlint.link.program import Analysis, Options, analyse
 from jitlint.rules import jit305_captured_array as array_rule
-from tests.link.test_program import module, run
+from tests.link.sources import module, run
 
 STEP = """\
     @jit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.infer.events import Truth
-from tests.link.programs import run, run_all
+from tests.link.sources import run, run_all
 
 
 def test_many_calls_from_the_host_do_not_hide_those_of_a_trace() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from jitlint.infer.events import AnyEvent, TracedFunction, Truth
 from jitlint.link.program import Analysis, Options, analyse
-from tests.link.programs import module, run, run_all
+from tests.link.sources import module, run, run_all
 
 
 def told(events: list[AnyEvent]) -> list[tuple[str, str]]:
