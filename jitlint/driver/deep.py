@@ -13,6 +13,7 @@ _MEGABYTE = 1 << 20
 # Address space only: pages that are never reached cost nothing. Small limits on memory get a smaller stack.
 _STACKS = (512 * _MEGABYTE, 128 * _MEGABYTE, 32 * _MEGABYTE)
 _FRAMES_PER_MEGABYTE = 200
+_SLOTS = 150_000
 
 
 def on_deep_stack(function: Callable[[], T]) -> T:
@@ -22,7 +23,7 @@ def on_deep_stack(function: Callable[[], T]) -> T:
 
     def run() -> None:
         try:
-            results.append(function())
+            results.append(_with_room(function))
         except BaseException as error:  # handed to the caller below
             errors.append(error)
 
@@ -35,6 +36,18 @@ def on_deep_stack(function: Callable[[], T]) -> T:
     if errors:
         raise errors[0]
     return results[0]
+
+
+def _with_room(function: Callable[[], T]) -> T:
+    """Call ``function``, with room for thousands of its frames behind this one.
+
+    Python keeps frames in chunks of 16 kB, which it maps whenever calls reach beyond one and unmaps when they return:
+    a recursion that goes up and down pays for that all the time. A chunk is as large as its first frame asks for.
+    """
+    return function()
+
+
+_with_room.__code__ = _with_room.__code__.replace(co_stacksize=_SLOTS)
 
 
 def _start(run: Callable[[], None]) -> threading.Thread:

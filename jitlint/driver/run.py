@@ -205,7 +205,10 @@ class _Run:
             lost = self._workspace.lost
             found = [verdict for verdict in found if paths[verdict.event.place.module] not in lost]
         with self._clock.phase("judge"):
-            looked_at = [path for path in self._workspace.relevant if path in set(self._workspace.named)]
+            named = set(self._workspace.named)
+            looked_at = [
+                path for path in self._workspace.relevant if path in named and self._may_silence(path)
+            ]
             judged = judge(findings(found, paths, positions, self._text), looked_at, self._text)
             unused = [_unused(path, comment) for path, comment in judged.unused]
         return _KeptCheck(
@@ -299,6 +302,14 @@ class _Run:
         from jitlint.driver.positions import locate
 
         return locate(self._workspace, needed, lowered.modules, self._jobs)
+
+    def _may_silence(self, path: str) -> bool:
+        """Whether a file can have a comment that silences something."""
+        try:
+            data = self._workspace.content(path).lower()
+        except OSError:
+            return False
+        return b"jitlint" in data or b"noqa" in data
 
     def _text(self, path: str) -> str | None:
         from jitlint.syntax.source import SyntaxProblem, decode

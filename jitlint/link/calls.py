@@ -54,7 +54,9 @@ from jitlint.link.machine import (
     MANY_CONTEXTS,
     MAX_CONTEXTS,
     MAX_DEPTH,
+    MAX_SMALL_CONTEXTS,
     MAX_TRACED_CONTEXTS,
+    SMALL,
     Args,
     Frame,
     Machine,
@@ -232,7 +234,13 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     key_parameters.name_all(m, func, bound)
     if f.many is not None and m.key_count > first:
         f.many.own |= keys.newer(bound.values(), first)
-    key = (fn.id, func.scope.key, world.key, guessed, tuple([freeze(v) for v in bound.values()]))
+    key = (
+        fn.id,
+        func.scope.key,
+        world.key,
+        guessed,
+        tuple([None if v is UNKNOWN else freeze(v) for v in bound.values()]),
+    )
     memo = m.memo.get(key)
     if memo is not None:
         if memo.captured is not None:
@@ -309,7 +317,7 @@ def _exhausted(fn: FuncInfo, traced: Any, bound: dict[str, Value]) -> bool:
         used, limit = fn.traced_contexts, MAX_TRACED_CONTEXTS
     else:
         fn.contexts += 1
-        used, limit = fn.contexts, MAX_CONTEXTS
+        used, limit = fn.contexts, MAX_SMALL_CONTEXTS if len(fn.parts) <= SMALL else MAX_CONTEXTS
     receiver: Any = next(iter(bound.values()), None)
     is_new = traced and type(receiver) is Inst and receiver.cls.id not in fn.receivers
     if is_new:

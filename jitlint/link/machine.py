@@ -38,11 +38,15 @@ from jitlint.link.rows import Rows
 MAX_DEPTH = 40
 """Activations on the abstract stack; deeper calls give unknown."""
 
-MAX_CONTEXTS = 8
+MAX_CONTEXTS = 6
 """Distinct argument contexts per function outside of any trace; later ones give unknown.
 
 Measured: more of them reach no more traced code, and take longer.
 """
+
+SMALL = 30
+MAX_SMALL_CONTEXTS = 12
+"""The same for functions of at most so many nodes, factories often, where a context costs little."""
 
 MAX_TRACED_CONTEXTS = 40
 """The same inside traces. Counted apart: what the host calls often must not hide what a trace calls."""
