@@ -1,4 +1,4 @@
-"""What is remembered of the calls in untraced code (layer: ``infer``); `jitlint.link.host_calls` fills it."""
+"""What is remembered of the calls in untraced code (layer: ``infer``); `jitlint.link.core.host_calls` fills it."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 What it is: a key is named by where it came from and how it was derived (child of a split, element of an array of
 keys), so the same derivation gives the same name; the record is a value that lives among a scope's variables, where
 joins of branches and fixpoints of loops treat it like any other. What it is not: a judge of what consumes a key;
-that is `jitlint.link.keys`.
+that is `jitlint.link.domains.keys.uses`.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.load import catalogue
@@ -12,21 +13,25 @@ from jitlint.catalogue.transforms import load_transforms
 from jitlint.infer.events import AnyEvent, ApiMisuse, Place, TracedFunction, TracedParameter
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import STR, Scope
-from jitlint.link import (
-    captures_judge,
-    compilation,
-    donation,
-    imports,
-    key_defaults,
-    likely,
-    roots,
-    rows,
-    status,
-    timing,
-)
-from jitlint.link import modules as module_runner
-from jitlint.link.machine import Machine
+from jitlint.link.core import calls, expressions, statements
+from jitlint.link.domains.captures import judge as captures_judge
+from jitlint.link.domains.compilation import makers as compilation
+from jitlint.link.domains.donation import check as donation
+from jitlint.link.domains.keys import defaults as key_defaults
+from jitlint.link.domains.timing import check as timing
+from jitlint.link.domains.unrolling import rows
+from jitlint.link.engine import modules as module_runner
+from jitlint.link.engine import status
+from jitlint.link.engine.evaluator import Evaluator
+from jitlint.link.engine.machine import Machine
+from jitlint.link.roots import likely
+from jitlint.link.roots import run as roots
+from jitlint.link.values import imports
 from jitlint.syntax import ir
+
+EVALUATOR: Final = Evaluator(
+    expressions.evaluate, statements.run_block, calls.call, calls.call_function, calls.activate
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ class Analysis:
 def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     """Analyse a set of modules as one program. Deterministic: the order of ``inputs`` does not matter."""
     known = load_transforms(tuple(options.catalogue))
-    m = Machine(catalogue().extended(known.functions), known, keep_statuses=options.parameters)
+    m = Machine(catalogue().extended(known.functions), known, EVALUATOR, keep_statuses=options.parameters)
     for item in sorted(inputs, key=lambda i: (i.is_test, i.name, i.path)):
         _add(m, item)
     m.own_libraries = imports.own_libraries(m)

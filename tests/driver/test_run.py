@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+import jitlint.link.domains.timing.check
 import jitlint.link.program
-import jitlint.link.timing
 from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Confidence
 from jitlint.base.result import AnalysisError, CheckResult
 from jitlint.driver import run
 from jitlint.driver.deep import on_deep_stack
-from jitlint.link.machine import Machine
+from jitlint.link.engine.machine import Machine
 from jitlint.link.program import Analysis, ModuleInput, Options
 from tests.conftest import Write
 
@@ -235,7 +235,7 @@ def test_a_mistake_in_one_phase_costs_only_that_phase(
         raise KeyError("lost")
 
     monkeypatch.delenv("JITLINT_DEBUG", raising=False)
-    monkeypatch.setattr(jitlint.link.timing, "check", fail)
+    monkeypatch.setattr(jitlint.link.domains.timing.check, "check", fail)
     project({"a.py": BRANCH})
     result = _check()
     assert _lines(result) == ["a.py:6:8 JIT101"]

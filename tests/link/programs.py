@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 import re
 
-from jitlint.link.builtin_names import BUILTINS, EXCEPTIONS
-from jitlint.link.itertools_calls import ITERTOOLS_CALLS
-from jitlint.link.jax_calls import JAX_CALLS
-from jitlint.link.math_calls import MATH_CALLS
-from jitlint.link.stdlib_calls import STDLIB_CALLS
+from jitlint.link.models.jax.jax_calls import JAX_CALLS
+from jitlint.link.models.python.itertools_calls import ITERTOOLS_CALLS
+from jitlint.link.models.python.math_calls import MATH_CALLS
+from jitlint.link.models.python.stdlib_calls import STDLIB_CALLS
+from jitlint.link.tables.builtin_names import BUILTINS, EXCEPTIONS
 
 FUNCTIONS = sorted(
     {name for table in (BUILTINS, ITERTOOLS_CALLS, JAX_CALLS, MATH_CALLS, STDLIB_CALLS) for name in table}

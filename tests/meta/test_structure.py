@@ -94,3 +94,21 @@ def test_every_data_file_is_packaged() -> None:
         if path.is_file() and path.suffix not in (".py", ".pyc")
     }
     assert data - packaged == set()
+
+
+@pytest.mark.parametrize("folder", sorted(p for p in (ROOT / "jitlint").rglob("*") if p.is_dir()), ids=_id)
+def test_no_folder_holds_more_than_5000_lines(folder: Path) -> None:
+    assert sum(len(p.read_text(encoding="utf-8").splitlines()) for p in folder.glob("*.py")) <= 5000
+
+
+def test_every_room_says_what_it_is_for() -> None:
+    rooms = {path.parent for path in (ROOT / "jitlint" / "link").rglob("*.py")} - {ROOT / "jitlint" / "link"}
+    assert {
+        room.name
+        for room in rooms
+        if not ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8")))
+    } == set()
+    parents = {room for room in (ROOT / "jitlint" / "link").iterdir() if (room / "__init__.py").is_file()}
+    assert {room.name for room in parents} == set(re.findall(r"\w+", _contract("rooms")["layers"])) - {
+        "program"
+    }

@@ -1,0 +1,254 @@
+"""Truth values, narrowing and the join of variables at the end of branches (layer: ``link``, room ``core``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.keys import USES
+from jitlint.infer.lattice import join
+from jitlint.infer.values import (
+    NO_CONST,
+    NONE,
+    UNKNOWN,
+    Class,
+    Ext,
+    Func,
+    Inst,
+    Mod,
+    Py,
+    Tree,
+    Union,
+    Value,
+    alternatives,
+)
+from jitlint.link.engine import evaluator, scopes
+from jitlint.link.engine.machine import HOST, Frame, Machine
+from jitlint.link.values import attributes, parameters, paths, pytrees, truths
+from jitlint.link.values.kinds import has_attribute, is_callable, is_concrete, isinstance_of
+from jitlint.syntax import ir
+
+
+def condition(m: Machine, f: Frame, test: Any, form: str, at: int) -> bool | None:
+    """Evaluate a test and its truth: True, False or None for either."""
+    value = evaluator.evaluate(m, f, test)
+    return truths.truth(m, f, test.at, value, form)
+
+
+def doubtful(m: Machine, f: Frame, test: Any) -> bool | None:
+    """The side of an undecided test that perhaps never runs in a trace, or None.
+
+    It asks for the kind of a value that is not known at all, whether such a value is missing, or for a switch that some code of the project sets.
+    """
+    if type(test) is ir.UnaryOp and test.op == "not":
+        side = doubtful(m, f, test.operand)
+        return None if side is None else not side
+    if type(test) is ir.Call and type(test.func) is ir.Name and test.args:
+        callee = scopes.lookup(f, test.func.id)
+        if type(callee) is Ext and callee.dotted == "builtins.isinstance":
+            return True if paths.peek(m, f, test.args[0].value) is UNKNOWN else None
+    if type(test) is ir.Compare and test.ops in (["is"], ["is not"]) and f.confidence is Confidence.CERTAIN:
+        none = type(test.rights[0]) is ir.Const and test.rights[0].kind == "none"
+        return test.ops == ["is"] if none and paths.peek(m, f, test.left) is UNKNOWN else None
+    if type(test) is ir.Name:
+        value = f.module.scope.vars.get(test.id)
+        switch = type(value) is Py and value.kind == "bool" and value.const is NO_CONST
+        return True if switch and scopes.lookup(f, test.id) is value else None
+    return None
+
+
+_CERTAIN: Final = {True: Confidence.CERTAIN, False: Confidence.CERTAIN}
+
+
+def doubted(m: Machine, f: Frame, test: Any, outcome: bool | None) -> dict[bool, Confidence]:
+    """The confidence of findings on each side of a test."""
+    side = doubtful(m, f, test) if outcome is None else None
+    if side is None and f.confidence is Confidence.CERTAIN:
+        return _CERTAIN
+    return {s: Confidence.POSSIBLE if s is side else f.confidence for s in (True, False)}
+
+
+def _store(f: Frame, node: Any, value: Value) -> None:
+    if type(node) is ir.Name:
+        f.scope.vars[node.id] = value
+    elif type(node) is ir.Walrus:
+        f.scope.vars[node.target] = value
+    else:
+        key = paths.path_key(node)
+        if key:
+            f.scope.vars["$paths"] = NONE
+            f.scope.vars[key] = value
+
+
+def _filter(m: Machine, f: Frame, node: Any, keep: Callable[[Value], bool]) -> bool:
+    """Keep the alternatives of the expression's value that may pass. Answers whether any is left."""
+    value = paths.peek(m, f, node)
+    if value is None or value is UNKNOWN:
+        return True
+    alts = alternatives(value)
+    kept = [a for a in alts if keep(a)]
+    if len(kept) == len(alts):
+        return True
+    if not kept:
+        return False
+    _store(f, node, kept[0] if len(kept) == 1 else Union(tuple(kept)))
+    return True
+
+
+def narrow(m: Machine, f: Frame, test: Any, outcome: bool) -> bool:
+    """Assume that a test came out this way: refine variables. Answers whether that is possible at all."""
+    t = type(test)
+    if t is ir.UnaryOp and test.op == "not":
+        return narrow(m, f, test.operand, not outcome)
+    if t is ir.BoolOp:
+        if (test.op == "and") is outcome:
+            return narrow(m, f, test.left, outcome) and narrow(m, f, test.right, outcome)
+        return True
+    if t is ir.Compare and len(test.ops) == 1:
+        return _narrow_compare(m, f, test, outcome)
+    if t is ir.Call and type(test.func) in (ir.Name, ir.Attr) and test.args:
+        return _narrow_call(m, f, test, outcome)
+    if t in (ir.Name, ir.Attr, ir.Walrus):
+        return _filter(m, f, test, lambda a: truths.static_truth(a) is not (not outcome))
+    return True
+
+
+def _narrow_compare(m: Machine, f: Frame, test: ir.Compare, outcome: bool) -> bool:
+    op, right = test.ops[0], test.rights[0]
+    positive = op in ("is", "==")
+    if type(test.left) is ir.Call and op in ("is", "is not", "==", "!="):
+        return _narrow_type(m, f, test.left, right, positive is outcome)
+    if op not in ("is", "is not", "==", "!=") or type(right) is not ir.Const:
+        return True
+    same = positive is outcome
+    if right.kind == "none":
+        if same and op in ("==", "!="):
+            return True
+        return _filter(m, f, test.left, lambda a: _is_none(a) is not (not same))
+    if right.kind in ("str", "bool", "int") and right.value is not None:
+        const = right.value
+
+        def keep(a: Value) -> bool:
+            if type(a) is not Py or a.const is NO_CONST:
+                return True
+            return (a.const == const) is same
+
+        return _filter(m, f, test.left, keep)
+    return True
+
+
+def _narrow_type(m: Machine, f: Frame, call: ir.Call, right: Any, same: bool) -> bool:
+    """``type(x) is C``: no value of another kind than C may pass."""
+    callee = _callee(m, f, call.func) if type(call.func) is ir.Name else None
+    if type(callee) is not Ext or callee.dotted != "builtins.type" or len(call.args) != 1 or not same:
+        return True
+    cls = evaluator.evaluate(m, f, right)
+    return _filter(m, f, call.args[0].value, lambda a: isinstance_of(m, a, cls) is not False)
+
+
+def _is_none(value: Value) -> bool | None:
+    t = type(value)
+    if type(value) is Py:
+        return None if value.kind == "static" else value.kind == "none"
+    if t is Tree:
+        return None
+    return False
+
+
+def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
+    func: Any = test.func
+    value = _callee(m, f, func)
+    subject = test.args[0].value
+    if type(value) is Func:
+        guarded = _guarded_classes(m, value) if len(test.args) == 1 else None
+        if guarded is None:
+            return True
+        return _filter(m, f, subject, lambda a: isinstance_of(m, a, guarded) is not (not outcome))
+    if type(value) is not Ext:
+        return True
+    if value.dotted == "jax.core.is_concrete":
+        return _filter(m, f, subject, lambda a: is_concrete(a) is not (not outcome))
+    if value.dotted == "builtins.isinstance" and len(test.args) == 2:
+        classes = evaluator.evaluate(m, f, test.args[1].value)
+        if outcome:
+            _specialise(m, f, subject, classes)
+        return _filter(m, f, subject, lambda a: isinstance_of(m, a, classes) is not (not outcome))
+    if value.dotted == "builtins.callable":
+        return _filter(m, f, subject, lambda a: is_callable(a) is not (not outcome))
+    if value.dotted == "builtins.hasattr" and len(test.args) == 2 and type(test.args[1].value) is ir.Const:
+        name = test.args[1].value.value
+        return _filter(m, f, subject, lambda a: has_attribute(m, a, str(name)) is not (not outcome))
+    return True
+
+
+def _guarded_classes(m: Machine, func: Func) -> Value | None:
+    """The classes that a function asks for when all it does is ``return isinstance(x, classes)``, else None."""
+    body = [s for s in func.fn.body if not (type(s) is ir.ExprStmt and type(s.value) is ir.Const)]
+    call: Any = body[0].value if len(body) == 1 and type(body[0]) is ir.Return else None
+    if type(call) is not ir.Call or type(call.func) is not ir.Name or len(call.args) != 2:
+        return None
+    asked: Any = call.args[0].value
+    g = Frame(func.fn.module, func.scope, HOST)
+    same = type(asked) is ir.Name and bool(func.fn.node.params) and asked.id == func.fn.node.params[0].name
+    callee = scopes.lookup(g, call.func.id)
+    if not same or type(callee) is not Ext or callee.dotted != "builtins.isinstance":
+        return None
+    return evaluator.evaluate(m, g, call.args[1].value)
+
+
+def _callee(m: Machine, f: Frame, func: Any) -> Value | None:
+    """What a test calls: a name or ``module.name``."""
+    if type(func) is ir.Name:
+        return scopes.lookup(f, func.id)
+    owner = scopes.lookup(f, func.obj.id) if type(func.obj) is ir.Name else None
+    return (
+        attributes.get(m, f, func.at, owner, func.name) if type(owner) is Ext or type(owner) is Mod else None
+    )
+
+
+def _specialise(m: Machine, f: Frame, node: Any, cls: Value) -> None:
+    """``isinstance(x, Sub)`` holds: a stand-in for any instance of a base class becomes one of the subclass."""
+    value = paths.peek(m, f, node)
+    if type(value) is not Inst or type(cls) is not Class or not value.open or value.cls is cls.info:
+        return
+    if isinstance_of(m, value, cls) is None:
+        made = parameters.instance_of(m, cls.info)
+        if made is not None:
+            lifted = pytrees.lift(made, value.modes, f.world.level, value.why) if value.modes else made
+            _store(f, node, lifted)
+
+
+def join_vars(a: dict[str, Value], b: dict[str, Value]) -> dict[str, Value]:
+    """Variables after two paths meet. A variable set on one path only keeps that value."""
+    if a is b:
+        return a
+    out = dict(a)
+    for name, value in b.items():
+        old = out.get(name)
+        if old is None:
+            if not name.startswith("path:"):
+                out[name] = value
+        elif old is not value:
+            out[name] = join(old, value)
+    if "$paths" in out:
+        for name in [k for k in out if k.startswith("path:") and k not in b]:
+            del out[name]
+    return out
+
+
+def restore_paths(before: dict[str, Value], after: dict[str, Value]) -> dict[str, Value]:
+    """After a conditional expression: keep assignments made inside, drop what was only narrowed."""
+    if after is before:
+        return after
+    for name, value in before.items():
+        if after.get(name) is not value:
+            break
+    else:
+        if len(after) == len(before):
+            return before
+    out = dict(before)
+    for name, value in after.items():
+        if (name not in before and not name.startswith("path:")) or name == USES:
+            out[name] = value
+    return out

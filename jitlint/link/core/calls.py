@@ -1,0 +1,346 @@
+"""Calls: from a callable value to the activation of a function, memoised per context (layer: ``link``, room ``core``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import Step
+from jitlint.infer.keys import Key
+from jitlint.infer.lattice import freeze, join, traced_modes
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import (
+    FRESH,
+    NONE,
+    UNKNOWN,
+    Bound,
+    Class,
+    Descr,
+    Ext,
+    ExtInst,
+    Func,
+    Inst,
+    Map,
+    Method,
+    Partial,
+    S,
+    Scope,
+    Seq,
+    Super,
+    Tup,
+    Union,
+    Value,
+    Xform,
+)
+from jitlint.link.domains.compilation import makers as compilation
+from jitlint.link.domains.keys import calls as key_calls
+from jitlint.link.domains.keys import parameters as key_parameters
+from jitlint.link.domains.keys import uses as keys
+from jitlint.link.domains.misuse import bounds
+from jitlint.link.domains.purity import mutations
+from jitlint.link.engine import effects, evaluator, status
+from jitlint.link.engine.machine import (
+    MANY_CONTEXTS,
+    MAX_CONTEXTS,
+    MAX_DEPTH,
+    MAX_SMALL_CONTEXTS,
+    MAX_TRACED_CONTEXTS,
+    SMALL,
+    Args,
+    Frame,
+    Machine,
+    Memo,
+)
+from jitlint.link.models import registry as libraries
+from jitlint.link.models.arrays import methods
+from jitlint.link.models.jax import xforms
+from jitlint.link.values import classes, parameters
+from jitlint.link.values.kinds import find_method
+from jitlint.syntax import ir
+
+
+def make_function(m: Machine, f: Frame, index: int) -> Func:
+    """The function value of a ``def`` or ``lambda``: its code, the scope it closes over, its defaults."""
+    fn = f.module.functions[index]
+    defaults: dict[str, Value] = {}
+    for param in fn.node.params:
+        if param.default is not None:
+            defaults[param.name] = evaluator.evaluate(m, f, param.default)
+    scope: Scope | None = f.scope
+    if f.cls is not None:
+        scope = f.scope.parent
+    value = Func(fn, scope if scope is not None else f.scope, defaults, f.cls)
+    value.born = m.captures.now
+    if len(fn.values) < 2:
+        fn.values.append(value)
+    if not f.world.level:
+        compilation.born(f, fn.node.at, value)
+    return value
+
+
+def decorated(m: Machine, f: Frame, value: Func) -> Value:
+    """Apply the decorators, innermost first. One that is not understood leaves its argument as it is."""
+    out: Value = value
+    for node in reversed(value.fn.node.decorators):
+        decorator = evaluator.evaluate(m, f, node)
+        result = call(m, f, node.at, decorator, Args([out]))
+        if result is not UNKNOWN and not (
+            type(result) is ExtInst and type(decorator) in (Ext, ExtInst, Method)
+        ):
+            out = result
+    return out
+
+
+def make_super(m: Machine, f: Frame, explicit: list[Value]) -> Value:
+    """``super()`` or ``super(C, self)``."""
+    if len(explicit) == 2 and type(explicit[0]) is Class:
+        return Super(explicit[0].info, explicit[1])
+    if f.owner is not None and f.recv is not None:
+        return Super(f.owner, f.recv)
+    return UNKNOWN
+
+
+def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
+    """Call any value."""
+    t = type(callee)
+    c: Any = callee
+    if t is Func:
+        return call_function(m, f, at, c, args)
+    if t is Ext:
+        return libraries.call(m, f, at, c.dotted, args)
+    if t is Method:
+        return methods.call(m, f, at, c.obj, c.name, args)
+    if t is Bound:
+        return call(m, f, at, c.func, Args([c.recv, *args.pos], args.kw, args.more, args.kw_more))
+    if t is Class:
+        return classes.instantiate(m, f, at, c.info, args)
+    if t is Xform:
+        return xforms.call(m, f, at, c, args)
+    if t is Partial:
+        return call(m, f, at, c.func, _with_bound(c, args))
+    if t is Union:
+        out: Value | None = None
+        for alt in keys.exclusive(f, c.alts):
+            value = call(m, f, at, alt, args)
+            out = value if out is None else join(out, value)
+        return out if out is not None else UNKNOWN
+    if t is Inst:
+        method = find_method(c, "__call__")
+        if type(method) is Inst:
+            return UNKNOWN  # an object that is called through an object, perhaps through itself
+        if method is not None:
+            return call(m, f, at, method, Args([callee, *args.pos], args.kw, args.more, args.kw_more))
+        return classes.call_inherited(m, f, at, c, args)
+    if t is ExtInst:
+        return libraries.call_instance(m, f, at, c, args)
+    if t is Descr:
+        return call(m, f, at, c.func, args)
+    return UNKNOWN
+
+
+def _with_bound(p: Partial, args: Args) -> Args:
+    """The arguments of a call of a partial application; keywords ``*`` and ``**`` stand for unknown ones it holds."""
+    kw = {k: v for k, v in p.keywords.items() if k not in ("*", "**")} | args.kw
+    more, kw_more = p.keywords.get("*"), p.keywords.get("**")
+    if more is None:
+        return Args([*p.args, *args.pos], kw, args.more, _either(kw_more, args.kw_more))
+    rest = _join(list(args.pos), more)
+    return Args(
+        list(p.args), kw, rest if args.more is None else join(rest, args.more), _either(kw_more, args.kw_more)
+    )
+
+
+def _either(a: Value | None, b: Value | None) -> Value | None:
+    if a is None or b is None:
+        return b if a is None else a
+    return join(a, b)
+
+
+def bind_arguments(m: Machine, func: Func, args: Args) -> dict[str, Value]:
+    """Parameters to values as Python binds them. What an unknown ``*`` or ``**`` may fill is its element."""
+    out: dict[str, Value] = {}
+    kw = dict(args.kw)
+    pos = args.pos
+    used = 0
+    for param in func.fn.node.params:
+        kind, name = param.kind, param.name
+        if kind == "var":
+            rest = list(pos[used:])
+            used = max(used, len(pos))
+            out[name] = (
+                Tup(tuple(rest)) if args.more is None else Seq("tuple", None, _join(rest, args.more), FRESH)
+            )
+        elif kind == "kwvar":
+            out[name] = Map(kw, args.kw_more, FRESH)
+            kw = {}
+        elif kind in ("pos", "any") and used < len(pos):
+            out[name] = pos[used]
+            used += 1
+        elif kind != "pos" and name in kw:
+            out[name] = kw.pop(name)
+        elif args.more is not None and kind in ("pos", "any"):
+            out[name] = _or_default(func, name, args.more)
+        elif args.kw_more is not None and kind != "pos":
+            out[name] = _or_default(func, name, args.kw_more)
+        else:
+            out[name] = func.defaults.get(name, UNKNOWN)
+    return out
+
+
+def _join(values: list[Value], last: Value) -> Value:
+    out = last
+    for value in values:
+        out = join(out, value)
+    return out
+
+
+def _or_default(func: Func, name: str, value: Value) -> Value:
+    default = func.defaults.get(name)
+    return value if default is None else UNKNOWN
+
+
+def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Value:
+    """Call a function of the project in the caller's world."""
+    if func.fn.registers:
+        for value in (*args.pos, *args.kw.values()):
+            if type(value) is Class:
+                value.info.extern = True  # perhaps as a pytree
+    if not f.world.level and (f.fn is None or f.fn.hosted) and not f.module.is_test:
+        func.fn.hosted = True
+    bound = bind_arguments(m, func, args)
+    parameters.refine(func, bound)
+    if f.fn is not func.fn and not f.module.is_test:
+        m.captures.reached.add(func.fn.id)
+    return activate(m, f, at, func, bound)
+
+
+def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> Value:
+    """Run a function on bound parameters, or give what the same context gave before."""
+    fn = func.fn
+    world = f.world
+    guessed: object = f.confidence is Confidence.POSSIBLE
+    caught = f.caught if f.caught is not None and f.caught.traced else None
+    if caught is not None:
+        guessed = (guessed, caught.place.module, caught.place.at)
+    bounds.leave_out(bound)
+    first = m.key_count
+    key_parameters.name_all(m, func, bound)
+    if f.many is not None and m.key_count > first:
+        f.many.own |= keys.newer(bound.values(), first)
+    key = (
+        fn.id,
+        func.scope.key,
+        world.key,
+        guessed,
+        tuple([None if v is UNKNOWN else freeze(v) for v in bound.values()]),
+    )
+    memo = m.memo.get(key)
+    if memo is not None:
+        if memo.captured is not None:
+            m.captures.replay(memo.captured, bound, memo.value)
+        if memo.keys is not None:
+            return _again(m, f, at, memo, bound)
+        if memo.effects is not None:
+            effects.replay(f, memo.effects, bound)
+        return memo.value
+    if f.depth >= MAX_DEPTH:
+        return UNKNOWN
+    traced = world.level > 0 and (world.here or any(traced_modes(v) for v in bound.values()))
+    if _exhausted(fn, traced, bound):
+        return UNKNOWN
+    memo = m.memo[key] = Memo()
+    m.activations += 1
+    number = -m.activations  # modules have positive ones
+    scope = Scope(bound, func.scope, fn, number, world.level, f.token)
+    steps = f.steps
+    if steps and (steps[-1].module, steps[-1].at) != (f.module.name, at):
+        steps = (*steps, Step(f.module.name, at, f"`{fn.qualname}` is called here"))
+    frame = Frame(fn.module, scope, world, fn, f.depth + 1, steps, f.ground, f.confidence)
+    frame.key = number
+    frame.key_log = []
+    given, first = keys.inside(bound.values()), m.key_count
+    handed = _handed(f, bound, given)
+    frame.caught = caught
+    frame.cls = None
+    if world.level:
+        status.record(m, frame, dict(bound), f.steps)
+    if world.floor and f.scope.level < world.floor == world.level:
+        mutations.entered(m, fn, bound)
+    watched = effects.watch(bound)
+    _set_receiver(frame, func, bound)
+    entered = m.captures.enter(world)
+    reached = evaluator.run_block(m, frame, fn.body)
+    memo.value = _result(fn, frame, reached)
+    memo.effects = effects.changes(watched)
+    memo.captured = m.captures.leave(entered, watched, memo.value)
+    memo.done = True
+    if frame.births is not None:
+        compilation.returned(m, frame, memo.value)
+    memo.keys = key_calls.summarise(m, frame, given, first)
+    if memo.keys is not None:
+        names = key_calls.Renaming(m, memo.keys, given, again=False)
+        key_calls.apply(m, f, at, memo.keys, names, handed)
+    return memo.value
+
+
+def _again(m: Machine, f: Frame, at: int, memo: Memo, bound: dict[str, Value]) -> Value:
+    """A remembered call that has to do with keys: it consumes and makes others than the first one did."""
+    given = keys.inside(bound.values())
+    names = key_calls.Renaming(m, memo.keys, given)
+    if memo.effects is not None:
+        effects.replay(f, memo.effects, bound, names)
+    key_calls.apply(m, f, at, memo.keys, names, _handed(f, bound, given))
+    return names.value(memo.value)
+
+
+def _handed(f: Frame, bound: dict[str, Value], given: list[Key]) -> list[Key]:
+    """The keys that a call hands over: what a compiled function finds in an object, it has compiled in."""
+    if given and f.world.here & S and f.scope.level < f.world.level:
+        return keys.without_constants(bound.values())
+    return given
+
+
+def _exhausted(fn: FuncInfo, traced: Any, bound: dict[str, Value]) -> bool:
+    """Count a new context of a function; whether it had too many before.
+
+    A method of a base class has one more for each class; a function without arguments has those of what is around it.
+    """
+    if traced:
+        fn.traced_contexts += 1
+        used, limit = fn.traced_contexts, MAX_TRACED_CONTEXTS
+    else:
+        fn.contexts += 1
+        used, limit = fn.contexts, MAX_SMALL_CONTEXTS if len(fn.parts) <= SMALL else MAX_CONTEXTS
+    receiver: Any = next(iter(bound.values()), None)
+    is_new = traced and type(receiver) is Inst and receiver.cls.id not in fn.receivers
+    if is_new:
+        fn.receivers.add(receiver.cls.id)
+    if used <= limit or (is_new and len(fn.receivers) <= limit):
+        return False
+    if used > MANY_CONTEXTS * limit:
+        return True
+    return bool(bound) and not any(type(v) in (Func, Bound, Partial) for v in bound.values())
+
+
+def _set_receiver(frame: Frame, func: Func, bound: dict[str, Value]) -> None:
+    """Remember what ``super()`` means here."""
+    if func.owner is not None and bound:
+        frame.scope.vars.setdefault("__class__", Class(func.owner))
+        frame.recv = next(iter(bound.values()))
+        frame.owner = func.owner
+
+
+def _says_nothing(node: Any) -> bool:
+    return type(node) is ir.Pass or (type(node) is ir.ExprStmt and type(node.value) is ir.Const)
+
+
+def _result(fn: FuncInfo, frame: Frame, reached: bool) -> Value:
+    if fn.node.is_async:
+        return UNKNOWN
+    if fn.node.is_generator:
+        return Seq("iter", None, frame.yields, frame.world.level)
+    if reached and all(_says_nothing(node) for node in fn.body):
+        return UNKNOWN  # a stub: whoever overrides it returns something
+    if reached:
+        return NONE if frame.returns is None else join(frame.returns, NONE)
+    return frame.returns if frame.returns is not None else UNKNOWN

@@ -1,0 +1,465 @@
+"""Evaluates expressions to abstract values (layer: ``link``, room ``core``).
+
+Each evaluator takes ``(machine, frame, node)``. Names, literals, containers, conditionals and comprehensions
+live here; operators, attributes, subscripts and calls are handed to their own modules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jitlint.infer.keys import USES
+from jitlint.infer.lattice import join
+from jitlint.infer.values import (
+    NONE,
+    STR,
+    UNKNOWN,
+    Arr,
+    At,
+    Ext,
+    ExtInst,
+    Map,
+    Method,
+    Py,
+    S,
+    Scope,
+    Seq,
+    SliceVal,
+    Tree,
+    Tup,
+    Value,
+    py,
+)
+from jitlint.link.core import branches, calls, guesses, host_calls
+from jitlint.link.domains.captures.log import CHANGERS
+from jitlint.link.domains.compilation import makers as compilation
+from jitlint.link.domains.keys import libraries as key_libraries
+from jitlint.link.domains.misuse import bounds
+from jitlint.link.domains.purity import side_effects
+from jitlint.link.domains.unrolling import loops
+from jitlint.link.engine import evaluator, status
+from jitlint.link.engine.events import STAGED_OR_BATCHED, emit_format, hurt, text_of
+from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.tables.builtin_names import BUILTINS
+from jitlint.link.values import attributes, iteration, operators, paths, subscripts, truths
+from jitlint.syntax import ir
+
+Evaluator = Callable[[Machine, Frame, Any], Value]
+
+
+def evaluate(m: Machine, f: Frame, node: Any) -> Value:
+    """The abstract value of an expression, with all its effects."""
+    return EVALUATORS[node.__class__](m, f, node)
+
+
+def _name(m: Machine, f: Frame, node: ir.Name) -> Value:
+    name = node.id
+    value = f.scope.vars.get(name)
+    if value is not None:
+        return value
+    scope = f.scope.parent
+    while scope is not None:
+        value = scope.vars.get(name)
+        if value is not None:
+            if f.world.floor:
+                m.captures.load_name(f, node.at, scope, name, value)
+            return value
+        scope = scope.parent
+    return BUILTINS.get(name, UNKNOWN)
+
+
+def _const(m: Machine, f: Frame, node: ir.Const) -> Value:
+    kind = node.kind
+    if kind == "none":
+        return NONE
+    if kind == "bool":
+        return py(node.value)
+    if node.value is None:
+        return Py(kind)
+    return Py(kind, node.value)
+
+
+def _attr(m: Machine, f: Frame, node: ir.Attr) -> Value:
+    obj = evaluate(m, f, node.obj)
+    if f.world.floor and (obj is UNKNOWN or type(obj) is ExtInst):
+        m.captures.load_opaque(f, node)
+    if obj is UNKNOWN:
+        if f.world.level:
+            guesses.guess_property(m, f, node.at, node.name)
+        return UNKNOWN
+    return _attr_of(m, f, node, obj)
+
+
+def _attr_of(m: Machine, f: Frame, node: ir.Attr, obj: Value) -> Value:
+    narrowed = f.scope.vars.get(paths.path_key(node)) if f.scope.vars.get("$paths") is not None else None
+    if narrowed is not None:
+        return narrowed
+    return attributes.get(m, f, node.at, obj, node.name)
+
+
+def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
+    if f.world.level and type(node.func) is ir.Attr:
+        obj = evaluate(m, f, node.func.obj)
+        if obj is UNKNOWN:
+            args = arguments(m, f, node.args)
+            if "rngs" in args.kw:
+                key_libraries.linen_method(m, f, node.at, node.func.name, args, False)
+            guesses.guess(m, f, node.at, node.func.name, args)
+            return UNKNOWN
+        if f.world.floor and node.func.name in CHANGERS:
+            m.captures.forget(node.func.obj.at, obj)
+        func = _attr_of(m, f, node.func, obj)
+    else:
+        func = evaluate(m, f, node.func)
+    if type(func) is Ext and func.dotted == "builtins.super":
+        return calls.make_super(m, f, [evaluate(m, f, a.value) for a in node.args])
+    args = arguments(m, f, node.args)
+    result = evaluator.call(m, f, node.at, func, args)
+    if "rngs" in args.kw and type(node.func) is ir.Attr and type(func) is not Method:
+        key_libraries.linen_method(m, f, node.at, node.func.name, args, False)
+    if not f.world.level and type(func) in host_calls.NOTED:
+        host_calls.note(m, f, node.at, func, args, result)
+    if not f.world.level and (type(func) in compilation.CALLABLE or type(result) in compilation.WATCHED):
+        compilation.after_call(m, f, node, func, result)
+    elif type(func) is Ext and not f.world.level and func.dotted in compilation.CONTROL_FLOW:
+        compilation.control_flow(m, f, node, func.dotted)
+    return result
+
+
+def arguments(m: Machine, f: Frame, nodes: list[ir.Arg]) -> Args:
+    """Evaluate call arguments; known ``*`` and ``**`` values are spread."""
+    pos: list[Value] = []
+    kw: dict[str, Value] = {}
+    more: Value | None = None
+    kw_more: Value | None = None
+    for arg in nodes:
+        value = evaluate(m, f, arg.value)
+        if arg.star == 0:
+            if arg.name is None:
+                if more is None:
+                    pos.append(value)
+            else:
+                kw[arg.name] = value
+        elif arg.star == 1:
+            items = iteration.known_items(value)
+            if items is not None and more is None:
+                pos.extend(items)
+            else:
+                element = iteration.element(m, f, arg.value.at, value, quiet=True)
+                more = element if more is None else join(more, element)
+        else:
+            if type(value) is Map:
+                for key, part in value.entries.items():
+                    if isinstance(key, str):
+                        kw.setdefault(key, part)
+                if value.rest is not None:
+                    kw_more = value.rest
+            else:
+                kw_more = subscripts.any_item(value)
+    return Args(pos, kw, more, kw_more)
+
+
+def _sub(m: Machine, f: Frame, node: ir.Sub) -> Value:
+    obj = evaluate(m, f, node.obj)
+    index = evaluate(m, f, node.index)
+    value = subscripts.get(m, f, node.at, obj, index, node.index)
+    if type(obj) is Arr or type(obj) is At or type(obj) is Tree:
+        bounds.check_written(m, f, node, obj, index, value)
+    if f.world.floor and (type(obj) is Map or type(obj) is Seq):
+        m.captures.load_item(f, node.at, node.obj.at, obj, index, value)
+    elif f.world.floor and obj is UNKNOWN:
+        m.captures.load_opaque(f, node)
+    return value
+
+
+def _slice(m: Machine, f: Frame, node: ir.Slice) -> Value:
+    lo = evaluate(m, f, node.lo) if node.lo is not None else None
+    hi = evaluate(m, f, node.hi) if node.hi is not None else None
+    step = evaluate(m, f, node.step) if node.step is not None else None
+    return SliceVal(lo, hi, step)
+
+
+def _binop(m: Machine, f: Frame, node: ir.BinOp) -> Value:
+    left = evaluate(m, f, node.left)
+    right = evaluate(m, f, node.right)
+    return operators.binary(m, f, node.at, node.op, left, right)
+
+
+def _unary(m: Machine, f: Frame, node: ir.UnaryOp) -> Value:
+    value = evaluate(m, f, node.operand)
+    if node.op == "not":
+        outcome = truths.truth(m, f, node.operand.at, value, "not")
+        return Py("bool") if outcome is None else py(not outcome)
+    return operators.unary(m, f, node.at, node.op, value)
+
+
+def _boolop(m: Machine, f: Frame, node: ir.BoolOp) -> Value:
+    left = evaluate(m, f, node.left)
+    outcome = truths.truth(m, f, node.left.at, left, node.op)
+    if hurt(left, STAGED_OR_BATCHED) is not None:
+        evaluate(m, f, node.right)
+        return Py("bool")
+    is_and = node.op == "and"
+    if outcome is (not is_and):
+        return left
+    saved = dict(f.scope.vars)
+    feasible = branches.narrow(m, f, node.left, is_and)
+    right = evaluate(m, f, node.right) if feasible else None
+    f.scope.vars = branches.join_vars(saved, f.scope.vars) if outcome is None else f.scope.vars
+    if right is None:
+        return left
+    if outcome is None:
+        kept = truths.filter_truth(left, not is_and)
+        if type(kept) is Py and kept.kind == "bool" and hurt(right, STAGED_OR_BATCHED) is not None:
+            return right  # whoever asks for the truth of the whole may get to ask the right side
+        return right if kept is None else join(kept, right)
+    return right
+
+
+def _compare(m: Machine, f: Frame, node: ir.Compare) -> Value:
+    left = evaluate(m, f, node.left)
+    if len(node.ops) == 1:
+        right = evaluate(m, f, node.rights[0])
+        return operators.compare(m, f, node.at, node.ops[0], left, right)
+    result: Value | None = None
+    for op, right_node in zip(node.ops, node.rights):
+        if result is not None:
+            truths.truth(m, f, node.at, result, "comparison-chain")
+            if hurt(result, STAGED_OR_BATCHED) is not None:
+                return Py("bool")
+        right = evaluate(m, f, right_node)
+        one = operators.compare(m, f, node.at, op, left, right)
+        result = one if result is None else join(result, one)
+        left = right
+    return result if result is not None else UNKNOWN
+
+
+def _ifexp(m: Machine, f: Frame, node: ir.IfExp) -> Value:
+    outcome = branches.condition(m, f, node.test, "ternary", node.at)
+    levels, confidence = branches.doubted(m, f, node.test, outcome), f.confidence
+    saved = f.scope.vars
+    out: Value | None = None
+    after: dict[str, Value] | None = None
+    for side, branch in ((True, node.body), (False, node.orelse)):
+        if outcome is (not side):
+            continue
+        f.scope.vars = dict(saved)
+        if not branches.narrow(m, f, node.test, side):
+            continue
+        f.confidence = levels[side]
+        value = evaluate(m, f, branch)
+        f.confidence = confidence
+        out = value if out is None else join(out, value)
+        after = f.scope.vars if after is None else branches.join_vars(after, f.scope.vars)
+    f.scope.vars = branches.restore_paths(saved, after) if after is not None else saved
+    return out if out is not None else UNKNOWN
+
+
+def _lambda(m: Machine, f: Frame, node: ir.Lambda) -> Value:
+    return calls.make_function(m, f, node.function)
+
+
+def _items(m: Machine, f: Frame, nodes: list[Any]) -> tuple[list[Value] | None, Value | None]:
+    """Element values, or (None, join) when a starred value has unknown length."""
+    out: list[Value] = []
+    rest: Value | None = None
+    known = True
+    for node in nodes:
+        if type(node) is ir.Starred:
+            value = evaluate(m, f, node.value)
+            items = iteration.known_items(value)
+            if items is None:
+                known = False
+                element = iteration.element(m, f, node.at, value, quiet=True)
+                rest = element if rest is None else join(rest, element)
+            else:
+                out.extend(items)
+        else:
+            out.append(evaluate(m, f, node))
+    if known and len(out) <= 256:
+        return out, None
+    for value in out[:64]:
+        rest = value if rest is None else join(rest, value)
+    return None, rest
+
+
+def _tuple(m: Machine, f: Frame, node: ir.Tuple) -> Value:
+    items, rest = _items(m, f, node.elts)
+    if items is not None:
+        return Tup(tuple(items))
+    return Seq("tuple", None, rest, f.world.level)
+
+
+def _list(m: Machine, f: Frame, node: ir.List) -> Value:
+    items, rest = _items(m, f, node.elts)
+    return Seq("list", items, rest, f.world.level, f.token)
+
+
+def _set(m: Machine, f: Frame, node: ir.Set) -> Value:
+    items, rest = _items(m, f, node.elts)
+    for value in items or ():
+        operators.hashed(m, f, node.at, value, "set member")
+    return Seq("set", items, rest, f.world.level, f.token)
+
+
+def _dict(m: Machine, f: Frame, node: ir.Dict) -> Value:
+    out = Map({}, None, f.world.level, f.token)
+    for key_node, value_node in zip(node.keys, node.values):
+        if key_node is None:
+            subscripts.update_map(out, evaluate(m, f, value_node))
+            continue
+        key = evaluate(m, f, key_node)
+        value = evaluate(m, f, value_node)
+        operators.hashed(m, f, key_node.at, key, "dict key")
+        subscripts.put(out, key, value, strong=True)
+    return out
+
+
+def _comp(m: Machine, f: Frame, node: ir.Comp) -> Value:
+    outer = f.scope
+    consumed = outer.vars.get(USES)
+    inner = {} if consumed is None else {USES: consumed}
+    f.scope = Scope(inner, outer, outer.fn, outer.key, outer.level, outer.token)
+    token, f.token = f.token, object()
+    loops, f.loops = f.loops, (*f.loops, node)
+    try:
+        result = _comp_body(m, f, node)
+        if f.scope.vars.get(USES) is not consumed:
+            outer.vars[USES] = f.scope.vars[USES]
+    finally:
+        f.scope = outer
+        f.token = token
+        f.loops = loops
+    return result
+
+
+def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
+    if len(node.fors) == 1 and not node.fors[0].ifs and node.kind in ("list", "set", "generator", "dict"):
+        items = iteration.known_items(evaluate_iter := evaluate(m, f, node.fors[0].iter))
+        if items is not None and 0 < len(items) <= 8:
+            if f.world.floor:
+                side_effects.advanced(m, f, node.fors[0].iter.at, evaluate_iter, "iteration")
+            return _comp_unrolled(m, f, node, items)
+        bound = [(node.fors[0].target, _bind_element(m, f, node.fors[0], evaluate_iter))]
+        if f.world.here & S:
+            loops.check_comprehension(m, f, node, evaluate_iter)
+    else:
+        bound = []
+        for part in node.fors:
+            bound.append((part.target, _bind_element(m, f, part, evaluate(m, f, part.iter))))
+            for test in part.ifs:
+                outcome = branches.condition(m, f, test, "comprehension", test.at)
+                if outcome is False or not branches.narrow(m, f, test, True):
+                    return (
+                        Map({}, None, f.world.level)
+                        if node.kind == "dict"
+                        else Seq(_kind(node), [], None, f.world.level)
+                    )
+    consumed = f.scope.vars.get(USES)
+    value = evaluate(m, f, node.elt)
+    if node.kind == "dict":
+        operators.hashed(m, f, node.elt.at, value, "dict key")
+        result = Map({}, evaluate(m, f, node.value), f.world.level, None)
+    if f.scope.vars.get(USES) is not consumed:
+        for target, element in bound:  # a second turn meets the keys that the first one consumed
+            iteration.bind(m, f, target, element)
+        for again in (node.elt, node.value):
+            if again is not None:
+                evaluate(m, f, again)
+    if node.kind == "dict":
+        return result
+    if node.kind == "set":
+        operators.hashed(m, f, node.elt.at, value, "set member")
+    if node.kind == "generator" and f.world.level:
+        status.record_generator(m, f, node.at)
+    return Seq(_kind(node), None, value, f.world.level, None)
+
+
+def _comp_unrolled(m: Machine, f: Frame, node: ir.Comp, items: list[Value]) -> Value:
+    out: list[Value] = []
+    result = Map({}, None, f.world.level, None)
+    if node.kind == "generator" and f.world.level:
+        status.record_generator(m, f, node.at)
+    for item in items:
+        iteration.bind(m, f, node.fors[0].target, item)
+        value = evaluate(m, f, node.elt)
+        if node.kind == "dict":
+            subscripts.put(result, value, evaluate(m, f, node.value), strong=True)
+        else:
+            out.append(value)
+    return result if node.kind == "dict" else Seq(_kind(node), out, None, f.world.level, None)
+
+
+def _kind(node: ir.Comp) -> str:
+    return "iter" if node.kind == "generator" else node.kind
+
+
+def _bind_element(m: Machine, f: Frame, part: ir.CompFor, iterable: Value) -> Value:
+    if f.world.floor:
+        side_effects.advanced(m, f, part.iter.at, iterable, "iteration")
+    element = iteration.element(m, f, part.iter.at, iterable)
+    iteration.bind(m, f, part.target, element)
+    return element
+
+
+def _fstr(m: Machine, f: Frame, node: ir.Fstr) -> Value:
+    shown: list[Value] = []
+    for part in node.parts:
+        value = evaluate(m, f, part.value)
+        shown.append(value)
+        if part.spec and part.conv is None:
+            emit_format(m, f, part.value.at, value, "f-string")
+        for inner in part.spec_parts:
+            evaluate(m, f, inner.value)
+    return text_of(shown) if f.world.floor else STR
+
+
+def _await(m: Machine, f: Frame, node: ir.Await) -> Value:
+    evaluate(m, f, node.value)
+    return UNKNOWN
+
+
+def _yield(m: Machine, f: Frame, node: ir.Yield) -> Value:
+    value = evaluate(m, f, node.value) if node.value is not None else NONE
+    if node.is_from:
+        value = iteration.element(m, f, node.at, value, quiet=True)
+    f.yields = value if f.yields is None else join(f.yields, value)
+    return UNKNOWN
+
+
+def _walrus(m: Machine, f: Frame, node: ir.Walrus) -> Value:
+    value = evaluate(m, f, node.value)
+    iteration.assign_name(m, f, node.target, value)
+    return value
+
+
+def _starred(m: Machine, f: Frame, node: ir.Starred) -> Value:
+    evaluate(m, f, node.value)
+    return UNKNOWN
+
+
+EVALUATORS: dict[type, Evaluator] = {
+    ir.Name: _name,
+    ir.Const: _const,
+    ir.Attr: _attr,
+    ir.Call: _call,
+    ir.Sub: _sub,
+    ir.Slice: _slice,
+    ir.BinOp: _binop,
+    ir.UnaryOp: _unary,
+    ir.BoolOp: _boolop,
+    ir.Compare: _compare,
+    ir.IfExp: _ifexp,
+    ir.Lambda: _lambda,
+    ir.Tuple: _tuple,
+    ir.List: _list,
+    ir.Set: _set,
+    ir.Dict: _dict,
+    ir.Comp: _comp,
+    ir.Fstr: _fstr,
+    ir.Await: _await,
+    ir.Yield: _yield,
+    ir.Walrus: _walrus,
+    ir.Starred: _starred,
+}

@@ -1,0 +1,226 @@
+"""Which functions the calls of untraced code reach: the ground that donation and timing stand on (layer: ``link``, room ``core``).
+
+What it does: while the interpreter runs, it notes at each call expression outside of any transform whether a jitted
+function or a function of the project was called, and which arguments that call gives away. What it does not:
+follow values; `donation` and `timing` do that afterwards, only in functions where such a call was noted.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jitlint.infer.host_calls import HostCall, HostCalls
+from jitlint.infer.lattice import seq_element
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Arr,
+    Bound,
+    Func,
+    Inst,
+    Map,
+    Partial,
+    Py,
+    Seq,
+    Tup,
+    Union,
+    Value,
+    Xform,
+    alternatives,
+)
+from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.tables.ir_walk import names_read
+from jitlint.link.values import signatures
+from jitlint.link.values.kinds import find_method
+from jitlint.link.values.pytrees import constant_strings
+from jitlint.link.values.signatures import Signature, describe, signature
+
+NOTED: Final = frozenset({Xform, Func, Bound, Partial, Union, Inst})
+"""Types of callee that `note` wants to see."""
+
+_MOST_LAYERS: Final = 20
+
+DONORS: Final = frozenset({"jax.jit", "jax.pmap", "jax.experimental.pjit.pjit", "equinox.filter_jit"})
+
+
+def note(m: Machine, f: Frame, at: int, callee: Value, args: Args, result: Value) -> None:
+    """Note a call that was just made in the host world."""
+    notes: HostCalls = m.host_calls
+    call = notes.calls.get((f.module.name, at))
+    if call is None:
+        call = notes.calls[f.module.name, at] = HostCall()
+    for alt in alternatives(callee):
+        _note_one(notes, f, call, alt, args, result)
+
+
+def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: Args, result: Value) -> None:
+    before: list[Value] = []
+    keywords: dict[str, Value] = {}
+    c: Any = callee
+    for _ in range(_MOST_LAYERS):  # an object's __call__ may be the object itself
+        if type(c) is Bound:
+            before.insert(0, c.recv)
+            c = c.func
+        elif type(c) is Partial:
+            before[:0] = c.args
+            keywords = {**c.keywords, **keywords}
+            c = c.func
+        elif type(c) is not Inst:
+            break
+        else:
+            method = find_method(c, "__call__")
+            if method is None:
+                break
+            before.insert(0, c)
+            c = method.func if type(method) is Bound else method
+    call.shift = len(before)
+    here = (f.module.name, f.fn)
+    if type(c) is Func:
+        call.functions.add(c.fn)
+        notes.callers.setdefault(c.fn.id, set()).add(here)
+    elif type(c) is Xform and c.spec.modes and not c.spec.custom:
+        call.jitted = True
+        whole = Args([*before, *args.pos], {**keywords, **args.kw}, args.more, args.kw_more)
+        given = _given_away(c, whole, result) if _may_donate(c) and not f.world.eager_jit else {}
+        if given and call.donated is None:
+            notes.users.add(here)
+        call.target = describe(c.target)
+        old = call.donated
+        call.donated = given if old is None else {k: v and old[k] for k, v in given.items() if k in old}
+    else:
+        call.others = True
+
+
+def managed(m: Machine, f: Frame, at: int, manager: Value) -> list[Inst]:
+    """An object around the block of a ``with`` statement: a trace runs its ``__exit__`` too; untraced code notes it."""
+    if type(manager) is not Inst:
+        return []
+    if f.world.level:
+        return [manager]
+    enter, leave = (_function(find_method(manager, name)) for name in ("__enter__", "__exit__"))
+    if leave is not None:
+        known = m.host_calls.managers.setdefault((f.module.name, at), {})
+        known.setdefault((enter, leave), set()).add((f.module.name, f.fn))
+    return []
+
+
+def _function(method: Value | None) -> FuncInfo | None:
+    target = method.func if type(method) is Bound else method
+    return target.fn if type(target) is Func else None
+
+
+def _may_donate(x: Xform) -> bool:
+    options = x.options
+    return x.spec.name in DONORS and (
+        "donate_argnums" in options or "donate_argnames" in options or "donate" in options
+    )
+
+
+def _given_away(x: Xform, args: Args, result: Value) -> dict[int | str, bool]:
+    """The arguments whose buffers are gone after the call, or nothing when that is not certain."""
+    sig = signature(x.target)
+    positional = [p.name for p in sig.positional] if sig is not None else []
+    nums, names = _donated(x, positional, len(args.pos))
+    if args.more is not None or args.kw_more is not None:
+        return {}
+    found: dict[int | str, Value] = {i: v for i, v in enumerate(args.pos) if i in nums}
+    found |= {name: v for name, v in args.kw.items() if name in names}
+    found = {key: v for key, v in found.items() if _on_device(v) and _is_read(sig, positional, key)}
+    if not found or not _fits(list(found.values()), result):
+        return {}
+    return {key: type(value) is Arr for key, value in found.items()}
+
+
+def _donated(x: Xform, positional: list[str], given: int) -> tuple[set[int], set[str]]:
+    """Positions and names; each is inferred from the other only when that is missing, as for static arguments."""
+    options = x.options
+    whole = options.get("donate")
+    if type(whole) is Py and whole.const in ("all", "all-except-first"):
+        return set(range(0 if whole.const == "all" else 1, given)), set(positional[whole.const != "all" :])
+    nums: set[int] = set()
+    names: set[str] = set()
+    if "donate_argnums" in options:
+        count = len(positional) or given
+        nums = {
+            n % count if n < 0 and count else n
+            for n in signatures.constant_ints(options["donate_argnums"]) or ()
+        }
+    if "donate_argnames" in options:
+        names = set(constant_strings(options["donate_argnames"]))
+    if not names:
+        names = {name for i, name in enumerate(positional) if i in nums}
+    if not nums:
+        nums = {i for i, name in enumerate(positional) if name in names}
+    return nums, names
+
+
+def _on_device(value: Value) -> bool:
+    """Whether the value may be a JAX array and is certainly nothing else that would survive."""
+    if value is UNKNOWN:
+        return True
+    for alt in alternatives(value):
+        if type(alt) is Arr and alt.host:
+            return False
+        if type(alt) is Py and alt is not NONE:
+            return False
+        if type(alt) in (Tup, Seq, Map) and not all(_on_device(part) for part in _parts(alt)):
+            return False
+    return True
+
+
+def _parts(value: Any) -> list[Value]:
+    if type(value) is Tup:
+        return list(value.items)
+    if type(value) is Map:
+        return [*value.entries.values(), *([value.rest] if value.rest is not None else [])]
+    element = seq_element(value)
+    return [] if element is None else [element]
+
+
+def _is_read(sig: Signature | None, positional: list[str], key: int | str) -> bool:
+    """An argument that the function never looks at is dropped by JAX, not donated."""
+    if sig is None:
+        return True
+    if isinstance(key, int):
+        if key >= len(positional):
+            return True
+        key = positional[key]
+    return key in names_read(sig.func.fn)
+
+
+def _fits(given: list[Value], result: Value) -> bool:
+    """Whether the results can take over the buffers: JAX keeps a donated array that matches no result in bytes."""
+    room: list[Arr] = []
+    if not _known_leaves(result, room):
+        return True
+    wanted: list[Arr] = []
+    known = _all_known(given, wanted)
+    if len(wanted) > len(room):
+        return False
+    large = [a for a in room if a.rank != 0 and a.dtype != "bool"]
+    if not known:
+        return bool(large)
+    need = [a for a in wanted if a.rank != 0]
+    if len(need) > len(large) and any(a.dtype != "bool" for a in need):
+        return False
+    return bool(room)
+
+
+def _known_leaves(value: Value, out: list[Arr]) -> bool:
+    """Collect the arrays of a value; False when some part of it is not known."""
+    if type(value) is Arr:
+        out.append(value)
+        return True
+    if value is NONE:
+        return True
+    if type(value) is Tup or (type(value) is Seq and value.items is not None):
+        return _all_known(list(value.items or ()), out)
+    if type(value) is Map and value.rest is None:
+        return _all_known(list(value.entries.values()), out)
+    return False
+
+
+def _all_known(values: list[Value], out: list[Arr]) -> bool:
+    known = [_known_leaves(value, out) for value in values]
+    return all(known)

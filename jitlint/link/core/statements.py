@@ -1,0 +1,467 @@
+"""Executes statements on abstract values (layer: ``link``, room ``core``).
+
+`run_block` answers whether execution can fall through its end. Branches that may go either way run on copies
+of the variables that are joined afterwards; loops run until nothing changes, at most `LOOP_PASSES` times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jitlint.infer.events import ArrayStore
+from jitlint.infer.keys import USES
+from jitlint.infer.lattice import freeze, join, seq_element
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Arr,
+    Ext,
+    ExtInst,
+    Inst,
+    Map,
+    S,
+    Seq,
+    Value,
+    Xform,
+    alternatives,
+)
+from jitlint.link.core import branches, calls, host_calls, matching
+from jitlint.link.domains.keys import uses as keys
+from jitlint.link.domains.leaks import stores as leaks
+from jitlint.link.domains.misuse import idioms
+from jitlint.link.domains.purity import handlers, mutations, side_effects
+from jitlint.link.domains.unrolling import loops as unrolling
+from jitlint.link.engine import evaluator, regions, scopes
+from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.values import attributes, callbacks, classes, imports, iteration, operators, subscripts
+from jitlint.link.values.kinds import find_method
+from jitlint.syntax import ir
+
+LOOP_PASSES = 3
+
+Executor = Callable[[Machine, Frame, Any], bool]
+
+
+def run_block(m: Machine, f: Frame, block: list[Any]) -> bool:
+    """Run statements in order. False when the end cannot be reached."""
+    for node in block:
+        f.at = node.at
+        if not EXECUTORS[node.__class__](m, f, node):
+            return False
+    return True
+
+
+def _expr(m: Machine, f: Frame, node: ir.ExprStmt) -> bool:
+    f.idle = keys.idle_call(node.value)
+    value = evaluator.evaluate(m, f, node.value)
+    f.idle = 0
+    if type(value) is Xform:
+        value.called = True  # thrown away: nobody will ever call it
+    elif type(node.value) is ir.Call:
+        idioms.thrown_away(m, f, node.value, value)
+    return True
+
+
+def _assign(m: Machine, f: Frame, node: ir.Assign) -> bool:
+    value = evaluator.evaluate(m, f, node.value)
+    f.at = node.at
+    for target in node.targets:
+        iteration.bind(m, f, target, value)
+    return True
+
+
+def _aug_assign(m: Machine, f: Frame, node: ir.AugAssign) -> bool:
+    target: Any = node.target
+    t = type(target)
+    if t is ir.Name:
+        left = evaluator.evaluate(m, f, target)
+        m.captures.forget(target.at)
+        right = evaluator.evaluate(m, f, node.value)
+        m.captures.write_in_place(f, node.at, left)
+        iteration.assign_name(m, f, target.id, _augmented(m, f, node, left, right))
+    elif t is ir.Attr:
+        obj = evaluator.evaluate(m, f, target.obj)
+        left = attributes.get(m, f, target.at, obj, target.name)
+        m.captures.forget(target.at)
+        if obj is UNKNOWN or type(obj) is ExtInst:
+            m.captures.write_opaque(f, target, None)
+        right = evaluator.evaluate(m, f, node.value)
+        m.captures.write_in_place(f, node.at, left)
+        f.at = node.at
+        attributes.store(m, f, target.at, obj, target.name, _augmented(m, f, node, left, right))
+    elif t is ir.Sub:
+        obj = evaluator.evaluate(m, f, target.obj)
+        m.captures.forget(target.obj.at)
+        index = evaluator.evaluate(m, f, target.index)
+        right = evaluator.evaluate(m, f, node.value)
+        left = UNKNOWN if _is_jax_array(obj) else subscripts.get(m, f, target.at, obj, index, target.index)
+        value = operators.binary(m, f, node.at, node.op, left, right)
+        subscripts.store(m, f, target.at, obj, index, value, "augmented")
+    return True
+
+
+def _is_jax_array(value: Value) -> bool:
+    return any(type(a) is Arr and not a.host for a in alternatives(value))
+
+
+def _augmented(m: Machine, f: Frame, node: ir.AugAssign, left: Value, right: Value) -> Value:
+    if type(left) is Seq and left.kind == "list" and node.op == "+":
+        element = iteration.element(m, f, node.at, right, quiet=True)
+        leaks.stored(m, f, node.at, left, element, "append", "+=")
+        if f.world.floor:
+            mutations.called(m, f, node.at, left, "extend")
+        items = iteration.known_items(right)
+        if items is not None and left.items is not None and left.token is f.token:
+            left.items.extend(items)
+        elif items != []:
+            subscripts.widen(left, element)
+        return left
+    return operators.binary(m, f, node.at, node.op, left, right)
+
+
+def _ann_assign(m: Machine, f: Frame, node: ir.AnnAssign) -> bool:
+    if f.cls is not None and type(node.target) is ir.Name:
+        default = evaluator.evaluate(m, f, node.value) if node.value is not None else None
+        f.cls.fields[node.target.id] = (node.annotation, default)
+        if default is not None:
+            f.scope.vars[node.target.id] = default
+        return True
+    if node.value is not None:
+        iteration.bind(m, f, node.target, evaluator.evaluate(m, f, node.value))
+    return True
+
+
+def _if(m: Machine, f: Frame, node: ir.If) -> bool:
+    if regions.asks_version(m, node.test):
+        m.guards += 1
+        try:
+            return _run_if(m, f, node)
+        finally:
+            m.guards -= 1
+    return _run_if(m, f, node)
+
+
+def _only_for_type_checkers(f: Frame, test: Any) -> bool:
+    """Whether a test is ``TYPE_CHECKING``, which is false at run time."""
+    if type(test) is ir.Attr:
+        return bool(test.name == "TYPE_CHECKING")
+    value = scopes.lookup(f, test.id) if type(test) is ir.Name else None
+    return type(value) is Ext and value.dotted == "typing.TYPE_CHECKING"
+
+
+def _run_if(m: Machine, f: Frame, node: ir.If) -> bool:
+    if _only_for_type_checkers(f, node.test):
+        # annotations need the imported names; nothing else in the block ever runs
+        run_block(m, f, [part for part in node.body if type(part) in (ir.Import, ir.ImportFrom)])
+        return run_block(m, f, node.orelse)
+    outcome = branches.condition(m, f, node.test, "elif" if node.is_elif else "if", node.at)
+    saved = f.scope.vars
+    token, before = f.token, f.confidence
+    levels = branches.doubted(m, f, node.test, outcome)
+    merged: dict[str, Value] | None = None
+    for side, block in ((True, node.body), (False, node.orelse)):
+        if outcome is (not side):
+            continue
+        f.confidence = levels[side]
+        f.scope.vars = dict(saved)
+        if outcome is None:
+            f.token = object()
+        if branches.narrow(m, f, node.test, side) and run_block(m, f, block):
+            merged = f.scope.vars if merged is None else branches.join_vars(merged, f.scope.vars)
+    f.token, f.confidence = token, before
+    f.scope.vars = merged if merged is not None else saved
+    return merged is not None
+
+
+def _loop(
+    m: Machine,
+    f: Frame,
+    begin: Callable[[], bool],
+    body: list[Any],
+    orelse: list[Any],
+    certain: bool,
+    single: Value | None = None,
+) -> bool:
+    """Run a loop body to a fixpoint. begin binds the target or tests the condition; False: no more turns.
+
+    single: what the loop goes over when that holds one element only.
+
+    A loop whose body can be left is taken to run at least once: what it assigns is what code after it means.
+    """
+    token, f.token = f.token, object()
+    breaks, continues = f.breaks, f.continues
+    f.breaks = []
+    start = before = f.scope.vars
+    exits: dict[str, Value] | None = None if certain else start
+    for turn in range(LOOP_PASSES):
+        started = len(m.captures.log)
+        f.continues = []
+        f.scope.vars = dict(before)
+        if not begin():
+            exits = f.scope.vars if exits is None else branches.join_vars(exits, f.scope.vars)
+            break
+        reached = run_block(m, f, body)
+        after: dict[str, Value] | None = f.scope.vars if reached else None
+        for variables in f.continues:
+            after = variables if after is None else branches.join_vars(after, variables)
+        if after is None:
+            break
+        exits = after if exits is None or exits is start else branches.join_vars(exits, after)
+        if single is not None and len(iteration.known_items(single) or ()) == 1:
+            break  # the body has not made it longer, so there is no second turn
+        again = branches.join_vars(before, after)
+        if _same(again, before) and (turn or len(m.captures.log) == started):
+            break
+        before = again if turn else after  # the second turn starts from what the first one left
+    f.token = token
+    leaving = f.breaks
+    f.breaks, f.continues = breaks, continues
+    reachable = exits is not None
+    f.scope.vars = exits if exits is not None else before
+    if reachable and orelse:
+        reachable = run_block(m, f, orelse)
+    for variables in leaving:
+        f.scope.vars = branches.join_vars(f.scope.vars, variables) if reachable else variables
+        reachable = True
+    return reachable
+
+
+def _same(a: dict[str, Value], b: dict[str, Value]) -> bool:
+    if len(a) != len(b):
+        return False
+    for name, value in a.items():
+        other = b.get(name)
+        if other is not value and (other is None or freeze(other, 2) != freeze(value, 2)):
+            return False
+    return True
+
+
+def _for(m: Machine, f: Frame, node: ir.For) -> bool:
+    iterable = evaluator.evaluate(m, f, node.iter)
+    if f.world.floor:
+        side_effects.advanced(m, f, node.iter.at, iterable, "iteration")
+    items = iteration.known_items(iterable)
+    if items == []:
+        return run_block(m, f, node.orelse)
+    element = iteration.element(m, f, node.iter.at, iterable)
+
+    def begin() -> bool:
+        iteration.bind(m, f, node.target, element)
+        return True
+
+    loops, f.loops = f.loops, (*f.loops, node)
+    single = iterable if items is not None and len(items) == 1 else None
+    reachable = _loop(m, f, begin, node.body, node.orelse, bool(items), single)
+    f.loops = loops
+    if f.world.here & S:
+        unrolling.check_for(m, f, node, iterable)
+    return reachable
+
+
+def _while(m: Machine, f: Frame, node: ir.While) -> bool:
+    endless = type(node.test) is ir.Const and bool(node.test.value)
+
+    def begin() -> bool:
+        outcome = branches.condition(m, f, node.test, "while", node.at)
+        return outcome is not False and branches.narrow(m, f, node.test, True)
+
+    loops, f.loops = f.loops, (*f.loops, node)
+    reachable = _loop(m, f, begin, node.body, node.orelse, certain=endless)
+    f.loops = loops
+    if f.world.here & S:
+        unrolling.check_while(m, f, node)
+    if endless:
+        return reachable
+    branches.narrow(m, f, node.test, False)
+    return reachable
+
+
+def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
+    before = dict(f.scope.vars)
+    token, f.token = f.token, object()
+    world = f.world
+    f.world = regions.guarded(f, node.handlers)
+    caught = f.caught
+    f.caught = regions.catching(f, node.handlers, node.body) or caught
+    fallback = regions.catches_missing_names(node.handlers)
+    m.guards += fallback
+    reached = run_block(m, f, node.body)
+    m.guards -= fallback
+    f.world, f.caught = world, caught
+    if f.world.floor:
+        handlers.check(m, f, node)
+    if reached and node.orelse:
+        reached = run_block(m, f, node.orelse)
+    out: dict[str, Value] | None = f.scope.vars if reached else None
+    start = branches.join_vars(before, f.scope.vars)
+    start.pop(USES, None)
+    if USES in before:
+        start[USES] = before[USES]  # what failed consumed nothing
+    m.guards += fallback
+    for handler in node.handlers:
+        f.scope.vars = dict(start)
+        if handler.name:
+            f.scope.vars[handler.name] = UNKNOWN
+        if run_block(m, f, handler.body):
+            out = f.scope.vars if out is None else branches.join_vars(out, f.scope.vars)
+    m.guards -= fallback
+    f.token = token
+    f.scope.vars = out if out is not None else start
+    if node.final and not run_block(m, f, node.final):
+        return False
+    return out is not None
+
+
+def _with(m: Machine, f: Frame, node: ir.With) -> bool:
+    world = f.world
+    swallows = False
+    managers: list[Inst] = []
+    for item in node.items:
+        value = evaluator.evaluate(m, f, item.value)
+        managers += host_calls.managed(m, f, item.value.at, value)
+        region = regions.entered(f, value, item.value)
+        if region is not None:
+            f.world = region
+            swallows = swallows or region.excused
+        if item.target is not None:
+            iteration.bind(m, f, item.target, _entered_value(m, f, item.value.at, value))
+    before = dict(f.scope.vars) if swallows else None
+    reached = run_block(m, f, node.body)
+    f.world = world
+    for manager in managers:
+        callbacks.run_protocol(m, f, node.at, manager, "__exit__", [UNKNOWN, UNKNOWN, UNKNOWN])
+    if before is not None:
+        f.scope.vars = branches.join_vars(before, f.scope.vars)
+        return True
+    return reached
+
+
+def _entered_value(m: Machine, f: Frame, at: int, value: Value) -> Value:
+    if type(value) is Inst:
+        method = find_method(value, "__enter__")
+        return evaluator.call(m, f, at, method, Args([value])) if method is not None else UNKNOWN
+    if type(value) is Seq and value.kind == "iter":
+        return seq_element(value) or UNKNOWN  # a generator made into a context manager
+    return value if type(value) is ExtInst else UNKNOWN
+
+
+def _return(m: Machine, f: Frame, node: ir.Return) -> bool:
+    value = evaluator.evaluate(m, f, node.value) if node.value is not None else NONE
+    f.returns = value if f.returns is None else join(f.returns, value)
+    if f.fn is not None:
+        seen = f.fn.returned.get(node.at)
+        f.fn.returned[node.at] = value if seen is None else join(seen, value)
+    return False
+
+
+def _raise(m: Machine, f: Frame, node: ir.Raise) -> bool:
+    if node.exc is not None:
+        evaluator.evaluate(m, f, node.exc)
+    return False
+
+
+def _assert(m: Machine, f: Frame, node: ir.Assert) -> bool:
+    outcome = branches.condition(m, f, node.test, "assert", node.at)
+    if outcome is False:
+        return False
+    f.scope.vars = dict(f.scope.vars)
+    return branches.narrow(m, f, node.test, True)
+
+
+def _del(m: Machine, f: Frame, node: ir.Del) -> bool:
+    for target in node.targets:
+        if type(target) is ir.Name:
+            f.scope.vars.pop(target.id, None)
+        elif type(target) is ir.Sub:
+            obj = evaluator.evaluate(m, f, target.obj)
+            index = evaluator.evaluate(m, f, target.index)
+            if f.world.floor:
+                mutations.deleted(m, f, target.at, obj, index)
+            for alt in alternatives(obj):
+                if type(alt) is Arr and not alt.host:
+                    m.emit(f, ArrayStore, target.at, alt, op="delitem")
+                elif type(alt) in (Map, Seq):
+                    subscripts.remove(alt, index)
+        elif type(target) is ir.Attr and f.world.floor:
+            mutations.deleted(m, f, target.at, evaluator.evaluate(m, f, target.obj))
+    return True
+
+
+def _import(m: Machine, f: Frame, node: ir.Import) -> bool:
+    for name in node.names:
+        if name.asname:
+            f.scope.vars[name.asname] = imports.module(m, f, name.name)
+            idioms.imported(m, f, node.at, name.name, name.asname)
+        else:
+            imports.module(m, f, name.name)
+            top = name.name.split(".")[0]
+            f.scope.vars[top] = imports.module(m, f, top)
+    return True
+
+
+def _import_from(m: Machine, f: Frame, node: ir.ImportFrom) -> bool:
+    base = imports.absolute(f.module, node.module, node.level)
+    for name in node.names:
+        if name.name == "*":
+            imports.star(m, f, base)
+        else:
+            f.scope.vars[name.asname or name.name] = imports.member(m, f, base, name.name)
+            if base == "jax":
+                idioms.imported(m, f, node.at, f"jax.{name.name}", name.asname or name.name)
+    return True
+
+
+def _nothing(m: Machine, f: Frame, node: Any) -> bool:
+    return True
+
+
+def _break(m: Machine, f: Frame, node: ir.Break) -> bool:
+    f.breaks.append(f.scope.vars)
+    return False
+
+
+def _continue(m: Machine, f: Frame, node: ir.Continue) -> bool:
+    f.continues.append(f.scope.vars)
+    return False
+
+
+def _func_def(m: Machine, f: Frame, node: ir.FuncDef) -> bool:
+    value = calls.make_function(m, f, node.function)
+    iteration.assign_name(m, f, node.name, calls.decorated(m, f, value))
+    return True
+
+
+def _class_def(m: Machine, f: Frame, node: ir.ClassDef) -> bool:
+    iteration.assign_name(m, f, node.name, classes.define(m, f, node))
+    return True
+
+
+def _match(m: Machine, f: Frame, node: ir.Match) -> bool:
+    return matching.run(m, f, node, run_block)
+
+
+EXECUTORS: dict[type, Executor] = {
+    ir.ExprStmt: _expr,
+    ir.Assign: _assign,
+    ir.AugAssign: _aug_assign,
+    ir.AnnAssign: _ann_assign,
+    ir.If: _if,
+    ir.For: _for,
+    ir.While: _while,
+    ir.Try: _try,
+    ir.With: _with,
+    ir.Return: _return,
+    ir.Raise: _raise,
+    ir.Assert: _assert,
+    ir.Del: _del,
+    ir.Import: _import,
+    ir.ImportFrom: _import_from,
+    ir.Global: _nothing,
+    ir.Pass: _nothing,
+    ir.Break: _break,
+    ir.Continue: _continue,
+    ir.FuncDef: _func_def,
+    ir.ClassDef: _class_def,
+    ir.Match: _match,
+}

@@ -1,0 +1,1 @@
+"""One question each, answered beside the values; no domain imports another."""

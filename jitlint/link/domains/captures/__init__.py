@@ -1,0 +1,1 @@
+"""What traced code reads of the world outside, and who writes it later."""

@@ -1,0 +1,293 @@
+"""Judges the log of captures: which reads of traced code go stale because somebody writes the place later (layer: ``link``, room ``domains``).
+
+A read is stale when a write can follow the first trace and a call can follow the write. Within one run of code the
+log says so. A function that nobody was seen to call may run at any time, hence also between two calls.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any, Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import Capture, Place, Step
+from jitlint.infer.program import ClassInfo, FuncInfo
+from jitlint.infer.values import (
+    NO_CONST,
+    UNKNOWN,
+    Arr,
+    Class,
+    Ext,
+    Func,
+    Inst,
+    Map,
+    Tree,
+    Value,
+    Xform,
+    const_of,
+)
+from jitlint.link.domains.captures.log import ANY, Call, Captures, Load, Write
+from jitlint.link.domains.captures.size import LARGE, elements
+from jitlint.link.domains.captures.syntax import (
+    GLOBAL,
+    LOCAL,
+    PARAMETER,
+    exclusive,
+    harmless,
+    only_checked,
+    root_of,
+)
+from jitlint.link.engine.machine import Machine
+from jitlint.link.values.kinds import mro
+
+_SET_UP: Final = re.compile(
+    r"_*(main|init|initiali[sz]e|set_?up|configure|load|register|build|test|run_?main|parse|import)(?=_|[A-Z]|\d|$)"
+    r"|.*register|__init__|__post_init__|__setstate__|__new__|__set_name__|__init_subclass__"
+)
+"""Functions that by their names run once, or before anything is traced."""
+
+MOST: Final = 50
+"""Writes between two calls that are looked at, the latest ones."""
+
+_LIBRARY_STATE: Final = ("nnx", "linen", "haiku", "eqx", "struct")
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    time: int
+    call: Call
+    load: Load
+
+
+def judge(m: Machine) -> None:
+    """Record an event for every stale read."""
+    log = m.captures.log
+    written = {_match_key(entry) for entry in log if type(entry) is Write}
+    reads: defaultdict[Any, list[_Read]] = defaultdict(list)
+    for time, entry in enumerate(log, 1):
+        if type(entry) is Call:
+            for load in entry.loads.values():
+                key = _match_key(load)
+                if key in written:
+                    reads[key].append(_Read(time, entry, load))
+    writes: defaultdict[Any, list[tuple[int, Write]]] = defaultdict(list)
+    for time, entry in enumerate(log, 1):
+        if type(entry) is Write and (key := _match_key(entry)) in reads:
+            writes[key].append((time, entry))
+    judged = _Judge(m)
+    for key, found in reads.items():
+        groups: defaultdict[Any, list[_Read]] = defaultdict(list)
+        for read in found:
+            groups[(id(read.call.target), id(read.load.owner), read.load.key)].append(read)
+        for group in groups.values():
+            judged.group(group, [w for w in writes[key] if _same_place(group[0].load, w[1])])
+    _large(m)
+
+
+def _large(m: Machine) -> None:
+    """Record the first read of every huge array of a module that staged functions copy into their programs."""
+    modules = {id(info.scope): info for info in m.modules.values()}
+    seen: set[tuple[int, object]] = set()
+    for entry in m.captures.log:
+        for place, load in entry.loads.items() if type(entry) is Call else ():
+            info = modules.get(place[1])
+            if info is None or type(load.value) is not Arr or (place[1], place[2]) in seen:
+                continue
+            seen.add((place[1], place[2]))
+            size = elements(info, str(load.key))
+            if size >= LARGE:
+                event = Capture(_place(load), kind="array", problem="large", size=size)
+                m.events[(Capture, "large", load.module, load.at)] = event
+
+
+def _place(load: Load) -> Place:
+    function = load.fn.qualname if load.fn is not None else ""
+    return Place(load.module, load.at, function, load.steps, load.ground, load.confidence)
+
+
+def _match_key(place: Load | Write) -> Any:
+    """Places that are certainly different have different keys."""
+    if place.kind == "attr":
+        return ("attr", place.key)
+    if place.kind in ("elem", "buffer"):
+        return (place.kind, id(place.owner))
+    return (place.kind, id(place.owner), place.key)
+
+
+def _same_place(load: Load, write: Write) -> bool:
+    if load.kind == "elem":
+        return load.key == write.key or load.key == ANY or write.key == ANY
+    if load.kind != "attr" or load.owner is write.owner:
+        return True
+    a, b = load.owner.cls, write.owner.cls
+    related = a in mro(b) or b in mro(a)
+    return related and (a.cold is load.owner or b.cold is write.owner)
+
+
+class _Judge:
+    """Judges the reads of one place by one staged function."""
+
+    def __init__(self, m: Machine) -> None:
+        self.m = m
+        self.captures: Captures = m.captures
+        self.starts = [episode.start for episode in self.captures.episodes]
+        self.kept = {id(box) for box in self.captures.kept}
+
+    def episode(self, time: int) -> int:
+        """The number of the episode that a time belongs to."""
+        return bisect_right(self.starts, time - 1) - 1
+
+    def group(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> None:
+        """Record the first read if one of the writes makes it stale."""
+        load = reads[0].load
+        writes = [w for w in writes if w[1].fn is None or w[1].fn is not load.fn]
+        if not writes or not _keeps(load) or only_checked(load):
+            return
+        if load.kind == "elem" and id(load.owner) in self.kept:
+            return
+        found = self._in_order(reads, writes) or self._any_time(reads, writes)
+        if found is not None:
+            self._record(found[0], found[1])
+
+    def _in_order(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> tuple[_Read, Write] | None:
+        """A write between two calls in one episode, which leaves another value than the first call read."""
+        first: dict[int, _Read] = {}
+        times = [time for time, _ in writes]
+        born = reads[0].call.target.born
+        owner = reads[0].load.owner
+        if type(owner) is Inst:
+            born = max(born, owner.born)
+        for read in reads:
+            if read.time < born:
+                continue
+            number = self.episode(read.time)
+            before = first.setdefault(number, read)
+            lo, hi = bisect_right(times, before.time), bisect_left(times, read.time)
+            between = [w for _, w in writes[max(lo, hi - MOST) : hi] if _may_follow(before, w, read)]
+            if between and not _same(before.load.value, between[-1].value) and not harmless(between[-1]):
+                return before, between[-1]
+        return None
+
+    def _any_time(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> tuple[_Read, Write] | None:
+        """A write in a function that may run at any time."""
+        last: dict[int, list[tuple[int, Write]]] = {}
+        before: Write | None = None
+        for time, write in writes:
+            number = self.episode(time)
+            if number == 0:
+                before = write
+            last.setdefault(number, []).append((time, write))
+        for number, inside in last.items():
+            fn = self.captures.episodes[number].fn
+            if fn is None or not self._is_free(fn):
+                continue
+            for read in reads:
+                found = self._left_behind(read, number, inside)
+                if found is None or (before is not None and _same_const(before.value, found.value)):
+                    continue
+                kept = self._may_change(found) and self._outlives(read, number)
+                if kept and _same_container(read.load, found) and not harmless(found):
+                    return read, found
+        return None
+
+    def _left_behind(self, read: _Read, number: int, inside: list[tuple[int, Write]]) -> Write | None:
+        """The write of an episode that decides what the next one finds; None when that is the same each time."""
+        if self.episode(read.time) == number:
+            earlier = [w for t, w in inside if t < read.time]
+            if earlier:
+                known = earlier[-1].value
+                return None if known is not None and const_of(known) is not NO_CONST else earlier[-1]
+        found = inside[-1][1]
+        return found if self._differs(read.load, found) else None
+
+    def _is_free(self, fn: FuncInfo) -> bool:
+        """Whether nobody was seen to call a function, which is not by its name something that runs once."""
+        return fn.id not in self.captures.reached and not fn.module.is_test and not _SET_UP.match(fn.name)
+
+    def _may_change(self, write: Write) -> bool:
+        return not _SET_UP.match(write.fn.name) if write.fn is not None else False
+
+    def _outlives(self, read: _Read, number: int) -> bool:
+        """Whether what was compiled at the read is still there when the episode of the write begins."""
+        target: Any = read.call.target
+        here = self.episode(read.time)
+        latest = self.captures.episodes[min(here, number) if here else number].start
+        if here == 0 and (type(target) is not Func or target.scope.fn is not None):
+            return False
+        owner = read.load.owner
+        born = max(target.born, owner.born) if type(owner) is Inst else target.born
+        return bool(born <= latest)
+
+    def _differs(self, load: Load, write: Write) -> bool:
+        """Whether the write may bring something new; a table of functions is only added to."""
+        if write.value is not None and _same(load.value, write.value):
+            return False
+        if load.kind == "elem" and type(load.owner) is Map:
+            return load.value is not UNKNOWN and type(load.value) not in (Func, Class, Xform)
+        return True
+
+    def _record(self, read: _Read, write: Write) -> None:
+        load = read.load
+        writer = write.fn.qualname if write.fn is not None else ""
+        where = f"`{writer}` changes it here" if writer else "it is changed here"
+        also = (Step(write.module, write.at, where),)
+        key = (Capture, load.module, load.at)
+        old = self.m.events.get(key)
+        if old is None or old.place.confidence.rank < load.confidence.rank:
+            self.m.events[key] = Capture(_place(load), kind=_kind(load.value), writer=writer, also=also)
+
+
+def _may_follow(first: _Read, write: Write, second: _Read) -> bool:
+    """Whether one run of the code can do these three in this order to one and the same place."""
+    if write.owner is not first.load.owner or not _same_container(first.load, write):
+        return False
+    return not exclusive(first.call, write) and not exclusive(write, second.call)
+
+
+def _same_container(load: Load, write: Write) -> bool:
+    """Whether a container that is changed is surely the one that was read. Containers that a function gets or makes
+    are told apart by the place that made them only, so what holds the one that was read must be a variable."""
+    if load.kind not in ("elem", "buffer"):
+        return True
+    root = root_of(write)
+    if root == PARAMETER:
+        return load.via == GLOBAL
+    return root != LOCAL or load.via != ""
+
+
+def _keeps(load: Load) -> bool:
+    """Whether the place is one that JAX does not look at again by itself."""
+    owner = load.owner
+    if load.confidence is Confidence.POSSIBLE:
+        return False
+    if type(owner) is not Inst or _is_thread_local(owner.cls):
+        return type(owner) is not Inst
+    return not owner.cls.pytree and owner.cls.role not in _LIBRARY_STATE and not owner.cls.hashable
+
+
+def _is_thread_local(cls: ClassInfo) -> bool:
+    """State of a thread is context that libraries set and reset around a trace."""
+    return any(type(base) is Ext and base.dotted == "threading.local" for c in mro(cls) for base in c.bases)
+
+
+def _same(old: Value, new: Value | None) -> bool:
+    """Whether two values are certainly the same."""
+    if new is None:
+        return False
+    if old is new:
+        return old is not UNKNOWN
+    a, b = const_of(old), const_of(new)
+    return a is not NO_CONST and type(a) is type(b) and a == b
+
+
+def _same_const(old: Value | None, new: Value | None) -> bool:
+    return old is not None and const_of(old) is not NO_CONST and _same(old, new)
+
+
+def _kind(value: Value) -> str:
+    if type(value) is Arr or (type(value) is Tree and value.evidence == "array"):
+        return "array"
+    return "function" if type(value) in (Func, Xform) else "state"

@@ -1,0 +1,405 @@
+"""What traced code reads of the world outside, and who writes it: a log in the order of execution (layer: ``link``, room ``domains``).
+
+What it does: while something is staged it collects the loads of places that are older than the trace (globals, cells,
+attributes, elements of containers, NumPy buffers); on the host it logs their writes and the calls of staged functions.
+A remembered activation gives its part of the log, or its loads, again. What it does not: judge; `captures_judge` does
+that when the whole program has run. The clock is the length of the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.values import (
+    UNKNOWN,
+    Arr,
+    Bound,
+    Class,
+    Descr,
+    Ext,
+    Func,
+    Inst,
+    Map,
+    Mod,
+    Scope,
+    Seq,
+    Tup,
+    Value,
+    Xform,
+    alternatives,
+    const_of,
+)
+from jitlint.syntax import ir
+
+if TYPE_CHECKING:
+    from jitlint.infer.events import Step
+    from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
+    from jitlint.link.engine.machine import Frame, World
+
+ANY: Final = "*"
+"""The key of a place that is a whole container or buffer."""
+
+MAX_LOG: Final = 200_000
+MAX_REPLAYED: Final = 200
+"""Entries of a remembered activation that are logged again."""
+
+CHANGERS: Final = frozenset(
+    "append appendleft add clear discard extend extendleft insert pop popitem popleft remove reverse rotate sort update "
+    "difference_update intersection_update symmetric_difference_update move_to_end __setitem__".split()
+)
+"""Methods of containers that change them. ``setdefault`` fills what is missing and changes nothing that was read."""
+
+ARRAY_CHANGERS: Final = frozenset(
+    {"fill", "sort", "put", "itemset", "resize", "partition", "setfield", "byteswap"}
+)
+"""Methods of NumPy arrays that change them."""
+
+Key = tuple[str, int, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Traced code reads a place. kind: name, attr, class, elem, buffer, part (of an object that is not understood). owner: the scope, box or class.
+
+    key: the name, attribute, element, or name and part. value: what was read. fn, statement: where. via: the kind of variable that
+    holds the container or buffer itself: global, cell, or "" for others.
+    """
+
+    kind: str
+    owner: Any
+    key: object
+    value: Value
+    module: str
+    at: int
+    fn: FuncInfo | None
+    statement: int
+    steps: tuple[Step, ...]
+    ground: str
+    confidence: Confidence
+    via: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Host code writes a place. fn: the function that does, None at module level. value: None when it is changed in
+    place. statement: where the statement is that does it."""
+
+    kind: str
+    owner: Any
+    key: object
+    value: Value | None
+    module: str
+    at: int
+    fn: FuncInfo | None
+    statement: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Host code calls a staged function, which reads ``loads``. target: the function or transformed function."""
+
+    target: Any
+    loads: dict[Key, Load]
+    fn: FuncInfo | None
+    statement: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Remade:
+    """A transformed function that a remembered activation makes again."""
+
+    born: int
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A part of the log that runs in one go. fn: the function that nobody was seen to call; None: all module bodies."""
+
+    start: int
+    fn: FuncInfo | None
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What a remembered activation read, or did to the log. boxes: the instances it was given."""
+
+    loads: dict[Key, Load] | None
+    part: tuple[int, int]
+    boxes: tuple[tuple[str, Inst], ...]
+
+
+@dataclass(slots=True)
+class Captures:
+    """The log. current: the loads of the innermost staged activation, None on the host. muted: a construction of
+    which nobody knows when it happens is under way. reached: functions that known code calls, tests aside.
+    kept: containers that traced code changes: what it finds there is its own business."""
+
+    log: list[Write | Call] = field(default_factory=list)
+    episodes: list[Episode] = field(default_factory=lambda: [Episode(0, None)])
+    current: dict[Key, Load] | None = None
+    muted: int = 0
+    reached: set[int] = field(default_factory=set)
+    kept: list[Value] = field(default_factory=list)
+    rebound: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def now(self) -> int:
+        """The time, by which makings are dated; 0 for what was always there."""
+        return 0 if self.muted else len(self.log) + 1
+
+    def begin(self, fn: FuncInfo | None) -> None:
+        """A new episode: whatever runs from here on may happen at any time after the modules were run."""
+        self.current = None
+        if self.episodes[-1].start == len(self.log):
+            self.episodes.pop()
+        self.episodes.append(Episode(len(self.log), fn))
+
+    def load(
+        self, f: Frame, at: int, kind: str, owner: Any, key: object, value: Value, via: str = ""
+    ) -> None:
+        """Traced code reads a place that is older than its trace."""
+        current = self.current
+        if current is None:
+            return
+        place: Key = (kind, id(owner), key)
+        if place not in current:
+            current[place] = Load(
+                kind, owner, key, value, f.module.name, at, f.fn, f.at, f.steps, f.ground, f.confidence, via
+            )
+
+    def load_value(self, f: Frame, at: int, value: Value, via: str = "") -> None:
+        """What was read is a container or NumPy buffer, which may be changed in place."""
+        for alt in alternatives(value):
+            if type(alt) is Arr:
+                if alt.host and not alt.modes:
+                    self.load(f, at, "buffer", alt, ANY, alt, via)
+            elif (type(alt) is Map or type(alt) is Seq) and alt.level < f.world.floor:
+                self.load(f, at, "elem", alt, ANY, alt, via)
+
+    def load_name(self, f: Frame, at: int, scope: Scope, name: str, value: Value) -> None:
+        """Traced code reads a variable of an enclosing scope."""
+        kind = type(value)
+        if scope.level >= f.world.floor or kind is Ext or kind is Mod or kind is Class:
+            return
+        if scope.fn is None:
+            if type(value) is Func and name not in self._rebound_in(value.fn.module):
+                return
+        elif scope.watched is None:
+            scope.watched = {name}
+        else:
+            scope.watched.add(name)
+        self.load(f, at, "name", scope, name, value)
+        self.load_value(f, at, value, "global" if scope.fn is None else "cell")
+
+    def _rebound_in(self, module: ModuleInfo) -> frozenset[str]:
+        found = self.rebound.get(module.name)
+        if found is None:
+            found = self.rebound[module.name] = _rebound(module)
+        return found
+
+    def load_attr(self, f: Frame, at: int, inst: Inst, name: str, value: Value) -> None:
+        """Traced code reads an attribute of an instance."""
+        if inst.level < f.world.floor and not inst.modes:
+            self.load(f, at, "attr", inst, name, value)
+            self.load_value(f, at, value)
+
+    def load_class(self, f: Frame, at: int, cls: ClassInfo, name: str, value: Value) -> None:
+        """Traced code reads an attribute of a class."""
+        kind = type(value)
+        if kind is Func or kind is Descr or kind is Class or kind is Xform:
+            return
+        if cls.scope.level < f.world.floor:
+            self.load(f, at, "class", cls, name, value)
+            self.load_value(f, at, value)
+
+    def load_item(self, f: Frame, at: int, whole: int, box: Any, index: Value, value: Value) -> None:
+        """Traced code reads one element; at ``whole`` the container was read to get there."""
+        if box.level >= f.world.floor:
+            return
+        whole_place: Key = ("elem", id(box), ANY)
+        found = self.current.get(whole_place) if self.current is not None else None
+        via = found.via if found is not None else ""
+        if found is not None and found.at == whole and self.current is not None:
+            del self.current[whole_place]
+        self.load(f, at, "elem", box, _element(index), value, via)
+        self.load_value(f, at, value, via)
+
+    def load_opaque(self, f: Frame, node: ir.Attr | ir.Sub) -> None:
+        """Traced code reads a part of an object that is not understood, which a variable holds."""
+        scope, path = _opaque(f, node)
+        if scope is not None and scope is not f.scope and scope.level < f.world.floor:
+            self.load(f, node.at, "part", scope, path, UNKNOWN)
+
+    def write_opaque(self, f: Frame, node: ir.Attr | ir.Sub, value: Value | None) -> None:
+        """Host code writes a part of an object that is not understood, which a variable holds."""
+        scope, path = _opaque(f, node)
+        if scope is not None:
+            self.write(f, node.at, "part", scope, path, value)
+
+    def forget(self, at: int, changed: Value | None = None) -> None:
+        """What was read at ``at`` was read only to be changed. changed: a container that traced code keeps itself."""
+        current = self.current
+        if changed is not None:
+            self.kept.append(changed)
+        while current:
+            place = next(reversed(current))
+            if current[place].at != at:
+                return
+            del current[place]
+
+    def write(self, f: Frame, at: int, kind: str, owner: Any, key: object, value: Value | None) -> None:
+        """Host code writes a place."""
+        if self.muted or f.world.level or f.world.excused or len(self.log) >= MAX_LOG:
+            return
+        if f.confidence is not Confidence.POSSIBLE:
+            self.log.append(Write(kind, owner, key, value, f.module.name, at, f.fn, f.at))
+
+    def write_item(self, f: Frame, at: int, box: Any, index: Value, value: Value) -> None:
+        """Host code writes an element of a container or a NumPy array."""
+        if type(box) is Arr:
+            self.write(f, at, "buffer", box, ANY, None)
+        else:
+            self.write(f, at, "elem", box, _element(index), value)
+
+    def write_in_place(self, f: Frame, at: int, value: Value) -> None:
+        """Host code changes what a NumPy array or a list holds, if the value is one."""
+        if type(value) is Arr and value.host:
+            self.write(f, at, "buffer", value, ANY, None)
+        elif type(value) is Seq:
+            self.write(f, at, "elem", value, ANY, None)
+
+    def enter(self, world: World) -> tuple[dict[Key, Load] | None, int]:
+        """An activation begins."""
+        before = self.current
+        self.current = {} if world.floor else None
+        return before, len(self.log)
+
+    def leave(
+        self, entered: tuple[dict[Key, Load] | None, int], given: list[tuple[str, Any, object]], made: Value
+    ) -> Remembered | None:
+        """An activation ends: what it read counts for its caller too."""
+        before, start = entered
+        loads = self.current
+        self.current = before
+        if loads:
+            if before is not None:
+                for place, load in loads.items():
+                    before.setdefault(place, load)
+        elif len(self.log) == start and (before is not None or type(made) not in _MADE):
+            return None
+        boxes = tuple([(name, box) for name, box, _ in given if type(box) is Inst])
+        return Remembered(loads, (start, len(self.log)), boxes)
+
+    def replay(self, memo: Remembered, bound: dict[str, Value], result: Value) -> None:
+        """A call that was remembered happens again, perhaps to other instances."""
+        other = {id(old): bound[n] for n, old in memo.boxes if n in bound and bound[n] is not old}
+        if memo.loads and self.current is not None:
+            for place, load in memo.loads.items():
+                owner = other.get(place[1])
+                if owner is not None:
+                    place, load = (place[0], id(owner), place[2]), replace(load, owner=owner)
+                self.current.setdefault(place, load)
+        start, end = memo.part
+        if self.muted:
+            return
+        now = len(self.log) + 1
+        kept = _remake(result, start, now)
+        fresh: dict[int, Remade] = {}
+        seen: set[tuple[int, int]] = set()
+        for entry in self.log[start : min(end, start + 4 * MAX_REPLAYED)]:
+            again: Write | Call
+            if isinstance(entry, Write):
+                place_of = (id(entry.owner), entry.at)
+                if type(entry.owner) is Inst and entry.owner.born > start and entry.owner not in kept:
+                    continue  # another instance, which nobody saw before
+                again = replace(entry, owner=other[id(entry.owner)]) if id(entry.owner) in other else entry
+            else:
+                target = entry.target
+                place_of = (id(target), entry.statement)
+                if target.born > start and target not in kept:
+                    target = fresh.setdefault(id(target), Remade(now))
+                again = replace(entry, target=target, loads=_moved(entry.loads, other, start, kept))
+            if place_of in seen:
+                continue
+            seen.add(place_of)
+            if len(seen) > MAX_REPLAYED or len(self.log) >= MAX_LOG:
+                return
+            self.log.append(again)
+
+    def root(self) -> dict[Key, Load] | None:
+        """A staged function is called from the host."""
+        before = self.current
+        self.current = {}
+        return before
+
+    def called(self, f: Frame, x: Xform, before: dict[Key, Load] | None) -> None:
+        """The call of a staged function is over."""
+        loads = self.current
+        self.current = before
+        if loads and not self.muted and not f.world.excused and len(self.log) < MAX_LOG:
+            target: Any = x
+            if type(x.target) is Func:
+                target = x.target
+            self.log.append(Call(target, loads, f.fn, f.at))
+
+
+def _opaque(f: Frame, node: ir.Attr | ir.Sub) -> tuple[Scope | None, object]:
+    """The scope of the variable, and its name with the part of it; None when that is not known."""
+    part: object = node.name if type(node) is ir.Attr else None
+    if type(node) is ir.Sub and type(node.index) is ir.Const:
+        part = node.index.value
+    if part is None or type(node.obj) is not ir.Name:
+        return None, ""
+    scope: Scope | None = f.scope
+    while scope is not None and node.obj.id not in scope.vars:
+        scope = scope.parent
+    return scope, (node.obj.id, part)
+
+
+def _element(index: Value) -> object:
+    """The key of an element, `ANY` when it is not known which. The number 1 and the text "1" are two."""
+    const = const_of(index)
+    return const if isinstance(const, (str, int)) and const != ANY else ANY
+
+
+def _rebound(module: ModuleInfo) -> frozenset[str]:
+    """The names in a module that are variables though a function has them: one says ``global``, or two define it."""
+    once: set[str] = set()
+    found: set[str] = set()
+    for fn in module.functions:
+        found.update(fn.node.global_names)
+        name = fn.node.qualname
+        (found if name in once else once).add(name)
+    return frozenset(found)
+
+
+_MADE: Final = (Xform, Func, Inst, Bound, Tup)
+"""What is another one each time it is made."""
+
+
+def _moved(loads: dict[Key, Load], other: dict[int, Any], start: int, kept: list[Any]) -> dict[Key, Load]:
+    """The loads of a call that happens again: of other instances, without those that were made for it."""
+    out: dict[Key, Load] = {}
+    for place, load in loads.items():
+        owner = other.get(place[1], load.owner)
+        if type(owner) is Inst and owner is load.owner and owner.born > start and owner not in kept:
+            continue
+        out[place[0], id(owner), place[2]] = load if owner is load.owner else replace(load, owner=owner)
+    return out
+
+
+def _remake(value: Value, start: int, now: int) -> list[Any]:
+    """What a remembered call made and gave back is made anew now. The makings."""
+    made: list[Any] = []
+    for part in value.items if type(value) is Tup else (value,):
+        one: Any = part.func if type(part) is Bound else part
+        if type(one) is Xform and one.born > start:
+            made.append(one)
+            one = one.target
+        if type(one) in (Inst, Func) and one.born > start:
+            made.append(one)
+    for one in made:
+        one.born = now
+    return made

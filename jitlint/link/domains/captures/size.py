@@ -1,0 +1,104 @@
+"""How many elements a captured array has, as far as the text of its making tells (layer: ``link``, room ``domains``).
+
+Arrays of the domain have no sizes. A module's variable that is bound once, to a call that makes an array of a constant
+shape, has a known one all the same.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, Final
+
+from jitlint.infer.program import ModuleInfo
+from jitlint.infer.values import Ext, Py, Value, const_of
+from jitlint.syntax import ir
+
+LARGE: Final = 1_000_000
+"""Elements from which on a constant is worth a word: 4 MB of 32-bit numbers in the program's text."""
+
+_BY_SHAPE: Final = frozenset({"zeros", "ones", "full", "empty"})
+_BY_SIZE: Final = frozenset({"eye", "identity", "tri"})
+_RANDOM: Final = frozenset({"normal", "uniform", "bernoulli", "randint", "truncated_normal", "random"})
+_BY_NUMBERS: Final = frozenset({"rand", "randn"})
+_ARRAYS: Final = ("jax.numpy.", "numpy.", "jax.random.")
+
+
+def elements(info: ModuleInfo, name: str) -> int:
+    """The number of elements of the array in a module's variable; 0 when it is not known."""
+    bound = [node for node in info.tree.body if _binds(node, name)]
+    made = getattr(bound[0], "value", None) if len(bound) == 1 else None  # a loop binds names as well
+    return _made(info, made) if type(made) is ir.Call else 0
+
+
+def _binds(node: Any, name: str) -> bool:
+    targets = node.targets if type(node) is ir.Assign else [getattr(node, "target", None)]
+    return any(type(target) is ir.Name and target.id == name for target in targets)
+
+
+def _made(info: ModuleInfo, call: ir.Call) -> int:
+    dotted = _dotted(info, call.func)
+    if not dotted.startswith(_ARRAYS):
+        return 0
+    short = dotted.rpartition(".")[2]
+    pos = [_number(info, arg.value) for arg in call.args if arg.name is None and not arg.star]
+    named = {arg.name: _number(info, arg.value) for arg in call.args if arg.name is not None}
+    if short in _BY_SHAPE:
+        return _size(pos[0] if pos else named.get("shape"))
+    if short in _BY_SIZE:
+        numbers = [n for n in pos[:2] if type(n) is int]
+        return numbers[0] * numbers[-1] if numbers else 0
+    if short == "arange":
+        numbers = [n for n in pos if type(n) is int]
+        return numbers[0] if len(pos) == 1 and numbers else 0
+    if short == "linspace":
+        return _size(pos[2] if len(pos) > 2 else named.get("num"))
+    if short in _BY_NUMBERS:
+        return _size(tuple(pos))
+    if short in _RANDOM:
+        index = 1 if dotted.startswith("jax.") else (0 if short == "random" else 2)
+        key = "shape" if dotted.startswith("jax.") else "size"
+        return _size(pos[index] if len(pos) > index else named.get(key))
+    return 0
+
+
+def _size(shape: object) -> int:
+    if isinstance(shape, tuple):
+        numbers = [n for n in shape if type(n) is int]
+        return prod(numbers) if numbers and len(numbers) == len(shape) else 0
+    return shape if type(shape) is int else 0
+
+
+def _number(info: ModuleInfo, node: Any) -> object:
+    """A constant integer or tuple of such; None for anything else."""
+    t = type(node)
+    if t is ir.Const:
+        return node.value if type(node.value) is int else None
+    if t is ir.Tuple or t is ir.List:
+        return tuple([_number(info, part) for part in node.elts])
+    if t is ir.Name:
+        value: Value | None = info.scope.vars.get(node.id)
+        const = const_of(value) if type(value) is Py else None
+        return const if type(const) is int else None
+    if t is ir.BinOp:
+        left, right = _number(info, node.left), _number(info, node.right)
+        if isinstance(left, int) and isinstance(right, int):
+            return _computed(node.op, left, right)
+    return None
+
+
+def _computed(op: str, left: int, right: int) -> int | None:
+    if op == "*":
+        return left * right
+    if op == "+":
+        return left + right
+    if op == "**" and 0 <= right <= 64 and abs(left) <= 1024:
+        return int(left**right)
+    return left << right if op == "<<" and 0 <= right <= 64 else None
+
+
+def _dotted(info: ModuleInfo, node: Any) -> str:
+    if type(node) is ir.Attr:
+        base = _dotted(info, node.obj)
+        return f"{base}.{node.name}" if base else ""
+    value = info.scope.vars.get(node.id) if type(node) is ir.Name else None
+    return value.dotted if type(value) is Ext else ""

@@ -1,0 +1,245 @@
+"""What the text around a write says about its purpose (layer: ``link``, room ``domains``).
+
+A cache that is filled when it is first needed, a value that is set for a while and put back, a registry: such writes
+do not make compiled code stale. Asked only of writes that would be reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from jitlint.infer.program import FuncInfo
+from jitlint.link.domains.captures.log import Call, Load, Write
+from jitlint.link.engine.surroundings import Around, Table
+from jitlint.link.tables.ir_walk import nodes
+from jitlint.syntax import ir
+
+_MISSING: Final = frozenset(
+    {"KeyError", "AttributeError", "NameError", "IndexError", "LookupError", "Exception"}
+)
+
+
+GLOBAL: Final = "global"
+LOCAL: Final = "local"
+PARAMETER: Final = "parameter"
+
+
+def harmless(write: Write) -> bool:
+    """Whether the write fills a cache on first use, or belongs to something that puts the old value back."""
+    fn = write.fn
+    if fn is None:
+        return False
+    if fn.node.is_generator or _of_context_manager(fn):
+        return True
+    found = _around(fn, write.statement)
+    path = _written_path(found, write)
+    if not path:
+        return False
+    lazy = _is_lazy(found, write.statement, path)
+    return lazy or _is_restored(fn, path[-1]) or _repeats(fn, found, write)
+
+
+def root_of(write: Write) -> str:
+    """What variable leads to the container that is written: GLOBAL, LOCAL, PARAMETER; "" when it is no variable."""
+    fn = write.fn
+    path = _written_path(_around(fn, write.statement), write) if fn is not None else ()
+    if fn is None or len(path) != 1:
+        return ""
+    if any(param.name == path[0] for param in fn.node.params):
+        return PARAMETER
+    return LOCAL if path[0] in fn.node.local_names else GLOBAL
+
+
+def only_checked(load: Load) -> bool:
+    """Whether the value that is read decides nothing but an assertion, or what to do about an exception."""
+    if load.fn is None:
+        return False
+    found = _around(load.fn, load.statement)
+    if any(
+        type(owner) is ir.Try and block not in (owner.body, owner.orelse, owner.final)
+        for owner, block in found
+    ):
+        return True
+    statement = _statement(found, load)
+    if type(statement) is ir.ExprStmt and type(statement.value) is ir.Call:
+        return _last_name(statement.value.func).startswith("assert")
+    return type(statement) is ir.Assert
+
+
+def exclusive(first: Call | Write, second: Call | Write) -> bool:
+    """Whether one run of a function that does the first thing cannot do the second one later."""
+    if first.fn is None or first.fn is not second.fn:
+        return False
+    left, right = _around(first.fn, first.statement), _around(first.fn, second.statement)
+    looped = False
+    for (_, one), (owner, other) in zip(left, right):
+        if one is not other:
+            if type(owner) is ir.If and not looped:
+                return True
+            break
+        looped = looped or type(owner) in (ir.For, ir.While)
+    mine = [block for _, block in left if not any(block is other for _, other in right)]
+    return any(type(block[-1]) in (ir.Return, ir.Raise) for block in mine)
+
+
+def _around(fn: FuncInfo, statement: int) -> Around:
+    if fn.surroundings is None:
+        fn.surroundings = Table(fn.body)
+    found: Around = fn.surroundings.around.get(statement, ())
+    return found
+
+
+def _repeats(fn: FuncInfo, around: Around, write: Write) -> bool:
+    """Whether the write only does once more, word for word, what was done before: a call without arguments.
+
+    Nothing says that such a call gives another value the second time.
+    """
+    statement = _statement(around, write)
+    if write.kind != "name" or type(statement) is not ir.Assign:
+        return False
+    call = statement.value
+    if type(call) is not ir.Call or call.args or type(call.func) is not ir.Name:
+        return False
+    others = [
+        node
+        for node in nodes(fn.body)
+        if type(node) is ir.Assign
+        and node is not statement
+        and any(_mentions(target, str(write.key)) for target in node.targets)
+    ]
+    if not others:
+        return write.key in fn.node.local_names  # in a loop
+    return any(_calls_the_same(node.value, call) for node in others)
+
+
+def _calls_the_same(value: Any, call: ir.Call) -> bool:
+    func: Any = call.func
+    if type(value) is not ir.Call or value.args or type(value.func) is not ir.Name:
+        return False
+    return bool(value.func.id == func.id)
+
+
+def _statement(around: Around, place: Load | Write) -> Any:
+    return next((node for node in around[-1][1] if node.at == place.statement), None) if around else None
+
+
+def _written_path(around: Around, write: Write) -> tuple[str, ...]:
+    """The names that lead to the written variable, or to the container of a written element; () when not known."""
+    if write.kind == "name":
+        return (str(write.key),)
+    statement = _statement(around, write)
+    for node in nodes(statement) if statement is not None else ():
+        if getattr(node, "at", None) == write.at:
+            path = _path(_container(node) if write.kind in ("elem", "buffer") else node)
+            if path:
+                return path
+    return (str(write.key),) if write.kind in ("attr", "class") else ()
+
+
+def _container(node: Any) -> Any:
+    if type(node) is ir.Call:
+        return node.func.obj if type(node.func) is ir.Attr else (node.args[0].value if node.args else None)
+    if type(node) is ir.Sub:
+        return node.obj
+    return node.target if type(node) is ir.AugAssign else node
+
+
+def _path(node: Any) -> tuple[str, ...]:
+    if type(node) is ir.Attr:
+        return (*_path(node.obj), node.name)
+    return (node.id,) if type(node) is ir.Name else ()
+
+
+def _last_name(node: Any) -> str:
+    if type(node) is ir.Attr:
+        return str(node.name)
+    return str(node.id) if type(node) is ir.Name else ""
+
+
+def _of_context_manager(fn: FuncInfo) -> bool:
+    """Whether the function is a method of a class whose instances put things back when they are left."""
+    owner = fn.qualname.rpartition(".")[0]
+    return bool(owner) and any(f.qualname == f"{owner}.__exit__" for f in fn.module.functions)
+
+
+def _is_lazy(around: Around, statement: int, path: tuple[str, ...]) -> bool:
+    """Whether the write runs only while the place is still empty."""
+    for owner, block in around:
+        if type(owner) is ir.If and _asks_presence(owner.test, path):
+            return True
+        if type(owner) is ir.Try and block is not owner.body and _mentions(owner.body, path[-1]):
+            return any(_catches_missing(h.type) for h in owner.handlers)
+        for node in block:
+            if node.at == statement:
+                break
+            leaves = type(node) is ir.If and node.body and type(node.body[-1]) in (ir.Return, ir.Raise)
+            if leaves and _asks_presence(node.test, path):
+                return True
+    return False
+
+
+def _catches_missing(node: Any) -> bool:
+    parts = node.elts if type(node) is ir.Tuple else [node]
+    return node is None or any(_last_name(part) in _MISSING for part in parts)
+
+
+def _asks_presence(test: Any, path: tuple[str, ...]) -> bool:
+    """Whether a test asks if there is something in the place already."""
+    return _last_name(test) == path[-1] or any(_asks(node, path) for node in nodes(test))
+
+
+def _asks(node: Any, path: tuple[str, ...]) -> bool:
+    name = path[-1]
+    if type(node) is ir.Compare:
+        sides = [node.left, *node.rights]
+        member = any(op in ("in", "not in") for op in node.ops)
+        absent = any(type(side) is ir.Const and side.kind == "none" for side in sides)
+        return ((absent or member) and _mentions(sides, name)) or (
+            member and _last_name(node.rights[0]) == path[0]
+        )
+    if type(node) is ir.UnaryOp and node.op == "not":
+        return _mentions(node.operand, name)
+    if type(node) is ir.Call and _last_name(node.func) in ("hasattr", "len", "getattr", "isinstance"):
+        return _mentions([arg.value for arg in node.args], name)
+    return False
+
+
+def _mentions(root: Any, name: str) -> bool:
+    for node in nodes(root):
+        if _last_name(node) == name or (type(node) is ir.Const and node.value == name):
+            return True
+    return False
+
+
+def _is_restored(fn: FuncInfo, name: str) -> bool:
+    """Whether the function puts back what it found: in a ``finally``, or from a variable that kept it."""
+    kept: set[str] = set()
+    for node in nodes(fn.body):
+        if type(node) is ir.Try and any(_last_name(t) == name for t in _targets(node.final)):
+            return True
+        for target, value in _pairs(node):
+            if _last_name(value) == name and type(target) is ir.Name:
+                kept.add(target.id)
+            elif _last_name(target) == name and type(value) is ir.Name and value.id in kept:
+                return True
+    return False
+
+
+def _pairs(node: Any) -> Iterator[tuple[Any, Any]]:
+    """What an assignment binds to what, element by element."""
+    if type(node) is ir.Assign:
+        for target in node.targets:
+            if type(target) is ir.Tuple and type(node.value) is ir.Tuple:
+                yield from zip(target.elts, node.value.elts)
+            else:
+                yield target, node.value
+
+
+def _targets(block: list[Any]) -> Iterator[Any]:
+    for node in nodes(block):
+        if type(node) is ir.Assign:
+            for target in node.targets:
+                yield target.obj if type(target) is ir.Sub else target
+        elif type(node) is ir.Call and type(node.func) is ir.Attr:
+            yield node.func.obj

@@ -1,0 +1,1 @@
+"""Compiled functions that are made, or compiled, again and again."""

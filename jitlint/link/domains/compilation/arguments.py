@@ -1,0 +1,168 @@
+"""Arguments that make a compiled function be compiled again and again: JIT505 and JIT506 (layer: ``link``, room ``domains``).
+
+What it does: looks at calls of compiled functions in host code, argument by argument. A static argument must not be
+another one each time, a traced one must keep its shape. What depends on a parameter of the function around is asked
+of that function's callers at the end.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import Step, VaryingArgument
+from jitlint.infer.program import ClassInfo
+from jitlint.infer.values import Class, Inst, Xform
+from jitlint.link.domains.compilation import runs as compilation_runs
+from jitlint.link.domains.compilation.log import CallSite, Question
+from jitlint.link.domains.compilation.variation import Chance, Variation
+from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.tables.code_tables import CodeTable
+from jitlint.link.values import signatures
+from jitlint.link.values.kinds import mro
+from jitlint.link.values.signatures import signature
+from jitlint.syntax import ir
+
+MAX_CALLERS: Final = 4
+
+
+def check(m: Machine, f: Frame, table: CodeTable, node: ir.Call, x: Xform, skip: int = 0) -> None:
+    """Look at the arguments of one call. skip: that many parameters are filled already (``self``)."""
+    if x.broken:
+        return
+    sig = signature(x.target)
+    nums, names, known = signatures.static_names(x, sig, skip + len([a for a in node.args if a.name is None]))
+    if not known:
+        return
+    positional = sig.positional if sig is not None else []
+    for i, arg in enumerate(node.args, skip):
+        if arg.star:
+            return
+        name = arg.name or (positional[i].name if i < len(positional) else "")
+        static = arg.name in names if arg.name is not None else i in nums
+        question = Question(f, f.confidence, table, node, arg.value, name, static, x.spec.filter)
+        if f.loops:
+            _ask(m, question, Variation(m, f, table, f.loops), ())
+        if f.fn is not None and type(arg.value) is not ir.Const:
+            key = (f.module.name, arg.value.at)
+            m.compilation.questions.setdefault(key, question)
+
+
+def _ask(m: Machine, q: Question, variation: Variation, also: tuple[Step, ...], certain: bool = True) -> bool:
+    """Record it when the argument varies in the loops; answers whether it does."""
+    kind, how = "", ""
+    if q.static:
+        how = _fresh(m, q, variation)
+        kind = "fresh" if how else "static"
+        how = how or variation.scalar(q.arg)
+    else:
+        how = variation.shape(q.arg)
+        kind = "shape"
+        if not how and q.filter and type(q.arg) is not ir.Const:
+            how, kind = variation.scalar(q.arg), "filter"
+    if not how:
+        return False
+    key = (q.frame.module.name, "argument", q.arg.at)
+    if key not in m.compilation.done:
+        m.compilation.done.add(key)
+        f = q.frame
+        doubtful = f.module.is_test or len(variation.loops) > 1
+        confidence = Confidence.LIKELY if doubtful or not certain else None
+        m.emit(
+            f, VaryingArgument, q.arg.at, None, confidence, problem=kind, parameter=q.parameter, how=how, also=also
+        )  # fmt: skip
+    return True
+
+
+def _fresh(m: Machine, q: Question, variation: Variation) -> str:
+    """What new object a static argument is at every turn, or ""."""
+    node = q.arg
+    if type(node) is ir.Name:
+        if node.id not in variation.assigned:
+            return ""
+        values = [v for v in q.table.bound.get(node.id, ()) if v is not None]
+        node = values[0] if len(values) == 1 and q.table.stands_in(values[0], variation.loops) else None
+    return new_object(m, q.frame, node, variation)
+
+
+def new_object(m: Machine, f: Frame, node: Any, variation: Variation) -> str:
+    """What an expression makes that is equal only to itself: a function, a partial, a plain object."""
+    if type(node) is ir.Lambda:
+        return "a new lambda"
+    if type(node) is ir.FuncDef:
+        return "a new inner function"
+    if type(node) is not ir.Call:
+        return ""
+    if variation.dotted(node.func) in ("functools.partial", "jax.tree_util.Partial"):
+        return "a new partial application"
+    birth = (f.births or {}).get(node.at)
+    made = birth.value if birth is not None else None
+    if type(made) is Inst and equal_to_itself_only(made.cls):
+        return f"a new `{made.cls.name}`"
+    value = variation.static(node.func)
+    if type(value) is Class and equal_to_itself_only(value.info):
+        return f"a new `{value.info.name}`"
+    return ""
+
+
+def equal_to_itself_only(info: ClassInfo) -> bool:
+    """Whether instances of a class are compared and hashed by identity."""
+    for cls in mro(info):
+        if cls.extern or cls.shape or cls.role or cls.pytree or cls.metaclass is not None:
+            return False
+        if any(
+            type(base) is not Class and getattr(base, "dotted", "") != "builtins.object" for base in cls.bases
+        ):
+            return False
+        if "__eq__" in cls.namespace or "__hash__" in cls.namespace:
+            return False
+    return True
+
+
+def finish(m: Machine) -> None:
+    """Answer what depends on the callers: an argument that is a parameter, a new object per call."""
+    for key, q in m.compilation.questions.items():
+        if (q.frame.module.name, "argument", key[1]) in m.compilation.done or q.frame.fn is None:
+            continue
+        q.frame.confidence = q.confidence
+        sites = list(m.compilation.sites.get(q.frame.fn.id, {}).values())
+        for site in sites[:MAX_CALLERS]:
+            if site.loops and site.frame.fn is not q.frame.fn and _ask_caller(m, q, site):
+                break
+        else:
+            _ask_itself(m, q)
+
+
+def _ask_itself(m: Machine, q: Question) -> None:
+    """Record an argument that is another one at every run of the function that passes it, if it runs many times."""
+    if q.static:
+        how, kind = new_object(m, q.frame, q.arg, Variation(m, q.frame, q.table, ())), "fresh"
+    else:
+        how, kind = Chance(m, q.frame, q.table).shape(q.arg), "shape"
+    many = compilation_runs.runs_many(m, q.frame.fn) if how else None
+    if many is not None and (many.site is not None or not q.static):
+        m.emit(
+            q.frame, VaryingArgument, q.arg.at, None, many.confidence, problem=kind, parameter=q.parameter, how=how,
+            also=many.also,
+        )  # fmt: skip
+
+
+def _ask_caller(m: Machine, q: Question, site: CallSite) -> bool:
+    fn = q.frame.fn
+    assert fn is not None
+    table = m.compilation.table(site.frame)
+    outer = Variation(m, site.frame, table, site.loops)
+    params = [p for p in fn.node.params if p.kind in ("pos", "any")]
+    skip = 1 if fn.values and fn.values[0].owner is not None and type(site.node.func) is ir.Attr else 0
+    given: dict[str, tuple[Variation, Any]] = {}
+    for i, arg in enumerate(site.node.args):
+        if arg.star:
+            break
+        if arg.name is not None:
+            given[arg.name] = (outer, arg.value)
+        elif i + skip < len(params):
+            given[params[i + skip].name] = (outer, arg.value)
+    step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
+    return _ask(
+        m, q, Variation(m, q.frame, q.table, (), given), (step,), certain=not site.frame.module.is_test
+    )

@@ -1,0 +1,428 @@
+"""Compiled functions that are made again and again: JIT501 and JIT502 (layer: ``link``, room ``domains``).
+
+What it does: follows where transformed functions, partials and inner functions are made in host code, and where the
+compiled ones are called. A compiled function belongs to the function object it was made of: made of a new object, it
+is traced and compiled anew; made of the same one, JAX finds the old program, but only after a slow search. What it
+does not: look at arguments (`compilation_arguments`) or decide how often a function runs (`compilation_runs`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import JitCreation, Step
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import (
+    Bound,
+    Class,
+    Ext,
+    Func,
+    Inst,
+    Method,
+    Partial,
+    Union,
+    Value,
+    Xform,
+    alternatives,
+)
+from jitlint.link.domains.compilation import arguments as compilation_arguments
+from jitlint.link.domains.compilation import runs as compilation_runs
+from jitlint.link.domains.compilation.log import Birth, CallSite, EagerLoop, PerCall
+from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.tables.code_tables import CodeTable
+from jitlint.syntax import ir
+
+COMPILES: Final = frozenset({
+    "jax.jit", "jax.experimental.pjit.pjit", "jax.pmap", "equinox.filter_jit", "equinox.filter_pmap",
+    "flax.nnx.jit", "flax.nnx.pmap", "haiku.jit",
+})  # fmt: skip
+"""Transforms that keep compiled programs for the function they are given."""
+
+CONTROL_FLOW: Final = {
+    "jax.lax.scan": ("f",), "jax.lax.map": ("f",), "jax.lax.cond": ("pred", "true_fun", "false_fun"),
+    "jax.lax.switch": ("index", "branches"), "jax.lax.while_loop": ("cond_fun", "body_fun"),
+    "jax.lax.fori_loop": ("lower", "upper", "body_fun"),
+}  # fmt: skip
+"""Functions that JAX compiles, outside of a trace, with the functions they are given: their leading parameters."""
+
+_FUNCTIONS: Final = frozenset({"f", "true_fun", "false_fun", "branches", "cond_fun", "body_fun"})
+
+WATCHED: Final = frozenset({Func, Bound, Xform, Partial, Inst, Method})
+"""Types of values that a call may be about."""
+
+CALLABLE: Final = frozenset({Func, Bound, Xform, Union})
+
+BY_STRUCTURE: Final = ("equinox.",)
+"""Libraries whose transformed functions and methods are pytrees, equal when their parts are."""
+
+_ONCE: Final = frozenset({"__init__", "__post_init__", "__init_subclass__", "__new__", "setup"})
+_MEMOS: Final = ("cache", "memo")
+
+
+def born(f: Frame, at: int, value: Value) -> None:
+    """Remember that a value with its own identity is made here."""
+    if f.births is None:
+        f.births = {}
+    f.births[at] = Birth(value, f.loops, f.at)
+
+
+def after_call(m: Machine, f: Frame, node: ir.Call, callee: Value, result: Value) -> None:
+    """Look at a call in host code: which function is called, is its result new, is it a compiled one."""
+    for alt in alternatives(callee):
+        func = _function(alt)
+        if func is not None:
+            sites = m.compilation.sites.setdefault(func.fn.id, {})
+            sites.setdefault((f.module.name, node.at), CallSite(f, node, f.loops))
+        if type(alt) is Xform and alt.spec.name in COMPILES:
+            _called(m, f, node, alt)
+        elif type(alt) is Bound and type(alt.func) is Xform and alt.func.spec.name in COMPILES:
+            compilation_arguments.check(m, f, m.compilation.table(f), node, alt.func, 1)
+    func = _function(callee)
+    if type(result) is Union and func is not None:
+        for alt in alternatives(result):
+            if type(alt) is Xform and (func.fn.id, id(alt)) in m.compilation.fresh:
+                born(f, node.at, alt)  # a helper that compiles what it is given, unless it is told not to
+        return
+    if type(result) not in WATCHED:
+        return
+    if type(callee) in (Ext, Class) if func is None else (func.fn.id, id(result)) in m.compilation.fresh:
+        born(f, node.at, result)
+
+
+def control_flow(m: Machine, f: Frame, node: ir.Call, name: str) -> None:
+    """Look at a loop or branch of JAX in host code: is it given a function that is made anew each time."""
+    fn = f.fn
+    doubtful = f.module.is_test or f.world.excused or f.world.eager_jit
+    if f.births is None or doubtful or (fn is not None and fn.traced_contexts):
+        return
+    table = m.compilation.table(f)
+    given = [(a.name or p, a.value) for a, p in zip(node.args, CONTROL_FLOW[name]) if not a.star]
+    given += [(a.name, a.value) for a in node.args[len(CONTROL_FLOW[name]) :] if a.name is not None]
+    for parameter, value in given:
+        found = _written(f, table, value) if parameter in _FUNCTIONS else None
+        if found is None:
+            continue
+        made, what = found
+        if made.loops:
+            key = (f.module.name, "jit", node.at)
+            loop = made.loops[-1]
+            if key in m.compilation.done or is_literal(table, loop) or table.runs_once(loop, f.at):
+                return
+            m.compilation.eager.setdefault(key[::2], EagerLoop(f, f.confidence, node.at, what, name, True))
+        elif not f.loops and fn is not None and not is_memo(fn) and fn.name not in _ONCE:
+            m.compilation.eager.setdefault(
+                (f.module.name, node.at), EagerLoop(f, f.confidence, node.at, what, name, False)
+            )
+        return
+
+
+def _written(f: Frame, table: CodeTable, node: Any) -> tuple[Birth, str] | None:
+    """The making of a function that an expression writes down, or that is written in the same function."""
+    if type(node) is ir.Name:
+        values = table.bound.get(node.id, ())
+        node = values[0] if len(values) == 1 else None
+    if type(node) not in (ir.Lambda, ir.FuncDef):
+        return None
+    written = table.module.functions[node.function].node
+    birth = f.births.get(written.at) if f.births is not None and not written.decorators else None
+    if birth is None:
+        return None
+    return birth, "lambda" if written.is_lambda else "inner function"
+
+
+def _function(value: Value) -> Func | None:
+    while type(value) in (Bound, Xform):
+        if type(value) is Xform:
+            return None
+        value = value.func  # type: ignore[attr-defined]
+    return value if type(value) is Func else None
+
+
+def returned(m: Machine, f: Frame, value: Value) -> None:
+    """Remember that a function gives its caller something that it has made itself and keeps nowhere."""
+    fn = f.fn
+    if fn is None or type(value) not in (Func, Xform, Partial, Union):
+        return
+    if is_memo(fn):
+        return
+    table = m.compilation.table(f)
+    given = alternatives(value)
+    for at, birth in (f.births or {}).items():
+        if any(birth.value is alt for alt in given) and _only_returned(table, at, birth):
+            retraces, what = True, "function"
+            if type(birth.value) is Xform:
+                retraces, what = _identity(m, f, table, birth.value, birth.loops, at)
+            m.compilation.fresh[fn.id, id(birth.value)] = (birth.value, retraces, what)
+
+
+def _only_returned(table: CodeTable, at: int, birth: Birth) -> bool:
+    name = _name_of(table, at)
+    if name is None:
+        call = table.calls.get(at)
+        return call is not None and any(
+            type(s) is ir.Return and s.value is call for s in _returns(table.body)
+        )
+    return name in table.returned and name not in table.escaping
+
+
+def _returns(body: list[Any]) -> list[Any]:
+    found: list[Any] = []
+    stack = list(body)
+    while stack:
+        node = stack.pop()
+        if type(node) is ir.Return:
+            found.append(node)
+        for name in ("body", "orelse", "final"):
+            if type(node) not in (ir.FuncDef, ir.ClassDef):
+                stack.extend(getattr(node, name, ()))
+    return found
+
+
+def is_memo(fn: FuncInfo) -> bool:
+    """Whether a function is decorated with something that remembers its results."""
+    for node in fn.node.decorators:
+        if type(node) is ir.Call:
+            node = node.func
+        name = node.name if type(node) is ir.Attr else node.id if type(node) is ir.Name else ""
+        if any(word in name.lower() for word in _MEMOS):
+            return True
+    return False
+
+
+def _name_of(table: CodeTable, at: int) -> str | None:
+    """The name that a call's result or a decorated definition is bound to."""
+    for name, values in table.bound.items():
+        for value in values:
+            if value is None:
+                continue
+            if type(value) is ir.FuncDef:
+                node = table.module.functions[value.function].node
+                if node.at == at or any(d.at == at for d in node.decorators):
+                    return name
+            elif value.at == at:
+                return name
+    return None
+
+
+def _birth_of(f: Frame, table: CodeTable, func: Any, x: Xform) -> tuple[int, Birth] | None:
+    """Where the compiled function that an expression names was made, if that was in this very activation."""
+    births = f.births
+    if births is None:
+        return None
+    if type(func) is ir.Call:
+        found = births.get(func.at)
+        return (func.at, found) if found is not None else None
+    if type(func) is not ir.Name or func.id in table.escaping or func.id in table.returned:
+        return None
+    for value in table.bound.get(func.id, ()):
+        if value is None:
+            continue
+        places = [value.at]
+        if type(value) is ir.FuncDef:
+            places = [d.at for d in table.module.functions[value.function].node.decorators]
+        for at in places:
+            found = births.get(at)
+            if found is not None and found.value is x:
+                return at, found
+    return None
+
+
+def _called(m: Machine, f: Frame, node: ir.Call, x: Xform) -> None:
+    table = m.compilation.table(f)
+    found = _birth_of(f, table, node.func, x)
+    if found is None or not found[1].loops:
+        compilation_arguments.check(m, f, table, node, x)
+    if found is None:
+        return
+    at, birth = found
+    identity = _identity_of(m, f, table, x, birth, at)
+    if identity is None:
+        return
+    retraces, what = identity
+    key = (f.module.name, at)
+    if birth.loops:
+        _in_loop(m, f, table, node, at, birth, retraces, what)
+    elif f.loops or _guarded(table, birth.statement, f.at):
+        m.compilation.kept.add(key)
+    elif f.fn is not None and not is_memo(f.fn) and f.fn.name not in _ONCE:
+        if not retraces and _is_local(f.fn, table, at):
+            return
+        m.compilation.per_call.setdefault(key, PerCall(f, f.confidence, at, node.at, retraces, what))
+
+
+def _identity_of(
+    m: Machine, f: Frame, table: CodeTable, x: Xform, birth: Birth, at: int
+) -> tuple[bool, str] | None:
+    """Whether the compiled function is made of a new object every time, and what that is; None: not known."""
+    call = table.calls.get(at)
+    if call is not None:
+        for (_, value), known in m.compilation.fresh.items():
+            if value == id(x) and x.site != (f.module.name, at):
+                if known[1]:
+                    return known[1], known[2]
+                break  # made of what the function was given
+    return _identity(m, f, table, x, birth.loops, at)
+
+
+def _identity(
+    m: Machine, f: Frame, table: CodeTable, x: Xform, loops: tuple[Any, ...], at: int
+) -> tuple[bool, str]:
+    target = x.target
+    births = f.births or {}
+    structural = x.spec.name.startswith(BY_STRUCTURE)
+    if type(target) is Func:
+        made = births.get(target.fn.node.at)
+        if made is not None and made.loops[: len(loops)] == loops:
+            return True, "lambda" if target.fn.node.is_lambda else "inner function"
+        return False, "function"
+    if type(target) is Partial and target.site is not None:
+        made = births.get(target.site[1])
+        return made is not None and made.loops[: len(loops)] == loops, "partial"
+    if type(target) is Xform and not structural:
+        made = births.get(target.site[1])
+        return made is not None and made.loops[: len(loops)] == loops, "transform"
+    if type(target) in (Bound, Method) and not structural:
+        return _argument_is(table, at, ir.Attr), "method"
+    return False, "function"
+
+
+def _is_local(fn: FuncInfo, table: CodeTable, at: int) -> bool:
+    """Whether what is compiled comes from the function around, which may be given another one each time."""
+    node = table.maker(at)
+    while type(node) is ir.Call and node.args:
+        node = node.args[0].value
+    while type(node) is ir.Attr:
+        node = node.obj
+    return type(node) is not ir.Name or node.id in fn.node.local_names
+
+
+def _argument_is(table: CodeTable, at: int, kind: type) -> bool:
+    call = table.calls.get(at)
+    return call is not None and bool(call.args) and type(call.args[0].value) is kind
+
+
+def _in_loop(
+    m: Machine,
+    f: Frame,
+    table: CodeTable,
+    node: ir.Call,
+    at: int,
+    birth: Birth,
+    retraces: bool,
+    what: str,
+) -> None:
+    key = (f.module.name, "jit", at)
+    if key in m.compilation.done:
+        return
+    maker = table.maker(at)
+    loop = birth.loops[-1]
+    assigned = frozenset[str]().union(*[table.assigned(part) for part in birth.loops])
+    x: Any = birth.value
+    here = x.site == (f.module.name, at)
+    if (
+        maker is None
+        or (here and _varying_target(table, maker, assigned))
+        or table.runs_once(loop, birth.statement)
+    ):
+        return
+    amortised = len(f.loops) > len(birth.loops)
+    if _guarded(table, birth.statement, f.at):
+        return
+    varying = bool(table.mentions_through(maker, assigned))
+    if (amortised and (varying or not retraces)) or (varying and is_literal(table, loop)):
+        return
+    m.compilation.done.add(key)
+    also: tuple[Step, ...] = ()
+    if node.func.at != at:
+        also = (Step(f.module.name, node.at, "it is called here"),)
+    sure = retraces and not amortised and not varying
+    confidence = Confidence.CERTAIN if sure else Confidence.LIKELY
+    if f.module.is_test and not retraces:
+        confidence = Confidence.POSSIBLE  # nobody waits for the dispatch in a test
+    m.emit(f, JitCreation, at, None, confidence, repeated="loop", retraces=retraces, what=what, also=also)
+
+
+def _varying_target(table: CodeTable, maker: Any, assigned: frozenset[str]) -> bool:
+    """Whether the function that is compiled is another one at each turn: there is nothing to be found again."""
+    node = maker
+    while type(node) is ir.Call and node.args:
+        node = node.args[0].value
+    while type(node) is ir.Attr:
+        node = node.obj
+    if type(node) is not ir.Name or node.id not in assigned:
+        return False
+    return all(value is None or type(value) is ir.Call for value in table.bound.get(node.id, (None,)))
+
+
+def _guarded(table: CodeTable, made: int, called: int) -> bool:
+    """Whether the making stands under a condition that the call does not: it may happen once for many calls."""
+    inner = [node.at for node, _ in table.around.get(made, ()) if type(node) in (ir.If, ir.Try)]
+    outer = {node.at for node, _ in table.around.get(called, ())}
+    return made != called and any(at not in outer for at in inner)
+
+
+def is_literal(table: CodeTable, loop: Any) -> bool:
+    """Whether a loop goes through things that are written down: variants, not steps."""
+    iters = [part.iter for part in loop.fors] if type(loop) is ir.Comp else [getattr(loop, "iter", None)]
+    for node in iters:
+        if type(node) is ir.Name:
+            values = table.bound.get(node.id, ())
+            node = values[0] if len(values) == 1 else None
+        if has_display(node):
+            return True
+    return False
+
+
+def has_display(node: Any) -> bool:
+    """Whether an iterable is, or is made of, a written tuple, list, set or dict."""
+    if type(node) in (ir.Tuple, ir.List, ir.Set, ir.Dict):
+        return True
+    if type(node) is ir.Call:
+        func = node.func
+        if type(func) is ir.Attr and has_display(func.obj):
+            return True
+        return any(has_display(arg.value) for arg in node.args)
+    return False
+
+
+def finish(m: Machine) -> None:
+    """Record what could only be told at the end: compiled functions made by functions that run many times."""
+    for key, found in m.compilation.per_call.items():
+        if key in m.compilation.kept:
+            continue
+        many = compilation_runs.runs_many(m, found.frame.fn)
+        if many is None or (not found.retraces and (many.site is None or found.frame.module.is_test)):
+            continue
+        f = found.frame
+        f.confidence = found.confidence
+        f.at = found.at
+        m.emit(
+            f, JitCreation, found.at, None, many.confidence, repeated="call",
+            retraces=found.retraces, what=found.what, also=many.also,
+        )  # fmt: skip
+    for eager in m.compilation.eager.values():
+        _finish_eager(m, eager)
+    compilation_arguments.finish(m)
+
+
+def _finish_eager(m: Machine, found: EagerLoop) -> None:
+    """Say that a loop or branch of JAX compiles each time: only of code that surely runs outside of any trace."""
+    f = found.frame
+    if f.fn is not None and (f.fn.traced_contexts or not f.fn.hosted):
+        return
+    also: tuple[Step, ...] = ()
+    if not found.in_loop:
+        many = compilation_runs.runs_many(m, f.fn)
+        caller = many.site.frame if many is not None and many.site is not None else None
+        if many is None or caller is None or caller.module.is_test:
+            return
+        if caller.fn is not None and (caller.fn.traced_contexts or not caller.fn.hosted):
+            return
+        also = many.also
+    f.confidence = found.confidence
+    f.at = found.at
+    m.emit(
+        f, JitCreation, found.at, None, Confidence.LIKELY, repeated="loop" if found.in_loop else "call",
+        what=found.what, api=found.api, also=also,
+    )  # fmt: skip

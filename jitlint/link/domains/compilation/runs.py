@@ -1,0 +1,47 @@
+"""How often a function of the project runs in host code (layer: ``link``, room ``domains``).
+
+Once: called from module level, from one place of a function that runs once, or by a test runner. Many times: called
+in a loop, from two places, or by a function that runs many times. Nothing is said of functions that nobody calls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import Step
+from jitlint.infer.program import FuncInfo
+from jitlint.link.domains.compilation.log import CallSite
+from jitlint.link.engine.machine import Machine
+
+MAX_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """Why a function is taken to run many times. site: the call in a loop that says so, if there is one."""
+
+    confidence: Confidence
+    also: tuple[Step, ...]
+    site: CallSite | None = None
+
+
+def runs_many(m: Machine, fn: FuncInfo | None, depth: int = MAX_DEPTH) -> Many | None:
+    """How it is known that a function runs many times; None when it is not."""
+    if fn is None or depth == 0:
+        return None
+    sites = [s for s in m.compilation.sites.get(fn.id, {}).values() if s.frame.fn is not fn]
+    for site in sites:
+        if site.loops:
+            step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
+            return Many(Confidence.CERTAIN, (step,), site)
+    for site in sites:
+        outer = runs_many(m, site.frame.fn, depth - 1)
+        if outer is not None:
+            step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called here")
+            return Many(outer.confidence, (step, *outer.also), outer.site)
+    places = [s for s in sites if not s.frame.module.is_test]
+    if len(places) >= 2:
+        steps = [Step(s.frame.module.name, s.node.at, f"`{fn.qualname}` is called here") for s in places[:2]]
+        return Many(Confidence.LIKELY, tuple(steps))
+    return None

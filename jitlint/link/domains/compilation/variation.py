@@ -1,0 +1,446 @@
+"""Which expressions are others at every turn of the loops around them, and how (layer: ``link``, room ``domains``).
+
+What it does: answers for the text of an argument, given the loops: a number or string that changes, a shape that
+changes. What it does not: guess. What may take only a few values (a remainder, a comparison, a written list of
+variants) and what comes from unknown data counts as constant.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jitlint.infer.values import Arr, Ext, ExtInst, Mod, Py, Seq, Value, alternatives
+from jitlint.link.engine import scopes
+from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.tables import affine
+from jitlint.link.tables.code_tables import CodeTable
+from jitlint.link.values import attributes
+from jitlint.syntax import ir
+
+FEW: Final = 4
+"""So many values of a static argument are variants, not a stream."""
+
+DEPTH: Final = 8
+
+_SAME_NUMBER: Final = frozenset({"builtins.int", "builtins.float", "builtins.str", "builtins.repr", "builtins.round",
+    "builtins.abs", "builtins.tuple", "builtins.frozenset", "builtins.format", "builtins.hash"})  # fmt: skip
+_DRAWS: Final = frozenset({"randint", "randrange", "integers", "poisson", "binomial", "geometric"})
+_GROWERS: Final = frozenset({"concatenate", "append", "hstack", "vstack", "column_stack", "concat", "insert"})
+_JOINERS: Final = _GROWERS | {"stack", "array", "asarray", "dstack", "device_put", "float32", "int32"}
+_MAKERS: Final = {"zeros": (0, "shape"), "ones": (0, "shape"), "empty": (0, "shape"), "full": (0, "shape"),
+    "eye": (0, "N"), "identity": (0, "n"), "tile": (1, "reps"), "repeat": (1, "repeats"),
+    "linspace": (2, "num")}  # fmt: skip
+_SAME_SHAPE: Final = frozenset({"astype", "copy", "block_until_ready"})
+_GROWING: Final = frozenset({"append", "extend", "insert", "appendleft"})
+_SHRINKING: Final = frozenset({"pop", "popleft", "clear", "remove"})
+
+
+class Variation:
+    """The loops around a place in a function. given: for its parameters, the argument and its own variation."""
+
+    def __init__(
+        self,
+        m: Machine,
+        f: Frame,
+        table: CodeTable,
+        loops: tuple[Any, ...],
+        given: dict[str, tuple[Variation, Any]] | None = None,
+    ) -> None:
+        self.m = m
+        self.f = f
+        self.table = table
+        self.loops = loops
+        self.given = given if given is not None else {}
+        self.assigned = frozenset[str]().union(*[table.assigned(loop) for loop in loops])
+        self._busy: set[str] = set()
+
+    def scalar(self, node: Any, depth: int = DEPTH) -> str:
+        """How a number, string or tuple of these changes from turn to turn; "" when it does not, as far as known."""
+        t = type(node)
+        if depth == 0:
+            return ""
+        if t is ir.Name:
+            return self._name(node.id, depth)
+        if t is ir.BinOp:
+            if node.op == "%" and type(node.left) is ir.Const and node.left.kind == "str":
+                return self.scalar(node.right, depth - 1)
+            if node.op in ("%", "//", "&", ">>"):
+                return ""
+            return self.scalar(node.left, depth - 1) or self.scalar(node.right, depth - 1)
+        if t is ir.UnaryOp and node.op != "not":
+            return self.scalar(node.operand, depth - 1)
+        if t is ir.Fstr:
+            return self._first([part.value for part in node.parts], depth)
+        if t is ir.Tuple:
+            return self._first(node.elts, depth)
+        if t is ir.Call:
+            return self._number(node, depth)
+        return ""
+
+    def _first(self, nodes: list[Any], depth: int) -> str:
+        return next((how for node in nodes if (how := self.scalar(node, depth - 1))), "")
+
+    def _number(self, node: ir.Call, depth: int) -> str:
+        args = [a.value for a in node.args if not a.star]
+        func = node.func
+        if type(func) is ir.Attr:
+            if func.name == "format" and type(func.obj) is ir.Const:
+                return self._first(args, depth)
+            if func.name == "item" and self._is_data(func.obj):
+                return "a number computed at every turn"
+        name = self.dotted(func)
+        if name == "builtins.len" and len(args) == 1:
+            grows = self.shape(args[0], depth - 1)
+            return "the length of a list that grows" if grows else ""
+        if name == "builtins.float" and len(args) == 1 and self._is_data(args[0]):
+            return "a number computed at every turn"
+        if name in _SAME_NUMBER or name.startswith(("math.", "numpy.float", "numpy.int")):
+            return self._first(args, depth)
+        return "a number drawn at random" if self._draws(name, node) else ""
+
+    def _draws(self, name: str, node: ir.Call) -> bool:
+        """Whether a call gives one of many integers by chance."""
+        if not name and type(node.func) is ir.Attr:
+            obj = self.static(node.func.obj)
+            name = f"{obj.dotted}.{node.func.name}" if type(obj) is ExtInst else ""
+        if not name.startswith(("random.", "numpy.random.")) or name.rpartition(".")[2] not in _DRAWS:
+            return False
+        bounds = [self.number(arg.value) for arg in node.args]
+        known = [b for b in bounds if b is not None]
+        return len(known) < len(bounds) or not 1 <= len(known) <= 2 or known[-1] - sum(known[:-1]) > FEW
+
+    def _is_data(self, node: Any) -> bool:
+        """Whether an expression is an array that is computed anew at every turn."""
+        if type(node) is not ir.Name or node.id not in self.assigned:
+            return False
+        value = scopes.lookup(self.f, node.id)
+        return value is not None and all(type(alt) is Arr and not alt.host for alt in alternatives(value))
+
+    def _name(self, name: str, depth: int) -> str:
+        if name not in self.assigned:
+            if name in self.given and name not in self.table.bound:
+                outer, node = self.given[name]
+                return outer.scalar(node, depth - 1)
+            return ""
+        for loop in self.loops:
+            found = self._target(loop, name)
+            if found is not None:
+                return found
+        if name in self._busy:
+            return ""
+        self._busy.add(name)
+        try:
+            return self._assigned_number(name, depth)
+        finally:
+            self._busy.discard(name)
+
+    def _assigned_number(self, name: str, depth: int) -> str:
+        values = self._inside(name)
+        for value in values:
+            if type(value) is ir.AugAssign:
+                if (
+                    value.op in ("+", "-", "*", "/", "**")
+                    and self._is_number(name, value.value)
+                    and len(values) == 1
+                ):
+                    return f"`{name}`, which changes at every turn"
+            elif value is not None and type(value) is not ir.FuncDef:
+                if type(value) is ir.BinOp and self._steps(name, value) and len(values) == 1:
+                    return f"`{name}`, which changes at every turn"
+                how = self.scalar(value, depth - 1)
+                if how:
+                    return how
+        return ""
+
+    def _steps(self, name: str, node: ir.BinOp) -> bool:
+        """``n = n + 1`` with a number."""
+        if node.op not in ("+", "-", "*", "/"):
+            return False
+        sides = (node.left, node.right)
+        if not any(type(side) is ir.Name and side.id == name for side in sides):
+            return False
+        return all(self._is_number(name, s) for s in sides if not (type(s) is ir.Name and s.id == name))
+
+    def _is_number(self, name: str, step: Any) -> bool:
+        value = scopes.lookup(self.f, name)
+        kinds = (
+            [type(a) is Py and a.kind in ("int", "float", "static") for a in alternatives(value)]
+            if value
+            else []
+        )
+        return bool(kinds) and all(kinds) and type(step) in (ir.Const, ir.Name, ir.Attr, ir.BinOp)
+
+    def _inside(self, name: str) -> list[Any]:
+        """What is assigned to a name in the loops, as far as the place of the assignment is known."""
+        values = self.table.bound.get(name, ())
+        out = [value for value in values if value is not None and self.table.stands_in(value, self.loops)]
+        return [*out, None] if self.table.otherwise_bound_in(name, self.loops) else out
+
+    def _target(self, loop: Any, name: str) -> str | None:
+        """How the target of a loop changes, None when the name is none of its targets."""
+        parts = [(p.target, p.iter) for p in loop.fors] if type(loop) is ir.Comp else []
+        if type(loop) is ir.For:
+            parts = [(loop.target, loop.iter)]
+        for target, iterable in parts:
+            found = self._element(target, iterable, name)
+            if found is not None:
+                return found
+        return None
+
+    def _element(self, target: Any, iterable: Any, name: str) -> str | None:
+        t = type(target)
+        if t is ir.Name:
+            if target.id != name:
+                return None
+            return f"`{name}`, which changes at every turn" if self._counts(iterable) else ""
+        if t not in (ir.Tuple, ir.List):
+            return None
+        func = self.dotted(iterable.func) if type(iterable) is ir.Call else ""
+        for i, part in enumerate(target.elts):
+            inner: Any = None
+            if func == "builtins.enumerate" and len(target.elts) == 2:
+                inner = iterable.args[0].value if iterable.args else None
+                if i == 0 and type(part) is ir.Name and part.id == name:
+                    few = self._length(inner)
+                    return "" if few is not None and few <= FEW else f"`{name}`, which changes at every turn"
+            elif func == "builtins.zip" and i < len(iterable.args):
+                inner = iterable.args[i].value
+            found = self._element(part, inner, name)
+            if found is not None:
+                return found
+        return None
+
+    def _counts(self, iterable: Any) -> bool:
+        """Whether an iterable gives many different numbers."""
+        if type(iterable) is not ir.Call:
+            return False
+        name = self.dotted(iterable.func)
+        if name in ("builtins.reversed", "tqdm.tqdm", "tqdm.auto.tqdm", "builtins.iter") and iterable.args:
+            return self._counts(iterable.args[0].value)
+        if name in ("tqdm.trange", "itertools.count", "numpy.linspace", "numpy.arange", "numpy.logspace"):
+            return True
+        length = self._length(iterable)
+        return name == "builtins.range" and (length is None or length > FEW)
+
+    def _length(self, node: Any) -> int | None:
+        """The number of elements of an iterable, as far as it is written down."""
+        if type(node) in (ir.List, ir.Tuple, ir.Set):
+            return len(node.elts)
+        if type(node) is ir.Call and self.dotted(node.func) == "builtins.range":
+            bounds = [self.number(arg.value) for arg in node.args]
+            known = [b for b in bounds if b is not None]
+            if 1 <= len(known) == len(bounds) <= 3 and (len(known) < 3 or known[2]):
+                return len(range(*known))
+        return None
+
+    def number(self, node: Any) -> int | None:
+        """The integer that an expression is, when it is written down."""
+        if type(node) is ir.Const:
+            return node.value if type(node.value) is int else None
+        if type(node) is ir.Name and node.id not in self.assigned:
+            value = scopes.lookup(self.f, node.id)
+            if type(value) is Py and type(value.const) is int:
+                return value.const
+        return None
+
+    def dotted(self, node: Any) -> str:
+        """The canonical name of a library function, or ""."""
+        value = self.static(node)
+        return value.dotted if type(value) is Ext else ""
+
+    def static(self, node: Any) -> Value | None:
+        """The value of a dotted name of a module or library, or None."""
+        if type(node) is ir.Name:
+            return scopes.lookup(self.f, node.id)
+        if type(node) is ir.Attr:
+            obj = self.static(node.obj)
+            if type(obj) is Ext or type(obj) is Mod:
+                return attributes.get(self.m, self.f, node.at, obj, node.name)
+        return None
+
+    def shape(self, node: Any, depth: int = DEPTH) -> str:
+        """How the shape of an array, or the structure of a container, changes from turn to turn; "" when not."""
+        t = type(node)
+        if depth == 0:
+            return ""
+        if t is ir.Name:
+            return self._named_shape(node.id, depth)
+        if t is ir.Sub:
+            return self._subscript(node, depth)
+        if t is ir.Call:
+            return self._made(node, depth)
+        if t is ir.BinOp:
+            if node.op == "*" and type(node.left) is ir.List and self.scalar(node.right, depth - 1):
+                return "a list whose length changes"
+            return self.shape(node.left, depth - 1) or self.shape(node.right, depth - 1)
+        if t in (ir.List, ir.Tuple):
+            return next((how for part in node.elts if (how := self.shape(part, depth - 1))), "")
+        if t is ir.Dict:
+            if any(key is not None and self.scalar(key, depth - 1) for key in node.keys):
+                return "a dict whose keys change"
+            return next((how for part in node.values if (how := self.shape(part, depth - 1))), "")
+        if t is ir.Comp and node.kind in ("list", "set", "dict") and len(node.fors) == 1:
+            part = node.fors[0].iter
+            if self._varying_range(part, depth) or self.shape(part, depth - 1):
+                return "a list whose length changes"
+        return ""
+
+    def _varying_range(self, node: Any, depth: int) -> bool:
+        is_range = type(node) is ir.Call and self.dotted(node.func) in (
+            "builtins.range",
+            "numpy.arange",
+            "jax.numpy.arange",
+        )
+        if not is_range or not node.args:
+            return False
+        bounds = [arg.value for arg in node.args]
+        lo, hi = (None, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
+        return self._extent(lo, hi, depth)
+
+    def _named_shape(self, name: str, depth: int) -> str:
+        if name in self.given and name not in self.table.bound:
+            outer, node = self.given[name]
+            return outer.shape(node, depth - 1)
+        if name in self._busy:
+            return ""
+        values = self._inside(name) if name in self.assigned else []
+        if not values:
+            return f"`{name}`, a list that grows" if self._list_grows(name) else ""
+        if None in values:
+            return ""
+        self._busy.add(name)
+        try:
+            hows = [self._grown(name, value) or self.shape(_right(value), depth - 1) for value in values]
+        finally:
+            self._busy.discard(name)
+        return hows[0] if all(hows) else ""
+
+    def _list_grows(self, name: str) -> bool:
+        """Whether a list from before the loop gets elements in it and loses none."""
+        value = scopes.lookup(self.f, name)
+        if type(value) is not Seq or value.kind != "list":
+            return False
+        grows = False
+        for call in self.table.calls.values():
+            func = call.func
+            if type(func) is ir.Attr and type(func.obj) is ir.Name and func.obj.id == name:
+                if func.name in _SHRINKING:
+                    return False
+                grows = grows or (func.name in _GROWING and self.table.call_stands_in(call, self.loops[-1:]))
+        return grows
+
+    def _grown(self, name: str, value: Any) -> str:
+        """``h = jnp.concatenate([h, x])``, ``xs += [x]``: an array or list that takes itself in."""
+        if type(value) is ir.AugAssign:
+            display = type(value.value) in (ir.List, ir.Tuple) and value.op == "+"
+            return f"`{name}`, a list that grows" if display else ""
+        if type(value) is ir.BinOp and value.op == "+":
+            sides = (value.left, value.right)
+            if any(_is(name, s) for s in sides) and any(type(s) in (ir.List, ir.Tuple) for s in sides):
+                return f"`{name}`, a list that grows"
+        if type(value) is not ir.Call or not value.args:
+            return ""
+        api = self.dotted(value.func)
+        if not api.startswith(("jax.numpy.", "numpy.")) or api.rpartition(".")[2] not in _GROWERS:
+            return ""
+        first = value.args[0].value
+        parts: list[Any] = first.elts if type(first) is ir.List or type(first) is ir.Tuple else [first]
+        return f"`{name}`, an array that grows" if any(_is(name, part) for part in parts) else ""
+
+    def _subscript(self, node: ir.Sub, depth: int) -> str:
+        indices: list[Any] = node.index.elts if type(node.index) is ir.Tuple else [node.index]
+        fixed = False
+        for index in indices:
+            if type(index) is not ir.Slice:
+                continue
+            if self._extent(index.lo, index.hi, depth) or (index.step and self.scalar(index.step, depth - 1)):
+                return "a slice whose length changes"
+            fixed = fixed or index.hi is not None or _negative(index.lo)
+        if fixed or type(indices[0]) is not ir.Slice:
+            return ""
+        return self.shape(node.obj, depth - 1)
+
+    def _extent(self, lo: Any, hi: Any, depth: int) -> bool:
+        """Whether the distance between two bounds changes from turn to turn."""
+        if hi is None:
+            return (
+                lo is not None
+                and not _negative(lo)
+                and bool(self._sum_changes(affine.parse(lo, self._value), depth))
+            )
+        high = affine.parse(hi, self._value)
+        low = affine.parse(lo, self._value) if lo is not None else {}
+        if high is None or low is None:
+            return (
+                type(hi) is ir.Call
+                and type(lo) in (type(None), ir.Const)
+                and bool(self.scalar(hi, depth - 1))
+            )
+        return bool(self._sum_changes(affine.minus(high, low), depth))
+
+    def _value(self, name: str) -> Any:
+        """The expression that a name stands for during a turn, when it is assigned once."""
+        values = self._inside(name) if name in self.assigned else []
+        return values[0] if len(values) == 1 and type(values[0]) in (ir.BinOp, ir.Name, ir.Attr) else None
+
+    def _sum_changes(self, total: affine.Sum | None, depth: int) -> str:
+        if total is None:
+            return ""
+        names = {name for term in total for name in term if "." not in name}
+        return next((how for name in sorted(names) if (how := self._name(name, depth - 1))), "")
+
+    def _made(self, node: ir.Call, depth: int) -> str:
+        args = [a.value for a in node.args if not a.star and a.name is None]
+        named = {a.name: a.value for a in node.args if a.name is not None}
+        if type(node.func) is ir.Attr and node.func.name in _SAME_SHAPE:
+            return self.shape(node.func.obj, depth - 1)
+        api = self.dotted(node.func)
+        name = api.rpartition(".")[2]
+        if api in ("builtins.list", "builtins.tuple", "jax.device_put") and args:
+            return self.shape(args[0], depth - 1)
+        if api.startswith("jax.random.") and name not in ("split", "key", "PRNGKey", "fold_in"):
+            wanted = named.get("shape", args[1] if len(args) > 1 else None)
+            return (
+                "a shape that changes" if type(wanted) is ir.Tuple and self.scalar(wanted, depth - 1) else ""
+            )
+        if not api.startswith(("jax.numpy.", "numpy.")):
+            return ""
+        if name == "arange":
+            return "a length that changes" if self._varying_range(node, depth) else ""
+        if name in _MAKERS:
+            place, keyword = _MAKERS[name]
+            wanted = named.get(keyword, args[place] if place < len(args) else None)
+            return "a shape that changes" if wanted is not None and self.scalar(wanted, depth - 1) else ""
+        return self.shape(args[0], depth - 1) if name in _JOINERS and args else ""
+
+
+class Chance(Variation):
+    """Which expressions are others at every run of a function, by chance."""
+
+    def __init__(self, m: Machine, f: Frame, table: CodeTable) -> None:
+        super().__init__(m, f, table, ())
+
+    def _name(self, name: str, depth: int) -> str:
+        value = self._only(name)
+        return self.scalar(value, depth - 1) if value is not None else ""
+
+    def _named_shape(self, name: str, depth: int) -> str:
+        value = self._only(name)
+        return self.shape(value, depth - 1) if value is not None else ""
+
+    def _only(self, name: str) -> Any:
+        """What a name is bound to when it is bound once in the function."""
+        values = self.table.bound.get(name, ())
+        return values[0] if len(values) == 1 and type(values[0]) not in (ir.AugAssign, ir.FuncDef) else None
+
+
+def _is(name: str, node: Any) -> bool:
+    return type(node) is ir.Name and node.id == name
+
+
+def _right(value: Any) -> Any:
+    return value.value if type(value) in (ir.AugAssign, ir.AnnAssign) else value
+
+
+def _negative(node: Any) -> bool:
+    return type(node) is ir.UnaryOp and node.op == "-"

@@ -1,0 +1,1 @@
+"""Buffers that are read after they were given away."""

@@ -1,0 +1,170 @@
+"""Buffers that are read after they were donated (layer: ``link``, room ``domains``).
+
+What it does: after the interpretation, goes once more over the functions in which a call gives arguments away, over
+their callers, and over classes whose methods leave a donated attribute behind. What it does not: look at traced
+code, where a donation means nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import DonatedRead, Place, Step
+from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
+from jitlint.infer.values import Func
+from jitlint.link.domains.donation.state import Kill, State, join_all
+from jitlint.link.domains.donation.walk import run_block, start
+from jitlint.link.domains.donation.walker import Summary, Walker, initial
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import nodes
+from jitlint.link.values.kinds import mro
+from jitlint.syntax import ir
+
+MAX_DEPTH: Final = 12
+MAKERS: Final = frozenset({"__init__", "__post_init__", "setup", "setUp", "__new__"})
+
+
+def check(m: Machine) -> None:
+    """Record a `DonatedRead` for each read of a buffer that is certainly gone."""
+    if not m.host_calls.users:
+        return
+    engine = _Engine(m)
+    queue = list(m.host_calls.users)
+    seen = set(queue)
+    while queue:
+        name, fn = queue.pop()
+        if fn is None:
+            engine.module_body(m.modules[name])
+            continue
+        summary = engine.summary(fn)
+        if summary is None or not (summary.kills or any(summary.writes.values())):
+            continue
+        for caller in m.host_calls.callers.get(fn.id, ()):
+            if caller not in seen:
+                seen.add(caller)
+                queue.append(caller)
+        engine.left_behind(fn, summary)
+
+
+@dataclass(slots=True)
+class _Engine:
+    m: Machine
+    summaries: dict[int, Summary | None] = field(default_factory=dict)
+    depth: int = 0
+
+    def summary(self, fn: FuncInfo) -> Summary | None:
+        """What a function does to its arguments; None when that is not known (recursion, generators)."""
+        if fn.id in self.summaries:
+            return self.summaries[fn.id]
+        self.summaries[fn.id] = None
+        if fn.node.is_generator or fn.node.is_async or self.depth >= MAX_DEPTH:
+            return None
+        self.depth += 1
+        walker = Walker(self.m, fn.module, fn, self.summary)
+        start(walker)
+        if run_block(walker, fn.body):
+            walker.exits.append(walker.state)
+        self.depth -= 1
+        self.emit(walker, fn.qualname)
+        out = _summarised(walker, join_all(walker.exits))
+        self.summaries[fn.id] = out
+        return out
+
+    def module_body(self, info: ModuleInfo) -> None:
+        """Go over the statements of a module."""
+        walker = Walker(self.m, info, None, self.summary)
+        start(walker)
+        run_block(walker, info.tree.body)
+        self.emit(walker, "<module>")
+
+    def emit(self, walker: Walker, function: str) -> None:
+        """Record what a walk found."""
+        for (module, at), (kill, form) in walker.found.items():
+            self.record(module, at, function if module == walker.module.name else "", kill, form)
+
+    def record(self, module: str, at: int, function: str, kill: Kill, form: str) -> None:
+        """Record one read of a dead buffer."""
+        key = (DonatedRead, module, at)
+        if key in self.m.events:
+            return
+        info = self.m.modules[module]
+        ground = "test" if info.is_test else "jit"
+        level = Confidence.CERTAIN if kill.array else Confidence.LIKELY
+        place = Place(module, at, function, (), ground, level)
+        name = f"`{kill.name}`" if kill.name else "an argument"
+        told = () if form == "again" else (Step(kill.module, kill.at, f"{name} is donated here"),)
+        self.m.events[key] = DonatedRead(place, also=told, name=kill.name, callee=kill.callee, form=form)
+
+    def left_behind(self, fn: FuncInfo, summary: Summary) -> None:
+        """An attribute that a method leaves donated is read by other methods of the class."""
+        owner = fn.values[0].owner if fn.values else None
+        if owner is None or not fn.node.params or fn.name in MAKERS:
+            return
+        this = ("v", fn.node.params[0].name)
+        gone: dict[str, Kill] = {}
+        for term, kill in summary.kills.items():
+            if term[0] == "s" and term[1] == this and (this, term[2]) not in summary.writes:
+                gone[term[2]] = kill
+        gone |= {k: kill for (o, k), kill in summary.writes.items() if o == this and kill is not None}
+        gone = {key: kill for key, kill in gone.items() if not self.rebound(fn, key.lstrip("."))}
+        if not gone:
+            return
+        for method in self.methods(owner):
+            if method is fn or method.name in MAKERS:
+                continue
+            reads = self.summary(method)
+            if reads is None or not method.node.params:
+                continue
+            self_name = method.node.params[0].name
+            for key, kill in gone.items():
+                at = reads.uses.get(("s", ("v", self_name), key))
+                if at is not None:
+                    self.record(method.module.name, at, method.qualname, kill, "method")
+
+    def methods(self, owner: ClassInfo) -> list[FuncInfo]:
+        """The methods of a class, its bases and its subclasses."""
+        family = [info for info in self.m.classes if owner in mro(info) or info in mro(owner)]
+        found = [v.fn for info in family for v in info.namespace.values() if type(v) is Func]
+        return list(dict.fromkeys(found))
+
+    def rebound(self, fn: FuncInfo, name: str) -> bool:
+        """Whether any other code than constructors and the method itself stores an attribute of this name."""
+        if any(_stores(info.tree.body, name) for info in self.m.modules.values()):
+            return True
+        return any(
+            other is not fn and other.name not in MAKERS and _stores(other.body, name)
+            for other in self.m.functions
+        )
+
+
+def _stores(body: Any, name: str) -> bool:
+    for node in nodes(body):
+        t = type(node)
+        targets: list[Any] = []
+        if t is ir.Assign:
+            targets = node.targets
+        elif t in (ir.AugAssign, ir.AnnAssign, ir.For):
+            targets = [node.target]
+        for target in targets:
+            if any(type(part) is ir.Attr and part.name == name for part in _stored(target)):
+                return True
+    return False
+
+
+def _stored(target: Any) -> list[Any]:
+    if type(target) is ir.Tuple or type(target) is ir.List:
+        return [part for element in target.elts for part in _stored(element)]
+    return [target.value] if type(target) is ir.Starred else [target]
+
+
+def _summarised(walker: Walker, end: State | None) -> Summary:
+    if end is None:
+        return Summary(uses=walker.uses)
+    kills = {term: kill for term, kill in end.dead.items() if initial(term)}
+    writes: dict[Any, Kill | None] = {}
+    for (owner, key), value in end.heap.items():
+        if initial(owner):
+            writes[owner, key] = end.killed(value) if key != "*" else None
+    return Summary(kills, writes, walker.uses)

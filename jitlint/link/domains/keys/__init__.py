@@ -1,0 +1,1 @@
+"""Which PRNG keys are consumed, and whether they were before."""

@@ -1,0 +1,212 @@
+"""Which parameters are PRNG keys, as the function's own uses say (layer: ``link``, room ``domains``).
+
+A parameter handed to a `jax.random` function as its key, directly or through a function of the project that does so,
+is a key. One that is made into a key, or asked for its type, is perhaps something else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Arr,
+    Class,
+    Ext,
+    Func,
+    Mod,
+    Partial,
+    Scope,
+    Tree,
+    Union,
+    Value,
+    Xform,
+)
+from jitlint.link.domains.keys import libraries as key_libraries
+from jitlint.link.domains.keys import uses as keys
+from jitlint.link.engine.machine import Machine
+from jitlint.link.values.kinds import mro
+from jitlint.syntax import ir
+
+SEEDS = frozenset({"isinstance", "int", "str", "PRNGKey", "key", "hash", "len", "issubclass"})
+"""Callees whose argument is perhaps no key yet."""
+
+
+KEY_TYPES = frozenset({"PRNGKey", "PRNGKeyArray", "KeyArray", "PRNGKeyLike"})
+
+
+def name_all(m: Machine, func: Func, bound: dict[str, Value]) -> None:
+    """Give every argument that is a key a name of its own where it has none."""
+    for name, value in bound.items():
+        if type(value) is Arr and value.dtype == "key" and value.key is None:
+            bound[name] = keys.named(m, value)
+    for name in func.fn.keys if func.fn.keys is not None else key_parameters(m, func.fn):
+        value = bound.get(name, NONE)
+        if value is UNKNOWN:
+            key: Value = keys.named(m, Arr(0, "key"))
+            bound[name] = Union((NONE, key)) if name in func.defaults else key
+        elif type(value) is Arr and value.key is None and value.dtype is None and not value.host:
+            bound[name] = keys.named(m, value)
+        elif type(value) is Tree and value.evidence in ("", "array"):
+            array = Arr(value.modes, "key", None, value.why, value.level, value.weak)
+            bound[name] = keys.named(m, array)
+
+
+def key_parameters(m: Machine, fn: FuncInfo) -> tuple[str, ...]:
+    """The parameters that are keys. Cached on the function."""
+    if fn.keys is None:
+        fn.keys = ()  # while it is being found out, for functions that call each other
+        names = {
+            p.name
+            for i, p in enumerate(fn.node.params)
+            if p.kind not in ("var", "kwvar") and not _is_number(p) and (i or p.name not in ("self", "cls"))
+        }
+        if names:
+            scan = _Scan(m, fn)
+            scan.walk(fn, names)
+            declared = [p.name for p in fn.node.params if p.name in names and _is_declared(p.annotation)]
+            fn.keys = tuple(name for name in [*scan.found, *declared] if name not in scan.refuted)
+    return fn.keys
+
+
+def _is_number(param: ir.Param) -> bool:
+    return type(param.default) is ir.Const and param.default.kind != "none"
+
+
+def _is_declared(annotation: Any) -> bool:
+    """Whether an annotation says that a parameter is one key, perhaps an optional one."""
+    if type(annotation) is ir.BinOp:
+        return _is_declared(annotation.left)
+    if type(annotation) is ir.Attr:
+        return annotation.name in KEY_TYPES
+    return type(annotation) is ir.Name and annotation.id in KEY_TYPES
+
+
+class _Scan:
+    __slots__ = ("fn", "found", "m", "refuted")
+
+    def __init__(self, m: Machine, fn: FuncInfo) -> None:
+        self.m = m
+        self.fn = fn
+        self.found: dict[str, None] = {}
+        self.refuted: set[str] = set()
+
+    def walk(self, fn: FuncInfo, names: set[str]) -> None:
+        """Look at every call in a function, nested ones included, where ``names`` are the parameters."""
+        for node in fn.parts:
+            kind = type(node)
+            if kind is ir.Call:
+                self._call(node, names)  # type: ignore[arg-type]
+            elif kind is ir.FuncDef or kind is ir.Lambda:
+                self._nested(node.function, names)  # type: ignore[attr-defined]
+
+    def _nested(self, index: int, names: set[str]) -> None:
+        inner = self.fn.module.functions[index]
+        left = names - {p.name for p in inner.node.params}
+        if left:
+            self.walk(inner, left)
+
+    def _call(self, node: ir.Call, names: set[str]) -> None:
+        given = [(i, a) for i, a in enumerate(node.args) if type(a.value) is ir.Name and a.value.id in names]
+        for arg in node.args:
+            if arg.name == "rngs" and type(arg.value) is ir.Dict:
+                self._streams(arg.value, names)
+        if not given or any(a.star for a in node.args):
+            return
+        callee = resolve(self.m, self.fn, node.func)
+        last = node.func.name if type(node.func) is ir.Attr else getattr(node.func, "id", "")
+        for i, arg in given:
+            value: Any = arg.value
+            name = value.id
+            if last in SEEDS:
+                self.refuted.add(name)
+            elif type(node.func) is ir.Call:
+                if self._mapped(node.func, i if arg.name is None else -1, arg.name or ""):
+                    self.found[name] = None
+            elif _takes_key(self.m, callee, i if arg.name is None else -1, arg.name or ""):
+                self.found[name] = None
+
+    def _streams(self, node: ir.Dict, names: set[str]) -> None:
+        """``rngs={"dropout": key}``: what starts the streams of a module is a key."""
+        for value in node.values:
+            if type(value) is ir.Name and value.id in names:
+                self.found[value.id] = None
+
+    def _mapped(self, made: ir.Call, index: int, name: str) -> bool:
+        """Whether ``jax.vmap(f, in_axes=...)`` hands an argument to ``f`` as it is, and ``f`` takes it for a key."""
+        maker = resolve(self.m, self.fn, made.func)
+        wrap = self.m.transforms.wraps.get(maker.dotted) if type(maker) is Ext else None
+        if wrap is None or not made.args or made.args[0].name is not None:
+            return False
+        target = resolve(self.m, self.fn, made.args[0].value)
+        if not wrap.axes:
+            return _takes_key(self.m, target, index, name)
+        axes = next((a.value for a in made.args if a.name == wrap.axes), None)
+        shared = type(axes) is ir.Tuple and 0 <= index < len(axes.elts) and _is_none(axes.elts[index])
+        return shared and _takes_key(self.m, target, index, name)
+
+
+def _is_none(node: Any) -> bool:
+    return type(node) is ir.Const and node.kind == "none"
+
+
+def _takes_key(m: Machine, callee: Value, index: int, name: str) -> bool:
+    """Whether a callee's argument at a position or under a name is a key."""
+    if key_libraries.is_initialiser(callee):
+        return index == 0 or name == "key"
+    if type(callee) is Ext:
+        if callee.dotted.startswith(key_libraries.LAYERS):
+            return name == "key"
+        short = callee.dotted[len(keys.RANDOM) :] if callee.dotted.startswith(keys.RANDOM) else ""
+        fn = m.catalogue.function(callee.dotted) if short else None
+        takes = fn is not None and bool(fn.parameters) and fn.parameters[0].name == "key"
+        return takes and (index == 0 or name == "key")
+    while isinstance(callee, (Xform, Partial)):
+        if isinstance(callee, Partial):
+            index = index + len(callee.args) if index >= 0 else index
+            callee = callee.func
+        elif callee.spec.axes:
+            return False
+        else:
+            callee = callee.target
+    if type(callee) is Class:
+        init = next((c.namespace["__init__"] for c in mro(callee.info) if "__init__" in c.namespace), None)
+        if type(init) is not Func:
+            return False
+        callee, index = init, index + 1 if index >= 0 else index
+    if type(callee) is not Func:
+        return False
+    params = [p.name for p in callee.fn.node.params if p.kind in ("pos", "any")]
+    wanted = name or (params[index] if 0 <= index < len(params) else "")
+    return wanted in key_parameters(m, callee.fn)
+
+
+def resolve(m: Machine, fn: FuncInfo, node: Any) -> Value:
+    """What a dotted name means in a function's module, as far as the module's own variables say."""
+    if type(node) is ir.Name:
+        scope: Scope = fn.module.scope
+        return scope.vars.get(node.id, UNKNOWN)
+    if type(node) is ir.Attr and type(node.obj) is ir.Name and node.obj.id == "self":
+        return _attribute(fn, node.name)
+    if type(node) is ir.Attr:
+        obj = resolve(m, fn, node.obj)
+        if type(obj) is Ext:
+            return Ext(m.catalogue.canonical(f"{obj.dotted}.{node.name}"))
+        if type(obj) is Mod:
+            return obj.info.scope.vars.get(node.name, UNKNOWN)
+        if type(obj) is Class:
+            return obj.info.namespace.get(node.name, UNKNOWN)
+    return UNKNOWN
+
+
+def _attribute(fn: FuncInfo, name: str) -> Value:
+    """``self.name``, as the class around a method, or around a function inside it, has it."""
+    around = fn.module.scope.vars.get(fn.qualname.partition(".")[0])
+    if type(around) is Class:
+        for cls in mro(around.info):
+            found = cls.namespace.get(name)
+            if found is not None:
+                return Partial(found, [UNKNOWN], {}) if type(found) is Func else found
+    return UNKNOWN

@@ -1,0 +1,1 @@
+"""Tracers that are stored where they outlive their trace."""

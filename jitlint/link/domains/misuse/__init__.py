@@ -1,0 +1,1 @@
+"""Arguments, carries and indices that JAX does not take."""

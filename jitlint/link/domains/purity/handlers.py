@@ -1,0 +1,133 @@
+"""Exception handlers inside a trace that wait for what only run-time values can cause (layer: ``link``, room ``domains``).
+
+The compiled program raises nothing: a division by zero gives ``inf``, an index out of bounds is clamped. What a
+broad handler swallows while tracing is recorded where it happens, by `Machine.emit`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import Handler
+from jitlint.infer.values import Func, Tree, Value, alternatives
+from jitlint.link.engine import regions, scopes, surroundings
+from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
+from jitlint.link.engine.machine import Frame, Machine
+from jitlint.syntax import ir
+
+_DIVISION: Final = frozenset({"/", "//", "%"})
+_STATIC: Final = frozenset({"shape", "ndim", "dtype", "size", "aval", "weak_type", "__name__", "sharding"})
+_STATIC_CALLS: Final = frozenset(
+    {"len", "isinstance", "hasattr", "range", "type", "callable", "id", "issubclass"}
+)
+
+WAITED_FOR: Final = frozenset(
+    {"IndexError", "LookupError", "ZeroDivisionError", "ArithmeticError", "FloatingPointError", "OverflowError", "LinAlgError"}
+)  # fmt: skip
+"""Exceptions that NumPy or Python raises because of values."""
+
+
+def check(m: Machine, f: Frame, node: ir.Try) -> None:
+    """Record the handlers of a ``try`` whose body was just run."""
+    for handler in node.handlers:
+        names = (
+            sorted(WAITED_FOR.intersection(regions.names(handler.type))) if handler.type is not None else []
+        )
+        for name in names:
+            value = _cause(m, f, name, node.body)
+            if value is not None:
+                at = handler.type.at if handler.type is not None else handler.at
+                m.emit(f, Handler, at, value, Confidence.LIKELY, problem="never", exception=name)
+                break
+
+
+def _cause(m: Machine, f: Frame, name: str, body: list[Any]) -> Value | None:
+    """A traced value in the body that would raise this exception if it were a NumPy array."""
+    for part in _expressions(body):
+        value: Value | None = None
+        t = type(part)
+        if t is ir.Sub and name in ("IndexError", "LookupError"):
+            value = _indexed(f, part)
+        elif t in (ir.BinOp, ir.AugAssign) and name in (
+            "ZeroDivisionError",
+            "ArithmeticError",
+            "FloatingPointError",
+        ):
+            value = _traced(f, part.right if t is ir.BinOp else part.value) if part.op in _DIVISION else None
+        elif t is ir.BinOp and name in ("OverflowError", "ArithmeticError") and part.op == "**":
+            value = _traced(f, part.left) or _traced(f, part.right)
+        elif t is ir.Call:
+            value = _called(f, name, part)
+        if value is not None:
+            return value
+    return None
+
+
+def _expressions(body: list[Any]) -> Any:
+    for node in body:
+        if type(node) in (ir.FuncDef, ir.ClassDef):
+            continue
+        if type(node) is ir.AugAssign:
+            yield node
+        yield from surroundings.expressions(node)
+
+
+def _indexed(f: Frame, node: ir.Sub) -> Value | None:
+    if type(node.index) is ir.Slice or (type(node.index) is ir.Const and node.index.kind == "str"):
+        return None
+    base = _traced(f, node.obj)
+    index = _traced(f, node.index)
+    if type(base) is Tree and base.evidence != "array" and index is None:
+        return None
+    return base if index is None else index
+
+
+def _called(f: Frame, name: str, node: ir.Call) -> Value | None:
+    """A call that computes on traced values: the exception would come out of it."""
+    arguments = [_traced(f, arg.value) for arg in node.args]
+    value = next((a for a in arguments if a is not None), None)
+    if value is None:
+        return None
+    if name == "LinAlgError" or name == "FloatingPointError":
+        return value
+    callee = scopes.lookup(f, node.func.id) if type(node.func) is ir.Name else None
+    for alt in alternatives(callee) if callee is not None else ():
+        if type(alt) is Func and _may_raise(name, alt):
+            return value
+    return None
+
+
+def _may_raise(name: str, func: Func) -> bool:
+    """Whether the function itself divides, or indexes with something that is not constant."""
+    for part in _expressions(func.fn.body):
+        if name in ("IndexError", "LookupError"):
+            if type(part) is ir.Sub and type(part.index) in (ir.Name, ir.BinOp):
+                return True
+        elif type(part) in (ir.BinOp, ir.AugAssign) and part.op in _DIVISION:
+            return True
+    return False
+
+
+def _traced(f: Frame, node: Any) -> Value | None:
+    """A tracer that an expression computes with, as far as its names tell."""
+    t = type(node)
+    if t is ir.Name:
+        value = scopes.lookup(f, node.id)
+        return hurt(value, STAGED_OR_BATCHED) if value is not None else None
+    if t is ir.Attr:
+        return None if node.name in _STATIC else _traced(f, node.obj)
+    if t is ir.Sub:
+        return _traced(f, node.obj)
+    if t is ir.BinOp:
+        return _traced(f, node.left) or _traced(f, node.right)
+    if t is ir.UnaryOp:
+        return _traced(f, node.operand)
+    if t is ir.Call:
+        if type(node.func) is ir.Name and node.func.id in _STATIC_CALLS:
+            return None
+        parts = [_traced(f, arg.value) for arg in node.args]
+        if type(node.func) is ir.Attr:
+            parts.append(_traced(f, node.func.obj))
+        return next((p for p in parts if p is not None), None)
+    return None

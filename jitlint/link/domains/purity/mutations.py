@@ -1,0 +1,133 @@
+"""Traced code that changes an object older than its trace: the change happens once per trace (layer: ``link``, room ``domains``).
+
+What is made inside the trace may be changed freely. A tracer that is stored is the business of `leaks`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import Mutation
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import NO_CONST, SETS, Inst, Map, Py, Seq, Tree, Value, alternatives, const_of
+from jitlint.link.engine import surroundings
+from jitlint.link.engine.machine import Frame, Machine
+
+LIBRARY_STATE: Final = ("nnx", "linen", "haiku")
+"""Roles of classes whose attributes a library keeps track of."""
+
+_SEQ_METHODS: Final = frozenset(
+    {
+        "append",
+        "appendleft",
+        "clear",
+        "extend",
+        "extendleft",
+        "insert",
+        "pop",
+        "popleft",
+        "remove",
+    }
+)
+_SET_METHODS: Final = frozenset(
+    {
+        "add", "clear", "difference_update", "discard", "intersection_update", "pop", "remove",
+        "symmetric_difference_update", "update",
+    }
+)  # fmt: skip
+_MAP_METHODS: Final = frozenset({"clear", "pop", "popitem", "update"})
+_MEANT: Final = ("trac", "compil", "jit", "cache", "cell", "memo", "regist")
+"""Words in the name of what is changed that say it is meant to happen once per trace."""
+
+
+def entered(m: Machine, fn: FuncInfo, bound: dict[str, Value]) -> None:
+    """A traced function starts: the dicts among its arguments are copies made for it. Lists are work lists more often,
+    and objects of pytree classes that change themselves are the business of their libraries."""
+    for name, value in bound.items():
+        if type(value) is Map or type(value) is Tree:
+            m.rebuilt.setdefault(id(value), (value, fn, name))
+
+
+def lost(m: Machine, f: Frame, at: int, box: Value) -> None:
+    """A container that may be a copy of an argument was changed: unless it is given back, nobody sees it."""
+    found = m.rebuilt.get(id(box))
+    if found is None or found[0] is not box or m.broken == (f.module.name, f.at):
+        return
+    _, fn, name = found
+    if not surroundings.returns_whole(fn, name) and not surroundings.leads_to_raise(f):
+        level = Confidence.POSSIBLE if f.module.is_test else Confidence.LIKELY
+        m.emit(f, Mutation, at, None, level, target="element", name=name, lost=True)
+
+
+def called(m: Machine, f: Frame, at: int, box: Any, name: str) -> None:
+    """A method of a container was called inside a trace."""
+    inside = box.level >= f.world.floor
+    if inside and id(box) not in m.rebuilt:
+        return
+    if type(box) is Map:
+        names = _MAP_METHODS
+    elif type(box) is not Seq or box.kind == "iter":
+        return
+    else:
+        names = _SET_METHODS if box.kind in SETS else _SEQ_METHODS
+    if name in names and inside:
+        if not name.startswith("pop"):  # whoever takes an element out wants the element
+            lost(m, f, at, box)
+    elif name in names:
+        level = Confidence.POSSIBLE if is_guess(f, box) else Confidence.CERTAIN
+        _record(m, f, at, "method", name, "", level)
+
+
+def stored(m: Machine, f: Frame, at: int, box: Any, value: Value, target: str, what: str) -> None:
+    """An attribute or element of an older object was replaced by something that is no tracer."""
+    named = type(box) is Map and type(value) is Py and value.const is not NO_CONST
+    level = Confidence.LIKELY if named else Confidence.POSSIBLE
+    if surroundings.derived(f):
+        level = Confidence.CERTAIN
+    if is_guess(f, box):
+        level = Confidence.POSSIBLE
+    name = f"{box.cls.name}.{what}" if type(box) is Inst else ""
+    _record(m, f, at, target, "", name, level)
+
+
+def rebound(m: Machine, f: Frame, at: int, name: str, target: str) -> None:
+    """A global or nonlocal name, or an attribute of a module or class, was bound anew."""
+    level = Confidence.CERTAIN if surroundings.derived(f) else Confidence.LIKELY
+    if level is Confidence.LIKELY and surroundings.normalises(f):
+        level = Confidence.POSSIBLE
+    if target == "attribute" and level is Confidence.LIKELY:
+        level = Confidence.POSSIBLE
+    _record(m, f, at, target, "", name, level)
+
+
+def deleted(m: Machine, f: Frame, at: int, box: Value, index: Value | None = None) -> None:
+    """An element or attribute was deleted. A dict's element under a key made here is mostly one that was put there
+    for the time of the trace."""
+    for alt in alternatives(box):
+        a: Any = alt
+        if type(alt) is Map and index is not None and const_of(index) is NO_CONST:
+            continue
+        known = type(alt) in (Map, Seq) or (type(alt) is Inst and a.cls.role not in LIBRARY_STATE)
+        if known and a.level < f.world.floor:
+            level = Confidence.POSSIBLE if is_guess(f, alt) else Confidence.CERTAIN
+            _record(m, f, at, "delete", "", "", level)
+
+
+def is_guess(f: Frame, box: Value) -> bool:
+    """Whether an object only stands for those that somebody may make: where they are made is not known."""
+    receiver = f.recv if type(box) is not Inst and surroundings.changes_receiver(f) else box
+    return type(receiver) is Inst and (receiver.cls.cold is receiver or receiver.token is None)
+
+
+def _record(m: Machine, f: Frame, at: int, target: str, what: str, name: str, level: Confidence) -> None:
+    if m.broken == (f.module.name, f.at):
+        return
+    changed = surroundings.changed_name(f)
+    if any(word in changed for word in _MEANT) or surroundings.fills(f, changed):
+        return
+    if surroundings.undone(f, changed) or surroundings.asks_for_tracers(f) or surroundings.leads_to_raise(f):
+        return
+    if f.module.is_test:
+        level = Confidence.POSSIBLE
+    m.emit(f, Mutation, at, None, level, target=target, what=what, name=name)

@@ -1,0 +1,115 @@
+"""What traced code does besides computing: output, input, hidden state of the host (layer: ``link``, room ``domains``).
+
+Such code runs while JAX traces, and never again when the compiled function is called. Which functions have
+which effect stands in the catalogue. Changes of the program's own objects are the business of `mutations`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import Effect
+from jitlint.infer.values import NO_CONST, NONE, Arr, ExtInst, Py, Seq, Tree, Value, alternatives, py
+from jitlint.link.engine import surroundings
+from jitlint.link.engine.events import TRACED_TEXT, tracer_inside
+from jitlint.link.engine.machine import Args, Frame, Machine
+
+LEVEL: Final = "$level"
+"""The attribute in which a library object remembers how many transforms were around the place that made it."""
+
+_SPOKEN: Final = frozenset({"print", "log", "warning"})
+_STATE: Final = frozenset({"random"})
+_META: Final = "trac"
+"""What a message has in it that speaks of the trace."""
+
+
+def called(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> None:
+    """A library function is called inside a trace."""
+    kind = m.catalogue.effect(dotted)
+    if kind is not None:
+        _record(m, f, at, kind, dotted, args)
+
+
+def method(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args: Args) -> None:
+    """A method of a library object is called inside a trace."""
+    kind = m.catalogue.effect(f"{obj.dotted}.{name}")
+    if kind is None or (kind in _STATE and level_of(obj) >= f.world.floor):
+        return
+    _record(m, f, at, kind, f"{obj.dotted}.{name}", args)
+
+
+def advanced(m: Machine, f: Frame, at: int, iterator: Value, effect: str) -> None:
+    """Something takes elements out of an iterator inside a trace."""
+    for alt in alternatives(iterator):
+        if type(alt) is Seq and alt.kind == "iter" and alt.level < f.world.floor:
+            _record(m, f, at, effect, "", Args([]))
+            return
+
+
+def made(f: Frame, dotted: str) -> ExtInst:
+    """An object that a library made here."""
+    return ExtInst(dotted, {LEVEL: py(f.world.level)} if f.world.level else None)
+
+
+def level_of(obj: ExtInst) -> int:
+    """How many transforms were around the place that made the object."""
+    level = obj.attrs.get(LEVEL)
+    return level.const if type(level) is Py and type(level.const) is int else 0
+
+
+def _record(m: Machine, f: Frame, at: int, kind: str, dotted: str, args: Args) -> None:
+    if m.broken == (f.module.name, f.at):
+        return
+    if kind == "limited" or (kind == "entropy" and _seeded(args)) or surroundings.asks_for_tracers(f):
+        return
+    tracer: Value | None = None
+    level: Confidence | None = None
+    meant = False
+    if kind in _SPOKEN:
+        tracer, level = _spoken(m, f, kind, args)
+        if level is None:
+            return
+        meant = tracer is None and _META in _text(args)
+    if f.module.is_test and tracer is None:
+        level = Confidence.POSSIBLE
+    m.emit(f, Effect, at, tracer, level, effect=kind, what=dotted, meant=meant)
+
+
+def _seeded(args: Args) -> bool:
+    first = args.get(0, "seed")
+    return args.more is not None or args.kw_more is not None or (first is not None and first is not NONE)
+
+
+def _spoken(m: Machine, f: Frame, kind: str, args: Args) -> tuple[Value | None, Confidence | None]:
+    """The tracer that a message shows, and how surely it is meant for every call; None when it surely is not."""
+    values = _values(args)
+    for value in values:
+        tracer = tracer_inside(value)
+        if tracer is not None or value is TRACED_TEXT:
+            return _strong(tracer), Confidence.CERTAIN
+    if kind == "warning" or (kind != "print" and _META in _text(args)) or surroundings.leads_to_raise(f):
+        return None, None
+    plain = kind == "print" and not f.module.is_test and all(_is_text(v) for v in values)
+    return None, Confidence.LIKELY if plain else Confidence.POSSIBLE
+
+
+def _values(args: Args) -> list[Value]:
+    return [*args.pos, *args.kw.values(), *(v for v in (args.more, args.kw_more) if v is not None)]
+
+
+def _text(args: Args) -> str:
+    """What is known of a message, in small letters."""
+    return "".join(v.const for v in _values(args) if type(v) is Py and isinstance(v.const, str)).lower()
+
+
+def _is_text(value: Value) -> bool:
+    return type(value) is Py and value.const is not NO_CONST
+
+
+def _strong(value: Value | None) -> Value | None:
+    """Whether it is traced does not matter much for text that is written once anyway."""
+    a: Any = value
+    if type(value) in (Arr, Tree) and a.weak:
+        return None
+    return value

@@ -1,0 +1,1 @@
+"""Clocks that are read while JAX may still be computing."""

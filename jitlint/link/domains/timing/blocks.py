@@ -1,0 +1,159 @@
+"""Clocks that are read by somebody else: stopwatches with methods, and ``with`` blocks (layer: ``link``, room ``domains``).
+
+What it does: runs a method that reads a clock, or calls one that does, with the readings that its object has stored, and
+a context manager around its block. What it does not: look at objects of libraries.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from jitlint.infer.host_calls import HostCall
+from jitlint.infer.program import FuncInfo
+from jitlint.link.domains.timing import walk as timing_walk
+from jitlint.link.domains.timing.state import DONE, ENTRY, Clocks, Pending, Work, either, join_all
+from jitlint.syntax import ir
+
+if TYPE_CHECKING:
+    from jitlint.link.domains.timing.walk import Walker
+
+MAX_INNER: Final = 4
+LEVELS: Final = 3
+
+
+def method(w: Walker, node: ir.Call, noted: HostCall) -> bool:
+    """A call that may be a method of a stopwatch; False when it is not, and nothing has been done."""
+    if type(node.func) is not ir.Attr or noted.shift != 1 or len(noted.functions) != 1:
+        return False
+    fn = next(iter(noted.functions))
+    owner = timing_walk.path_of(node.func.obj)
+    return bool(owner) and run(w, fn, owner, node.at)
+
+
+def run(w: Walker, fn: FuncInfo, owner: str, at: int) -> bool:
+    """Run a method on the readings that the object ``owner`` holds."""
+    if fn.id not in w.clocked or not fn.node.params or fn.node.is_generator or w.depth >= MAX_INNER:
+        return False
+    inner = w.enter(fn)
+    own = fn.node.params[0].name
+    before = {name: work for name, work in w.state.readings.items() if name.startswith(owner + ".")}
+    inner.state.readings |= {own + name[len(owner) :]: work for name, work in before.items()}
+    inner.state.readings[ENTRY] = None
+    _walk(inner)
+    _early(w, inner, list(before.values()), at)
+    after = join_all(inner.exits)
+    if after is None:
+        return True
+    _leave(w, after.readings.get(ENTRY), at)
+    for name, work in after.readings.items():
+        if name.startswith(own + "."):
+            w.state.readings[owner + name[len(own) :]] = work
+    return True
+
+
+def block(w: Walker, node: ir.With) -> bool:
+    """A ``with`` statement."""
+    done = len(w.exits)
+    inside: list[tuple[int, str, Any]] = []
+    for item in node.items:
+        at = item.value.at
+        manager = _manager(w, item)
+        kind = "" if type(manager) is FuncInfo else timing_walk.evaluate(w, item.value)
+        if item.target is not None:
+            timing_walk.bind(w, item.target, kind)
+        owner = timing_walk.path_of(item.target) or timing_walk.path_of(item.value) or _mark(at)
+        if type(manager) is tuple and manager[0] is not None:
+            run(w, manager[0], owner, at)
+        w.state.readings[_mark(at)] = None
+        inside.append((at, owner, manager))
+    reached = timing_walk.run_block(w, node.body)
+    for at, owner, manager in reversed(inside):
+        _closed(w, at, owner, manager, [*w.exits[done:], *([w.state] if reached else [])], reached)
+    return reached
+
+
+def _mark(at: int) -> str:
+    """The pseudo reading at the start of a block."""
+    return f"$with{at}"
+
+
+def _closed(w: Walker, at: int, owner: str, manager: Any, ends: list[Clocks], reached: bool) -> None:
+    mark = _mark(at)
+    if type(manager) is FuncInfo:
+        pending: Pending = None
+        for i, state in enumerate(ends):
+            one = state.readings.get(mark)
+            pending = one if i == 0 else either(pending, one)
+        _generator(w, manager, pending, at)
+    elif type(manager) is tuple:
+        after, end = w.state, join_all(ends)  # a block that is left by `return` is left with what ran then
+        w.state = end.copy() if end is not None else w.state
+        if not run(w, manager[1], owner, at) and w.summary_of(manager[1]) is DONE:
+            w.state.waited()
+        w.state = w.state if reached else after
+    for name in [name for name in w.state.readings if name == mark or name.startswith(mark + ".")]:
+        del w.state.readings[name]
+
+
+def _manager(w: Walker, item: ir.WithItem) -> Any:
+    """A pair of ``__enter__`` (or None) and ``__exit__``, or the generator that is a context manager, or None."""
+    place = (w.module.name, item.value.at)
+    known = w.m.host_calls.managers.get(place)
+    if known is not None:
+        return next(iter(known)) if len(known) == 1 else None
+    noted = w.m.host_calls.calls.get(place)
+    if noted is None or noted.others or noted.jitted or len(noted.functions) != 1:
+        return None
+    fn = next(iter(noted.functions))
+    return fn if fn.node.is_generator and fn.id in w.clocked else None
+
+
+def _generator(w: Walker, fn: FuncInfo, pending: Pending, at: int) -> None:
+    """Run a generator whose ``yield`` is where the block runs."""
+    if w.depth >= MAX_INNER:
+        return
+    inner = w.enter(fn)
+    inner.block = pending
+    inner.state.readings[ENTRY] = None
+    _walk(inner)
+    _early(w, inner, [pending], at)
+    after = join_all(inner.exits)
+    if after is not None and after.readings.get(ENTRY) is DONE:
+        w.state.waited()
+
+
+def _walk(inner: Walker) -> None:
+    assert inner.fn is not None
+    if timing_walk.run_block(inner, inner.fn.body):
+        inner.exits.append(inner.state)
+
+
+def _early(w: Walker, inner: Walker, pending: list[Pending], at: int) -> None:
+    """A clock read inside comes too early for work that runs outside: that is to be said outside."""
+    for work in inner.found.values():
+        if any(work is one for one in pending):
+            w.found.setdefault(at, work)
+
+
+def _leave(w: Walker, left: Pending, at: int) -> None:
+    if left is DONE:
+        w.state.waited()
+    elif isinstance(left, Work):
+        w.state.started(Work(w.module.name, at, left.name, False))
+
+
+def clocked(clocks: set[Any], callers: dict[int, set[Any]]) -> frozenset[int]:
+    """The numbers of the functions that read a clock, and of the methods that call these."""
+    out = {fn.id for _, fn in clocks if fn is not None}
+    new = set(out)
+    for _ in range(LEVELS):
+        found = {
+            user.id for number in new for _, user in callers.get(number, ()) if user and _is_method(user)
+        }
+        new = found - out
+        out |= new
+    return frozenset(out)
+
+
+def _is_method(fn: FuncInfo) -> bool:
+    return bool(fn.node.params) and fn.node.params[0].name == "self"

@@ -1,0 +1,192 @@
+"""What calls mean for a clock: reading it, starting work, waiting for it (layer: ``link``, room ``domains``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from jitlint.infer.host_calls import HostCall
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import Func, Xform
+from jitlint.link.domains.timing import blocks as timing_blocks
+from jitlint.link.domains.timing import walk as timing_walk
+from jitlint.link.domains.timing.state import DONE, Pending, Work
+from jitlint.syntax import ir
+
+if TYPE_CHECKING:
+    from jitlint.link.domains.timing.walk import Walker
+
+CLOCKS: Final = frozenset(
+    f"time.{name}{suffix}"
+    for name in ("time", "perf_counter", "monotonic", "process_time", "thread_time")
+    for suffix in ("", "_ns")
+) | frozenset({"timeit.default_timer", "datetime.datetime.now", "datetime.datetime.utcnow"})
+
+STOPWATCHES: Final = frozenset({"timeit.timeit", "timeit.repeat", "timeit.Timer"})
+
+WORK: Final = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.random.")
+CHEAP: Final = frozenset(
+    "array asarray zeros ones empty full arange linspace eye zeros_like ones_like full_like empty_like shape ndim size "
+    "dtype result_type finfo iinfo float32 float64 float16 bfloat16 int32 int64 int8 uint8 uint32 bool_ complex64 "
+    "key PRNGKey split fold_in issubdtype expand_dims reshape squeeze Precision".split()
+)
+"""Functions of these modules that nobody times."""
+
+TREES: Final = ("jax.tree.", "jax.tree_util.")
+MAPS: Final = frozenset({"jax.tree.map", "jax.tree_util.tree_map", "jax.tree_map"})
+LEAVES: Final = frozenset(
+    f"{tree}{prefix}{name}"
+    for tree, prefix in (("jax.tree.", ""), ("jax.tree_util.", "tree_"))
+    for name in "leaves structure flatten unflatten transpose leaves_with_path flatten_with_path".split()
+)
+"""They only take a tree apart or put it together."""
+
+WAITING: Final = frozenset({"jax.block_until_ready", "jax.device_get", "jax.effects_barrier", "time.sleep"})
+PLAIN: Final = frozenset(
+    f"builtins.{name}" for name in "len isinstance range type id callable hasattr".split()
+)
+"""What they give holds no result of JAX work."""
+PASSIVE: Final = frozenset(
+    f"builtins.{name}"
+    for name in "len isinstance range enumerate zip iter next type id getattr hasattr map reversed callable list tuple "
+    "dict set super staticmethod classmethod property".split()
+)
+WAITING_METHODS: Final = frozenset(
+    "block_until_ready item tolist __array__ wait wait_until_finished result join".split()
+)
+WAITING_WORDS: Final = ("block", "sync", "wait", "ready", "barrier")
+CONTAINER_METHODS: Final = frozenset(
+    "append add insert extend setdefault appendleft items keys values get pop copy update replace index count".split()
+)
+
+
+def call(w: Walker, node: ir.Call) -> str:
+    """A call: what it gives, after what it does to the clocks."""
+    name = w.dotted(node.func)
+    if name in CLOCKS:
+        w.clock = (node.at, dict(w.state.readings))
+        return timing_walk.CLOCK
+    if name in STOPWATCHES:
+        return _stopwatch(w, node)
+    receiver = ""
+    if name is None and type(node.func) is ir.Attr:
+        receiver = timing_walk.evaluate(w, node.func.obj)
+    elif name is None and type(node.func) is not ir.Name:
+        timing_walk.evaluate(w, node.func)
+    kinds = [timing_walk.evaluate(w, arg.value) for arg in node.args]
+    held = timing_walk.DEVICE if timing_walk.DEVICE in kinds or receiver else ""
+    noted: HostCall | None = w.m.host_calls.calls.get((w.module.name, node.at))
+    if noted is not None and not noted.others:
+        return _known(w, node, noted, held)
+    if name is not None:
+        return _library(w, node, name, held)
+    if type(node.func) is ir.Attr:
+        return _method(w, node.func, receiver, held)
+    if held or _says_so(node.func):
+        w.state.waited()
+    return held
+
+
+def _says_so(node: Any) -> bool:
+    """Whether the callee's name says that it waits."""
+    name = node.name if type(node) is ir.Attr else node.id if type(node) is ir.Name else ""
+    return any(word in name.lower() for word in WAITING_WORDS)
+
+
+def _known(w: Walker, node: ir.Call, noted: HostCall, held: str) -> str:
+    if noted.jitted:
+        if noted.functions:
+            return held
+        w.state.started(Work(w.module.name, node.at, noted.target, True))
+        return timing_walk.DEVICE
+    if timing_blocks.method(w, node, noted):
+        return held
+    return _reached(w, node, [w.summary_of(fn) for fn in noted.functions], held)
+
+
+def _reached(w: Walker, node: ir.Call, found: list[Pending], held: str) -> str:
+    works = [one for one in found if isinstance(one, Work)]
+    if DONE in found:
+        w.state.waited()
+    elif works and len(works) == len(found):
+        w.state.started(Work(w.module.name, node.at, works[0].name, False))
+        return timing_walk.DEVICE
+    return held
+
+
+def _library(w: Walker, node: ir.Call, name: str, held: str) -> str:
+    if name in WAITING:
+        w.state.waited()
+        return held
+    if name.startswith(WORK):
+        short = name.rpartition(".")[2]
+        if short not in CHEAP:
+            w.state.started(Work(w.module.name, node.at, f"{name}", False))
+        return timing_walk.DEVICE
+    if name in PLAIN:
+        return ""
+    if name not in PASSIVE and held and not name.startswith("jax."):
+        w.state.waited()
+    if held and name in MAPS:
+        return _mapped(w, node, held)
+    if held and name.startswith(TREES) and name not in LEAVES:
+        w.state.waited()  # whatever is called for each leaf may wait for it
+    return held
+
+
+def _mapped(w: Walker, node: ir.Call, held: str) -> str:
+    """A function is called for each leaf of a tree that may hold results."""
+    given: Any = next((arg.value for arg in node.args if arg.name in (None, "f") and not arg.star), None)
+    name = w.dotted(given)
+    if name is not None and name.startswith(WORK):
+        if name.rpartition(".")[2] not in CHEAP:
+            w.state.started(Work(w.module.name, node.at, name, False))
+        return timing_walk.DEVICE
+    fn = _function(w, given)
+    if fn is not None:
+        return _reached(w, node, [w.summary_of(fn)], held)
+    w.state.waited()
+    return held
+
+
+def _function(w: Walker, node: Any) -> FuncInfo | None:
+    """The function of the project that an expression names or writes out."""
+    if type(node) is ir.Lambda:
+        return w.module.functions[node.function]
+    if type(node) is not ir.Name:
+        return None
+    index = w.defined.get(node.id)
+    if index is not None:
+        return w.module.functions[index]
+    if w.fn is not None and node.id in w.fn.node.local_names:
+        return None
+    value = w.module.scope.vars.get(node.id)
+    return value.fn if type(value) is Func else None
+
+
+def _method(w: Walker, func: ir.Attr, receiver: str, held: str) -> str:
+    if func.name in WAITING_METHODS or _says_so(func):
+        w.state.waited()
+        return held
+    if func.name in CONTAINER_METHODS:
+        if held and not receiver:
+            w.state.device.add(timing_walk.path_of(func.obj))
+        return held
+    if receiver and w.m.catalogue.array_method(func.name) is not None:
+        return held
+    if held:
+        w.state.waited()
+    return held
+
+
+def _stopwatch(w: Walker, node: ir.Call) -> str:
+    """``timeit.timeit(f)`` and the like call what they are given between two readings."""
+    timed = next((a.value for a in node.args if a.name in (None, "stmt") and not a.star), None)
+    fn = _function(w, timed)
+    if fn is None and type(timed) is ir.Name:
+        value = w.module.scope.vars.get(timed.id)
+        if type(value) is Xform and value.spec.name == "jax.jit":
+            w.found.setdefault(node.at, Work(w.module.name, node.at, timed.id, True))
+    work = w.summary_of(fn) if fn is not None else None
+    if isinstance(work, Work):
+        w.found.setdefault(node.at, work)
+    return ""

@@ -1,0 +1,1 @@
+"""Python loops that a trace copies into the program."""

@@ -1,0 +1,302 @@
+"""Python loops in staged code: JAX copies their bodies into the program, once per turn (layer: ``link``, room ``domains``).
+
+What it does: asks after each loop of staged code how often it turns and whether one turn feeds the next. What it does
+not: report loops over layers, dicts or other containers, and small constant counts: unrolling these is what one wants.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import (
+    ApiMisuse,
+    ArrayStore,
+    BadIndex,
+    Convert,
+    TransformMisuse,
+    Truth,
+    UnrolledLoop,
+)
+from jitlint.infer.lattice import traced_modes
+from jitlint.infer.values import Arr, Ext, Py, S, Seq, Tree, Value, alternatives
+from jitlint.link.domains.unrolling import rows
+from jitlint.link.engine import evaluator, scopes
+from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.tables import ir_walk
+from jitlint.link.tables.code_tables import CodeTable
+from jitlint.link.values import paths
+from jitlint.syntax import ir
+
+LARGE: Final = 50
+"""So many turns are no loop over layers."""
+
+_REFUSED: Final = frozenset({Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse})
+"""Events of things that fail."""
+
+_BLOCKS: Final = ("body", "orelse", "final")
+_DEPTH: Final = 5
+
+
+def check_for(m: Machine, f: Frame, node: ir.For, iterable: Value) -> None:
+    """Look at a loop that has been run."""
+    if leaves_early(node.body) or _refused(m, f, node):
+        return
+    table = m.compilation.table(f)
+    if _iterates_array(f, node.iter, iterable):
+        chained = _chain(f, table, node)
+        problem = "unrolled" if chained else "iteration"
+        m.emit(
+            f, UnrolledLoop, node.iter.at, _traced(iterable), Confidence.LIKELY, problem=problem, count="array"
+        )  # fmt: skip
+        rows.ask(m, f, table, node.iter, problem, "array")
+        return
+    count = _count(m, f, table, node.iter, iterable)
+    if count is None and _length_of(f, table, node.iter):
+        if _chain(f, table, node):
+            m.emit(f, UnrolledLoop, node.iter.at, None, Confidence.LIKELY, problem="unrolled", count="shape")
+            rows.ask(m, f, table, node.iter, "unrolled", "shape")
+    elif count is not None and count >= LARGE:
+        _large(m, f, table, node, node.iter.at, count)
+
+
+def check_while(m: Machine, f: Frame, node: ir.While) -> None:
+    """Look at a loop that counts: ``while i < 1000: ...; i += 1``."""
+    table = m.compilation.table(f)
+    test = node.test
+    if type(test) is not ir.Compare or len(test.ops) != 1 or test.ops[0] not in ("<", "<=", ">", ">="):
+        return
+    if type(test.left) is not ir.Name or leaves_early(node.body) or _refused(m, f, node):
+        return
+    end = _number(m, f, test.rights[0])
+    values = table.bound.get(test.left.id, [])
+    starts = [v.value for v in values if type(v) is ir.Const and type(v.value) is int]
+    steps = [_number(m, f, v.value) for v in values if type(v) is ir.AugAssign and v.op in ("+", "-")]
+    if end is None or len(values) != 2 or len(starts) != 1 or len(steps) != 1 or not steps[0]:
+        return
+    count = abs(end - starts[0]) // abs(steps[0])
+    if count >= LARGE:
+        _large(m, f, table, node, test.at, count)
+
+
+def check_comprehension(m: Machine, f: Frame, node: ir.Comp, iterable: Value) -> None:
+    """Look at a comprehension with one ``for``, whose target is bound already."""
+    part = node.fors[0]
+    if _iterates_array(f, part.iter, iterable):
+        m.emit(
+            f, UnrolledLoop, part.iter.at, _traced(iterable), Confidence.LIKELY, problem="iteration", count="array"
+        )  # fmt: skip
+        rows.ask(m, f, m.compilation.table(f), part.iter, "iteration", "array")
+        return
+    count = _count(m, f, m.compilation.table(f), part.iter, iterable)
+    if count is not None and count >= LARGE and traced_modes(evaluator.evaluate(m, f, node.elt)) & S:
+        m.emit(f, UnrolledLoop, part.iter.at, None, Confidence.LIKELY, problem="unrolled", count=str(count))
+
+
+def _large(m: Machine, f: Frame, table: CodeTable, node: Any, at: int, count: int) -> None:
+    if _chain(f, table, node):
+        m.emit(f, UnrolledLoop, at, None, None, problem="unrolled", count=str(count))
+    elif _computes(f, table, node):
+        m.emit(f, UnrolledLoop, at, None, Confidence.LIKELY, problem="unrolled", count=str(count))
+
+
+def leaves_early(body: list[Any]) -> bool:
+    """Whether the last statement of a loop leaves it, so that it turns once."""
+    return type(body[-1]) in (ir.Break, ir.Return, ir.Raise)
+
+
+def _refused(m: Machine, f: Frame, loop: Any) -> bool:
+    """Whether JAX refuses something in a loop: then there is no program that it makes long."""
+    refused = {key[2] for key in m.events if key[1] == f.module.name and key[0] in _REFUSED}
+    return bool(refused) and any(getattr(node, "at", None) in refused for node in ir_walk.nodes(loop.body))
+
+
+def _traced(value: Value) -> Value | None:
+    return next((alt for alt in alternatives(value) if _is_traced_array(alt)), None)
+
+
+def _is_traced_array(value: Value) -> bool:
+    if type(value) is Arr:
+        return bool(value.modes & S) and not value.host and value.dtype != "key" and value.rank != 0
+    return type(value) is Tree and bool(value.modes & S) and value.evidence == "array"
+
+
+def _iterates_array(f: Frame, node: Any, iterable: Value) -> bool:
+    """Whether the turns go through the rows of traced arrays, directly or by ``enumerate`` and the like."""
+    if type(node) is ir.Call and type(node.func) is ir.Name:
+        name = _builtin(f, node.func)
+        if name in ("enumerate", "reversed", "zip"):
+            parts = [_value(f, arg.value) for arg in node.args]
+            found = [part is not None and _is_traced_array(part) for part in parts]
+            return any(found) if name == "zip" else bool(found) and found[0]
+    if type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == "split":
+        return False  # keys, or as many parts as are asked for
+    return all(_is_traced_array(alt) for alt in alternatives(iterable))
+
+
+def _builtin(f: Frame, node: ir.Name) -> str:
+    value = scopes.lookup(f, node.id)
+    return (
+        value.dotted.rpartition(".")[2] if type(value) is Ext and value.dotted.startswith("builtins.") else ""
+    )
+
+
+def _value(f: Frame, node: Any) -> Value | None:
+    return scopes.lookup(f, node.id) if type(node) is ir.Name else None
+
+
+def _count(m: Machine, f: Frame, table: CodeTable, node: Any, iterable: Value) -> int | None:
+    """The number of turns when it is a known number."""
+    if type(iterable) is Seq and iterable.items is not None:
+        return len(iterable.items) if iterable.kind == "range" else 0
+    if type(node) is not ir.Call:
+        return None
+    name = _builtin(f, node.func) if type(node.func) is ir.Name else ""
+    if name in ("enumerate", "reversed") and node.args:
+        return _count(m, f, table, node.args[0].value, iterable)
+    if name != "range" and not (type(node.func) is ir.Attr and node.func.name == "arange"):
+        return None
+    bounds = [_number(m, f, arg.value) for arg in node.args]
+    known = [b for b in bounds if b is not None]
+    if not 1 <= len(known) == len(bounds) <= 3 or (len(known) == 3 and known[2] == 0):
+        return None
+    return len(range(*known))
+
+
+def _number(m: Machine, f: Frame, node: Any) -> int | None:
+    """The integer that a simple expression is in this very call."""
+    t = type(node)
+    if t is ir.Const:
+        return node.value if type(node.value) is int else None
+    if t in (ir.Name, ir.Attr):
+        value = paths.peek(m, f, node)
+        return value.const if type(value) is Py and type(value.const) is int else None
+    if t is ir.UnaryOp and node.op == "-":
+        inner = _number(m, f, node.operand)
+        return None if inner is None else -inner
+    if t is ir.BinOp and node.op in ("+", "-", "*"):
+        left, right = _number(m, f, node.left), _number(m, f, node.right)
+        if left is None or right is None:
+            return None
+        return left * right if node.op == "*" else left - right if node.op == "-" else left + right
+    return None
+
+
+def _length_of(f: Frame, table: CodeTable, node: Any) -> bool:
+    """Whether an iterable is a range over a dimension of an array."""
+    if type(node) is not ir.Call or type(node.func) is not ir.Name:
+        return False
+    name = _builtin(f, node.func)
+    if name == "reversed" and node.args:
+        return _length_of(f, table, node.args[0].value)
+    return name == "range" and any(_dimension(f, table, arg.value, _DEPTH) for arg in node.args[:2])
+
+
+def _dimension(f: Frame, table: CodeTable, node: Any, depth: int) -> bool:
+    t = type(node)
+    if depth == 0:
+        return False
+    if t is ir.Sub:
+        return (
+            type(node.obj) is ir.Attr
+            and node.obj.name == "shape"
+            and _leading(node.index)
+            and _array(f, node.obj.obj)
+        )
+    if t is ir.Attr:
+        return node.name == "size" and _array(f, node.obj)
+    if t is ir.Call and type(node.func) is ir.Name and _builtin(f, node.func) == "len" and node.args:
+        return _array(f, node.args[0].value)
+    if t is ir.BinOp and node.op in ("+", "-", "*"):
+        return _dimension(f, table, node.left, depth - 1) or _dimension(f, table, node.right, depth - 1)
+    if t is ir.Name:
+        values = table.bound.get(node.id, [])
+        if len(values) == 1 and values[0] is not None:
+            return _dimension(f, table, values[0], depth - 1)
+        unpacked = table.unpacked.get(node.id)
+        if len(values) == 1 and unpacked is not None and unpacked[1] == 0:
+            source = unpacked[0]
+            return type(source) is ir.Attr and source.name == "shape" and _array(f, source.obj)
+    return False
+
+
+def _leading(index: Any) -> bool:
+    """The first axis counts samples or steps; the last ones are often small and fixed, as colours or coordinates."""
+    return type(index) is ir.Const and index.value in (0, 1)
+
+
+def _array(f: Frame, node: Any) -> bool:
+    value = _value(f, node)
+    return value is not None and all(_is_traced_array(alt) for alt in alternatives(value))
+
+
+def _chain(f: Frame, table: CodeTable, loop: Any) -> bool:
+    """Whether a traced value of one turn feeds the next turn."""
+    needs: dict[str, set[str]] = {}
+    early: set[str] = set()
+    _flow(table, loop.body, needs, set(), early)
+    for name in early & set(needs):
+        value = f.scope.vars.get(name)
+        if value is not None and traced_modes(value) & S and name in _reachable(name, needs):
+            return True
+    return False
+
+
+def _reachable(name: str, needs: dict[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    todo = list(needs.get(name, ()))
+    while todo:
+        part = todo.pop()
+        if part not in found:
+            found.add(part)
+            todo.extend(needs.get(part, ()))
+    return found
+
+
+def _flow(
+    table: CodeTable, block: list[Any], needs: dict[str, set[str]], written: set[str], early: set[str]
+) -> None:
+    """What each name is made of in a loop's body, and which names are read before they are written."""
+    for node in block:
+        t = type(node)
+        if t in (ir.FuncDef, ir.ClassDef):
+            continue
+        if t in (ir.Assign, ir.AugAssign, ir.AnnAssign) and node.value is not None:
+            read = set(table.mentions(node.value))
+            targets = node.targets if t is ir.Assign else [node.target]
+            made = {name for target in targets for name in _targets(target)}
+            if t is ir.AugAssign:
+                read |= made
+            early |= read - written
+            for name in made:
+                needs.setdefault(name, set()).update(read)
+            written |= made
+        elif t in (ir.ExprStmt, ir.Return) and node.value is not None:
+            early |= set(table.mentions(node.value)) - written
+        for name in _BLOCKS:
+            inner = getattr(node, name, None)
+            if inner:
+                _flow(table, inner, needs, written, early)
+        for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            _flow(table, part.body, needs, written, early)
+
+
+def _targets(target: Any) -> set[str]:
+    if type(target) is ir.Name:
+        return {target.id}
+    if type(target) in (ir.Tuple, ir.List):
+        return {name for part in target.elts for name in _targets(part)}
+    return set()
+
+
+def _computes(f: Frame, table: CodeTable, loop: Any) -> bool:
+    """Whether the turns make traced values at all, by more than picking them."""
+    needs: dict[str, set[str]] = {}
+    _flow(table, loop.body, needs, set(), set())
+    for name in needs:
+        value = f.scope.vars.get(name)
+        values = table.bound.get(name, ())
+        made = any(type(v) in (ir.Call, ir.BinOp, ir.AugAssign) for v in values)
+        if made and value is not None and traced_modes(value) & S:
+            return True
+    return False

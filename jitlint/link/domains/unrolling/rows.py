@@ -1,0 +1,98 @@
+"""Loops over arguments that have a few rows only, whoever calls the traced function (layer: ``link``, room ``domains``).
+
+What it does: remembers with how many rows the program calls its transformed functions, as far as it makes the arrays
+itself, and takes back at the end what was said about loops over such an argument. What it does not: follow sizes into
+the functions that a traced function calls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from jitlint.infer.events import UnrolledLoop
+from jitlint.infer.values import Arr, Bound, Func, Value, Xform
+from jitlint.link.tables.code_tables import CodeTable
+from jitlint.syntax import ir
+
+if TYPE_CHECKING:
+    from jitlint.link.engine.machine import Args, Frame, Machine
+    from jitlint.link.values.signatures import Signature
+
+FEW: Final = 8
+"""Fewer copies of a loop's body than this make no long program."""
+
+_SIZED: Final = frozenset({"len", "enumerate", "reversed", "zip"})
+
+
+@dataclass(slots=True)
+class Rows:
+    """known: per function and parameter the rows that its callers give, None among them when one is not known.
+    asked: loops that were recorded, by the key of their event, with the parameters that they go through."""
+
+    known: dict[tuple[int, str], set[int | None]] = field(default_factory=dict)
+    asked: dict[tuple[Any, ...], list[tuple[int, str]]] = field(default_factory=dict)
+
+
+def called(m: Machine, f: Frame, x: Xform, sig: Signature | None, args: Args) -> None:
+    """A transformed function is called by host code, or inside another trace."""
+    if sig is None:
+        return
+    plain = type(x.target) in (Func, Bound) and not x.spec.axes and args.more is None and args.kw_more is None
+    small = plain and f.module.is_test <= sig.func.fn.module.is_test
+    given = dict(zip([p.name for p in sig.positional], args.pos)) | args.kw
+    for param in sig.params:
+        rows = m.rows.known.setdefault((sig.func.fn.id, param.name), set())
+        rows.add(_count(given.get(param.name)) if small else None)
+
+
+def _count(value: Value | None) -> int | None:
+    return value.dims[0] if type(value) is Arr and value.dims else None
+
+
+def ask(m: Machine, f: Frame, table: CodeTable, node: Any, problem: str, count: str) -> None:
+    """A loop was recorded that goes through what ``node`` says: remember which parameters these are."""
+    if f.fn is None:
+        return
+    params = {p.name for p in f.fn.node.params}
+    names = [name for name in _names(node) if name in params and not table.bound.get(name)]
+    if names:
+        key = (UnrolledLoop, f.module.name, node.at, problem, count)
+        m.rows.asked[key] = [(f.fn.id, name) for name in names]
+
+
+def _names(node: Any) -> list[str]:
+    """The variables whose rows are counted: ``x``, ``enumerate(x)``, ``range(len(x) - 1)``, ``range(x.shape[0])``."""
+    t = type(node)
+    if t is ir.Name:
+        return [node.id]
+    if t is ir.Call and type(node.func) is ir.Name:
+        if node.func.id in _SIZED:
+            return [name for arg in node.args for name in _names(arg.value)]
+        return [name for arg in node.args for name in _length(arg.value)] if node.func.id == "range" else []
+    return []
+
+
+def _length(node: Any) -> list[str]:
+    t = type(node)
+    if t is ir.BinOp and node.op == "-":
+        return _length(node.left)
+    if (
+        t is ir.Sub
+        and type(node.obj) is ir.Attr
+        and node.obj.name == "shape"
+        and type(node.index) is ir.Const
+    ):
+        return _names(node.obj.obj) if node.index.value == 0 else []
+    return _names(node) if t is ir.Call else []
+
+
+def finish(m: Machine) -> None:
+    """Take back what was said about loops of a few turns."""
+    for key, params in m.rows.asked.items():
+        if any(_few(m.rows.known.get(param)) for param in params):
+            m.events.pop(key, None)
+
+
+def _few(rows: set[int | None] | None) -> bool:
+    return bool(rows) and all(count is not None and count < FEW for count in rows or ())

@@ -1,0 +1,89 @@
+"""What a call does to the boxes it is given, so that a remembered call can do it again (layer: ``link``, room ``engine``).
+
+An activation runs once per context; a later call in the same context gets the remembered result, and its
+arguments get the remembered changes: an instance the attributes that ``__init__`` sets, a list its elements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from jitlint.infer.lattice import join, seq_element
+from jitlint.infer.values import Inst, Map, Seq, Value
+from jitlint.link.domains.keys.calls import Renaming
+from jitlint.link.engine.machine import Frame
+
+Contents = dict[Any, Value]
+Watched = list[tuple[str, Any, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """changed: contents after the call by parameter name. boxes: which box each parameter had."""
+
+    changed: dict[str, Any]
+    boxes: tuple[tuple[str, Value], ...]
+
+
+def watch(bound: dict[str, Value]) -> Watched:
+    """The boxes among the arguments with their contents before the call."""
+    return [(n, v, _contents(v)) for n, v in bound.items() if type(v) in (Inst, Seq, Map)]
+
+
+def changes(watched: Watched) -> Effects | None:
+    """What has changed since; None when nothing has."""
+    changed = {name: after for name, box, before in watched if (after := _contents(box)) != before}
+    return Effects(changed, tuple((name, box) for name, box, _ in watched)) if changed else None
+
+
+def _contents(box: Any) -> tuple[object, ...]:
+    if type(box) is Inst:
+        return (dict(box.attrs), box.open)
+    if type(box) is Map:
+        return (dict(box.entries), box.rest)
+    return (None if box.items is None else list(box.items), box.rest)
+
+
+def replay(f: Frame, effects: Effects, bound: dict[str, Value], names: Renaming | None = None) -> None:
+    """Change the arguments of a call as the remembered one changed its own. names: of the keys inside."""
+    same = {id(old): bound[name] for name, old in effects.boxes if name in bound}
+    for name, (contents, rest) in effects.changed.items():
+        box: Any = bound.get(name)
+        strong = box.token is f.token
+        if type(box) is Inst:
+            _put(f, box.attrs, _renamed(contents, names), strong, same)
+            box.open = box.open or rest
+        elif type(box) is Map:
+            _put(f, box.entries, _renamed(contents, names), strong, same)
+            box.rest = rest
+        elif type(box) is Seq and strong:
+            box.items, box.rest = None if contents is None else list(contents), rest
+        elif type(box) is Seq:
+            parts = [v for v in (seq_element(box), seq_element(Seq("list", contents, rest))) if v is not None]
+            box.items, box.rest = None, join(parts[0], parts[-1]) if parts else None
+
+
+def _renamed(contents: Contents, names: Renaming | None) -> Contents:
+    return contents if names is None else {k: names.value(v) for k, v in contents.items()}
+
+
+def _put(f: Frame, target: Contents, contents: Contents, strong: bool, same: dict[int, Value]) -> None:
+    if strong:
+        for key in [key for key in target if key not in contents]:
+            del target[key]
+    for key, value in contents.items():
+        old = target.get(key)
+        value = same.get(id(value)) or _fresh(f, value)
+        target[key] = value if strong or old is None else join(old, value)
+
+
+def _fresh(f: Frame, value: Value) -> Value:
+    """A box that the call made is made anew; what it holds is shared."""
+    if type(value) is Seq:
+        return Seq(
+            value.kind, None if value.items is None else list(value.items), value.rest, value.level, f.token
+        )
+    if type(value) is Map:
+        return Map(dict(value.entries), value.rest, value.level, f.token)
+    return value

@@ -1,0 +1,119 @@
+"""Regions of code that run under other rules: compile-time evaluation, disabled jit, expected errors (layer: ``link``, room ``engine``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.events import Place
+from jitlint.infer.values import ExtInst, Value
+from jitlint.link.engine import surroundings
+from jitlint.link.engine.machine import Catch, Frame, Machine, World
+from jitlint.syntax import ir
+
+EXPECTED = ("pytest.raises", "unittest.case.TestCase.assertRaises", "contextlib.suppress")
+EXPECTED_METHODS = frozenset(
+    {"assertRaises", "assertRaisesRegex", "assertRaisesWithLiteralMatch", "assertRaisesWithPredicateMatch"}
+)
+_BROAD = frozenset({"", "BaseException", "Exception"})
+_CATCHERS = frozenset({"", "BaseException", "Exception", "TypeError", "IndexError", "AttributeError"})
+TRACING_ERRORS = frozenset(
+    {
+        "ConcretizationTypeError",
+        "TracerBoolConversionError",
+        "TracerIntegerConversionError",
+        "TracerArrayConversionError",
+        "NonConcreteBooleanIndexError",
+        "UnexpectedTracerError",
+        "JAXTypeError",
+        "JAXIndexError",
+    }
+)
+
+
+def entered(f: Frame, value: Value, node: Any) -> World | None:
+    """The world inside ``with value:`` when it differs from the one around. ``node`` is how the value is written."""
+    w = f.world
+    if type(value) is not ExtInst:
+        # a method of a test case whose base class is not known
+        func = node.func if type(node) is ir.Call else None
+        expected = type(func) is ir.Attr and func.name in EXPECTED_METHODS
+        return w.but(excused=True) if expected else None
+    if value.dotted == "jax.ensure_compile_time_eval":
+        return w.but(here=0)
+    if value.dotted == "jax.disable_jit":
+        return w.but(eager_jit=True)
+    if value.dotted in EXPECTED or value.dotted.rpartition(".")[2] in EXPECTED_METHODS:
+        return w.but(excused=True)
+    return None
+
+
+def guarded(f: Frame, handlers: list[ir.Handler]) -> World:
+    """The world of a ``try`` body: one in which tracing errors are expected when a handler names one."""
+    for handler in handlers:
+        if handler.type is not None and any(name in TRACING_ERRORS for name in names(handler.type)):
+            return f.world.but(expected=True)
+    return f.world
+
+
+def catching(f: Frame, handlers: list[ir.Handler], body: list[Any]) -> Catch | None:
+    """The handler that keeps errors of the ``try`` body from everybody: the last one that does not raise again."""
+    for handler in reversed(handlers):
+        found = frozenset(names(handler.type)) if handler.type is not None else frozenset({""})
+        if found & _CATCHERS and not any(type(s) is ir.Raise for s in handler.body):
+            at = handler.at if handler.type is None else handler.type.at
+            ground = f.ground if f.steps else "eager"
+            place = Place(f.module.name, at, f.qualname, f.steps, ground, f.confidence)
+            meant = not found & _BROAD and _uses_same(handler.body, body)
+            return Catch(place, found, f.world.floor > 0, meant)
+    return None
+
+
+def _uses_same(fallback: list[Any], body: list[Any]) -> bool:
+    """Whether the fallback computes with what the body computes with: then it is another way to the same answer."""
+    return bool(_read(body) & _read(fallback))
+
+
+def _read(block: list[Any]) -> set[str]:
+    """The names that a block reads."""
+    parts = [node.value if type(node) is ir.Assign else node for node in block]
+    return {part.id for part in surroundings.expressions(parts) if type(part) is ir.Name}
+
+
+def catches_missing_names(handlers: list[ir.Handler]) -> bool:
+    """Whether a ``try`` is prepared for names that this version of a library does not have."""
+    missing = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception")
+    return any(h.type is None or any(n in missing for n in names(h.type)) for h in handlers)
+
+
+def names(node: Any) -> list[str]:
+    """The bare names of the classes that an ``except`` clause lists."""
+    if type(node) is ir.Tuple:
+        return [name for part in node.elts for name in names(part)]
+    if type(node) is ir.Attr:
+        return [node.name]
+    return [node.id] if type(node) is ir.Name else []
+
+
+def asks_version(m: Machine, test: Any) -> bool:
+    """Whether a test looks at a library's version or at what the library has."""
+    found = m.version_tests.get(id(test))
+    if found is None:
+        found = m.version_tests[id(test)] = _asks(test)
+    return found
+
+
+def _asks(node: Any) -> bool:
+    if type(node) is ir.Attr:
+        return "version" in node.name.lower() or _asks(node.obj)
+    if type(node) is ir.Name:
+        return "version" in node.id.lower()
+    if type(node) is ir.Compare:
+        return _asks(node.left) or any(_asks(r) for r in node.rights)
+    if type(node) is ir.Call:
+        func = node.func
+        if type(func) is ir.Name and func.id == "hasattr":
+            return True
+        return _asks(func) or any(_asks(a.value) for a in node.args)
+    if type(node) is ir.BoolOp:
+        return _asks(node.left) or _asks(node.right)
+    return type(node) is ir.UnaryOp and _asks(node.operand)

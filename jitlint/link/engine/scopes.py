@@ -1,0 +1,43 @@
+"""Where code runs: variables through the scopes around, and frames inside another world (layer: ``link``, room ``engine``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import Step
+from jitlint.infer.values import Scope, Value
+from jitlint.link.engine.machine import Frame, World
+from jitlint.link.tables.builtin_names import BUILTINS
+
+
+def lookup(f: Frame, name: str) -> Value | None:
+    """A variable's value through the enclosing scopes and the builtins, or None."""
+    scope: Scope | None = f.scope
+    while scope is not None:
+        value = scope.vars.get(name)
+        if value is not None:
+            return value
+        scope = scope.parent
+    return BUILTINS.get(name)
+
+
+def in_world(
+    f: Frame,
+    world: World,
+    steps: tuple[Step, ...],
+    ground: str | None = None,
+    confidence: Confidence | None = None,
+) -> Frame:
+    """The caller's frame as seen from inside another world: what a transform calls its function from."""
+    g = Frame(
+        f.module, f.scope, world, f.fn, f.depth + 1, steps, ground or f.ground, confidence or f.confidence
+    )
+    g.token = object()
+    g.at = f.at
+    g.key_log = f.key_log if confidence is None else None  # a guess consumes nothing
+    g.many = f.many
+    g.idle = f.idle
+    g.caught = f.caught if f.caught is not None and f.caught.traced else None
+    g.cls = f.cls
+    g.recv = f.recv
+    g.owner = f.owner
+    return g

@@ -1,0 +1,265 @@
+"""Where a statement stands: the blocks around it, as the source has them (layer: ``link``, room ``engine``).
+
+Asked only when something is about to be recorded, so the table of a function is made on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from jitlint.infer.program import FuncInfo
+from jitlint.link.engine.machine import Frame
+from jitlint.link.tables.ir_walk import nodes
+from jitlint.syntax import ir
+
+_BLOCKS: Final = ("body", "orelse", "final")
+_TRACER_WORDS: Final = ("Tracer", "trace_state_clean", "is_concrete", "trace_ctx", "is_tracer")
+
+Around = tuple[tuple[Any, list[Any]], ...]
+"""The compound statements around a statement with the block of each that holds it, outermost first."""
+
+
+class Table:
+    """The statements of one function or module body: what is around each, by origin."""
+
+    def __init__(self, body: list[Any]) -> None:
+        self.around: dict[int, Around] = {}
+        self.returned: list[Any] = []
+        self.names: frozenset[str] | None = None
+        self._add(body, (), None)
+
+    def _add(self, block: list[Any], outer: Around, owner: Any) -> None:
+        here: Around = (*outer, (owner, block))
+        for node in block:
+            self.around[node.at] = here
+            if type(node) is ir.Return and node.value is not None:
+                self.returned.append(node.value)
+            for inner in blocks(node):
+                self._add(inner, here, node)
+
+
+def blocks(node: Any) -> Iterator[list[Any]]:
+    """The blocks of a compound statement that run with it; those of classes and functions do not count."""
+    if type(node) in (ir.FuncDef, ir.ClassDef):
+        return
+    for name in _BLOCKS:
+        block = getattr(node, name, None)
+        if block:
+            yield block
+    for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield part.body
+
+
+def around(f: Frame) -> Around:
+    """What is around the statement that runs in a frame; empty when it is not known."""
+    if f.fn is None:
+        return ()
+    if f.fn.surroundings is None:
+        f.fn.surroundings = Table(f.fn.body)
+    table: Table = f.fn.surroundings
+    return table.around.get(f.at, ())
+
+
+def leads_to_raise(f: Frame) -> bool:
+    """Whether the block of the current statement ends by raising: then the trace ends with it."""
+    found = around(f)
+    return bool(found) and type(found[-1][1][-1]) is ir.Raise
+
+
+def asks_for_tracers(f: Frame) -> bool:
+    """Whether a condition around asks if something is being traced: who asks knows what tracing means."""
+    return any(type(node) in (ir.If, ir.While) and mentions_tracing(node.test) for node, _ in around(f))
+
+
+def fills(f: Frame, name: str) -> bool:
+    """Whether the statement fills what is missing yet: under a condition that asks for absence or looks at the place
+    itself, or in the handler of a failed look-up."""
+    for node, block in around(f):
+        if type(node) is ir.If and (_is_absence(node.test) or (name and _mentions(node.test, name))):
+            return True
+        if type(node) is ir.Try and any(h.body is block and _is_lookup(h) for h in node.handlers):
+            return True
+    return False
+
+
+def undone(f: Frame, name: str) -> bool:
+    """Whether the change is taken back, or takes one back: in a context manager or before a ``finally``."""
+    function = f.fn.node if f.fn is not None else None
+    if function is not None and (function.name in ("__enter__", "__exit__") or _manages(function)):
+        return True
+    for owner, block in around(f):
+        if type(owner) is ir.With and any(_mentions(item.value, "lock") for item in owner.items):
+            return True
+        nearby = [part for part in (owner, *block) if type(part) is ir.Try]
+        for node in nearby:
+            if node.final and (block is node.final or any(_mentions(part, name) for part in node.final)):
+                return True
+    return False
+
+
+def _manages(node: ir.Function) -> bool:
+    return node.is_generator and any(_mentions(d, "contextmanager") for d in node.decorators)
+
+
+def _is_lookup(handler: ir.Handler) -> bool:
+    return any(
+        _name(part) in ("KeyError", "AttributeError", "IndexError") for part in expressions(handler.type)
+    )
+
+
+def _mentions(node: Any, name: str) -> bool:
+    return any(name in _name(part).lower() for part in expressions(node)) if name else False
+
+
+def derived(f: Frame) -> bool:
+    """Whether the current statement counts on from the old value (``n += 1``, ``n = n + 1``)."""
+    node = _statement(f)
+    if type(node) is ir.AugAssign:
+        return True
+    paths = _assigned(node)
+    operands = [side for part in _values(node) if type(part) is ir.BinOp for side in (part.left, part.right)]
+    return any(_path(side) in paths for side in operands)
+
+
+def normalises(f: Frame) -> bool:
+    """Whether the current statement puts the old value into another form: doing it again would change nothing."""
+    node = _statement(f)
+    paths = _assigned(node)
+    return any(_path(part) in paths for part in _values(node))
+
+
+def _values(node: Any) -> Iterator[Any]:
+    return expressions(node.value) if type(node) is ir.Assign else iter(())
+
+
+def _assigned(node: Any) -> set[str]:
+    """What an assignment binds, by its path in the source."""
+    found: set[str] = set()
+    for target in node.targets if type(node) is ir.Assign else ():
+        whole: Any = target
+        parts = whole.elts if type(target) in (ir.Tuple, ir.List) else [target]
+        found |= {_path(part) for part in parts}
+    return found - {""}
+
+
+def _path(node: Any) -> str:
+    """What a name, attribute or element is called in the source; "" when it is something else."""
+    if type(node) is ir.Name:
+        return str(node.id)
+    if type(node) is ir.Attr:
+        base = _path(node.obj)
+        return f"{base}.{node.name}" if base else ""
+    if type(node) is ir.Sub:
+        base = _path(node.obj)
+        key = node.index.value if type(node.index) is ir.Const else _path(node.index)
+        return f"{base}[{key!r}]" if base else ""
+    return ""
+
+
+def changes_receiver(f: Frame) -> bool:
+    """Whether the current statement changes the function's own ``self`` or something in it."""
+    target = _changed(f)
+    while type(target) is ir.Sub or type(target) is ir.Attr:
+        target = target.obj
+    params = f.fn.node.params if f.fn is not None else []
+    return type(target) is ir.Name and bool(params) and target.id == params[0].name == "self"
+
+
+def changed_name(f: Frame) -> str:
+    """The last name of what the current statement changes, in lower case: ``cache`` of ``self.cache[k] = v``."""
+    target = _changed(f)
+    while type(target) is ir.Sub:
+        target = target.obj
+    return _name(target).lower()
+
+
+def _changed(f: Frame) -> Any:
+    """The expression for what the current statement changes."""
+    node = _statement(f)
+    target: Any = None
+    if type(node) is ir.Assign or type(node) is ir.Del:
+        target = node.targets[0]
+    elif type(node) is ir.AugAssign:
+        target = node.target
+    elif type(node) is ir.ExprStmt and type(node.value) is ir.Call and type(node.value.func) is ir.Attr:
+        target = node.value.func.obj
+    return target
+
+
+def names_read(fn: FuncInfo) -> frozenset[str]:
+    """The names that a function mentions; of those that inner functions mention, the ones that they do not bind."""
+    if fn.surroundings is None:
+        fn.surroundings = Table(fn.body)
+    table: Table = fn.surroundings
+    if table.names is None:
+        found: set[str] = set()
+        for part in nodes(fn.body):
+            if type(part) is ir.Name:
+                found.add(part.id)
+            elif type(part) is ir.FuncDef or type(part) is ir.Lambda:
+                inner = fn.module.functions[part.function]
+                found |= names_read(inner).difference(inner.node.local_names)
+        table.names = frozenset(found)
+    return table.names
+
+
+def returns_whole(fn: FuncInfo, name: str) -> bool:
+    """Whether a function gives back a variable as a whole, or something made of all of it."""
+    if fn.surroundings is None:
+        fn.surroundings = Table(fn.body)
+    table: Table = fn.surroundings
+    return any(_whole(value, name) for value in table.returned)
+
+
+def _whole(node: Any, name: str) -> bool:
+    if type(node) is ir.Name:
+        return bool(node.id == name)
+    if type(node) is ir.Attr:
+        return node.name in ("items", "values", "copy") and _whole(node.obj, name)
+    if type(node) is ir.Sub:
+        return False
+    parts = [getattr(node, field) for field in getattr(node, "__struct_fields__", ())]
+    flat = [part for group in parts for part in (group if isinstance(group, list) else [group])]
+    return any(_whole(part, name) for part in flat if hasattr(part, "__struct_fields__"))
+
+
+def _statement(f: Frame) -> Any:
+    found = around(f)
+    return next((node for node in found[-1][1] if node.at == f.at), None) if found else None
+
+
+def mentions_tracing(node: Any) -> bool:
+    """Whether an expression speaks of tracers by name."""
+    return any(_name(part).endswith(_TRACER_WORDS) for part in expressions(node))
+
+
+def _is_absence(node: Any) -> bool:
+    if type(node) is ir.BoolOp:
+        return _is_absence(node.left) or _is_absence(node.right)
+    if type(node) is ir.UnaryOp and node.op == "not":
+        return True
+    if type(node) is not ir.Compare:
+        return False
+    none = [type(right) is ir.Const and right.kind == "none" for right in node.rights]
+    return any(op == "not in" or (op == "is" and is_none) for op, is_none in zip(node.ops, none))
+
+
+def _name(node: Any) -> str:
+    if type(node) is ir.Attr:
+        return str(node.name)
+    return str(node.id) if type(node) is ir.Name else ""
+
+
+def expressions(node: Any) -> Iterator[Any]:
+    """An expression and everything inside it, except bodies of lambdas."""
+    if isinstance(node, ir.Node):
+        yield node
+    if isinstance(node, list):
+        for part in node:
+            yield from expressions(part)
+    elif hasattr(node, "__struct_fields__"):
+        for name in node.__struct_fields__:
+            part = getattr(node, name)
+            if part is not None and not isinstance(part, (str, int, float)):
+                yield from expressions(part)

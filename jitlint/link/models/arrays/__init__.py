@@ -1,0 +1,1 @@
+"""What the functions and methods of arrays do, of JAX and NumPy."""

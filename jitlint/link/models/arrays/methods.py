@@ -1,0 +1,253 @@
+"""Calls of methods of arrays, updates, containers, library objects and transformed functions (layer: ``link``, room ``models``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.events import OutOfBounds
+from jitlint.infer.lattice import traced_modes, why_of
+from jitlint.infer.values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    Arr,
+    At,
+    Class,
+    Descr,
+    ExtInst,
+    Inst,
+    Py,
+    Super,
+    Tree,
+    Tup,
+    Value,
+    Xform,
+    alternatives,
+)
+from jitlint.link.domains.captures import log as captures
+from jitlint.link.domains.keys import libraries as key_libraries
+from jitlint.link.domains.misuse import bounds
+from jitlint.link.domains.purity import side_effects
+from jitlint.link.engine import evaluator
+from jitlint.link.engine.events import emit_convert, hurt
+from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.models.arrays import arrays, numpy_calls
+from jitlint.link.models.python import containers
+from jitlint.link.values.kinds import find_method
+
+CONVERTERS = {
+    "item": "item",
+    "tolist": "tolist",
+    "__array__": "numpy",
+    "__index__": "index",
+    "__int__": "int",
+    "__float__": "float",
+}
+NUMPY_GENERATORS = ("numpy.random.default_rng", "numpy.random.Generator", "numpy.random.RandomState")
+RULE_METHODS = ("defjvp", "defvjp", "defjvps", "def_jvp", "def_vjp", "def_fwd", "def_bwd")
+
+
+def call(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args) -> Value:
+    """``obj.name(...)`` for receivers that are no project objects."""
+    t = type(obj)
+    a: Any = obj
+    if t is Arr:
+        return _array(m, f, at, a, name, args)
+    if t is Tree:
+        return _tree(m, f, at, a, name, args)
+    if t is At:
+        return _update(m, f, at, a, name, args)
+    found = containers.call_method(m, f, at, obj, name, args)
+    if found is not None:
+        return found
+    if t is Xform:
+        return _transformed(m, f, at, a, name, args)
+    if t is Inst:
+        return _inherited(m, f, at, a, name, args)
+    if t is ExtInst:
+        return _library_object(m, f, at, a, name, args)
+    if t is Super:
+        return _super(m, f, a, name, args)
+    if t is Descr:
+        return Descr(a.kind, a.func, args.pos[0] if name == "setter" and args.pos else a.setter)
+    if t is Class and name == "_make" and args.pos:
+        return UNKNOWN
+    return UNKNOWN
+
+
+def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Value:
+    if obj.host:
+        if name in captures.ARRAY_CHANGERS:
+            m.captures.write_in_place(f, at, obj)
+        if any(traced_modes(v) for v in args.pos) and name not in ("dot",):
+            return UNKNOWN
+        if name in CONVERTERS:
+            return STATIC
+        dtype = arrays.dtype_kind(args.pos[0]) if name == "astype" and args.pos else obj.dtype
+        return Arr(0, dtype, None, "", 0, False, True)
+    to = CONVERTERS.get(name)
+    if to is not None:
+        emit_convert(m, f, at, obj, to, name)
+        return STATIC
+    if name == "block_until_ready":
+        return obj
+    fn = m.catalogue.array_method(name)
+    return arrays.call_api(m, f, at, fn, args, obj) if fn is not None else UNKNOWN
+
+
+def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str, args: Args) -> Value:
+    found = containers.call_method(m, f, at, obj, name, args)
+    if found is not None:
+        return found
+    arr = Arr(obj.modes, None, None, obj.why, obj.level, obj.weak)
+    if name in CONVERTERS or m.catalogue.array_method(name) is not None:
+        return _array(m, f, at, arr, name, args)
+    return Tree(obj.modes, obj.why, obj.level, True)
+
+
+def _update(m: Machine, f: Frame, at: int, obj: At, name: str, args: Args) -> Value:
+    """``x.at[i].set(v)``; the index was checked when it was applied."""
+    fn = m.catalogue.update_method(name)
+    if fn is not None:
+        arrays.check_static(m, f, at, fn, args, f"x.at[i].{name}")
+    arr: Any = hurt(obj.arr, 7)
+    modes = traced_modes(obj.arr) | f.world.here
+    why = arr.why if arr is not None else ""
+    for value in (*args.pos, *([obj.index] if obj.index is not None else [])):
+        modes |= traced_modes(value)
+        why = why or why_of(value)
+    base = next((x for x in alternatives(obj.arr) if type(x) is Arr), None)
+    out = Arr(modes, base.dtype if base else None, base.rank if base else None, why, f.world.level)
+    if "mode" not in args.kw and obj.index is not None:
+        if obj.beyond:
+            m.emit(f, OutOfBounds, at, base, index="", size=obj.beyond, update=name)
+        elif type(obj.arr) is Arr:
+            bounds.check(m, f, at, obj.arr, obj.index, name)
+    if type(obj.arr) is Arr and name != "get":
+        out.dims = obj.arr.dims
+    return out
+
+
+def _transformed(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Value:
+    if name in RULE_METHODS:
+        kinds = ("fwd", "bwd") if name in ("defvjp", "def_vjp") else ("jvp",)
+        if name == "def_fwd":
+            kinds = ("fwd",)
+        elif name == "def_bwd":
+            kinds = ("bwd",)
+        if name != "defjvps" and x.spec.custom in ("jvp", "vjp"):
+            x.rules.extend(zip(kinds, args.pos))
+        return args.pos[0] if args.pos else NONE
+    if name in ("init", "apply"):
+        return _haiku(m, f, at, x, name, args)
+    if name in ("lower", "trace", "eval_shape"):
+        evaluator.call(m, f, at, x, args)
+        return ExtInst("jax.stages.Lowered")
+    return UNKNOWN
+
+
+def _haiku(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Value:
+    """``hk.transform(f).apply``: runs ``f`` with the arguments that follow parameters, state and key."""
+    keyless = type(x.target) is Xform and x.spec.name == "haiku.without_apply_rng"
+    inner: Any = x.target if keyless else x
+    if inner.spec.result not in ("haiku", "haiku_state"):
+        return UNKNOWN
+    stateful = inner.spec.result == "haiku_state"
+    leading = (
+        ["rng"]
+        if name == "init"
+        else ["params", *(["state"] if stateful else []), *([] if keyless else ["rng"])]
+    )
+    lead = sum(key not in args.kw for key in leading)
+    rest = {key: value for key, value in args.kw.items() if key not in leading}
+    result = evaluator.call(m, f, at, inner.target, Args(args.pos[lead:], rest, args.more, args.kw_more))
+    if name == "init":
+        return Tree(f.world.here, "parameters of a model", f.world.level, True)
+    return Tup((result, UNKNOWN)) if stateful else result
+
+
+def _inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> Value:
+    if name == "replace" or name == "apply_gradients" or name == "clone":
+        out = Inst(obj.cls, {**obj.attrs, **args.kw}, f.world.level, f.token, obj.open)
+        out.modes, out.why = obj.modes, obj.why
+        return out
+    if obj.cls.role == "linen":
+        return _linen(m, f, at, obj, name, args)
+    if "assertRaises" in name:
+        return ExtInst(f"unittest.{name}")
+    return UNKNOWN
+
+
+def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> Value:
+    """What `flax.linen.Module` gives its subclasses."""
+    key_libraries.linen_method(m, f, at, name, args, True)
+    if name == "param":
+        for value in args.pos[1:2]:
+            evaluator.call(m, f, at, value, Args([Arr(f.world.here, "key"), *args.pos[2:]]))
+        return Tree(f.world.here, f"a parameter of `{obj.cls.name}`", f.world.level)
+    if name == "make_rng":
+        return Arr(f.world.here, "key", 0, "`make_rng`", f.world.level)
+    if name in ("apply", "init", "init_with_output"):
+        method = args.kw.get("method")
+        rest = args.pos[1:]
+        kw = {
+            k: v
+            for k, v in args.kw.items()
+            if k not in ("method", "rngs", "mutable", "capture_intermediates")
+        }
+        target = method if method is not None and type(method) is not Py else find_method(obj, "__call__")
+        if type(method) is Py and isinstance(method.const, str):
+            target = find_method(obj, method.const)
+        if target is None:
+            return UNKNOWN
+        result = evaluator.call(m, f, at, target, Args([obj, *rest], kw, args.more, args.kw_more))
+        if name != "apply" or "mutable" in args.kw:
+            modes = traced_modes(result) | f.world.here
+            return Tree(modes, why_of(result), f.world.level, True)
+        return result
+    if name in ("is_initializing", "is_mutable_collection", "has_variable", "has_rng"):
+        return Py("bool")
+    if name in ("variable", "get_variable", "perturb"):
+        return ExtInst(
+            "flax.linen.Variable",
+            {"value": Tree(f.world.here, f"a variable of `{obj.cls.name}`", f.world.level)},
+        )
+    return UNKNOWN
+
+
+def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args: Args) -> Value:
+    if "assertRaises" in name:
+        return ExtInst(f"unittest.{name}")
+    if f.world.floor:
+        side_effects.method(m, f, at, obj, name, args)
+    if obj.dotted in NUMPY_GENERATORS:
+        return _draw(m, f, at, name, args)
+    modes = 0
+    why = ""
+    for value in (*args.pos, *args.kw.values()):
+        modes |= traced_modes(value, 2)
+        why = why or why_of(value)
+    if (modes or f.world.here) and m.transforms.computes(obj.dotted, name):
+        return Arr(
+            modes | f.world.here,
+            None,
+            None,
+            why or f"`{name}` computes inside a traced function",
+            f.world.level,
+        )
+    if modes:
+        return Tree(modes | f.world.here, why, f.world.level, True)
+    return ExtInst(f"{obj.dotted}.{name}") if name in ("at",) else UNKNOWN
+
+
+def _draw(m: Machine, f: Frame, at: int, name: str, args: Args) -> Value:
+    """A method of a random generator of NumPy."""
+    fn = m.catalogue.numpy(f"numpy.random.Generator.{name}") or m.catalogue.numpy(f"numpy.random.{name}")
+    return numpy_calls.call_numpy(m, f, at, fn, args) if fn is not None else UNKNOWN
+
+
+def _super(m: Machine, f: Frame, obj: Super, name: str, args: Args) -> Value:
+    """A method of a library base class."""
+    if name in ("__init__", "__init_subclass__", "setUp", "tearDown", "__post_init__", "__setattr__"):
+        return NONE
+    return UNKNOWN

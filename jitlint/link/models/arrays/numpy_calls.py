@@ -1,0 +1,106 @@
+"""Calls of NumPy functions as seen from a tracer (layer: ``link``, room ``models``)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jitlint.catalogue.schema import EXCEPTION_LETTERS, NumpyFunction
+from jitlint.infer.events import ArrayStore, SilentAnswer
+from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Map, Py, S, Seq, Tree, Value
+from jitlint.link.domains.purity.side_effects import made
+from jitlint.link.engine.events import confidence_of, emit_numpy, emit_static, here_why, hurt, tracer_inside
+from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.models.arrays.arrays import SHAPED, dtype_kind, nested_rank, shape_rank
+
+IN_PLACE: Final = frozenset({"copyto", "place", "put", "putmask", "fill_diagonal", "at"})
+"""Functions that write into their first argument; ``at`` is a method of ufuncs."""
+
+ARRAY_CONVERSION: Final = EXCEPTION_LETTERS["A"]
+
+
+def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> Value:
+    """A NumPy call. Without tracers it gives host arrays or static values."""
+    if _writes(m, f, at, fn.name, args):
+        return NONE
+    values = [*args.pos, *args.kw.values()]
+    if args.pos and type(args.pos[0]) is Map:
+        return UNKNOWN
+    if fn.behaviour == "works" and _refused_elsewhere(m, f, at, fn, values[1:]):
+        return UNKNOWN
+    for value in values:
+        direct = hurt(value, 7)
+        found = direct or tracer_inside(value)
+        if found is None:
+            continue
+        if fn.behaviour == "raises" or (direct is None and fn.in_list):
+            emit_numpy(m, f, at, value, fn.name)
+            return UNKNOWN
+        if fn.behaviour == "works" and fn.result == "array":
+            tracer: Any = found
+            return Arr(tracer.modes | f.world.here, None, None, tracer.why, f.world.level, tracer.weak)
+        if fn.behaviour == "false":
+            m.emit(f, SilentAnswer, at, found, confidence_of(value), what=fn.name)
+        return STATIC if fn.result == "static" else UNKNOWN
+    if fn.result == "static":
+        return Py("dtype") if fn.name == "numpy.dtype" else STATIC
+    if fn.result == "none":
+        return NONE
+    if fn.result == "opaque" and fn.name.startswith("numpy.random."):
+        return made(f, fn.name)
+    if fn.result == "list":
+        kind = "list" if "split" in fn.name else "tuple"
+        return Seq(kind, None, Arr(0, host=True), f.world.level)
+    if (
+        fn.behaviour == "works"
+        and f.world.here & S
+        and any(type(v) is Arr and not v.host for v in args.pos[:1])
+    ):
+        return Arr(f.world.here, None, None, here_why(f, fn.name), f.world.level)
+    if any(v is UNKNOWN or type(v) in (Tree,) for v in args.pos[:1]):
+        return UNKNOWN
+    dtype = dtype_kind(args.kw.get("dtype"))
+    return Arr(0, dtype, _numpy_rank(fn.name.rpartition(".")[2], args), "", 0, False, True)
+
+
+def _numpy_rank(name: str, args: Args) -> int | None:
+    first = args.get(0, "shape")
+    if first is None:
+        return None
+    if name in SHAPED:
+        return shape_rank(first)
+    if name in ("arange", "linspace"):
+        return 1
+    if name in ("array", "asarray", "zeros_like", "ones_like", "full_like") or dtype_kind(Ext(name)):
+        return nested_rank(first)
+    return None
+
+
+def _writes(m: Machine, f: Frame, at: int, name: str, args: Args) -> bool:
+    """Record a call that writes into a JAX array: its first argument, or ``out=``."""
+    out = args.kw.get("out")
+    first = args.pos[0] if args.pos else None
+    short = name.rpartition(".")[2]
+    if out is not None or short in IN_PLACE:
+        m.captures.write_in_place(f, at, out or first or NONE)
+    if type(out) is Arr and not out.host and not out.weak:
+        m.emit(f, ArrayStore, at, out, op="out", what=name)
+        return True
+    short = name.rpartition(".")[2]
+    first = args.pos[0] if args.pos else None
+    if short not in IN_PLACE or type(first) is not Arr or first.host or first.weak:
+        return False
+    m.emit(f, ArrayStore, at, first, op="method", what=name)
+    return True
+
+
+def _refused_elsewhere(m: Machine, f: Frame, at: int, fn: NumpyFunction, values: list[Value]) -> bool:
+    """Record a tracer among the later arguments of a function that takes one as its first."""
+    if not fn.elsewhere:
+        return False
+    for value in values:
+        if fn.elsewhere == ARRAY_CONVERSION:
+            if hurt(value, 7) is not None and emit_numpy(m, f, at, value, fn.name):
+                return True
+        elif emit_static(m, f, at, fn.name, "", value, fn.elsewhere):
+            return True
+    return False

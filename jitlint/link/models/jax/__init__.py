@@ -1,0 +1,1 @@
+"""What JAX's transforms, control flow and pytree functions do."""

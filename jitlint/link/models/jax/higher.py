@@ -1,0 +1,320 @@
+"""Library functions that run their function arguments at once: scan, cond, while_loop, tree.map (layer: ``link``, room ``models``)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from jitlint.catalogue.transforms import HigherOrder, Run
+from jitlint.infer.events import Step
+from jitlint.infer.keys import Runs
+from jitlint.infer.lattice import join, traced_modes
+from jitlint.infer.values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    Arr,
+    B,
+    ExtInst,
+    L,
+    Py,
+    S,
+    Seq,
+    Tree,
+    Tup,
+    Union,
+    Value,
+    alternatives,
+)
+from jitlint.link.domains.keys import uses as keys
+from jitlint.link.domains.misuse import carries
+from jitlint.link.engine import evaluator, events, scopes
+from jitlint.link.engine.machine import HOST, Args, Frame, Machine
+from jitlint.link.models.jax import xforms
+from jitlint.link.values import iteration, pytrees
+from jitlint.link.values.signatures import describe
+
+ALL_MODES = S | B | L
+PULLBACK = "jax.vjp.pullback"
+MAX_CHILDREN = 8
+"""Children of a tree that `jax.tree.map` is followed into one by one."""
+
+REPEATING = frozenset({"scan", "while", "fori", "stack", "tree_map"})
+"""Results of functions that run their argument many times."""
+
+CARRYING = frozenset({"scan", "while", "fori"})
+
+EAGER = -2
+"""Not traced at all: a plain call."""
+
+
+def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
+    """Call a higher-order library function."""
+    named = bind(spec, args)
+    for name in spec.static:
+        if name in named:
+            events.emit_static(m, f, at, spec.name, name, named[name])
+    return _run_all(m, f, at, spec, named)
+
+
+def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> Value:
+    split = _split_tree(named) if spec.result == "tree_map" and "is_leaf" not in named else None
+    if split is not None:
+        tree, children = split
+        return pytrees.with_children(tree, [_run_all(m, f, at, spec, child) for child in children])
+    results: list[Value] = []
+    given: list[list[Value]] = []
+    branches: list[Value] = []
+    alternative = spec.result == "branches"
+    before, after = keys.uses_of(f), None
+    for one in spec.run:
+        if alternative:
+            keys.rewind(f, before)
+        result, used, each = _run_one(m, f, at, spec, one, named)
+        after = keys.merged(after, keys.uses_of(f))
+        results.append(result)
+        given.append(used)
+        branches.extend(each)
+    keys.rewind(f, before if spec.result == "shapes" else after)  # what is not computed consumes nothing
+    if alternative and not f.world.eager_jit:
+        carries.check_branches(m, f, at, spec, branches)
+    return _result(m, f, at, spec, named, results, given)
+
+
+def _split_tree(named: dict[str, Value]) -> tuple[Value, list[dict[str, Value]]] | None:
+    """The calls for each child of a small tree whose leaves are of different kinds; None when one call says it all."""
+    tree = named.get("tree", UNKNOWN)
+    if type(pytrees.leaf(tree)) is not Union:
+        return None
+    rest = named.get("rest", Tup(()))
+    trees = [tree, *rest.items] if type(rest) is Tup else []
+    parts = [pytrees.children(t) for t in trees]
+    first = parts[0] if parts else None
+    if not first or len(first) > MAX_CHILDREN or any(p is None or len(p) != len(first) for p in parts):
+        return None
+    columns = zip(*[p for p in parts if p is not None])
+    return tree, [{**named, "tree": column[0], "rest": Tup(tuple(column[1:]))} for column in columns]
+
+
+def bind(spec: HigherOrder, args: Args) -> dict[str, Value]:
+    """Arguments by parameter name; ``*rest`` gets a tuple."""
+    named: dict[str, Value] = dict(args.kw)
+    pos = list(args.pos)
+    for name in spec.params:
+        if name.startswith("*"):
+            rest = tuple(pos)
+            named[name[1:]] = (
+                Tup(rest) if args.more is None else Seq("tuple", None, _join_all([*rest, args.more]), 0)
+            )
+            if name[1:] == "operands" and "operand" in named:
+                named["operands"] = Tup((named["operand"],))
+            pos = []
+        elif pos and name not in named:
+            named[name] = pos.pop(0)
+    return named
+
+
+def _join_all(values: list[Value]) -> Value:
+    out: Value | None = None
+    for value in values:
+        out = value if out is None else join(out, value)
+    return out if out is not None else UNKNOWN
+
+
+def _run_one(
+    m: Machine, f: Frame, at: int, spec: HigherOrder, one: Run, named: dict[str, Value]
+) -> tuple[Value, list[Value], list[Value]]:
+    """What the function gave, what it got, and what each one gave when several are certain to be branches."""
+    w = f.world
+    if w.eager_jit and one.modes > 0 and one.modes & S:
+        one = msgspec.structs.replace(one, modes=EAGER)
+    if one.modes == -1:
+        inner = scopes.in_world(f, HOST, ())
+    elif one.modes <= 0:
+        inner = scopes.in_world(f, w, f.steps)
+        inner.token = object()
+    else:
+        label = f"runs under `{spec.name}` here"
+        backwards = (f.module.name, f.qualname, at, True) if spec.name.endswith("vjp") else None
+        inner = scopes.in_world(f, w.inside(one.modes, S, backwards, spec.looks), f.steps)
+        inner.steps = (*f.steps, Step(f.module.name, at, label))
+    out: Value | None = None
+    used: list[Value] = []
+    each: list[Value] = []
+    functions = named.get(one.function, UNKNOWN)
+    for function in keys.exclusive(f, _functions(functions)):
+        if inner.steps and one.modes > 0:
+            step = Step(f.module.name, at, f"`{describe(function)}` runs under `{spec.name}` here")
+            inner.steps = (*f.steps, step)
+        call_args, used = _arguments(m, f, inner, at, one, named, function)
+        if spec.result in REPEATING and type(named.get("tree")) is not Arr:
+            inner.many = Runs(frozenset(keys.inside(call_args.pos)))
+        xforms.mark_called(function)
+        value = evaluator.call(m, inner, at, function, call_args)
+        if spec.result in CARRYING and inner.many is not None:
+            keys.check_carry(m, inner, used[-1 if spec.result == "fori" else 0], value, spec.result == "scan")
+        each.append(value)
+        out = value if out is None else join(out, value)
+    if not used:
+        used = _arguments(m, f, inner, at, one, named, UNKNOWN)[1]
+    result = out if out is not None else UNKNOWN
+    return result, used, each if type(functions) is not Union else [result]
+
+
+def _functions(value: Value) -> list[Value]:
+    out: list[Value] = []
+    for alt in alternatives(value):
+        items = iteration.known_items(alt) if type(alt) in (Tup, Seq) else None
+        if items is not None:
+            out.extend(items)
+        elif type(alt) is Seq:
+            out.extend(alternatives(alt.rest) if alt.rest is not None else [])
+        else:
+            out.append(alt)
+    return out
+
+
+def _arguments(
+    m: Machine, f: Frame, inner: Frame, at: int, one: Run, named: dict[str, Value], function: Value
+) -> tuple[Args, list[Value]]:
+    pos: list[Value] = []
+    more: Value | None = None
+    for text in one.args:
+        kind, _, name = text.rpartition(":")
+        if name.startswith("*"):
+            rest = named.get(name.lstrip("*"), Tup(()))
+            items = iteration.known_items(rest)
+            if items is None:
+                more = _shape_argument(m, f, inner, one, kind, iteration.element(m, f, at, rest, quiet=True))
+            else:
+                pos.extend(_shape_argument(m, f, inner, one, kind, item) for item in items)
+        elif text == "int":
+            pos.append(Arr(max(one.modes, 0), "int", 0, "the loop index", inner.world.level))
+        elif text == "static":
+            pos.append(STATIC)
+        else:
+            pos.append(_shape_argument(m, f, inner, one, kind, named.get(name, UNKNOWN), name))
+    return Args(pos, {}, more), pos
+
+
+def _shape_argument(
+    m: Machine, f: Frame, inner: Frame, one: Run, kind: str, value: Value, name: str = ""
+) -> Value:
+    if kind == "leaf":
+        return pytrees.leaf(value)
+    if kind == "elem":
+        value = pytrees.with_rank(value, -1)
+    if one.modes == -1:
+        return on_host(value)
+    if one.modes <= 0:
+        return value
+    if value is UNKNOWN:
+        value = Tree(0)
+    why = f"`{name}` of the traced loop" if name else "an operand of the traced branch"
+    return pytrees.lift(value, one.modes, inner.world.level, why, one.filter)
+
+
+def on_host(value: Value) -> Value:
+    """What a host callback receives: concrete arrays."""
+    return _to_numpy(pytrees.lower(value, ALL_MODES, 0, 0))
+
+
+def _to_numpy(value: Value) -> Value:
+    if type(value) is Tree:
+        return UNKNOWN  # NumPy arrays in an unknown structure
+    if type(value) is Arr:
+        return Arr(0, value.dtype, value.rank, "", 0, False, True)
+    if type(value) is Union:
+        return _join_all([_to_numpy(alt) for alt in value.alts])
+    parts = pytrees.children(value)
+    return pytrees.with_children(value, [_to_numpy(part) for part in parts]) if parts else value
+
+
+def _result(
+    m: Machine,
+    f: Frame,
+    at: int,
+    spec: HigherOrder,
+    named: dict[str, Value],
+    results: list[Value],
+    given: list[list[Value]],
+) -> Value:
+    w = f.world
+    kind = spec.result
+    outer = 0
+    for value in named.values():
+        outer |= traced_modes(value)
+
+    def out(value: Value) -> Value:
+        return pytrees.lower(
+            value, max(spec.run[0].modes, 0), w.here, w.level, outer if w.here else outer & ~S
+        )
+
+    if kind == "scan":
+        carry, ys = _pair(results[0])
+        init = given[0][0] if given[0] else UNKNOWN
+        if not w.eager_jit:
+            carries.check_pair(m, f, at, spec, results[0])
+            carries.check_carry(m, f, at, spec, named.get("init", UNKNOWN), carry)
+        return Tup((out(_either(init, carry)), pytrees.with_rank(out(ys), 1)))
+    if kind in ("while", "fori"):
+        name = "init_val"
+        init = given[-1][-1] if given[-1] else UNKNOWN
+        body = results[-1]
+        if not w.eager_jit:
+            if kind == "while":
+                carries.check_condition(m, f, at, spec, results[0])
+            carries.check_carry(m, f, at, spec, named.get(name, UNKNOWN), body)
+            carries.check_reverse(m, f, spec, named, (init, body))
+        return out(_either(init, body))
+    if kind == "branches":
+        return (
+            out(_join_all([r for r in results if r is not UNKNOWN]))
+            if any(r is not UNKNOWN for r in results)
+            else _opaque(f, outer)
+        )
+    if kind in ("stack", "first"):
+        if results[0] is UNKNOWN:
+            return _opaque(f, outer)
+        return pytrees.with_rank(out(results[0]), 1 if kind == "stack" else 0)
+    if kind == "last":
+        return out(results[-1])
+    if kind == "tree_map":
+        return (
+            pytrees.rebuild(named.get("tree", UNKNOWN), results[0])
+            if type(named.get("tree")) is not Arr
+            else results[0]
+        )
+    if kind == "jvp":
+        value = out(results[0])
+        return Tup((value, value))
+    if kind == "vjp":
+        value = out(results[0])
+        aux = named.get("has_aux")
+        site = Tup((Py("str", f.module.name), Py("int", at)))
+        pullback = ExtInst(PULLBACK, {"site": site}) if spec.name.endswith("vjp") else UNKNOWN
+        if type(aux) is Py and aux.const is True and type(value) is Tup and len(value.items) == 2:
+            return Tup((value.items[0], pullback, value.items[1]))
+        return Tup((value, pullback))
+    if kind == "array":
+        return Tree(w.here | outer, "", w.level)
+    if kind == "none":
+        return NONE
+    return UNKNOWN
+
+
+def _opaque(f: Frame, outer: int) -> Value:
+    return Tree(f.world.here | outer, "", f.world.level, True) if f.world.here or outer else UNKNOWN
+
+
+def _either(init: Value, out: Value) -> Value:
+    if init is UNKNOWN:
+        return out
+    return init if out is UNKNOWN else join(init, out)
+
+
+def _pair(value: Value) -> tuple[Value, Value]:
+    items = iteration.known_items(value) if type(value) is Tup else None
+    if items is not None and len(items) == 2:
+        return items[0], items[1]
+    element = Tree(value.modes, value.why, value.level, value.weak) if type(value) is Tree else UNKNOWN
+    return element, element

@@ -1,0 +1,221 @@
+"""Models of JAX functions that a signature line cannot describe: pytrees, devices, registration (layer: ``link``, room ``models``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from jitlint.infer.lattice import traced_modes, why_of
+from jitlint.infer.values import (
+    BOOL,
+    INT,
+    NONE,
+    UNKNOWN,
+    Arr,
+    Bound,
+    Class,
+    Ext,
+    ExtInst,
+    Func,
+    L,
+    Py,
+    Seq,
+    Tree,
+    Tup,
+    Union,
+    Unknown,
+    Value,
+    alternatives,
+    py,
+)
+from jitlint.link.engine.events import emit_truth, tracer_inside
+from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.models.jax import higher
+from jitlint.link.values import classes, iteration, pytrees, subscripts
+from jitlint.link.values.kinds import is_concrete
+
+Handler = Callable[[Machine, Frame, int, Args], Value]
+
+
+def _first(args: Args, name: str) -> Value:
+    value = args.get(0, name)
+    return value if value is not None else UNKNOWN
+
+
+def _leaves(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    leaf = pytrees.leaf(_first(args, "tree"))
+    return Seq("list", None, leaf, f.world.level, f.token)
+
+
+def _flatten(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    return Tup((_leaves(m, f, at, args), ExtInst("jax.tree_util.PyTreeDef", {"$tree": _first(args, "tree")})))
+
+
+def _flatten_with_path(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    pair = Tup((UNKNOWN, pytrees.leaf(_first(args, "tree"))))
+    leaves = Seq("list", None, pair, f.world.level, f.token)
+    return Tup((leaves, ExtInst("jax.tree_util.PyTreeDef", {"$tree": _first(args, "tree")})))
+
+
+def _unflatten(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    treedef = _first(args, "treedef")
+    leaves = args.get(1, "leaves")
+    element = subscripts.any_item(leaves) if leaves is not None else UNKNOWN
+    if type(leaves) is Seq and leaves.kind == "iter":
+        element = iteration.element(m, f, at, leaves, quiet=True)
+    if type(treedef) is ExtInst and "$tree" in treedef.attrs:
+        return pytrees.rebuild(treedef.attrs["$tree"], element)
+    if traced_modes(element):
+        return Tree(traced_modes(element), why_of(element), f.world.level)
+    return UNKNOWN
+
+
+def _structure(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    return ExtInst("jax.tree_util.PyTreeDef", {"$tree": _first(args, "tree")})
+
+
+def _tree_all(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    emit_truth(m, f, at, pytrees.leaf(_first(args, "tree")), "all")
+    return UNKNOWN
+
+
+def _same(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    return _first(args, "x")
+
+
+def _abstract_array(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    shape = args.get(0, "shape") or UNKNOWN
+    items = iteration.known_items(shape)
+    rank = INT if items is None else py(len(items))
+    return ExtInst(pytrees.ABSTRACT_ARRAY, {"shape": shape, "dtype": Py("dtype"), "ndim": rank, "size": INT})
+
+
+def _stop_gradient(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    value = _first(args, "x")
+    return pytrees.lower(value, L, f.world.here, f.world.level) if traced_modes(value) & L else value
+
+
+def _device_put(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    value = _first(args, "x")
+    lowered = pytrees.lower(value, 0, f.world.here, f.world.level, traced_modes(value))
+    return lowered
+
+
+def _device_get(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    value = _first(args, "x")
+    if tracer_inside(pytrees.leaf(value)) is not None:
+        return value  # a tracer has nothing to copy and passes through
+    return higher.on_host(value)
+
+
+def _register(kind: str) -> Handler:
+    def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
+        cls = _first(args, "nodetype")
+        info = cls.info if type(cls) is Class else None
+        m.flatteners.extend((v, info) for v in (*args.pos[1:], *args.kw.values()))
+        if type(cls) is Class:
+            options = dict(args.kw)
+            options.update(zip(("data_fields", "meta_fields"), args.pos[1:3]))
+            if kind == "node":
+                cls.info.pytree = True
+                flatten = args.get(1, "flatten_func")
+                if type(flatten) is Func:
+                    cls.info.data_fields = pytrees.flattened_names(flatten)
+            else:
+                classes.decorate(m, kind, cls, options)
+        return cls if cls is not UNKNOWN else NONE
+
+    return handler
+
+
+def _pytree_keys(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """``register_pytree_with_keys_class`` and friends, used as decorators."""
+    cls = _first(args, "cls")
+    if type(cls) is Class:
+        cls.info.pytree = True
+    return cls
+
+
+def _filter_partition(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    value = _first(args, "pytree")
+    return Tup((value, value))
+
+
+def _combine(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    return _first(args, "pytree")
+
+
+def _is_array(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    value = _first(args, "element")
+    if type(value) is Arr:
+        return py(not value.host)
+    return BOOL
+
+
+def _is_concrete(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    answers = {is_concrete(alt) for alt in alternatives(_first(args, "x"))}
+    answer = answers.pop() if len(answers) == 1 else None
+    return BOOL if answer is None else py(answer)
+
+
+def _opaque(dotted: str) -> Handler:
+    def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
+        return ExtInst(dotted)
+
+    return handler
+
+
+def _debug(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    return NONE
+
+
+def _apply_updates(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    return _first(args, "params")
+
+
+def _inspected(kind: type) -> Handler:
+    def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
+        value = _first(args, "object")
+        return BOOL if type(value) in (Unknown, Union, ExtInst, Ext) else py(type(value) is kind)
+
+    return handler
+
+
+def _ravel_pytree(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    value = _first(args, "pytree")
+    modes = traced_modes(value) | f.world.here
+    return Tup((Arr(modes, None, 1, why_of(value), f.world.level), UNKNOWN))
+
+
+JAX_CALLS: dict[str, Handler] = {
+    "jax.tree.leaves": _leaves,
+    "jax.tree.flatten": _flatten,
+    "jax.tree.flatten_with_path": _flatten_with_path,
+    "jax.tree.unflatten": _unflatten,
+    "jax.tree.structure": _structure,
+    "jax.tree.all": _tree_all,
+    "jax.block_until_ready": _same,
+    "jax.device_put": _device_put,
+    "jax.device_get": _device_get,
+    pytrees.ABSTRACT_ARRAY: _abstract_array,
+    "jax.lax.stop_gradient": _stop_gradient,
+    "jax.lax.with_sharding_constraint": _same,
+    "jax.lax.optimization_barrier": _same,
+    "jax.tree_util.register_pytree_node": _register("node"),
+    "jax.tree_util.register_pytree_with_keys": _register("node"),
+    "jax.tree_util.register_dataclass": _register("register_dataclass"),
+    "jax.tree_util.register_pytree_with_keys_class": _pytree_keys,
+    "inspect.ismethod": _inspected(Bound),
+    "inspect.isfunction": _inspected(Func),
+    "inspect.isclass": _inspected(Class),
+    "jax.ensure_compile_time_eval": _opaque("jax.ensure_compile_time_eval"),
+    "jax.disable_jit": _opaque("jax.disable_jit"),
+    "jax.debug.print": _debug,
+    "jax.new_ref": _opaque("jax.Ref"),
+    "jax.core.is_concrete": _is_concrete,
+    "jax.flatten_util.ravel_pytree": _ravel_pytree,
+    "equinox.partition": _filter_partition,
+    "equinox.combine": _combine,
+    "equinox.is_array": _is_array,
+    "equinox.apply_updates": _apply_updates,
+    "optax.apply_updates": _apply_updates,
+}

@@ -1,0 +1,1 @@
+"""What Python's builtins, containers and standard library do."""

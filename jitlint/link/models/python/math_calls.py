@@ -1,0 +1,90 @@
+"""The functions of `math` and `cmath`: each converts its arguments to Python numbers (layer: ``link``, room ``models``)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+from jitlint.infer.values import BOOL, FLOAT, INT, NO_CONST, Py, Tup, Value, py
+from jitlint.link.engine.events import emit_convert
+from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.models.python.python_sequences import fold
+from jitlint.link.values.boxes import argument, or_unknown, spread
+
+_FLOATS: Final = """
+acos acosh asin asinh atan atan2 atanh cbrt copysign cos cosh degrees dist erf erfc exp exp2 expm1 fabs fma fmod
+fsum gamma hypot ldexp lgamma log log10 log1p log2 nextafter pow radians remainder sin sinh sqrt sumprod tan tanh ulp
+"""
+_INTS: Final = "ceil comb factorial floor gcd isqrt lcm perm trunc"
+_BOOLS: Final = "isclose isfinite isinf isnan"
+_COMPLEX: Final = "acos acosh asin asinh atan atanh cos cosh exp log log10 rect sin sinh sqrt tan tanh"
+_ITERATING: Final = frozenset({"dist", "fsum", "sumprod"})
+
+_EXACT: Final[dict[str, Callable[..., float]]] = {
+    name: getattr(math, name)
+    for name in ("ceil", "floor", "trunc", "sqrt", "log", "log2", "log10", "isqrt", "gcd")
+}
+"""Carried out on known small numbers, because loop bounds are computed with them."""
+
+LARGEST: Final = 1 << 40
+
+
+def _handler(module: str, name: str, result: Value) -> Callable[[Machine, Frame, int, Args], Value]:
+    what = f"{module}.{name}"
+
+    def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
+        values = [*args.pos, *args.kw.values()]
+        if args.more is not None:
+            values.append(args.more)
+        if name in _ITERATING:
+            values = [part for value in values for part in _numbers(m, f, at, value)]
+        for value in values:
+            if emit_convert(m, f, at, value, "math", what):
+                return result
+        exact = _exactly(name, args) if module == "math" else None
+        return result if exact is None else exact
+
+    return handler
+
+
+def _numbers(m: Machine, f: Frame, at: int, iterable: Value) -> list[Value]:
+    items, rest = spread(m, f, at, iterable)
+    if items is not None:
+        return items
+    return [] if rest is None else [rest]
+
+
+def _exactly(name: str, args: Args) -> Value | None:
+    function = _EXACT.get(name)
+    numbers = [value.const if type(value) is Py else NO_CONST for value in args.pos]
+    if function is None or args.kw or args.more is not None:
+        return None
+    if not all(isinstance(n, (int, float)) and abs(n) < LARGEST for n in numbers):
+        return None
+    try:
+        return py(function(*numbers))
+    except (ValueError, TypeError, ArithmeticError):
+        return None
+
+
+def _prod(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """``math.prod`` multiplies: tracers stay tracers."""
+    return fold(m, f, at, "*", or_unknown(argument(args, 0)), args.get(1, "start") or py(1))
+
+
+_PAIR: Final = Tup((FLOAT, FLOAT))
+
+MATH_CALLS: Final = {
+    **{f"math.{name}": _handler("math", name, FLOAT) for name in _FLOATS.split()},
+    **{f"math.{name}": _handler("math", name, INT) for name in _INTS.split()},
+    **{f"math.{name}": _handler("math", name, BOOL) for name in _BOOLS.split()},
+    **{f"cmath.{name}": _handler("cmath", name, BOOL) for name in _BOOLS.split()},
+    **{f"cmath.{name}": _handler("cmath", name, Py("complex")) for name in _COMPLEX.split()},
+    "cmath.phase": _handler("cmath", "phase", FLOAT),
+    "cmath.polar": _handler("cmath", "polar", _PAIR),
+    "math.frexp": _handler("math", "frexp", Tup((FLOAT, INT))),
+    "math.modf": _handler("math", "modf", _PAIR),
+    "math.prod": _prod,
+}
+"""Dotted name to handler."""

@@ -1,0 +1,117 @@
+"""Methods of Python text (layer: ``link``, room ``models``).
+
+Text is never a tracer; only `str.format` looks into its arguments. Methods of known text with known arguments
+are carried out, so that ``mode.startswith("train")`` decides a branch.
+"""
+
+from __future__ import annotations
+
+import string
+from typing import Final
+
+from jitlint.infer.values import (
+    BOOL,
+    INT,
+    NO_CONST,
+    NONE,
+    STR,
+    Py,
+    Tup,
+    Value,
+    py,
+)
+from jitlint.link.engine.events import emit_format, text_of
+from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.values.boxes import const_text, make_seq
+
+MAX_TEXT: Final = 200
+
+_TEXT: Final = frozenset(
+    """
+    capitalize casefold center expandtabs join ljust lower lstrip removeprefix removesuffix replace rjust rstrip strip
+    swapcase title translate upper zfill format_map
+    """.split()
+)
+_BOOL: Final = frozenset(
+    """
+    endswith isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric isprintable isspace istitle
+    isupper startswith
+    """.split()
+)
+_INT: Final = frozenset({"count", "find", "index", "rfind", "rindex"})
+_LISTS: Final = frozenset({"split", "rsplit", "splitlines"})
+_TRIPLES: Final = frozenset({"partition", "rpartition"})
+_NUMBERS: Final = {"bit_length": INT, "bit_count": INT, "is_integer": BOOL}
+_FOLDED: Final = (_TEXT | _BOOL | _INT | _LISTS | _TRIPLES) - {"join", "translate", "format_map"}
+
+
+def call_text_method(m: Machine, f: Frame, at: int, text: Py, name: str, args: Args) -> Value | None:
+    """The result of ``text.name(*args)``; None when the value has no such method here."""
+    if text.kind == "bytes":
+        return STR if name == "decode" else None
+    if text.kind in ("int", "float", "bool"):
+        return _NUMBERS.get(name)
+    if text.kind != "str":
+        return None
+    if name == "format":
+        _check_format(m, f, at, const_text(text), args)
+        return text_of((*args.pos, *args.kw.values()))
+    folded = _fold(f, text, name, args)
+    if folded is not None:
+        return folded
+    if name in _TEXT:
+        return STR
+    if name in _BOOL:
+        return BOOL
+    if name in _INT:
+        return INT
+    if name in _LISTS:
+        return make_seq(f, "list", None, STR)
+    if name in _TRIPLES:
+        return Tup((STR, STR, STR))
+    return Py("bytes") if name == "encode" else None
+
+
+def _fold(f: Frame, text: Py, name: str, args: Args) -> Value | None:
+    """Carry out a method of short known text."""
+    if name not in _FOLDED or args.kw or args.more is not None:
+        return None
+    values = [value.const if type(value) is Py else NO_CONST for value in (text, *args.pos)]
+    if not all(
+        value is None or (isinstance(value, (str, int)) and len(str(value)) <= MAX_TEXT) for value in values
+    ):
+        return None
+    if any(isinstance(value, int) and abs(value) > MAX_TEXT for value in values):
+        return None
+    try:
+        result: object = getattr(values[0], name)(*values[1:])
+    except (TypeError, ValueError, AttributeError):
+        return None
+    if isinstance(result, list):
+        return make_seq(f, "list", [py(part) for part in result])
+    return Tup(tuple([py(part) for part in result])) if isinstance(result, tuple) else py(result)
+
+
+def _check_format(m: Machine, f: Frame, at: int, text: str | None, args: Args) -> None:
+    """``"{:.2f}".format(x)``: a specification needs a Python number."""
+    for value in _with_specification(text, args):
+        emit_format(m, f, at, value, "format")
+
+
+def _with_specification(text: str | None, args: Args) -> list[Value]:
+    """The arguments that meet a format specification."""
+    try:
+        fields = list(string.Formatter().parse(text or ""))
+    except ValueError:
+        return []
+    found: list[Value] = []
+    number = 0
+    for _, name, spec, conversion in fields:
+        if name is None:
+            continue
+        if not name:
+            name, number = str(number), number + 1
+        value = args.get(int(name), "") if name.isdecimal() else args.kw.get(name)
+        if spec and not conversion and value is not None and value is not NONE:
+            found.append(value)
+    return found

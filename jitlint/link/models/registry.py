@@ -1,0 +1,233 @@
+"""Calls of library names: which of the models answers (layer: ``link``, room ``models``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Optional
+
+from jitlint.infer.lattice import traced_modes, why_of
+from jitlint.infer.values import (
+    UNKNOWN,
+    Arr,
+    Class,
+    Descr,
+    Ext,
+    ExtInst,
+    Func,
+    Partial,
+    Py,
+    Tree,
+    Value,
+    alternatives,
+)
+from jitlint.link.domains.keys import libraries as key_libraries
+from jitlint.link.domains.keys import uses as keys
+from jitlint.link.domains.leaks import stores as leaks
+from jitlint.link.domains.misuse import carries
+from jitlint.link.domains.purity import side_effects
+from jitlint.link.engine import evaluator
+from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.models.arrays import arrays, numpy_calls
+from jitlint.link.models.jax import higher, jax_calls, xforms
+from jitlint.link.models.python import builtin_calls as python_calls
+from jitlint.link.models.python import stdlib_calls
+from jitlint.link.values import callbacks, classes, operators
+
+Handler = Callable[[Machine, Frame, int, Args], Value]
+
+MEMO = "functools.lru_cache.cached"
+CHECKED = {"jax.tree.all": "tree", "jax.core.concrete_or_error": "val"}
+"""Static arguments about which the function's own model says more."""
+WRAPS = "functools.wraps.applied"
+
+
+def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
+    """Call the library function ``dotted`` (a canonical name)."""
+    out = _call(m, f, at, dotted, args)
+    if f.world.floor:
+        side_effects.called(m, f, at, dotted, args)
+    return out
+
+
+def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
+    handler = _HANDLERS[dotted]
+    if handler is not None:
+        _ask_leaves(m, f, at, args)
+        if dotted.startswith("jax."):
+            _check_static(m, f, at, dotted, args)
+        return handler(m, f, at, args)
+    tables = m.transforms
+    wrap = tables.wraps.get(dotted)
+    if wrap is not None:
+        return xforms.apply(m, f, at, wrap, args)
+    spec = tables.calls.get(dotted)
+    if spec is not None:
+        if spec.params[0] in args.kw or args.pos:
+            _ask_leaves(m, f, at, args)
+            return higher.run(m, f, at, spec, args)
+        return UNKNOWN
+    kind = tables.decorators.get(dotted)
+    if kind is not None:
+        return _decorate(m, f, at, dotted, kind, args)
+    handed = tables.handed.get(dotted)
+    if handed is not None:
+        return callbacks.hand_over(m, f, handed, args)
+    fn = m.catalogue.function(dotted)
+    if fn is not None:
+        if args.kw:
+            _ask_leaves(m, f, at, args)
+        out = arrays.call_api(m, f, at, fn, args)
+        if dotted.startswith(keys.RANDOM):
+            return keys.random_call(m, f, at, dotted, args, out)
+        return ExtInst(dotted) if key_libraries.makes_initialiser(dotted, out) else out
+    if m.catalogue.constant(dotted) == "dtype" and args.pos:
+        return _dtype_call(m, f, dotted, args)
+    numpy = m.catalogue.numpy(dotted) if dotted.startswith("numpy.") else None
+    if numpy is not None:
+        return numpy_calls.call_numpy(m, f, at, numpy, args)
+    if dotted in tables.layers:
+        arrays.check_layer(m, f, at, dotted, tables.layers[dotted], args)
+    if dotted in tables.roles or any(dotted.startswith(p) for p in tables.modules):
+        key_libraries.constructed(m, f, at, dotted, args)
+        return ExtInst(dotted)
+    return _unknown(m, f, at, dotted, args)
+
+
+def _ask_leaves(m: Machine, f: Frame, at: int, args: Args) -> None:
+    """Functions over pytrees ask the one given as ``is_leaf`` about every node."""
+    if f.world.level and args.kw and type(args.kw.get("is_leaf")) is Func:
+        callbacks.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]))
+
+
+def _check_static(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> None:
+    """Static arguments of a function that a model of its own answers."""
+    fn = m.catalogue.function(dotted)
+    if fn is not None:
+        arrays.check_static(m, f, at, fn, args, skip=CHECKED.get(dotted, ""))
+
+
+class _Handlers(dict[str, Optional[Handler]]):
+    """The model of a library function, None if it has none; looked for once per name."""
+
+    def __missing__(self, dotted: str) -> Handler | None:
+        found = self[dotted] = (
+            python_calls.BUILTIN_CALLS.get(dotted)
+            or jax_calls.JAX_CALLS.get(dotted)
+            or stdlib_calls.STDLIB_CALLS.get(dotted)
+            or _OWN.get(dotted)
+        )
+        return found
+
+
+_HANDLERS: Final = _Handlers()
+
+
+def _unknown(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
+    """A library function nobody described: its result may hold what its arguments held."""
+    modes = 0
+    why = ""
+    if f.world.level:
+        callbacks.run_callbacks(m, f, at, args)
+    if "register" in dotted:
+        for value in args.pos:
+            if type(value) is Class:
+                value.info.pytree = True
+                value.info.extern = True
+    for value in (*args.pos, *args.kw.values()):
+        part = traced_modes(value, 2)
+        modes |= part
+        why = why or (why_of(value) if part else "")
+    if modes:
+        return Tree(modes | f.world.here, why, f.world.level, True)
+    return ExtInst(dotted, dict(args.kw)) if dotted.endswith("field") else side_effects.made(f, dotted)
+
+
+def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
+    """Call an object of a library: a layer maps arrays to arrays."""
+    if obj.dotted == higher.PULLBACK:
+        site: Any = obj.attrs["site"]
+        module, place = (part.const for part in site.items)
+        loop = m.pullbacks.get((module, place))
+        if loop is not None:
+            carries.emit_reverse(m, f, loop, f.module.name, f.qualname, at)
+        return UNKNOWN
+    modes = 0
+    why = ""
+    for value in (*args.pos, *args.kw.values()):
+        modes |= traced_modes(value, 2)
+        why = why or why_of(value)
+    key_libraries.called(m, f, at, obj, args)
+    if any(obj.dotted.startswith(p) for p in m.transforms.modules):
+        here = modes | f.world.here
+        return Tree(here, why or "a layer of a traced function", f.world.level) if here else UNKNOWN
+    if modes:
+        return Tree(modes | f.world.here, why, f.world.level, True)
+    first = args.pos[0] if args.pos else UNKNOWN
+    return first if type(first) in (Func, Class) and len(args.pos) == 1 and not args.kw else UNKNOWN
+
+
+def _dtype_call(m: Machine, f: Frame, dotted: str, args: Args) -> Value:
+    """``jnp.float32(x)``."""
+    value = args.pos[0]
+    here = f.world.here
+    rank = getattr(value, "rank", 0 if type(value) is Py else None)
+    return Arr(traced_modes(value) | here, arrays.dtype_kind(Ext(dotted)), rank, why_of(value), f.world.level)
+
+
+def _decorate(m: Machine, f: Frame, at: int, dotted: str, kind: str, args: Args) -> Value:
+    """A decorator of the catalogue, applied or only configured."""
+    target = args.pos[0] if args.pos else None
+    if kind == "wraps":
+        return Partial(Ext(WRAPS), [target], {}) if target is not None else UNKNOWN
+    if target is None or type(target) is Py:
+        return Partial(Ext(dotted), [], dict(args.kw))
+    if kind == "identity":
+        return target
+    if kind == "memo":
+        return Partial(Ext(MEMO), [target], {})
+    if kind == "cached_property":
+        return Descr("cached_property", target)
+    if type(target) is Class:
+        return classes.decorate(m, kind, target, {**args.kw, **_register_options(args)})
+    return target
+
+
+def _register_options(args: Args) -> dict[str, Value]:
+    """``register_dataclass(cls, data_fields, meta_fields)`` by position."""
+    return dict(zip(("data_fields", "meta_fields"), args.pos[1:]))
+
+
+def _partial(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    if not args.pos:
+        return UNKNOWN
+    func = args.pos[0]
+    if args.more is not None or args.kw_more is not None:
+        keywords = {**args.kw, **({"**": args.kw_more} if args.kw_more is not None else {})}
+        keywords |= {"*": args.more} if args.more is not None else {}
+        return Partial(func, list(args.pos[1:]), keywords, (f.module.name, at))
+    if type(func) is Ext and func.dotted in m.transforms.wraps and len(args.pos) == 1:
+        return Partial(func, [], dict(args.kw), (f.module.name, at))
+    return Partial(func, list(args.pos[1:]), dict(args.kw), (f.module.name, at))
+
+
+def _memo_call(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """A call through ``lru_cache``: the arguments are hashed."""
+    for value in (*args.pos[1:], *args.kw.values()):
+        operators.hashed(m, f, at, value, "lru_cache")
+    func = args.pos[0]
+    result = evaluator.call(m, f, at, func, Args(args.pos[1:], args.kw, args.more, args.kw_more))
+    if type(func) is Func:
+        leaks.cached(m, f, func, func.scope.level, result, "lru_cache")
+    return result
+
+
+def _wraps_apply(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    if len(args.pos) != 2:
+        return UNKNOWN
+    for alt in alternatives(args.pos[1]):
+        if type(alt) is Func:
+            alt.wraps = args.pos[0]
+    return args.pos[1]
+
+
+_OWN: dict[str, Handler] = {"functools.partial": _partial, MEMO: _memo_call, WRAPS: _wraps_apply}

@@ -1,0 +1,1 @@
+"""Where execution starts, and why. It may use all rooms but program."""

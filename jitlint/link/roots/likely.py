@@ -1,0 +1,153 @@
+"""Code that nothing in the project traces, though what it is says that somebody will (layer: ``link``, room ``roots``).
+
+Two grounds: functions and methods of the project that take a state whose class is traced elsewhere in the project, and
+constructors of classes whose instances are commonly built inside a trace. Both run last, in a trace that nobody wrote
+down, and keep less than a real run: code that converts its argument on purpose, with `float(x)` or NumPy, belongs to
+the host, so nothing is said about it. What it does not: functions of arrays in general; `roots.run_possible` does that.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import AnyEvent, ApiMisuse, BadIndex, Convert, Truth
+from jitlint.infer.lattice import traced_modes
+from jitlint.infer.program import ClassInfo, FuncInfo
+from jitlint.infer.values import UNKNOWN, Arr, Class, Descr, Func, Inst, S, Value, alternatives
+from jitlint.link.engine.machine import Machine
+from jitlint.link.roots import run as roots
+from jitlint.link.values import parameters, pytrees
+
+ON_PURPOSE = frozenset({"numpy", "tolist", "pickle", "format", "float", "complex", "int", "item", "string"})
+"""Conversions that somebody who writes for the host asks for."""
+
+NUMBERS = frozenset({"int", "float", "item", "round", "math"})
+"""Conversions that give a number."""
+
+
+def run_likely(m: Machine) -> None:
+    """Run both kinds of code and keep what is telling about them."""
+    for info in list(m.classes):
+        if info.id in m.traced_classes:
+            _run_members(m, info)
+        role = m.class_roles.get(info.id)
+        if role is not None and role.built_in_trace and not info.module.is_test:
+            _run_constructor(m, info)
+    for fn in list(m.functions):
+        if _is_candidate(m, fn) and not fn.hosted and fn.values[0].owner is None:
+            _run_sibling(m, fn.values[0])
+
+
+def _is_candidate(m: Machine, fn: FuncInfo) -> bool:
+    """Whether a function is code of the project that no trace is known to reach."""
+    known = m.traced.get(fn.id)
+    if fn.module.is_test or not fn.values or fn.values[0].scope.level or fn.node.is_lambda:
+        return False
+    return "<locals>" not in fn.qualname and (known is None or known.confidence is Confidence.POSSIBLE)
+
+
+def _run_sibling(m: Machine, func: Func) -> None:
+    given: list[Value] = []
+    state = ""
+    for param in func.fn.node.params:
+        value = _certain(m, func, param)
+        cls = _class_of(m, func, param)
+        if cls is not None and not state:
+            state = cls.name
+        if value is not UNKNOWN and param.default is None:
+            given.append(pytrees.lift(value, S, 1, f"parameter `{param.name}` of `{func.fn.qualname}`"))
+        else:
+            given.append(UNKNOWN)
+    if state:
+        message = f"`{func.fn.qualname}` takes a `{state}`, which other code of the project traces"
+        _run(m, func, message, given)
+
+
+def _class_of(m: Machine, func: Func, param: Any) -> ClassInfo | None:
+    found = parameters.resolve(m, func.scope, param.annotation)
+    return found.info if type(found) is Class and found.info.id in m.traced_classes else None
+
+
+def _certain(m: Machine, func: Func, param: Any) -> Value:
+    """A stand-in for a parameter that is an array or such a state by its annotation, else unknown."""
+    if param.annotation is None or param.kind in ("var", "kwvar"):
+        return UNKNOWN
+    value = parameters.value_of(m, func.scope, param.annotation)
+    if _class_of(m, func, param) is not None:
+        return value if value is not None else UNKNOWN
+    certain = type(value) is Arr and not parameters.may_be_python(m, func.scope, param.annotation)
+    return value if certain and value is not None else UNKNOWN
+
+
+def _run_members(m: Machine, info: ClassInfo) -> None:
+    """Methods and properties of a state."""
+    receiver = parameters.instance_of(m, info)
+    if receiver is None:
+        return
+    for name, value in list(info.namespace.items()):
+        func: Any = value
+        if type(value) is Descr:
+            func = value.func if value.kind == "property" else None
+        if type(func) is not Func or name.startswith("__") or not _is_candidate(m, func.fn):
+            continue
+        params = func.fn.node.params
+        if not params or params[0].name != "self":
+            continue
+        lifted = pytrees.lift(receiver, S, 1, f"`self` of `{func.fn.qualname}`")
+        given = [lifted, *[UNKNOWN] * (len(params) - 1)]
+        message = f"`{func.fn.qualname}` belongs to `{info.name}`, which other code of the project traces"
+        _run(m, func, message, given)
+
+
+def _run_constructor(m: Machine, info: ClassInfo) -> None:
+    """What a constructor computes with `jax.numpy` is traced when the object is built in a trace."""
+    func = info.namespace.get("__init__")
+    if type(func) is not Func or not func.fn.node.params or func.scope.level:
+        return
+    message = (
+        f"`{info.name}` is a module of a library that often builds them inside a trace, as `eval_shape` does"
+    )
+    given = [Inst(info, {}, 1, None, True), *[UNKNOWN] * (len(func.fn.node.params) - 1)]
+    _run(m, func, message, given)
+
+
+def _run(m: Machine, func: Func, message: str, given: list[Value]) -> None:
+    """Run a function and keep its events, unless they show that it is written for the host.
+
+    What draws, prints, checks or answers a question belongs there as well: of a function whose result holds no arrays,
+    or that a script calls, only numbers count that `jax.numpy` makes of static ones, since there the cure is free.
+    """
+    before, m.events = m.events, {}
+    try:
+        result = roots.run_meant(m, func, "catalogue", Confidence.LIKELY, message, given)
+    finally:
+        found, m.events = m.events, before
+    if any(_for_the_host(event) for event in found.values()):
+        return
+    arrays = not func.fn.hosted and all(traced_modes(part) for part in alternatives(result))
+    for key, event in found.items():
+        if not arrays and not _is_static_number(event):
+            continue
+        old = before.get(key)
+        if _is_telling(event) and (old is None or old.place.confidence.rank < event.place.confidence.rank):
+            before[key] = event
+
+
+def _of_argument(event: AnyEvent) -> bool:
+    """Whether an argument makes the value a tracer, not the mere use of `jax.numpy` inside a trace."""
+    return event.why.startswith(("parameter `", "`self` of "))
+
+
+def _for_the_host(event: AnyEvent) -> bool:
+    return type(event) is Convert and _of_argument(event) and event.to in ON_PURPOSE
+
+
+def _is_static_number(event: AnyEvent) -> bool:
+    return type(event) is Convert and not _of_argument(event) and event.to in NUMBERS
+
+
+def _is_telling(event: AnyEvent) -> bool:
+    if type(event) is ApiMisuse:
+        return event.problem in ("static-argument", "data-dependent-shape")
+    return type(event) in (Truth, Convert, BadIndex)

@@ -1,0 +1,278 @@
+"""Where execution starts: module bodies, uncalled functions, transform sites, code meant to be traced (layer: ``link``, room ``roots``)."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+from typing import Any
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import Step
+from jitlint.infer.evidence import parameter_evidence
+from jitlint.infer.lattice import join
+from jitlint.infer.program import ClassInfo, FuncInfo
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Arr,
+    Bound,
+    Class,
+    Descr,
+    Func,
+    Map,
+    S,
+    Seq,
+    Tree,
+    Value,
+    alternatives,
+)
+from jitlint.link.engine import evaluator
+from jitlint.link.engine.machine import Frame, Machine, World
+from jitlint.link.models.jax import xforms
+from jitlint.link.values import classes, parameters, pytrees
+from jitlint.link.values.kinds import mro
+
+MAX_ROUNDS = 6
+
+
+def run_cold(m: Machine) -> None:
+    """Run every function that is known but was not run yet, with what its signature says, in the host world."""
+    for fn in m.functions:
+        if fn.cold or not fn.values:
+            continue
+        func = fn.values[0]
+        if func.scope.level or (fn.node.is_lambda and (fn.contexts or fn.traced_contexts)):
+            continue
+        fn.cold = True
+        m.captures.begin(fn)
+        frame = parameters.host_frame(m, func)
+        bound = {p.name: classes.calls_default(m, func, p) for p in fn.node.params}
+        _bind_receiver(m, func, bound)
+        m.contain(fn.module.name, functools.partial(evaluator.activate, m, frame, fn.node.at, func, bound))
+
+
+def _bind_receiver(m: Machine, func: Func, bound: dict[str, Value]) -> None:
+    if func.owner is None or not bound:
+        return
+    first = next(iter(bound))
+    if first == "self":
+        bound[first] = classes.cold_instance(m, func.owner)
+    elif first == "cls":
+        bound[first] = Class(func.owner)
+
+
+def run_sites(m: Machine) -> None:
+    """Run transformed functions that no known call reached, outermost transform first; until none is left."""
+    done = 0
+    for _ in range(MAX_ROUNDS):
+        pending = m.sites[done:]
+        done = len(m.sites)
+        if not pending:
+            return
+        for site in reversed(pending):
+            if not site.xform.called:
+                m.captures.begin(None)
+                m.contain(site.module.name, functools.partial(xforms.run_generic, m, site))
+        run_cold(m)
+
+
+def traced_frame(m: Machine, func: Func, ground: str, confidence: Confidence, message: str, at: int) -> Frame:
+    """A caller's frame inside a staging transform that nobody wrote down."""
+    world = World(S, 1, modes=S, floor=1)
+    step = Step(func.fn.module.name, at, message)
+    frame = Frame(func.fn.module, func.scope, world, None, 0, (step,), ground, confidence)
+    frame.token = object()
+    return frame
+
+
+def run_meant(
+    m: Machine,
+    func: Func,
+    ground: str,
+    confidence: Confidence,
+    message: str,
+    given: list[Value] | None = None,
+    meant: bool = True,
+) -> Value:
+    """Run a function as if it were traced. ``given`` fills the leading parameters."""
+    frame = traced_frame(m, func, ground, confidence, message, func.fn.node.name_at)
+    bound: dict[str, Value] = {}
+    values = list(given or ())
+    for param in func.fn.node.params:
+        name = param.name
+        if param.kind == "var":
+            bound[name] = Seq("tuple", None, UNKNOWN, 1)
+        elif param.kind == "kwvar":
+            bound[name] = Map({}, UNKNOWN, 1)
+        elif values:
+            bound[name] = values.pop(0)
+        else:
+            bound[name] = _meant_argument(m, func, param, meant)
+    return m.contain(func.fn.module.name, lambda: evaluator.activate(m, frame, func.fn.node.at, func, bound))
+
+
+def _meant_argument(m: Machine, func: Func, param: Any, meant: bool) -> Value:
+    default = func.defaults.get(param.name)
+    value = parameters.generic(m, func, param.name, meant=meant)
+    if meant and type(value) is Tree:
+        value = UNKNOWN
+    why = f"parameter `{param.name}` of `{func.fn.qualname}`"
+    if default is not None:
+        if default is NONE:
+            return join(NONE, pytrees.lift(value, S, 1, why)) if value is not UNKNOWN else UNKNOWN
+        return UNKNOWN if meant else default
+    return pytrees.lift(value, S, 1, why)
+
+
+def run_handed(m: Machine) -> None:
+    """Functions handed to a library that traces them (an optimiser's init and update)."""
+    for handed, named, _module, _at in list(m.catalogue_roots):
+        state: Value = UNKNOWN
+        for name, kinds in handed.roots:
+            result: Value = UNKNOWN
+            for func in alternatives(named.get(name, UNKNOWN)):
+                if type(func) is not Func or func.scope.level:
+                    continue
+                given = [_handed_argument(kind, state, func, i) for i, kind in enumerate(kinds)]
+                given = given[: len([p for p in func.fn.node.params if p.kind in ("pos", "any")])]
+                message = f"`{func.fn.qualname}` is handed to `{handed.name}`, which is meant to run under `jax.jit`"
+                result = run_meant(m, func, "catalogue", _level(func), message, given)
+            if name.startswith("init"):
+                state = result
+
+
+def _handed_argument(kind: str, state: Value, func: Func, index: int) -> Value:
+    params = func.fn.node.params
+    name = params[index].name if index < len(params) else ""
+    why = f"parameter `{name}` of `{func.fn.qualname}`"
+    if kind == "state":
+        return pytrees.lift(state, S, 1, why) if state is not UNKNOWN else Tree(S, why, 1, True)
+    if kind == "array":
+        return Arr(S, None, None, why, 1)
+    return Tree(S, why, 1)
+
+
+def run_roles(m: Machine) -> None:
+    """Methods that a library base class says are meant to be traced."""
+    for info in list(m.classes):
+        role = m.class_roles.get(info.id)
+        if role is None:
+            continue
+        for name, value in list(info.namespace.items()):
+            if type(value) is Func and _is_traced_method(role.traced_methods, role.setup, name):
+                _run_method(m, info, value, role.name)
+                written = _undecorated(info, name, value)
+                if written is not value:
+                    _run_method(m, info, written, role.name)
+
+
+def _undecorated(info: ClassInfo, name: str, value: Func) -> Func:
+    """The method as it is written in the class: a wrapper's ``*args`` would hide what its parameters are."""
+    qualname = f"{info.qualname}.{name}"
+    if value.fn.qualname == qualname:
+        return value
+    for fn in info.module.functions:
+        if fn.qualname == qualname and fn.values:
+            return fn.values[-1]
+    return value
+
+
+def _is_traced_method(patterns: tuple[str, ...], setup: tuple[str, ...], name: str) -> bool:
+    if name in setup or name in ("__post_init__", "__init__"):
+        return False
+    if name in patterns:
+        return True
+    return "*" in patterns and (name == "__call__" or not name.startswith("_"))
+
+
+def _run_method(m: Machine, info: ClassInfo, func: Func, role: str) -> None:
+    params = func.fn.node.params
+    if not params or params[0].name != "self" or func.scope.level:
+        return
+    receiver = classes.cold_instance(m, info)
+    why = f"`self` of `{func.fn.qualname}`"
+    if role in ("eqx",):
+        receiver = pytrees.lift(receiver, S, 1, why, True)
+    message = (
+        f"`{func.fn.qualname}` is a method of a `{_library_base(m, info)}`, meant to run under `jax.jit`"
+    )
+    run_meant(m, func, "catalogue", _level(func), message, [receiver])
+
+
+def _level(func: Func) -> Confidence:
+    """A test often calls directly what an application would trace."""
+    return Confidence.POSSIBLE if func.fn.module.is_test else Confidence.LIKELY
+
+
+def _library_base(m: Machine, info: ClassInfo) -> str:
+    for cls in mro(info):
+        for base in cls.bases:
+            dotted = getattr(base, "dotted", "")
+            if dotted in m.transforms.roles:
+                return str(dotted)
+    return "library class"
+
+
+def run_flatteners(m: Machine) -> None:
+    """Flatten and unflatten functions of registered pytrees: JAX calls them while it traces."""
+    found: list[tuple[Value, ClassInfo | None]] = list(m.flatteners)
+    for info in m.classes:
+        if info.pytree:
+            for name in ("tree_flatten", "tree_flatten_with_keys", "tree_unflatten"):
+                if name in info.namespace:
+                    found.append((info.namespace[name], info))
+    for value, owner in found:
+        func = value.func if type(value) is Descr or type(value) is Bound else value
+        if type(func) is not Func or func.scope.level:
+            continue
+        names = [p.name for p in func.fn.node.params]
+        given: list[Value] = [UNKNOWN] * len(names)
+        if owner is not None and names:
+            given[0] = Class(owner) if names[0] == "cls" else classes.cold_instance(m, owner)
+        message = f"`{func.fn.qualname}` is registered with `jax.tree_util`, which calls it while tracing"
+        run_meant(m, func, "catalogue", Confidence.POSSIBLE, message, given)
+
+
+def run_declared(m: Machine, patterns: tuple[str, ...]) -> None:
+    """Functions under a ``# jitlint: traced`` comment or a configured pattern."""
+    for fn in m.functions:
+        if not fn.values:
+            continue
+        full = f"{fn.module.name}.{fn.qualname}"
+        if fn.node.traced_pragma or any(fnmatch.fnmatchcase(full, p) for p in patterns):
+            func = fn.values[0]
+            given = None
+            if func.owner is not None and fn.node.params and fn.node.params[0].name == "self":
+                given = [classes.cold_instance(m, func.owner)]
+            message = f"`{fn.qualname}` is declared as traced"
+            run_meant(m, func, "declared", Confidence.CERTAIN, message, given, meant=False)
+
+
+def run_possible(m: Machine) -> None:
+    """Public functions whose parameters are arrays by annotation or by use."""
+    for fn in list(m.functions):
+        if fn.module.is_test or not fn.values or fn.id in m.traced or not _is_public(fn):
+            continue
+        func = fn.values[0]
+        if func.scope.level or not _takes_arrays(m, func):
+            continue
+        given = None
+        if func.owner is not None:
+            given = [classes.cold_instance(m, func.owner)] if fn.node.params[0].name == "self" else None
+        message = f"`{fn.qualname}` takes arrays, so somebody may trace it"
+        run_meant(m, func, "possible", Confidence.POSSIBLE, message, given)
+
+
+def _is_public(fn: FuncInfo) -> bool:
+    return not fn.node.is_lambda and "<locals>" not in fn.qualname and not fn.name.startswith("__init")
+
+
+def _takes_arrays(m: Machine, func: Func) -> bool:
+    evidence = parameter_evidence(func.fn)
+    for param in func.fn.node.params:
+        if param.default is None and evidence.get(param.name) == "array":
+            return True
+        value = parameters.value_of(m, func.scope, param.annotation)
+        if type(value) is Arr and not value.host:
+            return True
+    return False

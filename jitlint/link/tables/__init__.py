@@ -1,0 +1,1 @@
+"""Tables about one function, read off its syntax once: names, calls, loops. They may use the syntax only."""

@@ -1,0 +1,275 @@
+"""What the text of one function says about names, calls and loops, without any values (layer: ``link``, room ``tables``).
+
+Questions about wasted compilation are about places: is this jit written inside that loop, is the name it is bound to
+used for anything but calls. A table is made when the first such question about a function is asked.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from jitlint.infer.program import ModuleInfo
+from jitlint.syntax import children, ir
+
+LOOPS: Final = (ir.For, ir.While)
+_BLOCKS: Final = ("body", "orelse", "final")
+
+
+class CodeTable:
+    """One function or module body.
+
+    calls: the calls by origin. bound: what is assigned to each name, a value node, a definition, or None for what is
+    no plain assignment. around: the compound statements around each statement, outermost first, each with the block
+    that holds it. unpacked: names in a tuple of targets, with the value and their place in it. escaping: names that are used for more than being called. returned: names that are returned.
+    """
+
+    def __init__(self, module: ModuleInfo, body: list[Any]) -> None:
+        self.module = module
+        self.body = body
+        self.calls: dict[int, ir.Call] = {}
+        self.bound: dict[str, list[Any]] = {}
+        self.around: dict[int, tuple[tuple[Any, list[Any]], ...]] = {}
+        self.escaping: set[str] = set()
+        self.returned: set[str] = set()
+        self.called: dict[str, int] = {}
+        self.unpacked: dict[str, tuple[Any, int]] = {}
+        self._current = 0
+        self._other: dict[str, list[int]] = {}
+        self._statement_of: dict[int, int] = {}
+        self._names: dict[int, frozenset[str]] = {}
+        self._statements(body, ())
+
+    def _statements(self, block: list[Any], outer: tuple[tuple[Any, list[Any]], ...]) -> None:
+        for node in block:
+            self.around[node.at] = outer
+            self._current = node.at
+            self._statement(node)
+            for name in _BLOCKS:
+                inner = getattr(node, name, None)
+                if inner and type(node) is not ir.ClassDef:
+                    self._statements(inner, (*outer, (node, inner)))
+            for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+                self._statements(part.body, (*outer, (node, part.body)))
+
+    def _statement(self, node: Any) -> None:
+        t = type(node)
+        if t is ir.Assign:
+            single = len(node.targets) == 1
+            for target in node.targets:
+                self._bind(target, node.value if single and type(target) is ir.Name else None)
+                if type(target) in (ir.Tuple, ir.List):
+                    for i, part in enumerate(target.elts):
+                        if type(part) is ir.Name:
+                            self.unpacked[part.id] = (node.value, i)
+                self._parts(target)
+            if not single and type(node.value) is ir.Call:
+                self.escaping |= {n.id for n in node.targets if type(n) is ir.Name}
+            self._expression(node.value)
+        elif t is ir.Return and type(node.value) is ir.Name:
+            self.returned.add(node.value.id)
+        elif t is ir.FuncDef:
+            self.bound.setdefault(node.name, []).append(node)
+            self._statement_of[id(node)] = self._current
+            self._function(node.function)
+        elif t is ir.ClassDef:
+            self.bound.setdefault(node.name, []).append(None)
+            self.escaping |= _names(node)
+        elif t is ir.AugAssign:
+            self._bind(node.target, node)
+            self._expression(node.target)
+            self._expression(node.value)
+        else:
+            for name in node.__struct_fields__:
+                if name in ("body", "orelse", "final", "handlers", "cases"):
+                    continue
+                part = getattr(node, name)
+                if name == "target" and part is not None:
+                    self._bind(part, node if t is ir.AnnAssign else None)
+                    self._parts(part)
+                elif name == "items" and t is ir.With:
+                    for item in part:
+                        self._expression(item.value)
+                        if item.target is not None:
+                            self._bind(item.target, None)
+                elif name != "annotation":
+                    self._expression(part)
+
+    def _bind(self, target: Any, value: Any) -> None:
+        if type(target) is ir.Name:
+            self.bound.setdefault(target.id, []).append(value)
+            if value is None:
+                self._other.setdefault(target.id, []).append(self._current)
+            else:
+                self._statement_of[id(value)] = self._current
+        elif type(target) in (ir.Tuple, ir.List):
+            for part in target.elts:
+                self._bind(part, None)
+        elif type(target) is ir.Starred:
+            self._bind(target.value, None)
+
+    def _parts(self, target: Any) -> None:
+        """Names that a target reads: the object of an attribute, the index of an element."""
+        if type(target) in (ir.Attr, ir.Sub):
+            self._expression(target)
+
+    def _function(self, index: int) -> None:
+        fn = self.module.functions[index].node
+        for part in (*fn.decorators, *(p.default for p in fn.params)):
+            if part is not None:
+                self._expression(part)
+        self.escaping |= names_below(self.module, index)
+
+    def _expression(self, node: Any) -> None:
+        t = type(node)
+        if t is ir.Name:
+            self.escaping.add(node.id)
+        elif t is ir.Call:
+            self.calls[node.at] = node
+            self._statement_of[id(node)] = self._current
+            func = node.func
+            if type(func) is ir.Name:
+                self.called[func.id] = self.called.get(func.id, 0) + 1
+            elif not (type(func) is ir.Attr and type(func.obj) is ir.Name):
+                self._expression(func)
+            for arg in node.args:
+                self._expression(arg.value)
+        elif t is ir.Lambda:
+            self._function(node.function)
+        elif t is ir.Walrus:
+            self._bind(ir.Name(node.at, node.target), None)
+            self._expression(node.value)
+        elif isinstance(node, list):
+            for part in node:
+                self._expression(part)
+        elif isinstance(node, msgspec.Struct):
+            for name in node.__struct_fields__:
+                part = getattr(node, name)
+                if not isinstance(part, (str, int, float)) and part is not None:
+                    self._expression(part)
+
+    def assigned(self, loop: Any) -> frozenset[str]:
+        """The names that a loop or comprehension binds, its targets included."""
+        found = self._names.get(loop.at)
+        if found is None:
+            found = self._names[loop.at] = frozenset(_assigned(loop))
+        return found
+
+    def maker(self, at: int) -> Any:
+        """The call or decorated definition that made a value at an origin, or None."""
+        call = self.calls.get(at)
+        if call is not None:
+            return call
+        for values in self.bound.values():
+            for value in values:
+                if type(value) is ir.FuncDef:
+                    node = self.module.functions[value.function].node
+                    if node.at == at or any(d.at == at for d in node.decorators):
+                        return value
+        return None
+
+    def runs_once(self, loop: Any, statement: int) -> bool:
+        """Whether the loop is left in the very turn in which the statement runs."""
+        for owner, block in self.around.get(statement, ()):
+            inside = owner is loop or self._within(owner, loop)
+            if inside and type(block[-1]) in (ir.Break, ir.Return, ir.Raise):
+                return True
+        return False
+
+    def stands_in(self, node: Any, loops: tuple[Any, ...]) -> bool:
+        """Whether a value that is assigned to a name, or a definition, is assigned in one of the loops."""
+        found = self._statement_of.get(id(node))
+        if found is None:
+            return False
+        return any(owner is loop for owner, _ in self.around[found] for loop in loops)
+
+    def otherwise_bound_in(self, name: str, loops: tuple[Any, ...]) -> bool:
+        """Whether one of the loops binds a name by more than a plain assignment."""
+        places = self._other.get(name, ())
+        return any(owner is loop for at in places for owner, _ in self.around[at] for loop in loops)
+
+    def call_stands_in(self, call: ir.Call, loops: tuple[Any, ...]) -> bool:
+        """Whether a call is written in one of the loops."""
+        found = self._statement_of.get(id(call))
+        return found is not None and any(owner is loop for owner, _ in self.around[found] for loop in loops)
+
+    def _within(self, node: Any, loop: Any) -> bool:
+        return any(owner is loop for owner, _ in self.around.get(node.at, ()))
+
+    def mentions_through(self, node: Any, names: frozenset[str]) -> frozenset[str]:
+        """Which of the names an expression depends on; functions among them stand for what they mention."""
+        found: set[str] = set()
+        seen: set[str] = set()
+        todo = set(self.mentions(node) & names)
+        while todo:
+            name = todo.pop()
+            seen.add(name)
+            values = self.bound.get(name, [])
+            functions = [v for v in values if type(v) in (ir.FuncDef, ir.Lambda)]
+            if values and len(functions) == len(values):
+                for value in functions:
+                    todo |= (names_below(self.module, value.function) & names) - seen
+            else:
+                found.add(name)
+        return frozenset(found)
+
+    def mentions(self, node: Any) -> frozenset[str]:
+        """The names that an expression or definition mentions, functions written in it included."""
+        return frozenset(_mentioned(self.module, children.below(node)))
+
+
+def _names(node: Any) -> set[str]:
+    return {part.id for part in children.below(node) if isinstance(part, ir.Name)}
+
+
+def _mentioned(module: ModuleInfo, parts: list[ir.Node]) -> set[str]:
+    """The names among nodes, and those that functions written there take from outside."""
+    found: set[str] = set()
+    for part in parts:
+        kind = type(part)
+        if kind is ir.Name:
+            found.add(part.id)  # type: ignore[attr-defined]
+        elif kind is ir.Lambda or kind is ir.FuncDef:
+            found |= names_below(module, part.function)  # type: ignore[attr-defined]
+    return found
+
+
+def names_below(module: ModuleInfo, index: int) -> set[str]:
+    """The names that a function takes from outside: those it mentions and does not bind."""
+    fn = module.functions[index]
+    outside = _mentioned(module, fn.parts) - set(fn.node.local_names)
+    for part in (*fn.node.decorators, *(p.default for p in fn.node.params)):
+        if part is not None:
+            outside |= _names(part)
+    return outside
+
+
+def _assigned(loop: Any) -> set[str]:
+    found: set[str] = set()
+    stack: list[Any] = [part.target for part in loop.fors] if type(loop) is ir.Comp else [loop]
+    while stack:
+        node = stack.pop()
+        t = type(node)
+        if t is ir.Name:
+            found.add(node.id)  # only reached as a target
+        elif t in (ir.Tuple, ir.List):
+            stack.extend(node.elts)
+        elif t is ir.Starred:
+            stack.append(node.value)
+        elif t in (ir.Assign,):
+            stack.extend(node.targets)
+        elif t in (ir.AugAssign, ir.AnnAssign):
+            stack.append(node.target)
+        elif t is ir.FuncDef or t is ir.ClassDef:
+            found.add(node.name)
+        elif t in (ir.For, ir.While, ir.If, ir.Try, ir.With, ir.Match):
+            if t is ir.For:
+                stack.append(node.target)
+            if t is ir.With:
+                stack.extend([item.target for item in node.items])
+            for name in _BLOCKS:
+                stack.extend(getattr(node, name, ()))
+            for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+                stack.extend(part.body)
+    return found

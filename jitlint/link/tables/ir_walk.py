@@ -1,0 +1,52 @@
+"""Plain walks over the intermediate representation, for questions that need no values (layer: ``link``, room ``tables``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from jitlint.infer.program import FuncInfo, ModuleInfo
+from jitlint.syntax import children, ir
+
+
+def nodes(root: Any) -> Iterator[Any]:
+    """Every node below a node or list of nodes, itself included; bodies of inner functions are not entered."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.__class__ is list:
+            stack.extend(reversed(node))
+        elif node is not None:
+            yield node
+            stack.extend([getattr(node, name) for name in reversed(children.PARTS[node.__class__])])
+
+
+def inner_functions(module: ModuleInfo, root: Any) -> Iterator[FuncInfo]:
+    """The functions and lambdas written below a node, at any depth."""
+    for node in nodes(root):
+        if type(node) is ir.FuncDef or type(node) is ir.Lambda:
+            fn = module.functions[node.function]
+            yield fn
+            yield from inner_functions(module, fn.body)
+
+
+def names_read(fn: FuncInfo) -> set[str]:
+    """The names that a function or one written in it mentions."""
+    found = {node.id for node in nodes(fn.body) if type(node) is ir.Name}
+    for inner in inner_functions(fn.module, fn.body):
+        found |= {node.id for node in nodes(inner.body) if type(node) is ir.Name}
+        found |= {node.id for p in inner.node.params for node in nodes(p.default) if type(node) is ir.Name}
+    return found
+
+
+def path_text(node: Any) -> str:
+    """A name, attribute path or constant subscript as text, else ""."""
+    if type(node) is ir.Name:
+        return node.id
+    if type(node) is ir.Attr:
+        owner = path_text(node.obj)
+        return f"{owner}.{node.name}" if owner else ""
+    if type(node) is ir.Sub and type(node.index) is ir.Const:
+        owner = path_text(node.obj)
+        return f"{owner}[{node.index.value!r}]" if owner else ""
+    return ""

@@ -1,0 +1,422 @@
+"""Attribute reads and stores on abstract values (layer: ``link``, room ``values``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.events import ApiMisuse, ArrayStore
+from jitlint.infer.lattice import join
+from jitlint.infer.values import (
+    FRESH,
+    INT,
+    STATIC,
+    STR,
+    UNKNOWN,
+    Arr,
+    At,
+    Bound,
+    Class,
+    Descr,
+    Ext,
+    ExtInst,
+    Func,
+    Inst,
+    Map,
+    Method,
+    Mod,
+    Partial,
+    Py,
+    Seq,
+    Super,
+    Tree,
+    Tup,
+    Union,
+    Value,
+    Xform,
+    alternatives,
+)
+from jitlint.link.domains.keys import uses as keys
+from jitlint.link.domains.leaks import stores as leaks
+from jitlint.link.engine import evaluator
+from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
+from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.values import callbacks, classes, imports
+from jitlint.link.values.kinds import find_method, is_plain_enum, mro
+
+TREE_METHODS = frozenset(
+    {"items", "keys", "values", "get", "copy", "update", "pop", "setdefault", "_replace", "replace"}
+)
+"""Methods of containers: on a pytree of unknown structure they say that it is one."""
+
+IN_PLACE = frozenset(
+    {"sort", "fill", "put", "itemset", "resize", "partition", "setfield", "setflags", "byteswap"}
+)
+CONCRETE_CONVERTERS = {"item": "item", "tolist": "tolist"}
+CONSTANT_ATTRIBUTES = {
+    "pi": "float",
+    "e": "float",
+    "inf": "float",
+    "nan": "float",
+    "newaxis": "none",
+    "tau": "float",
+}
+
+
+def get(m: Machine, f: Frame, at: int, obj: Value, name: str) -> Value:
+    """``obj.name``."""
+    getter = _GETTERS.get(type(obj))
+    return getter(m, f, at, obj, name) if getter is not None else UNKNOWN
+
+
+def peek(m: Machine, f: Frame, obj: Value, name: str) -> Value | None:
+    """The value of an attribute that is simply stored, without events; None when it is not."""
+    if type(obj) is Inst:
+        return obj.attrs.get(name)
+    if type(obj) is Mod:
+        return obj.info.scope.vars.get(name)
+    if type(obj) is Tup and obj.cls is not None and name in obj.cls.fields:
+        return obj.items[list(obj.cls.fields).index(name)]
+    if type(obj) is Tree:
+        return Tree(obj.modes, obj.why, obj.level, True)
+    return None
+
+
+def _union(m: Machine, f: Frame, at: int, obj: Union, name: str) -> Value:
+    out: Value | None = None
+    for alt in obj.alts:
+        if type(alt) is Py and alt.kind == "none":
+            continue
+        value = get(m, f, at, alt, name)
+        out = value if out is None else join(out, value)
+    return out if out is not None else UNKNOWN
+
+
+def shape_of(value: Any) -> Value:
+    """A shape: as many static integers as the rank says."""
+    if type(value) is Arr and value.rank is not None and value.rank <= 6:
+        return Tup((INT,) * value.rank)
+    return Seq("tuple", None, INT, FRESH)
+
+
+def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
+    if name == "shape":
+        return shape_of(obj)
+    if name == "at":
+        return At(obj)
+    kind = m.catalogue.array_attribute(name)
+    if kind == "static":
+        if name in ("ndim", "size", "itemsize", "nbytes"):
+            return INT
+        return Py("dtype") if name == "dtype" else STATIC
+    if kind == "array":
+        real = obj.dtype == "complex" and name in ("real", "imag")
+        return Arr(
+            obj.modes | (0 if obj.host else f.world.here),
+            "float" if real else obj.dtype,
+            obj.rank,
+            obj.why,
+            obj.level,
+            obj.weak,
+            obj.host,
+        )
+    if obj.host:
+        return Method(obj, name)
+    if kind is not None and kind.startswith(("concrete-only:", "missing:")):
+        _refused(m, f, at, obj, name, kind)
+        return Method(obj, name) if m.catalogue.array_method(name) is not None else UNKNOWN
+    return Method(obj, name) if m.catalogue.array_method(name) is not None else UNKNOWN
+
+
+def _refused(m: Machine, f: Frame, at: int, obj: Arr, name: str, kind: str) -> None:
+    """An attribute that every JAX array lacks, or that only a concrete one has."""
+    label, _, exception = kind.partition(":")
+    if name in CONCRETE_CONVERTERS or name.startswith("__"):
+        return
+    if label == "missing":
+        if name in IN_PLACE and not obj.weak:
+            m.emit(f, ArrayStore, at, obj, op="method", what=name)
+    elif hurt(obj, ANY_TRACER) is not None and (obj.modes & STAGED_OR_BATCHED):
+        m.emit(
+            f,
+            ApiMisuse,
+            at,
+            obj,
+            api=f"jax.Array.{name}",
+            problem="concrete-only",
+            parameter=name,
+            exception=exception,
+            cure="",
+        )
+
+
+def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
+    if name in ("shape",):
+        return Seq("tuple", None, INT, FRESH)
+    if name == "at":
+        return At(Arr(obj.modes, None, None, obj.why, obj.level, obj.weak))
+    if name in TREE_METHODS:
+        return Method(obj, name)
+    kind = m.catalogue.array_attribute(name)
+    if kind == "static":
+        return (
+            INT
+            if name in ("ndim", "size", "itemsize", "nbytes")
+            else Py("dtype")
+            if name == "dtype"
+            else STATIC
+        )
+    if kind == "array" and name in ("T", "mT", "real", "imag"):
+        return Arr(obj.modes | f.world.here, None, None, obj.why, obj.level, obj.weak)
+    if obj.evidence == "array" and kind is not None and kind.startswith(("concrete-only", "missing")):
+        return _array(m, f, at, Arr(obj.modes, None, None, obj.why, obj.level, obj.weak), name)
+    if name == "block_until_ready" and obj.modes & STAGED_OR_BATCHED and not obj.weak:
+        return _array(m, f, at, Arr(obj.modes, None, None, obj.why, obj.level), name)
+    if m.catalogue.array_method(name) is not None:
+        return Method(obj, name)
+    return Tree(obj.modes, obj.why, obj.level, True) if obj.modes else UNKNOWN
+
+
+def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
+    value = obj.attrs.get(name)
+    if value is not None:
+        if f.world.floor:
+            m.captures.load_attr(f, at, obj, name, value)
+        return value
+    found = class_lookup(obj, name)
+    if found is not None:
+        if f.world.floor:
+            m.captures.load_class(f, at, obj.cls, name, found)
+        return bind_descriptor(m, f, at, found, obj)
+    if name == "__class__":
+        return Class(obj.cls)
+    if name == "__dict__":
+        return Map(dict(obj.attrs), UNKNOWN, obj.level)
+    if f.world.level:
+        callbacks.run_protocol(m, f, at, obj, "__getattr__", [STR])
+    if obj.modes:
+        return Tree(obj.modes, obj.why, obj.level, True)
+    return classes.inherited(m, f, at, obj, name)
+
+
+def class_lookup(obj: Any, name: str) -> Value | None:
+    """A class attribute through the project's bases."""
+    for cls in mro(obj.cls):
+        found = cls.namespace.get(name)
+        if found is not None:
+            return found
+    return None
+
+
+def bind_descriptor(m: Machine, f: Frame, at: int, found: Value, recv: Value) -> Value:
+    """What a class attribute becomes when it is read through an instance."""
+    if type(found) is Func or type(found) is Xform:
+        return Bound(found, recv)
+    if type(found) is Descr:
+        if found.kind in ("property", "cached_property"):
+            result = evaluator.call(m, f, at, found.func, Args([recv]))
+            if found.kind == "cached_property" and type(recv) is Inst and type(found.func) is Func:
+                leaks.cached(m, f, found.func, recv.level, result, "cached_property")
+            return result
+        if found.kind == "staticmethod":
+            return found.func
+        if found.kind == "classmethod":
+            receiver: Any = recv
+            known = type(recv) in (Inst, Tup) and receiver.cls is not None
+            return Bound(found.func, Class(receiver.cls) if known else recv)
+    if type(found) is Inst and any("__get__" in cls.namespace for cls in mro(found.cls)):
+        return _described(m, f, at, found, recv)
+    if type(found) is Union:
+        out: Value | None = None
+        for alt in alternatives(found):
+            one = bind_descriptor(m, f, at, alt, recv)
+            out = one if out is None else join(out, one)
+        return out if out is not None else UNKNOWN
+    return found
+
+
+def _described(m: Machine, f: Frame, at: int, descriptor: Inst, recv: Value) -> Value:
+    """What a descriptor of the project gives: it may compute something, and keep it."""
+    getter = find_method(descriptor, "__get__")
+    if type(getter) is not Func or type(recv) is not Inst:
+        return UNKNOWN
+    return evaluator.call(m, f, at, getter, Args([descriptor, recv, Class(recv.cls)]))
+
+
+def _tuple(m: Machine, f: Frame, at: int, obj: Tup, name: str) -> Value:
+    if obj.cls is not None:
+        fields = list(obj.cls.fields)
+        if name in fields and len(fields) == len(obj.items):
+            return obj.items[fields.index(name)]
+        found = class_lookup(obj, name)
+        if found is not None:
+            return bind_descriptor(m, f, at, found, obj)
+        if name == "_fields":
+            return Tup(tuple(Py("str", n) for n in fields))
+        if name == "__class__":
+            return Class(obj.cls)
+    return Method(obj, name)
+
+
+def _method(m: Machine, f: Frame, at: int, obj: Value, name: str) -> Value:
+    return Method(obj, name)
+
+
+def _python(m: Machine, f: Frame, at: int, obj: Py, name: str) -> Value:
+    if obj.kind in ("str", "bytes"):
+        return Method(obj, name)
+    if obj.kind == "slice":
+        return INT
+    if obj.kind == "none":
+        return UNKNOWN
+    return STATIC if obj.kind in ("static", "enum", "dtype", "int", "float", "bool") else UNKNOWN
+
+
+def _module(m: Machine, f: Frame, at: int, obj: Mod, name: str) -> Value:
+    value = imports.attribute(m, f, obj.info, name)
+    if f.world.floor:
+        m.captures.load_name(f, at, obj.info.scope, name, value)
+    return value
+
+
+def _ext(m: Machine, f: Frame, at: int, obj: Ext, name: str) -> Value:
+    dotted = f"{obj.dotted}.{name}"
+    if obj.dotted in ("jax.numpy", "numpy", "math", "jax.lax") and name in CONSTANT_ATTRIBUTES:
+        kind = CONSTANT_ATTRIBUTES[name]
+        return Py(kind, None) if kind == "none" else Py(kind)
+    removed = m.catalogue.removed(dotted)
+    if removed is not None and not m.guards and dotted.startswith("jax."):
+        m.removed_seen.setdefault((f.module.name, at), dotted)
+    return Ext(m.catalogue.canonical(dotted))
+
+
+def _ext_instance(m: Machine, f: Frame, at: int, obj: ExtInst, name: str) -> Value:
+    value = obj.attrs.get(name)
+    return value if value is not None else Method(obj, name)
+
+
+def _class(m: Machine, f: Frame, at: int, obj: Class, name: str) -> Value:
+    info = obj.info
+    for cls in mro(info):
+        found = cls.namespace.get(name)
+        if found is not None and f.world.floor:
+            m.captures.load_class(f, at, cls, name, found)
+        if found is not None and type(found) not in (Func, Descr):
+            if is_plain_enum(info):
+                return Py("enum", f"{info.qualname}.{name}")
+            if info.metaclass is not None and "__new__" in info.metaclass.namespace:
+                return UNKNOWN  # the metaclass may have put something else there
+        if found is not None:
+            if type(found) is Descr:
+                if found.kind == "classmethod":
+                    return Bound(found.func, obj)
+                return found.func if found.kind == "staticmethod" else UNKNOWN
+            return found
+    if name == "__name__":
+        return STR
+    if name in ("_make", "_fields"):
+        return Method(obj, name)
+    return UNKNOWN
+
+
+def _function(m: Machine, f: Frame, at: int, obj: Func, name: str) -> Value:
+    if name == "__wrapped__" and obj.wraps is not None:
+        return obj.wraps
+    if name == "__name__":
+        return Py("str", obj.fn.name)
+    return STR if name in ("__doc__", "__qualname__", "__module__") else UNKNOWN
+
+
+def _bound(m: Machine, f: Frame, at: int, obj: Bound, name: str) -> Value:
+    if name == "__self__":
+        return obj.recv
+    if name == "__func__":
+        return obj.func
+    inner = get(m, f, at, obj.func, name)
+    return Method(obj, name) if type(inner) is Method else inner
+
+
+def _partial(m: Machine, f: Frame, at: int, obj: Partial, name: str) -> Value:
+    return obj.func if name == "func" else UNKNOWN
+
+
+def _xform(m: Machine, f: Frame, at: int, obj: Xform, name: str) -> Value:
+    if name in ("__wrapped__", "fun", "__func__"):
+        return obj.target
+    return Method(obj, name)
+
+
+def _at(m: Machine, f: Frame, at: int, obj: At, name: str) -> Value:
+    return Method(obj, name)
+
+
+def _super(m: Machine, f: Frame, at: int, obj: Super, name: str) -> Value:
+    recv: Any = obj.recv
+    chain = mro(recv.cls) if type(recv) in (Inst, Tup) and recv.cls is not None else mro(obj.cls)
+    after = chain[chain.index(obj.cls) + 1 :] if obj.cls in chain else []
+    for cls in after:
+        found = cls.namespace.get(name)
+        if found is not None:
+            return bind_descriptor(m, f, at, found, recv)
+    return Method(obj, name)
+
+
+def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) -> None:
+    """``obj.name = value``."""
+    alts = alternatives(obj)
+    for alt in alts:
+        a: Any = alt
+        t = type(alt)
+        if t is Inst:
+            found = class_lookup(a, name)
+            if type(found) is Descr and found.kind == "property":
+                if found.setter is not None:
+                    evaluator.call(m, f, at, found.setter, Args([alt, value]))
+                continue
+            leaks.stored(m, f, at, alt, value, "attribute", name)
+            if f.world.level:
+                callbacks.run_protocol(m, f, at, a, "__setattr__", [STR, value])
+            if leaks.outlives(a, value):
+                value = UNKNOWN  # blamed at the store; what others read later is no tracer of theirs
+            old = a.attrs.get(name)
+            keys.carried(f, old)
+            strong = len(alts) == 1 and a.token is f.token
+            m.captures.write(f, at, "attr", a, name, value)
+            a.attrs[name] = value if old is None or strong else join(old, value)
+        elif t is Mod:
+            scope = a.info.scope
+            leaks.stored_in_scope(m, f, scope, name, value, "attribute")
+            old = scope.vars.get(name)
+            scope.vars[name] = value if old is None else join(old, value)
+            m.captures.write(f, at, "name", scope, name, value)
+        elif t is Class:
+            m.captures.write(f, at, "class", a.info, name, value)
+            old = a.info.namespace.get(name)
+            a.info.namespace[name] = value if old is None else join(old, value)
+            leaks.stored_in_scope(m, f, a.info.scope, name, value, "attribute")
+        elif t is ExtInst:
+            a.attrs[name] = value
+        elif t is Arr and not a.host and not a.weak and (a.modes or m.catalogue.array_attribute(name)):
+            m.emit(f, ArrayStore, at, alt, op="attribute", what=name)  # a concrete array takes new names
+
+
+_GETTERS: dict[type, Any] = {
+    Union: _union,
+    Arr: _array,
+    Tree: _tree,
+    Inst: _instance,
+    Tup: _tuple,
+    Seq: _method,
+    Map: _method,
+    Descr: _method,
+    Py: _python,
+    Mod: _module,
+    Ext: _ext,
+    ExtInst: _ext_instance,
+    Class: _class,
+    Func: _function,
+    Bound: _bound,
+    Partial: _partial,
+    Xform: _xform,
+    At: _at,
+    Super: _super,
+}

@@ -1,0 +1,334 @@
+"""Class definitions, construction of instances, and what library base classes add (layer: ``link``, room ``values``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.lattice import traced_modes
+from jitlint.infer.program import ClassInfo
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Arr,
+    Class,
+    Descr,
+    Ext,
+    ExtInst,
+    Func,
+    Inst,
+    Map,
+    Method,
+    Py,
+    Scope,
+    Seq,
+    Tree,
+    Tup,
+    Value,
+    alternatives,
+)
+from jitlint.link.engine import evaluator, regions, scopes
+from jitlint.link.engine.machine import HOST, Args, Frame, Machine
+from jitlint.link.values import callbacks, parameters, pytrees
+from jitlint.link.values.kinds import find_method, mro
+from jitlint.syntax import ir
+
+HARMLESS_BASES = frozenset(
+    {
+        "builtins.object",
+        "abc.ABC",
+        "typing.Generic",
+        "typing.Protocol",
+        "typing_extensions.Protocol",
+        "enum.Enum",
+        "enum.IntEnum",
+    }
+)
+HARMLESS_DECORATORS = ("functools.total_ordering", "typing.", "abc.", "builtins.")
+
+
+def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
+    """Run a class statement."""
+    bases: list[Value] = []
+    options: dict[str, Value] = {}
+    for arg in node.bases:
+        value = evaluator.evaluate(m, f, arg.value)
+        if arg.name is None:
+            bases.extend(alternatives(value))
+        else:
+            options[arg.name] = value
+    scope = Scope({}, f.scope, None, f.scope.key, f.world.level, f.token)
+    info = ClassInfo(
+        len(m.classes) + 1, f.module, node.name, node.qualname, node.at, bases, scope.vars, {}, f.scope
+    )
+    m.classes.append(info)
+    _inherit(m, info)
+    outer_scope, outer_cls = f.scope, f.cls
+    f.scope, f.cls = scope, info
+    try:
+        evaluator.run_block(m, f, node.body)
+    finally:
+        f.scope, f.cls = outer_scope, outer_cls
+    info.namespace = scope.vars
+    if "__hash__" in scope.vars:
+        info.hashable = scope.vars["__hash__"] is not NONE
+    elif "__eq__" in scope.vars:
+        info.hashable = False
+    for name, value in scope.vars.items():
+        if type(value) is Func and not name.startswith("__") and name not in m.catalogue.common_methods:
+            m.methods_by_name.setdefault(name, []).append((info, value))
+        elif type(value) is Descr and value.kind != "staticmethod" and name not in m.catalogue.common_methods:
+            m.properties_by_name.setdefault(name, []).append((info, value.func))
+    info.extern = info.extern or bool(options)
+    _init_subclass(m, f, node.at, info, options)
+    info.extern = info.extern or any("__init_subclass__" in c.namespace for c in mro(info)[1:])
+    out: Value = Class(info)
+    for decorator_node in reversed(node.decorators):
+        decorator = evaluator.evaluate(m, f, decorator_node)
+        result = evaluator.call(m, f, decorator_node.at, decorator, Args([out]))
+        if result is not UNKNOWN and type(result) is not ExtInst:
+            out = result
+        elif type(decorator) is not Ext or not decorator.dotted.startswith(HARMLESS_DECORATORS):
+            info.extern = True
+    return out
+
+
+def _init_subclass(m: Machine, f: Frame, at: int, info: ClassInfo, options: dict[str, Value]) -> None:
+    """Run what the bases do to every subclass, such as registering it as a pytree."""
+    meta = options.pop("metaclass", None)
+    if type(meta) is Class:
+        info.metaclass = meta.info
+        info.extern = True
+    for base in mro(info)[1:]:
+        info.metaclass = info.metaclass or base.metaclass
+        hook = base.namespace.get("__init_subclass__")
+        if hook is not None:
+            func = hook.func if type(hook) is Descr else hook
+            evaluator.call(m, f, at, func, Args([Class(info)], options))
+            break
+
+
+def _inherit(m: Machine, info: ClassInfo) -> None:
+    own = m.transforms.roles.get(f"{info.module.name}.{info.qualname}")
+    role = own
+    for base in info.bases:
+        if type(base) is Class:
+            parent = base.info
+            role = (
+                role
+                or m.transforms.roles.get(f"{parent.module.name}.{parent.qualname}")
+                or m.class_roles.get(parent.id)
+            )
+            info.shape = info.shape or (
+                parent.shape if parent.shape == "namedtuple" and parent.fields else ""
+            )
+            info.extern = info.extern or parent.extern
+            info.pytree = info.pytree or (parent.pytree and parent.role in ("eqx", "struct"))
+        elif type(base) is Ext:
+            if base.dotted in ("typing.NamedTuple", "typing_extensions.NamedTuple"):
+                info.shape = "namedtuple"
+                continue
+            found = m.transforms.roles.get(base.dotted)
+            role = role or found
+            if found is None and base.dotted not in HARMLESS_BASES:
+                info.extern = True
+        elif type(base) is not ExtInst or base.dotted != "namedtuple":
+            info.extern = True
+    if role is not None:
+        m.class_roles[info.id] = role
+        info.role = role.name
+        info.pytree = info.pytree or role.self_traced
+        if role.dataclass and info.shape == "":
+            info.shape = "dataclass"
+
+
+def decorate(m: Machine, kind: str, cls: Class, options: dict[str, Value]) -> Value:
+    """Apply a class decorator that the catalogue knows: dataclass, struct, chex, pytree, register_dataclass, static."""
+    info = cls.info
+    if kind in ("dataclass", "struct", "chex"):
+        info.shape = "dataclass"
+        frozen = options.get("frozen")
+        eq = options.get("eq")
+        if (
+            kind == "dataclass"
+            and not (type(frozen) is Py and frozen.const is True)
+            and not (type(eq) is Py and eq.const is False)
+            and not info.hashable
+        ):
+            unsafe = options.get("unsafe_hash")
+            info.hashable = type(unsafe) is Py and unsafe.const is True
+    if kind == "static":
+        info.pytree, info.data_fields = True, frozenset()
+    if kind in ("struct", "chex", "pytree", "register_dataclass"):
+        info.pytree = True
+        pytrees.mark_fields(info, kind, options)
+    return cls
+
+
+def ordered_fields(info: ClassInfo) -> dict[str, tuple[Any, Value | None]]:
+    """The annotated fields of a class and its project bases in constructor order."""
+    out: dict[str, tuple[Any, Value | None]] = {}
+    for cls in reversed(mro(info)):
+        out.update(cls.fields)
+    return out
+
+
+def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> Value:
+    """``C(...)``."""
+    if any(type(b) is Ext and b.dotted.startswith("enum.") for b in info.bases):
+        return Py("static")
+    handed = m.transforms.handed.get(f"{info.module.name}.{info.qualname}")
+    if handed is not None:
+        callbacks.hand_over(m, f, handed, args)
+    if info.shape == "namedtuple" and "__new__" not in info.namespace:
+        return Tup(tuple(_fill(m, info, args).values()), info)
+    inst = Inst(info, {}, f.world.level, f.token, info.extern)
+    inst.born = m.captures.now
+    if f.world.level and info.metaclass is not None and "__call__" in info.metaclass.namespace:
+        callbacks.run_callbacks(m, f, at, Args([info.metaclass.namespace["__call__"]]))
+    init = find_method(inst, "__init__")
+    if init is not None:
+        evaluator.call(m, f, at, init, Args([inst, *args.pos], args.kw, args.more, args.kw_more))
+        return inst
+    if info.shape == "dataclass":
+        inst.attrs.update(_fill(m, info, args))
+        inst.open = inst.open or info.role == "linen"
+        post = find_method(inst, "__post_init__")
+        if post is not None:
+            evaluator.call(m, f, at, post, Args([inst]))
+        _set_up(m, f, at, inst)
+        return inst
+    if find_method(inst, "__new__") is not None or info.extern:
+        inst.open = True
+    return inst
+
+
+def _set_up(m: Machine, f: Frame, at: int, inst: Inst) -> None:
+    """Run the methods in which a library lets users define submodules."""
+    role = m.class_roles.get(inst.cls.id)
+    for name in role.setup if role is not None else ():
+        method = find_method(inst, name)
+        if method is not None:
+            inst.token = f.token
+            evaluator.call(m, f, at, method, Args([inst]))
+
+
+def _last_name(node: ir.Expr) -> str:
+    if type(node) is ir.Attr:
+        return node.name
+    return node.id if type(node) is ir.Name else ""
+
+
+def _fill(m: Machine, info: ClassInfo, args: Args) -> dict[str, Value]:
+    out: dict[str, Value] = {}
+    pos = list(args.pos)
+    for name, (annotation, default) in ordered_fields(info).items():
+        if type(annotation) is ir.Sub and _last_name(annotation.obj) == "ClassVar":
+            continue
+        if type(default) is ExtInst and default.dotted.endswith("field"):
+            if _is_false(default.attrs.get("init")):
+                continue
+            if not pos and name not in args.kw:
+                out[name] = default.attrs.get("default", UNKNOWN)
+                continue
+        if pos:
+            out[name] = pos.pop(0)
+        elif name in args.kw:
+            out[name] = args.kw[name]
+        elif default is not None and args.kw_more is None:
+            out[name] = default
+        else:
+            out[name] = UNKNOWN
+    return out
+
+
+def _is_false(value: Value | None) -> bool:
+    return type(value) is Py and value.const is False
+
+
+def cold_instance(m: Machine, info: ClassInfo) -> Value:
+    """An instance as the class's own constructor makes it from unknown arguments; made once per class."""
+    if info.cold is None:
+        if info.cold_running:
+            return Inst(info, {}, 0, None, True)
+        info.cold_running = True
+        m.captures.muted += 1
+        frame = Frame(info.module, info.scope, HOST, ground="test" if info.module.is_test else "jit")
+        probe = Inst(info, {}, 0, frame.token, True)
+        init = find_method(probe, "__init__")
+        if type(init) is Func:
+            bound = {p.name: calls_default(m, init, p) for p in init.fn.node.params}
+            first = next(iter(bound), None)
+            if first is not None:
+                bound[first] = probe
+            evaluator.activate(m, frame, info.at, init, bound)
+            info.cold = probe
+        else:
+            value = parameters.instance_of(m, info) if info.shape else None
+            info.cold = value if type(value) is Inst else probe
+            if type(info.cold) is Inst:
+                _set_up(m, frame, info.at, info.cold)
+        if type(info.cold) is Inst:
+            info.cold.open = True
+        info.cold_running = False
+        m.captures.muted -= 1
+    return info.cold
+
+
+def calls_default(m: Machine, func: Func, param: ir.Param) -> Value:
+    """What a parameter is in a run without known callers, in the host world."""
+    if param.kind == "var":
+        return Seq("tuple", None, UNKNOWN, 0)
+    if param.kind == "kwvar":
+        return Map({}, UNKNOWN, 0)
+    value = parameters.value_of(m, func.scope, param.annotation)
+    if type(value) is Arr and (
+        type(func.defaults.get(param.name)) is Py or parameters.may_be_python(m, func.scope, param.annotation)
+    ):
+        return UNKNOWN
+    return value if value is not None else UNKNOWN
+
+
+def inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
+    """An attribute that neither the instance nor its project classes define."""
+    role = m.class_roles.get(obj.cls.id)
+    if role is not None and name in role.methods:
+        return Method(obj, name)
+    if obj.cls.pytree and name == "replace":
+        return Method(obj, name)
+    if name == "variant" and _has_variants(f, obj.cls):
+        return Ext("jax.jit")  # chex runs a test once with `self.variant` as `jax.jit`
+    if name in regions.EXPECTED_METHODS and obj.cls.extern:
+        return Ext(f"unittest.case.TestCase.{name}")
+    return UNKNOWN
+
+
+def _has_variants(f: Frame, info: ClassInfo) -> bool:
+    """Whether a test is one of chex that runs traced: its class has a base from there, or it stands under a decorator
+    from there; and its ``@chex.variants(...)``, if there is one, asks for a variant that traces.
+    """
+    known = any(type(b) is Ext and b.dotted.startswith("chex.") for cls in mro(info) for b in cls.bases)
+    node: Any
+    for node in f.fn.node.decorators if f.fn is not None else ():
+        if type(node) is ir.Call and type(node.func) in (ir.Attr, ir.Name):
+            callee: Any = node.func
+            name = callee.name if type(callee) is ir.Attr else callee.id
+            if name == "variants" and not any(_asks_for_a_trace(arg) for arg in node.args):
+                return False
+        while type(node) in (ir.Call, ir.Attr):
+            node = node.func if type(node) is ir.Call else node.obj
+        value = scopes.lookup(f, node.id) if type(node) is ir.Name else UNKNOWN
+        known = known or (type(value) is Ext and value.dotted.partition(".")[0] == "chex")
+    return known
+
+
+def _asks_for_a_trace(arg: ir.Arg) -> bool:
+    written = type(arg.value) is ir.Const and not arg.value.value  # `with_jit=False`
+    return bool(arg.star) or (arg.name in ("with_jit", "with_pmap") and not written)
+
+
+def call_inherited(m: Machine, f: Frame, at: int, obj: Inst, args: Args) -> Value:
+    """Calling an instance whose ``__call__`` comes from a library."""
+    modes = 0
+    for value in (*args.pos, *args.kw.values()):
+        modes |= traced_modes(value)
+    return Tree(modes | f.world.here, "", f.world.level, True) if obj.cls.extern and modes else UNKNOWN

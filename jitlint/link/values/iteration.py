@@ -1,0 +1,218 @@
+"""Iterating and unpacking abstract values, and assignment to targets (layer: ``link``, room ``values``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.events import Convert
+from jitlint.infer.lattice import anonymous, join, seq_element
+from jitlint.infer.values import (
+    INT,
+    NONE,
+    STR,
+    UNKNOWN,
+    Arr,
+    ExtInst,
+    Inst,
+    Map,
+    Py,
+    Scope,
+    Seq,
+    Tree,
+    Tup,
+    Value,
+    Xform,
+    alternatives,
+    py,
+)
+from jitlint.link.domains.keys import uses as keys
+from jitlint.link.domains.leaks import stores as leaks
+from jitlint.link.engine import evaluator
+from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.values import attributes, paths, subscripts
+from jitlint.link.values.kinds import find_method
+from jitlint.syntax import ir
+
+
+def known_items(value: Value) -> list[Value] | None:
+    """The elements in order when all are known (tuples, lists, dict keys), else None."""
+    t = type(value)
+    a: Any = value
+    if t is Tup:
+        return list(a.items)
+    if t is Seq:
+        return None if a.items is None else list(a.items)
+    if t is Map and a.rest is None and a.entries:
+        return [py(k) for k in a.entries]
+    return None
+
+
+def element(m: Machine, f: Frame, at: int, iterable: Value, quiet: bool = False) -> Value:
+    """What one turn of a loop over the value gets. A 0-d tracer is recorded unless ``quiet``."""
+    out: Value | None = None
+    for alt in alternatives(iterable):
+        one = _element_of(m, f, at, alt, quiet)
+        out = one if out is None else join(out, one)
+    return out if out is not None else UNKNOWN
+
+
+def _element_of(m: Machine, f: Frame, at: int, value: Value, quiet: bool) -> Value:
+    t = type(value)
+    a: Any = value
+    if t is Tup:
+        return anonymous(_join_all(list(a.items)))
+    if t is Seq:
+        found = seq_element(a)
+        return found if found is not None else UNKNOWN
+    if t is Map:
+        keys: list[Value] = [py(k) for k in a.entries]
+        return _join_all(keys if keys and a.rest is None else [*keys, STR])
+    if t is Arr:
+        if a.rank == 0 and a.modes and not quiet:
+            m.emit(f, Convert, at, value, to="iter")
+        return Arr(
+            a.modes | (f.world.here if not a.host else 0),
+            a.dtype,
+            a.rank - 1 if a.rank else None,
+            a.why,
+            a.level,
+            a.weak,
+            a.host,
+        )
+    if t is Tree:
+        if a.evidence == "map":
+            return STR
+        return (
+            Tree(a.modes, a.why, a.level, a.weak, "array" if a.evidence == "array" else "")
+            if a.evidence != ""
+            else _tree_element(a)
+        )
+    if t is Py:
+        return STR if a.kind == "str" else UNKNOWN
+    if t is Inst:
+        method = find_method(a, "__iter__")
+        if method is not None:
+            return _next_of(m, f, at, evaluator.call(m, f, at, method, Args([value])), quiet)
+    return UNKNOWN
+
+
+def _next_of(m: Machine, f: Frame, at: int, iterator: Value, quiet: bool) -> Value:
+    """What an iterator gives. One of the project's own has ``__next__``; its ``__iter__`` gives itself."""
+    parts: list[Value] = []
+    for alt in alternatives(iterator):
+        if type(alt) is Inst:
+            method = find_method(alt, "__next__")
+            parts.append(UNKNOWN if method is None else evaluator.call(m, f, at, method, Args([alt])))
+        else:
+            parts.append(_element_of(m, f, at, alt, quiet))
+    return _join_all(parts)
+
+
+def _tree_element(tree: Tree) -> Value:
+    """Iterating an unknown pytree may give keys of a dict: only weakly traced."""
+    return Tree(tree.modes, tree.why, tree.level, True)
+
+
+def _join_all(values: list[Value]) -> Value:
+    out: Value | None = None
+    for value in values:
+        out = value if out is None else join(out, value)
+    return out if out is not None else UNKNOWN
+
+
+def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
+    """Bind a name where the function's scope rules put it."""
+    fn = f.scope.fn
+    if fn is not None:
+        if name in fn.node.global_names:
+            _store_outer(m, f, fn.module.scope, name, value, "global")
+            return
+        if name in fn.node.nonlocal_names:
+            scope = f.scope.parent
+            while scope is not None and name not in scope.vars:
+                scope = scope.parent
+            if scope is not None:
+                _store_outer(m, f, scope, name, value, "nonlocal")
+            return
+    if type(value) is Arr and value.dtype == "key" and value.key is None:
+        value = keys.named(m, value)
+    paths.forget_paths(f, name)
+    if (fn is None and f.cls is None) or (f.scope.watched is not None and name in f.scope.watched):
+        m.captures.write(f, f.at, "name", f.scope, name, value)
+    old = f.scope.vars.get(name)
+    if type(old) is Xform and old.target is value and f.token is f.scope.token:
+        old.called = True  # the plain function takes the place of its transformed self again
+    f.scope.vars[name] = value
+
+
+def _store_outer(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:
+    leaks.stored_in_scope(m, f, scope, name, value, target)
+    m.captures.write(f, f.at, "name", scope, name, value)
+    old = scope.vars.get(name)
+    keys.carried(f, old)
+    if value is UNKNOWN and old is not None and target == "global":
+        return  # a setter called with who knows what: what holds by default is the better guess
+    scope.vars[name] = value if old is None else join(old, value)
+
+
+def bind(m: Machine, f: Frame, target: Any, value: Value) -> None:
+    """Assign a value to any target: name, attribute, subscript, tuple, list, starred."""
+    t = type(target)
+    if t is ir.Name:
+        assign_name(m, f, target.id, value)
+    elif t is ir.Tuple or t is ir.List:
+        _unpack(m, f, target, value)
+    elif t is ir.Attr:
+        obj = evaluator.evaluate(m, f, target.obj)
+        m.captures.forget(target.obj.at)
+        if obj is UNKNOWN or type(obj) is ExtInst:
+            m.captures.write_opaque(f, target, value)
+        key = paths.path_key(target)
+        if key and key in f.scope.vars:
+            del f.scope.vars[key]
+        attributes.store(m, f, target.at, obj, target.name, value)
+    elif t is ir.Sub:
+        obj = evaluator.evaluate(m, f, target.obj)
+        m.captures.forget(target.obj.at)
+        if obj is UNKNOWN:
+            m.captures.write_opaque(f, target, value)
+        index = evaluator.evaluate(m, f, target.index)
+        subscripts.store(m, f, target.at, obj, index, value, "setitem")
+    elif t is ir.Starred:
+        bind(
+            m, f, target.value, Seq("list", None, element(m, f, target.at, value, quiet=True), f.world.level)
+        )
+
+
+def _unpack(m: Machine, f: Frame, target: Any, value: Value) -> None:
+    targets = target.elts
+    star = next((i for i, e in enumerate(targets) if type(e) is ir.Starred), None)
+    slots = [[] for _ in targets]  # type: list[list[Value]]
+    for alt in alternatives(value):
+        for slot, part in zip(slots, _unpacked(m, f, target.at, alt, len(targets), star)):
+            slot.append(part)
+    for sub_target, parts in zip(targets, slots):
+        node = sub_target.value if type(sub_target) is ir.Starred else sub_target
+        bind(m, f, node, _join_all(parts))
+
+
+def _unpacked(m: Machine, f: Frame, at: int, value: Value, count: int, star: int | None) -> list[Value]:
+    items = known_items(value)
+    level = f.world.level
+    if items is not None and type(value) is not Map:
+        if star is None:
+            if len(items) == count:
+                return items
+        elif len(items) >= count - 1:
+            tail = count - star - 1
+            middle = items[star : len(items) - tail]
+            return [*items[:star], Seq("list", middle, None, level, f.token), *items[len(items) - tail :]]
+    if type(value) is Arr and value.key is not None and star is None:
+        return [keys.item(m, value, i) for i in range(count)]
+    if type(value) is Tree and value.evidence != "map":
+        one: Value = Tree(value.modes, value.why, value.level, value.weak)
+    elif value is NONE or type(value) is Py:
+        one = INT if type(value) is Py and value.kind == "static" else UNKNOWN
+    else:
+        one = element(m, f, at, value, quiet=True)
+    return [Seq("list", None, one, level, f.token) if i == star else one for i in range(count)]

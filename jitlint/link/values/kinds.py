@@ -1,0 +1,256 @@
+"""Answers isinstance, callable and hasattr about abstract values (layer: ``link``, room ``values``).
+
+A tracer is an instance of `jax.Array` and `jax.core.Tracer`, never of a Python or NumPy type: measured.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.program import ClassInfo
+from jitlint.infer.values import (
+    Arr,
+    At,
+    B,
+    Bound,
+    Class,
+    Ext,
+    ExtInst,
+    Func,
+    Inst,
+    Map,
+    Method,
+    Partial,
+    Py,
+    S,
+    Seq,
+    Tree,
+    Tup,
+    Union,
+    Unknown,
+    Value,
+    Xform,
+    alternatives,
+)
+from jitlint.link.engine.machine import Machine
+
+PYTHON_TYPES = {
+    "builtins.int": ("int", "bool"),
+    "builtins.float": ("float",),
+    "builtins.bool": ("bool",),
+    "builtins.str": ("str",),
+    "builtins.complex": ("complex",),
+    "builtins.bytes": ("bytes",),
+    "numbers.Number": ("int", "float", "bool", "complex"),
+    "numbers.Real": ("int", "float", "bool"),
+    "numbers.Integral": ("int", "bool"),
+}
+CONTAINERS = {
+    "builtins.list": ("list",),
+    "builtins.tuple": ("tuple",),
+    "builtins.set": ("set",),
+    "builtins.frozenset": ("frozenset",),
+    "builtins.dict": ("dict",),
+    "collections.abc.Sequence": ("list", "tuple", "str"),
+    "typing.Sequence": ("list", "tuple", "str"),
+    "collections.abc.Iterable": ("list", "tuple", "set", "frozenset", "dict", "str", "iter"),
+    "typing.Iterable": ("list", "tuple", "set", "frozenset", "dict", "str", "iter"),
+    "collections.abc.Mapping": ("dict",),
+    "typing.Mapping": ("dict",),
+    "collections.abc.MutableMapping": ("dict",),
+}
+CALLABLES = ("collections.abc.Callable", "typing.Callable", "types.FunctionType")
+TRACER_TYPES = ("jax.core.Tracer",)
+HOST_ARRAY_TYPES = (
+    "numpy.ndarray",
+    "numpy.generic",
+    "numpy.number",
+    "numpy.floating",
+    "numpy.integer",
+    "numpy.bool_",
+)
+
+_CALLABLE_TYPES = (Func, Bound, Class, Partial, Xform, Method)
+
+
+def mro(cls: ClassInfo) -> tuple[ClassInfo, ...]:
+    """The class and its project bases, depth first without repetitions."""
+    found = cls.linear
+    if found is None:
+        out = [cls]
+        for base in cls.bases:
+            if type(base) is Class:
+                out.extend([c for c in mro(base.info) if c not in out])
+        found = cls.linear = tuple(out)
+    return found
+
+
+def is_plain_enum(cls: ClassInfo) -> bool:
+    """Whether the members are nothing but enum members: no integers, no text."""
+    bases = [base for c in mro(cls) for base in c.bases if type(base) is not Class]
+    return bool(bases) and all(type(b) is Ext and b.dotted in ("enum.Enum", "enum.Flag") for b in bases)
+
+
+def find_method(value: Inst | Tup, name: str) -> Value | None:
+    """A method of the class of an instance or a named tuple, found through its project bases."""
+    if value.cls is None:
+        return None
+    for cls in mro(value.cls):
+        found = cls.namespace.get(name)
+        if found is not None:
+            return found
+    return None
+
+
+def is_callable(value: Value) -> bool | None:
+    """What `callable` answers."""
+    a: Any = value
+    t = type(value)
+    if t in _CALLABLE_TYPES:
+        return True
+    if t in (Unknown, Ext, ExtInst):
+        return None
+    if t is Tree:
+        return None if a.weak else False
+    if t is Inst:
+        if any("__call__" in c.namespace for c in mro(a.cls)):
+            return True
+        return None if a.cls.extern or a.open else False
+    if t is Py and a.kind == "static":
+        return None
+    return False
+
+
+def is_concrete(value: Value) -> bool | None:
+    """Whether a value is known while tracing, what `jax.core.is_concrete` answers."""
+    if type(value) is Arr:
+        return None if value.weak or (value.modes and not value.modes & (S | B)) else not value.modes
+    if type(value) is Tree:
+        return False if value.evidence == "array" and value.modes and not value.weak else None
+    return True if type(value) is Py and value.kind in ("int", "float", "bool", "complex") else None
+
+
+def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
+    """What `hasattr` answers."""
+    t = type(value)
+    if type(value) is Arr:
+        kind = m.catalogue.array_attribute(name)
+        if kind is not None and kind.startswith("missing"):
+            return bool(value.host)
+        if kind is not None and kind.startswith("concrete-only") and value.modes:
+            return None if value.weak else False
+        return kind is not None or m.catalogue.array_method(name) is not None
+    if t is Py:
+        a: Any = value
+        if a.kind in ("int", "float", "bool", "str", "none") and name in (
+            "shape",
+            "dtype",
+            "ndim",
+            "at",
+            "__array__",
+        ):
+            return False
+        return None
+    if t is Inst:
+        a = value
+        if name in a.attrs or any(name in c.namespace or name in c.fields for c in mro(a.cls)):
+            return True
+        return None if a.open or a.cls.extern else False
+    if t is Tup and name in ("shape", "dtype", "ndim"):
+        return False
+    return None
+
+
+def isinstance_of(m: Machine, value: Value, classes: Value) -> bool | None:
+    """What ``isinstance(value, classes)`` answers, for one alternative of the value."""
+    if type(value) is Union:
+        answers = {isinstance_of(m, a, classes) for a in value.alts}
+        return answers.pop() if len(answers) == 1 else None
+    if type(classes) is Tup:
+        answers = {isinstance_of(m, value, c) for c in classes.items}
+    elif type(classes) is Union:
+        answers = {isinstance_of(m, value, c) for c in alternatives(classes)}
+    else:
+        return _instance_of_one(m, value, classes)
+    if True in answers:
+        return True
+    return None if None in answers or not answers else False
+
+
+def _instance_of_one(m: Machine, value: Value, cls: Value) -> bool | None:
+    t = type(value)
+    a: Any = value
+    if t is Unknown or t is ExtInst:
+        return None
+    if type(cls) is Class:
+        if t is Inst or (t is Tup and a.cls is not None):
+            if cls.info in mro(a.cls):
+                return True
+            if t is Inst and a.open and a.cls in mro(cls.info):
+                return None
+            return None if any(c.extern for c in mro(a.cls)) else False
+        if t is Tree:
+            return None
+        return None if t in (Ext, Unknown) or (t is Py and a.kind == "static") else False
+    if type(cls) is not Ext:
+        return None
+    name = cls.dotted
+    if name == "builtins.type":
+        if t is Tree:
+            return None if a.weak or not a.modes else False
+        return True if t is Class else None if t is Ext or (t is Py and a.kind == "static") else False
+    if name in m.transforms.arrays:
+        return _instance_of_array(value, name)
+    if name in HOST_ARRAY_TYPES:
+        if t is Arr:
+            return a.host and not a.modes
+        if t is Tree:
+            return None if a.weak or not a.modes else False
+        return None if t is Py and a.kind == "static" else False
+    if name in PYTHON_TYPES:
+        if t is Py:
+            return None if a.kind == "static" else a.kind in PYTHON_TYPES[name]
+        if t is Tree:
+            return None if a.weak or not a.modes else False
+        return False
+    if name in CONTAINERS:
+        return _instance_of_container(value, CONTAINERS[name])
+    if name in CALLABLES:
+        return is_callable(value)
+    if t in (Arr, Py) and name.startswith(("flax.", "haiku.", "equinox.", "optax.")):
+        return False
+    return None
+
+
+def _instance_of_array(value: Value, name: str) -> bool | None:
+    t = type(value)
+    a: Any = value
+    if t is Arr:
+        if name in TRACER_TYPES:
+            return bool(a.modes)
+        return not a.host or bool(a.modes)
+    if t is Tree:
+        if a.modes and not a.weak and a.evidence in ("", "array", "flag"):
+            return True
+        return True if a.evidence == "array" and name not in TRACER_TYPES else None
+    if t is Py:
+        return None if a.kind == "static" else False
+    return None if t in (Ext, At) else False
+
+
+def _instance_of_container(value: Value, kinds: tuple[str, ...]) -> bool | None:
+    t = type(value)
+    a: Any = value
+    if t is Tup:
+        return "tuple" in kinds
+    if t is Seq:
+        return a.kind in kinds
+    if t is Map:
+        return "dict" in kinds
+    if t is Py:
+        return None if a.kind == "static" else a.kind in kinds
+    if t is Tree:
+        return None if a.evidence != "array" else False
+    if t is Inst:
+        return None if a.cls.extern else False
+    return None if t is Ext else False

@@ -1,0 +1,241 @@
+"""What annotations, defaults and uses say about a parameter that no known call fills (layer: ``link``, room ``values``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.evidence import parameter_evidence
+from jitlint.infer.lattice import join
+from jitlint.infer.program import ClassInfo
+from jitlint.infer.values import (
+    BOOL,
+    FLOAT,
+    INT,
+    NONE,
+    STR,
+    UNKNOWN,
+    Arr,
+    Class,
+    Ext,
+    Func,
+    Inst,
+    Mod,
+    Py,
+    Scope,
+    Tree,
+    Tup,
+    Union,
+    Value,
+    alternatives,
+)
+from jitlint.link.domains.keys import libraries as key_libraries
+from jitlint.link.engine.machine import HOST, Frame, Machine
+from jitlint.link.tables.builtin_names import BUILTINS
+from jitlint.link.values import classes
+from jitlint.link.values.kinds import mro
+from jitlint.syntax import ir
+
+SCALARS = {"builtins.int": INT, "builtins.float": FLOAT, "builtins.bool": BOOL, "builtins.str": STR}
+MAPS = frozenset(
+    {"builtins.dict", "typing.Dict", "typing.Mapping", "collections.abc.Mapping", "flax.core.FrozenDict"}
+)
+SEQS = frozenset(
+    {
+        "builtins.list",
+        "builtins.tuple",
+        "typing.List",
+        "typing.Tuple",
+        "typing.Sequence",
+        "collections.abc.Sequence",
+    }
+)
+TREES = frozenset(
+    {
+        "typing.Any",
+        "jaxtyping.PyTree",
+        "chex.ArrayTree",
+        "optax.Params",
+        "optax.Updates",
+        "optax.OptState",
+        "flax.typing.Collection",
+    }
+)
+ARRAYS_OR_NUMBERS = frozenset(
+    {"jax.typing.ArrayLike", "jaxtyping.ArrayLike", "numpy.typing.ArrayLike", "chex.Numeric", "chex.Scalar"}
+)
+MAX_DEPTH = 3
+
+
+def value_of(m: Machine, scope: Scope, node: Any, depth: int = MAX_DEPTH) -> Value | None:
+    """An untraced stand-in for "any value of this annotation", or None when it says nothing."""
+    if node is None or depth <= 0:
+        return None
+    t = type(node)
+    if t is ir.Const:
+        return NONE if node.kind == "none" else None
+    if t is ir.BinOp and node.op == "|":
+        return _either(m, scope, [node.left, node.right], depth)
+    if t is ir.Sub:
+        return _subscripted(m, scope, node, depth)
+    return _named(m, resolve(m, scope, node), depth)
+
+
+def may_be_python(m: Machine, scope: Scope, node: Any) -> bool:
+    """Whether an annotation allows Python numbers beside arrays, as `jax.typing.ArrayLike` does."""
+    if type(node) is ir.BinOp and node.op == "|":
+        return may_be_python(m, scope, node.left) or may_be_python(m, scope, node.right)
+    if type(node) is ir.Sub:
+        parts = node.index.elts if type(node.index) is ir.Tuple else [node.index]
+        base = resolve(m, scope, node.obj)
+        either = type(base) is Ext and base.dotted in ("typing.Union", "typing.Optional")
+        return either and any(may_be_python(m, scope, p) for p in parts)
+    found = resolve(m, scope, node)
+    return type(found) is Ext and (found.dotted in SCALARS or found.dotted in ARRAYS_OR_NUMBERS)
+
+
+def resolve(m: Machine, scope: Scope, node: Any) -> Value:
+    """What a name or dotted path of an annotation denotes, without evaluating it."""
+    if type(node) is ir.Name:
+        look: Scope | None = scope
+        while look is not None:
+            found = look.vars.get(node.id)
+            if found is not None:
+                return found
+            look = look.parent
+        return BUILTINS.get(node.id, UNKNOWN)
+    if type(node) is ir.Attr:
+        obj = resolve(m, scope, node.obj)
+        if type(obj) is Ext:
+            return Ext(m.catalogue.canonical(f"{obj.dotted}.{node.name}"))
+        if type(obj) is Mod:
+            return obj.info.scope.vars.get(node.name, UNKNOWN)
+        if type(obj) is Class:
+            return obj.info.namespace.get(node.name, UNKNOWN)
+    return UNKNOWN
+
+
+def _named(m: Machine, value: Value, depth: int) -> Value | None:
+    if type(value) is Class:
+        return instance_of(m, value.info, depth - 1)
+    if type(value) is not Ext:
+        return None
+    name = value.dotted
+    if name in m.transforms.arrays:
+        return Arr(0)
+    if name in SCALARS:
+        return SCALARS[name]
+    if name in MAPS:
+        return Tree(0, evidence="map")
+    if name in SEQS:
+        return Tree(0, evidence="seq")
+    if name in TREES:
+        return Tree(0)
+    if name == "numpy.ndarray":
+        return Arr(0, host=True)
+    return None
+
+
+def _subscripted(m: Machine, scope: Scope, node: ir.Sub, depth: int) -> Value | None:
+    base = resolve(m, scope, node.obj)
+    name = base.dotted if type(base) is Ext else ""
+    parts: list[Any] = list(node.index.elts) if type(node.index) is ir.Tuple else [node.index]
+    if name in ("typing.Optional",):
+        return _either(m, scope, [*parts, ir.Const(0, "none")], depth)
+    if name in ("typing.Union",):
+        return _either(m, scope, parts, depth)
+    if name in ("typing.Annotated", "typing.Final", "typing.ClassVar"):
+        return value_of(m, scope, parts[0], depth)
+    if name in ("builtins.tuple", "typing.Tuple") and not any(_is_ellipsis(p) for p in parts):
+        items = [value_of(m, scope, p, depth - 1) for p in parts]
+        return Tup(tuple(i if i is not None else UNKNOWN for i in items))
+    if name == "typing.Literal":
+        return STR
+    return _named(m, base, depth)
+
+
+def _is_ellipsis(node: Any) -> bool:
+    return type(node) is ir.Const and node.kind == "ellipsis"
+
+
+def _either(m: Machine, scope: Scope, parts: list[Any], depth: int) -> Value | None:
+    values = [value_of(m, scope, p, depth) for p in parts]
+    for value in values:
+        if type(value) is Arr:
+            if not all(type(v) in (Arr, Py) for v in values):
+                return Tree(0)  # an array or something that holds arrays
+            return join(value, NONE) if any(v is NONE for v in values) else value
+    out: Value | None = None
+    for value in values:
+        if value is None:
+            return None
+        out = value if out is None else join(out, value)
+    return out
+
+
+def instance_of(m: Machine, info: ClassInfo, depth: int = MAX_DEPTH) -> Value | None:
+    """A stand-in for "any instance of this class": fields by annotation, else what its constructor makes."""
+    if info.shape == "namedtuple":
+        return Tup(tuple(_field(m, info, name, depth) for name in info.fields), info)
+    if info.shape == "dataclass" or info.pytree:
+        attrs = {}
+        for cls in reversed(mro(info)):
+            for name in cls.fields:
+                attrs[name] = _field(m, cls, name, depth)
+        return Inst(info, attrs, 0, None, True)
+    return classes.cold_instance(m, info)
+
+
+def _field(m: Machine, info: ClassInfo, name: str, depth: int) -> Value:
+    annotation, default = info.fields[name]
+    value = value_of(m, info.scope, annotation, depth)
+    if (value is None or value is UNKNOWN) and default is not None and key_libraries.is_initialiser(default):
+        return default  # whichever is given instead is called alike
+    return value if value is not None else UNKNOWN
+
+
+def generic(m: Machine, func: Func, name: str, meant: bool = False) -> Value:
+    """What a parameter may be when a transform's caller is not known: an untraced value that is then lifted.
+
+    ``meant``: the function is only meant to be traced; then a parameter counts as an array only when its
+    annotation or its uses say so, and everything else stays unknown.
+    """
+    param = next((p for p in func.fn.node.params if p.name == name), None)
+    if param is None:
+        return Tree(0)
+    if param.annotation is not None:
+        value = value_of(m, func.scope, param.annotation)
+        if value is not None:
+            if type(value) is Tree and value.evidence == "":
+                value = Tree(0, evidence=parameter_evidence(func.fn).get(name, ""))
+            return _of_library_use(value) if meant else value
+    kind = parameter_evidence(func.fn).get(name, "")
+    if meant and kind != "array":
+        return UNKNOWN
+    if kind == "array":
+        return Arr(0)
+    return Tree(0, evidence=kind)
+
+
+def _of_library_use(value: Value) -> Value:
+    """An annotated parameter of a function that a library is meant to trace: Python values stay settings."""
+    if any(type(a) is Py and a.kind != "none" for a in alternatives(value)):
+        return UNKNOWN if type(value) is Union else Py("static")
+    return UNKNOWN if value is NONE else value
+
+
+def refine(func: Func, bound: dict[str, Value]) -> None:
+    """Let the function's own uses say what an unknown pytree among its arguments is."""
+    for name, value in bound.items():
+        if type(value) is Tree and value.evidence == "" and value.modes:
+            kind = parameter_evidence(func.fn).get(name, "")
+            if kind:
+                bound[name] = Tree(value.modes, value.why, value.level, value.weak, kind)
+
+
+def host_frame(m: Machine, func: Func) -> Frame:
+    """A caller's frame for running a function that nobody in the project calls."""
+    frame = Frame(
+        func.fn.module, func.scope, HOST, None, 0, ground="test" if func.fn.module.is_test else "jit"
+    )
+    frame.token = object()
+    return frame

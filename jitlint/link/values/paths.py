@@ -1,0 +1,46 @@
+"""Names and attribute paths: what is known of them now, and what was narrowed (layer: ``link``, room ``values``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.values import Value
+from jitlint.link.engine import scopes
+from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.values import attributes
+from jitlint.syntax import ir
+
+
+def path_key(node: Any) -> str:
+    """The key under which a narrowed attribute path is remembered, or "" for anything else."""
+    names: list[str] = []
+    while type(node) is ir.Attr:
+        names.append(node.name)
+        node = node.obj
+    if type(node) is not ir.Name:
+        return ""
+    return "path:" + ".".join([node.id, *reversed(names)])
+
+
+def forget_paths(f: Frame, name: str) -> None:
+    """Drop what was narrowed about attributes of a variable that is rebound or stored to."""
+    if "$paths" not in f.scope.vars:
+        return
+    prefix = f"path:{name}."
+    for key in [k for k in f.scope.vars if k.startswith(prefix)]:
+        del f.scope.vars[key]
+
+
+def peek(m: Machine, f: Frame, node: Any) -> Value | None:
+    """The current value of a name or attribute path, without events; None for other expressions."""
+    if type(node) is ir.Name:
+        return scopes.lookup(f, node.id)
+    if type(node) is ir.Walrus:
+        return scopes.lookup(f, node.target)
+    if type(node) is ir.Attr:
+        known = f.scope.vars.get(path_key(node))
+        if known is not None:
+            return known
+        obj = peek(m, f, node.obj)
+        return None if obj is None else attributes.peek(m, f, obj, node.name)
+    return None

@@ -1,0 +1,384 @@
+"""Crossing a transform boundary: which leaves become tracers on the way in and arrays on the way out (layer: ``link``, room ``values``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.lattice import join
+from jitlint.infer.program import ClassInfo
+from jitlint.infer.values import (
+    FRESH,
+    NONE,
+    UNKNOWN,
+    Arr,
+    ExtInst,
+    Func,
+    Inst,
+    Map,
+    Py,
+    Seq,
+    Tree,
+    Tup,
+    Union,
+    Value,
+)
+from jitlint.link.values.kinds import mro
+from jitlint.syntax import ir
+
+DEPTH = 8
+"""Levels of containers that are followed; instances may hold each other in cycles."""
+
+ABSTRACT_ARRAY = "jax.ShapeDtypeStruct"
+"""Describes an array; stands for one where a function is only traced, not run."""
+
+NUMBERS = ("int", "float", "bool", "complex")
+
+
+def lift(
+    value: Value, modes: int, level: int, why: str, arrays_only: bool = False, depth: int = DEPTH
+) -> Value:
+    """The value as the traced function sees it. Leaves that are no arrays stay as they are.
+
+    arrays_only: Python numbers stay static (Equinox's filtered transforms).
+    """
+    t = type(value)
+    a: Any = value
+    if t is Arr:
+        return Arr(a.modes | modes, a.dtype, a.rank, a.why or why, level, a.weak, False, a.key)
+    if t is Tree:
+        if arrays_only and a.evidence != "array" and not a.modes:
+            return Tree(modes, why, level, True, a.evidence)
+        return Tree(a.modes | modes, a.why or why, level, a.weak, a.evidence)
+    if t is Py:
+        if arrays_only:
+            return value
+        if a.kind in NUMBERS:
+            return Arr(modes, _strong(a.kind), 0, why, level)
+        return Tree(modes, why, level, True) if a.kind == "static" else value
+    if t is ExtInst and a.dotted == ABSTRACT_ARRAY:
+        rank = getattr(a.attrs["ndim"], "const", None)
+        return Arr(modes, None, rank if type(rank) is int else None, why, level)
+    if depth == 0:
+        return UNKNOWN
+    if t is Tup:
+        static = _static_items(a)
+        items = [
+            v if i in static else lift(v, modes, level, why, arrays_only, depth - 1)
+            for i, v in enumerate(a.items)
+        ]
+        return Tup(tuple(items), a.cls)
+    if t is Seq:
+        if a.kind not in ("list", "tuple", "deque"):
+            return value
+        if a.items is not None:
+            return Seq(
+                a.kind, [lift(i, modes, level, why, arrays_only, depth - 1) for i in a.items], None, level
+            )
+        rest = None if a.rest is None else lift(a.rest, modes, level, why, arrays_only, depth - 1)
+        return Seq(a.kind, None, rest, level)
+    if t is Map:
+        entries = {k: lift(v, modes, level, why, arrays_only, depth - 1) for k, v in a.entries.items()}
+        rest = None if a.rest is None else lift(a.rest, modes, level, why, arrays_only, depth - 1)
+        return Map(entries, rest, level)
+    if t is Inst:
+        return _lift_instance(a, modes, level, why, arrays_only, depth)
+    if t is Union:
+        out: Value | None = None
+        for alt in a.alts:
+            one = lift(alt, modes, level, why, arrays_only, depth - 1)
+            out = one if out is None else join(out, one)
+        return out if out is not None else UNKNOWN
+    return value
+
+
+def _strong(kind: str) -> str:
+    """The dtype of an array made of a Python number; an integer is weakly typed and may become a float."""
+    return "number" if kind == "int" else kind
+
+
+def _static_items(value: Tup) -> frozenset[int]:
+    """The fields of a NamedTuple that its own registration keeps out of the children."""
+    data = value.cls.data_fields if value.cls is not None else None
+    if value.cls is None or data is None:
+        return frozenset()
+    return frozenset([i for i, name in enumerate(value.cls.fields) if name not in data])
+
+
+def is_pytree(info: ClassInfo) -> bool:
+    """Whether instances may cross a boundary: registered, or of a library class that registers its subclasses."""
+    return any(cls.pytree for cls in mro(info)) or info.shape == "namedtuple"
+
+
+def meta_names(info: ClassInfo) -> frozenset[str]:
+    """Attributes that stay static when an instance is flattened."""
+    out: frozenset[str] = frozenset()
+    for cls in mro(info):
+        out |= cls.meta_fields
+        for name, (_, default) in cls.fields.items():
+            if is_static_field(default):
+                out |= {name}
+    return out
+
+
+def is_static_field(default: Value | None) -> bool:
+    """``field(static=True)``, ``field(pytree_node=False)``, ``metadata=dict(static=True)``."""
+    if type(default) is not ExtInst:
+        return False
+    static, node = default.attrs.get("static"), default.attrs.get("pytree_node")
+    if (type(static) is Py and static.const is True) or (type(node) is Py and node.const is False):
+        return True
+    metadata = default.attrs.get("metadata")
+    if type(metadata) is Map:
+        flag = metadata.entries.get("static")
+        return type(flag) is Py and flag.const is True
+    return False
+
+
+def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: bool, depth: int) -> Value:
+    info = value.cls
+    if not is_pytree(info):
+        return value
+    static = meta_names(info)
+    known = next((c.data_fields for c in mro(info) if c.data_fields is not None), None)
+    attrs: dict[str, Value] = {}
+    for name, part in value.attrs.items():
+        if name in static or (known is not None and name not in known):
+            attrs[name] = part
+        elif part is UNKNOWN:
+            attrs[name] = UNKNOWN if info.role in ("eqx", "nnx", "distribution") else Tree(modes, why, level)
+        else:
+            attrs[name] = lift(part, modes, level, why, arrays_only or info.role in ("eqx", "nnx"), depth - 1)
+    out = Inst(info, attrs, level, None, value.open)
+    if info.role in ("struct",) or (known is None and info.role == ""):
+        out.modes = modes
+        out.why = why
+    return out
+
+
+def lower(value: Value, drop: int, here: int, level: int, outer: int = 0, depth: int = DEPTH) -> Value:
+    """What comes out of a transform: the boundary's own modes are gone, those of the world around stay.
+
+    ``outer``: modes that the arguments already had outside.
+    """
+    t = type(value)
+    a: Any = value
+    if t is Arr:
+        modes = (a.modes & ~drop) | here | (a.modes & outer)
+        return Arr(modes, a.dtype, a.rank, a.why if modes else "", level, a.weak and not here, False, a.key)
+    if t is Tree:
+        modes = (a.modes & ~drop) | here | (a.modes & outer)
+        return Tree(modes, a.why if modes else "", level, a.weak, a.evidence)
+    if t is Py:
+        return Arr(here | outer, _strong(a.kind), 0, "", level) if a.kind in NUMBERS else value
+    if depth == 0:
+        return UNKNOWN
+    if t is Tup:
+        return Tup(tuple([lower(i, drop, here, level, outer, depth - 1) for i in a.items]), a.cls)
+    if t is Seq:
+        if a.items is not None:
+            return Seq(a.kind, [lower(i, drop, here, level, outer, depth - 1) for i in a.items], None, level)
+        return Seq(
+            a.kind,
+            None,
+            None if a.rest is None else lower(a.rest, drop, here, level, outer, depth - 1),
+            level,
+        )
+    if t is Map:
+        entries = {k: lower(v, drop, here, level, outer, depth - 1) for k, v in a.entries.items()}
+        return Map(
+            entries, None if a.rest is None else lower(a.rest, drop, here, level, outer, depth - 1), level
+        )
+    if t is Inst:
+        if not is_pytree(a.cls):
+            return value
+        static = meta_names(a.cls)
+        attrs = {
+            k: v
+            if k in static or (type(v) is Py and a.cls.role in ("eqx", "nnx"))
+            else lower(v, drop, here, level, outer, depth - 1)
+            for k, v in a.attrs.items()
+        }
+        out = Inst(a.cls, attrs, level, None, a.open)
+        out.modes = (a.modes & ~drop) | (here if a.modes else 0)
+        out.why = a.why
+        return out
+    if t is Union:
+        joined: Value | None = None
+        for alt in a.alts:
+            one = lower(alt, drop, here, level, outer, depth - 1)
+            joined = one if joined is None else join(joined, one)
+        return joined if joined is not None else UNKNOWN
+    return value
+
+
+def leaf(value: Value, depth: int = DEPTH) -> Value:
+    """The join of a pytree's leaves; what `jax.tree.map` hands to its function."""
+    t = type(value)
+    a: Any = value
+    if t in (Arr, Py) or value is UNKNOWN:
+        return value
+    if t is Tree:
+        return Arr(a.modes, None, None, a.why, a.level, a.weak)
+    if depth == 0:
+        return UNKNOWN
+    inner: list[Value] = []
+    if t is Tup:
+        inner = list(a.items)
+    elif t is Seq:
+        inner = list(a.items) if a.items is not None else [a.rest] if a.rest is not None else []
+    elif t is Map:
+        inner = [*a.entries.values(), *([a.rest] if a.rest is not None else [])]
+    elif t is Inst:
+        static = meta_names(a.cls)
+        inner = [v for k, v in a.attrs.items() if k not in static] if is_pytree(a.cls) else [value]
+        if inner == [value]:
+            return value
+    elif t is Union:
+        inner = list(a.alts)
+    else:
+        return value
+    out: Value | None = None
+    for part in inner:
+        if part is NONE:
+            continue
+        one = leaf(part, depth - 1)
+        out = one if out is None else join(out, one)
+    return out if out is not None else UNKNOWN
+
+
+def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:
+    """Every array leaf with so many axes more or less; None: with an unknown number of axes."""
+    t = type(value)
+    a: Any = value
+    if t is Arr:
+        rank = None if change is None or a.rank is None or a.rank + change < 0 else a.rank + change
+        return Arr(a.modes, a.dtype, rank, a.why, a.level, a.weak, a.host, a.key)
+    if depth == 0:
+        return UNKNOWN
+    if t is Tup:
+        return Tup(tuple([with_rank(i, change, depth - 1) for i in a.items]), a.cls)
+    if t is Map:
+        rest = None if a.rest is None else with_rank(a.rest, change, depth - 1)
+        return Map({k: with_rank(v, change, depth - 1) for k, v in a.entries.items()}, rest, a.level)
+    if t is Seq and a.kind == "list" and a.items is not None:
+        return Seq("list", [with_rank(i, change, depth - 1) for i in a.items], None, a.level)
+    if t is Inst and is_pytree(a.cls):
+        attrs = {k: with_rank(v, change, depth - 1) for k, v in a.attrs.items()}
+        return Inst(a.cls, attrs, a.level, None, a.open)
+    if t is Union:
+        out: Value | None = None
+        for alt in a.alts:
+            one = with_rank(alt, change, depth - 1)
+            out = one if out is None else join(out, one)
+        return out if out is not None else UNKNOWN
+    return value
+
+
+def children(value: Value) -> list[Value] | None:
+    """The children of a tuple, list or dict whose items are all known, else None."""
+    if type(value) is Tup:
+        return list(value.items)
+    if type(value) is Map and value.rest is None:
+        return [value.entries[k] for k in sorted(value.entries, key=str)]
+    return (
+        list(value.items) if type(value) is Seq and value.kind == "list" and value.items is not None else None
+    )
+
+
+def with_children(value: Value, parts: list[Value]) -> Value:
+    """The same tuple, list or dict with other children, in the order of `children`."""
+    if type(value) is Tup:
+        return Tup(tuple(parts), value.cls)
+    if type(value) is Map:
+        return Map(dict(zip(sorted(value.entries, key=str), parts)), None, FRESH)
+    return Seq("list", parts, None, FRESH)
+
+
+def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
+    """The same structure with every leaf replaced."""
+    t = type(value)
+    a: Any = value
+    if depth == 0:
+        return UNKNOWN
+    if t is Tup:
+        return Tup(tuple([rebuild(i, new_leaf, depth - 1) for i in a.items]), a.cls)
+    if t is Seq:
+        if a.items is not None:
+            return Seq(a.kind, [rebuild(i, new_leaf, depth - 1) for i in a.items], None, FRESH)
+        rest = None if a.rest is None else rebuild(a.rest, new_leaf, depth - 1)
+        return Seq(a.kind, None, rest, FRESH)
+    if t is Map:
+        rest = None if a.rest is None else rebuild(a.rest, new_leaf, depth - 1)
+        return Map({k: rebuild(v, new_leaf, depth - 1) for k, v in a.entries.items()}, rest, FRESH)
+    if t is Inst and is_pytree(a.cls):
+        static = meta_names(a.cls)
+        attrs = {
+            k: v if k in static or type(v) is Py else rebuild(v, new_leaf, depth - 1)
+            for k, v in a.attrs.items()
+        }
+        return Inst(a.cls, attrs, FRESH, None, a.open)
+    if t is Tree:
+        if type(new_leaf) is Arr:
+            return Tree(new_leaf.modes, new_leaf.why, new_leaf.level, new_leaf.weak, a.evidence)
+        return UNKNOWN
+    if value is NONE or value is UNKNOWN:
+        return value
+    return new_leaf
+
+
+def mark_fields(info: ClassInfo, kind: str, options: dict[str, Value]) -> None:
+    """Find out which attributes of a registered class are data and which are static."""
+    if kind == "register_dataclass":
+        data, meta = options.get("data_fields"), options.get("meta_fields")
+        if data is not None:
+            info.data_fields = frozenset(constant_strings(data))
+        if meta is not None:
+            info.meta_fields = frozenset(constant_strings(meta))
+    elif kind == "pytree":
+        flatten = info.namespace.get("tree_flatten")
+        if type(flatten) is Func:
+            info.data_fields = flattened_names(flatten)
+
+
+def constant_strings(value: Value) -> list[str]:
+    """The strings of a constant list or tuple of strings."""
+    items: list[Value] = []
+    if type(value) is Tup:
+        items = list(value.items)
+    elif type(value) is Seq and value.items is not None:
+        items = value.items
+    elif type(value) is Py:
+        items = [value]
+    return [i.const for i in items if type(i) is Py and isinstance(i.const, str)]
+
+
+def flattened_names(flatten: Func) -> frozenset[str] | None:
+    """The attributes that a ``tree_flatten`` method puts among the children, read from its syntax."""
+    first = flatten.fn.node.params[0].name if flatten.fn.node.params else ""
+    local: dict[str, set[str]] = {first: {""}}
+    for stmt in flatten.fn.body:
+        if type(stmt) is ir.Assign and type(stmt.targets[0]) is ir.Name:
+            local[stmt.targets[0].id] = _self_attributes(stmt.value, local)
+        elif type(stmt) is ir.Return and type(stmt.value) is ir.Tuple and stmt.value.elts:
+            children: Any = stmt.value.elts[0]
+            names = _self_attributes(children, local)
+            empty = type(children) in (ir.Tuple, ir.List) and not children.elts
+            return frozenset(names) if (names or empty) and "" not in names else None
+    return None
+
+
+def _self_attributes(node: Any, local: dict[str, set[str]]) -> set[str]:
+    if type(node) is ir.Attr and type(node.obj) is ir.Name and local.get(node.obj.id) == {""}:
+        return {node.name}
+    if type(node) is ir.Name:
+        return local.get(node.id, set())
+    out: set[str] = set()
+    if type(node) in (ir.Tuple, ir.List):
+        for part in node.elts:
+            out |= _self_attributes(part, local)
+    elif type(node) is ir.Call:
+        for arg in node.args:
+            out |= _self_attributes(arg.value, local)
+    elif type(node) is ir.BinOp:
+        out = _self_attributes(node.left, local) | _self_attributes(node.right, local)
+    return out

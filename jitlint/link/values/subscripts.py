@@ -1,0 +1,395 @@
+"""Subscripts: reads, stores and the bookkeeping of containers (layer: ``link``, room ``values``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.infer.events import ArrayStore, BadIndex
+from jitlint.infer.lattice import anonymous, join, seq_element
+from jitlint.infer.values import (
+    FRESH,
+    NO_CONST,
+    STR,
+    UNKNOWN,
+    Arr,
+    At,
+    Class,
+    Ext,
+    Inst,
+    Map,
+    Partial,
+    Py,
+    Seq,
+    SliceVal,
+    Tree,
+    Tup,
+    Union,
+    Value,
+    alternatives,
+)
+from jitlint.link.domains.keys import uses as keys
+from jitlint.link.domains.leaks import stores as leaks
+from jitlint.link.domains.misuse import bounds
+from jitlint.link.domains.purity import mutations, side_effects
+from jitlint.link.engine import evaluator, events
+from jitlint.link.engine.events import (
+    STAGED_OR_BATCHED,
+    confidence_of,
+    emit_convert,
+    emit_numpy,
+    hurt,
+    tracer_inside,
+)
+from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.values import operators
+from jitlint.link.values.kinds import find_method
+from jitlint.syntax import ir
+
+
+def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = None) -> Value:
+    """``obj[index]``."""
+    out: Value | None = None
+    for alt in alternatives(obj):
+        if type(alt) is Py and alt.kind == "none":
+            continue
+        if type(alt) is Arr and type(index) is Py and index.kind == "str" and type(node) is not ir.Const:
+            one: Value = UNKNOWN  # a name chosen elsewhere: then the value is hardly an array on this path
+        else:
+            one = _get_one(m, f, at, alt, index)
+        out = one if out is None else join(out, one)
+    return out if out is not None else UNKNOWN
+
+
+def _get_one(m: Machine, f: Frame, at: int, obj: Value, index: Value) -> Value:
+    t = type(obj)
+    a: Any = obj
+    if t is Arr:
+        return _array(m, f, at, a, index)
+    if t is Tree:
+        return _tree(m, f, at, a, index)
+    if t is Tup or t is Seq:
+        return _sequence(m, f, at, obj, index)
+    if t is Map:
+        if operators.hashed(m, f, at, index, "dict key"):
+            return any_item(obj)
+        return _map_item(a, index)
+    if t is Py:
+        if a.kind == "str":
+            emit_convert(m, f, at, index, "index", "string index")
+            return STR
+        return UNKNOWN
+    if t is Inst:
+        method = find_method(a, "__getitem__")
+        return evaluator.call(m, f, at, method, Args([obj, index])) if method is not None else UNKNOWN
+    if t is At:
+        return At(a.arr, index, check_index(m, f, at, a.arr, index, update=True))
+    if t is Ext and m.catalogue.constant(a.dotted) == "indexer":
+        return _built(m, f, at, a.dotted, index)
+    if t in (Ext, Class):
+        if f.world.floor and t is Ext:
+            side_effects.called(m, f, at, f"{a.dotted}.__getitem__", Args([index]))
+        return obj
+    if t is Partial:
+        return evaluator.call(m, f, at, obj, Args([index]))
+    return UNKNOWN
+
+
+def _built(m: Machine, f: Frame, at: int, name: str, index: Value) -> Value:
+    """``jnp.mgrid[0:n]`` and its kin build arrays out of slices, whose bounds are static."""
+    for part in _index_parts(index):
+        bounds = (part.lo, part.hi, part.step) if type(part) is SliceVal else ()
+        if any(bound is not None and events.emit_static(m, f, at, name, "", bound) for bound in bounds):
+            return UNKNOWN
+    return Arr(f.world.here, None, None, events.here_why(f, name), f.world.level)
+
+
+def _index_parts(index: Value) -> list[Value]:
+    if type(index) is Tup:
+        return list(index.items)
+    return [index]
+
+
+def check_index(m: Machine, f: Frame, at: int, arr: Value, index: Value, update: bool = False) -> bool:
+    """Record what a JAX array refuses as an index. Answers whether something was recorded."""
+    for part in _index_parts(index):
+        for alt in alternatives(part):
+            if type(alt) is Seq and part is not index:
+                continue  # a list inside an index tuple is converted
+            if _check_part(m, f, at, arr, alt, part, update):
+                return True
+    return False
+
+
+def _check_part(m: Machine, f: Frame, at: int, arr: Any, part: Value, whole: Value, update: bool) -> bool:
+    t = type(part)
+    p: Any = part
+    is_array = type(arr) is Arr or arr.evidence == "array"
+    if t is Arr and p.dtype == "bool":
+        found = hurt(part, STAGED_OR_BATCHED)
+        if found is not None:
+            m.emit(f, BadIndex, at, found, confidence_of(whole), problem="mask-update" if update else "mask")
+            return True
+    elif t is SliceVal:
+        for bound in (p.lo, p.hi, p.step):
+            found = hurt(bound, STAGED_OR_BATCHED) if bound is not None else None
+            if found is not None:
+                m.emit(f, BadIndex, at, found, confidence_of(bound), problem="slice")
+                return True
+    elif t is Arr and p.dtype == "float" and is_array and not p.weak and not p.host:
+        m.emit(f, BadIndex, at, part if p.modes else None, problem="float")
+        return True
+    elif t is Py and p.kind == "float" and type(arr) is Arr:
+        m.emit(f, BadIndex, at, None, problem="float")
+        return True
+    elif (
+        t is Py
+        and p.kind == "str"
+        and type(arr) is Arr
+        and not arr.weak
+        and (arr.dtype or arr.rank is not None)
+    ):
+        m.emit(f, BadIndex, at, None, problem="string")
+        return True
+    elif t is Seq and p.kind == "list" and type(arr) is Arr and not arr.weak and part is whole:
+        m.emit(f, BadIndex, at, tracer_inside(part), problem="list")
+        return True
+    return False
+
+
+def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
+    traced = tracer_inside(index)
+    if arr.host:
+        if traced is None:
+            return Arr(0, arr.dtype, None, "", 0, False, True)
+        if emit_numpy_index(m, f, at, index):
+            return UNKNOWN
+    elif check_index(m, f, at, arr, index):
+        return UNKNOWN
+    if arr.dims is not None:
+        bounds.check(m, f, at, arr, index)
+    modes = arr.modes | (f.world.here if not arr.host or traced is not None else 0)
+    why = arr.why
+    weak = arr.weak
+    level = arr.level
+    if traced is not None:
+        t: Any = traced
+        modes |= t.modes
+        why = why or t.why
+        weak = weak and bool(arr.modes)
+        level = max(level, t.level)
+    out = Arr(
+        modes, arr.dtype, _rank_after(arr.rank, index), why, max(level, f.world.level), weak and bool(modes)
+    )
+    if arr.key is not None and type(index) is Py and type(index.const) is int:
+        out.key = keys.item(m, arr, index.const).key
+    return out
+
+
+def emit_numpy_index(m: Machine, f: Frame, at: int, index: Value) -> bool:
+    """A NumPy array indexed by a tracer converts it."""
+    for part in _index_parts(index):
+        if type(part) is SliceVal:
+            for bound in (part.lo, part.hi, part.step):
+                if bound is not None and emit_convert(m, f, at, bound, "index", "slice"):
+                    return True
+        elif emit_numpy(m, f, at, part, "NumPy array index"):
+            return True
+    return False
+
+
+def _rank_after(rank: int | None, index: Value) -> int | None:
+    if rank is None:
+        return None
+    for part in _index_parts(index):
+        if (type(part) is Py and part.kind == "int") or (type(part) is Arr and part.rank == 0):
+            rank -= 1
+        elif type(part) is Py and part.kind == "none":
+            rank += 1
+        elif type(part) is not SliceVal:
+            return None
+    return max(rank, 0)
+
+
+def _tree(m: Machine, f: Frame, at: int, tree: Tree, index: Value) -> Value:
+    if type(index) is Py and index.kind == "str":
+        return Tree(tree.modes, tree.why, tree.level, tree.weak)
+    if check_index(m, f, at, tree, index):
+        return UNKNOWN
+    if tree.evidence == "ref":
+        return Arr(tree.modes, None, None, tree.why, tree.level, tree.weak)
+    if type(index) in (Arr, Tree, SliceVal, Tup) and (
+        tree.evidence == "array" or tracer_inside(index) is not None
+    ):
+        arr = Arr(tree.modes, None, None, tree.why, tree.level, tree.weak)
+        return _array(m, f, at, arr, index)
+    return Tree(tree.modes, tree.why, tree.level, tree.weak, "array" if tree.evidence == "array" else "")
+
+
+def _sequence(m: Machine, f: Frame, at: int, obj: Any, index: Value) -> Value:
+    items = list(obj.items) if type(obj) is Tup else obj.items
+    kind = "tuple" if type(obj) is Tup else obj.kind
+    if type(index) is SliceVal:
+        for bound in (index.lo, index.hi, index.step):
+            if bound is not None and emit_convert(m, f, at, bound, "index", f"{kind} slice"):
+                break
+        return _sliced(obj, items, index)
+    if type(index) is Py and type(index.const) is int and items is not None:
+        if -len(items) <= index.const < len(items):
+            return items[index.const]
+        return UNKNOWN
+    emit_convert(m, f, at, index, "index", f"{kind} index")
+    return any_item(obj)
+
+
+def _sliced(obj: Any, items: list[Value] | None, index: SliceVal) -> Value:
+    bounds: list[int | None] = []
+    for bound in (index.lo, index.hi, index.step):
+        if bound is None:
+            bounds.append(None)
+        elif type(bound) is Py and type(bound.const) is int:
+            bounds.append(bound.const)
+        else:
+            items = None
+    if items is None or (len(bounds) == 3 and bounds[2] == 0):
+        return Seq("tuple" if type(obj) is Tup else obj.kind, None, any_item(obj), FRESH)
+    part = items[slice(*bounds)]
+    return Tup(tuple(part)) if type(obj) is Tup or obj.kind == "tuple" else Seq(obj.kind, part, None, FRESH)
+
+
+def any_item(value: Value) -> Value:
+    """The join of everything that a container may hold."""
+    a: Any = value
+    out: Value | None = None
+    t = type(value)
+    if t is Tup:
+        for item in a.items:
+            out = item if out is None else join(out, item)
+    elif t is Seq:
+        out = seq_element(a)
+    elif t is Map:
+        for item in a.entries.values():
+            out = item if out is None else join(out, item)
+        if a.rest is not None:
+            out = a.rest if out is None else join(out, a.rest)
+    elif t is Tree:
+        return Tree(a.modes, a.why, a.level, a.weak)
+    elif t is Union:
+        for alt in a.alts:
+            one = any_item(alt)
+            out = one if out is None else join(out, one)
+    return anonymous(out) if out is not None else UNKNOWN
+
+
+def _map_item(obj: Map, index: Value) -> Value:
+    if type(index) is Py and index.const is not NO_CONST:
+        found = obj.entries.get(index.const)
+        if found is not None:
+            return found
+        return anonymous(obj.rest) if obj.rest is not None else UNKNOWN
+    if type(index) is Union and all(type(a) is Py and a.const is not NO_CONST for a in index.alts):
+        out: Value | None = None
+        for alt in index.alts:
+            one = _map_item(obj, alt)
+            out = one if out is None else join(out, one)
+        return out if out is not None else UNKNOWN
+    return any_item(obj)
+
+
+def put(target: Map, key: Value, value: Value, strong: bool) -> None:
+    """Store under a key; unknown keys go to ``rest``."""
+    if (
+        type(key) is Py
+        and key.const is not NO_CONST
+        and isinstance(key.const, (str, int, float, bool, type(None)))
+    ):
+        old = target.entries.get(key.const)
+        target.entries[key.const] = value if old is None or strong else join(old, value)
+    else:
+        target.rest = value if target.rest is None else join(target.rest, value)
+
+
+def update_map(target: Map, source: Value) -> None:
+    """``target.update(source)`` and ``{**source}``."""
+    for alt in alternatives(source):
+        if type(alt) is Map:
+            target.entries.update(alt.entries)
+            if alt.rest is not None:
+                target.rest = alt.rest if target.rest is None else join(target.rest, alt.rest)
+        else:
+            item = any_item(alt)
+            target.rest = item if target.rest is None else join(target.rest, item)
+
+
+def widen(target: Seq, value: Value) -> None:
+    """From now on the sequence holds this value somewhere."""
+    old = seq_element(target)
+    target.items = None
+    target.rest = value if old is None else join(old, value)
+
+
+def store(m: Machine, f: Frame, at: int, obj: Value, index: Value, value: Value, op: str) -> None:
+    """``obj[index] = value`` (op setitem) or ``obj[index] += ...`` (op augmented)."""
+    alts = alternatives(obj)
+    for alt in alts:
+        _store_one(m, f, at, alt, index, value, op, certain=len(alts) == 1)
+
+
+def _store_one(
+    m: Machine, f: Frame, at: int, obj: Value, index: Value, value: Value, op: str, certain: bool
+) -> None:
+    t = type(obj)
+    a: Any = obj
+    if t is Map or t is Seq or (t is Arr and a.host):
+        m.captures.write_item(f, at, a, index, value)
+    if t is Arr:
+        if not a.host:
+            m.emit(f, ArrayStore, at, obj, op=op, what="")
+        elif not emit_numpy_index(m, f, at, index):
+            emit_numpy(m, f, at, value, "NumPy array element")
+    elif t is Tree:
+        if a.modes & STAGED_OR_BATCHED and not a.weak and _must_be_array(a, index):
+            m.emit(f, ArrayStore, at, obj, op=op, what="")
+        elif type(index) is Py and index.kind == "str" and id(obj) in m.rebuilt:
+            mutations.lost(m, f, at, obj)
+    elif t is Map:
+        if type(index) is Class:
+            index.info.extern = True  # a table says what to do with its instances
+        operators.hashed(m, f, at, index, "dict key")
+        leaks.stored(m, f, at, obj, value, "element", "")
+        put(a, index, value, strong=certain and a.token is f.token)
+    elif t is Seq:
+        if emit_convert(m, f, at, index, "index", "list assignment"):
+            return
+        leaks.stored(m, f, at, obj, value, "element", "")
+        const = index.const if type(index) is Py else NO_CONST
+        if a.items is not None and type(const) is int and -len(a.items) <= const < len(a.items):
+            old = a.items[const]
+            a.items[const] = value if certain and a.token is f.token else join(old, value)
+        else:
+            widen(a, value)
+    elif t is At:
+        m.emit(f, ArrayStore, at, hurt(a.arr, STAGED_OR_BATCHED), op=op, what="")
+    elif t is Ext and f.world.floor:
+        side_effects.called(m, f, at, f"{a.dotted}.__setitem__", Args([index, value]))
+    elif t is Inst:
+        method = find_method(a, "__setitem__")
+        if method is not None:
+            evaluator.call(m, f, at, method, Args([obj, index, value]))
+
+
+def _must_be_array(tree: Tree, index: Value) -> bool:
+    """Stores through integers, slices, tuples or arrays are made to arrays, not to dicts."""
+    if tree.evidence == "array":
+        return True
+    if tree.evidence in ("map", "seq", "ref"):
+        return False
+    return type(index) in (SliceVal, Tup, Arr) or (type(index) is Py and index.kind == "int")
+
+
+def remove(target: Value, index: Value) -> None:
+    """``del target[index]`` of a container."""
+    a: Any = target
+    if type(target) is Map and type(index) is Py and index.const is not NO_CONST:
+        a.entries.pop(index.const, None)
+    elif type(target) is Seq:
+        a.rest, a.items = seq_element(a), None
