@@ -13,9 +13,9 @@ import msgspec
 import jitlint
 from jitlint.confirm.pool import Answer
 from jitlint.confirm.protocol import Seen, Task
-from jitlint.driver.atomic import write_atomically
 from jitlint.driver.cache import cache_directory
 from jitlint.driver.fingerprint import tool_fingerprint
+from jitlint.driver.writing import replace_file
 
 _NAME = "confirm"
 # Answers that were not asked for in so many runs are forgotten.
@@ -70,7 +70,7 @@ class Memory:
         kept = {key: entry for key, entry in self._entries.items() if entry.unused <= _KEPT}
         with contextlib.suppress(OSError):
             # The folder is the cache's: it made and marked it when the check began.
-            write_atomically(self._path, msgspec.msgpack.encode(_Store(self._tool, kept)))
+            replace_file(self._path, msgspec.msgpack.encode(_Store(self._tool, kept)))
 
     def _digest(self, path: str) -> str:
         known = self._digests.get(path)

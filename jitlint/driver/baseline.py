@@ -16,7 +16,7 @@ from jitlint.base.config import ConfigError
 from jitlint.base.diagnostic import Finding
 from jitlint.base.fingerprint import Lines, fingerprints
 from jitlint.base.text import display_path
-from jitlint.driver.atomic import write_atomically
+from jitlint.driver.writing import save
 
 _VERSION = 1
 
@@ -64,10 +64,7 @@ def write(findings: Sequence[Finding], path: str, lines_of: Lines) -> int:
     marks = fingerprints(findings, lines_of, place)
     entries = [_Entry(m, place(f.path), f.code, f.message) for f, m in zip(findings, marks)]
     data = msgspec.json.format(msgspec.json.encode(_File(_VERSION, entries)), indent=1) + b"\n"
-    try:
-        write_atomically(path, data)
-    except OSError as error:
-        raise ConfigError(f"{display_path(path)}: cannot be written: {error.strerror or error}") from None
+    save(path, data)
     return len(entries)
 
 

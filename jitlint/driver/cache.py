@@ -22,6 +22,7 @@ import msgspec
 
 from jitlint.base.config import ConfigError
 from jitlint.driver.scan import Scan
+from jitlint.driver.writing import replace_file
 
 FOLDER = ".jitlint_cache"
 _RUNS_KEPT = 24
@@ -221,8 +222,11 @@ class Cache:
         """The content that `_write` was given; None if it is not there whole."""
         if self._directory is None:
             return None
+        path = os.path.join(self._directory, name)
+        if not os.path.isfile(path):  # a pipe would keep us waiting
+            return None
         try:
-            with open(os.path.join(self._directory, name), "rb") as stream:
+            with open(path, "rb") as stream:
                 head, data = stream.read(len(_MAGIC) + 4), stream.read()
         except OSError:
             return None
@@ -231,26 +235,19 @@ class Cache:
     def _write(self, name: str, data: bytes) -> None:
         if self._directory is None:
             return
-        temporary = os.path.join(self._directory, f"{name}.{os.getpid()}.tmp")
-        try:
+        with contextlib.suppress(OSError):
             if not os.path.isdir(self._directory):
                 self._create()
-            with open(temporary, "wb") as stream:
-                stream.write(_seal(data))
-                stream.write(data)
-            os.replace(temporary, os.path.join(self._directory, name))
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+            replace_file(os.path.join(self._directory, name), _seal(data) + data)
 
     def _create(self) -> None:
         """Make the folder, invisible to git and to backup tools."""
         assert self._directory is not None
         os.makedirs(self._directory, exist_ok=True)
-        with open(os.path.join(self._directory, ".gitignore"), "w", encoding="ascii") as stream:
-            stream.write("*\n")
-        with open(os.path.join(self._directory, "CACHEDIR.TAG"), "w", encoding="ascii") as stream:
-            stream.write("Signature: 8a477f597d28d172789f06886806bc55\n")
+        replace_file(os.path.join(self._directory, ".gitignore"), b"*\n")
+        replace_file(
+            os.path.join(self._directory, "CACHEDIR.TAG"), b"Signature: 8a477f597d28d172789f06886806bc55\n"
+        )
 
 
 def _seal(data: bytes) -> bytes:

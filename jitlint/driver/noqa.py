@@ -6,14 +6,15 @@ A file is rewritten only if the new text, with the comments in it, still parses 
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from jitlint.base.diagnostic import Finding
-from jitlint.driver.atomic import write_atomically
 from jitlint.driver.suppress import suppressions
+from jitlint.driver.writing import write_file
 from jitlint.syntax.source import SyntaxProblem, decode_source
 
 _END = re.compile(r"\r\n|\r|\n")
@@ -36,11 +37,13 @@ def add_noqa(findings: Iterable[Finding]) -> Added:
         by_file[finding.path].append(finding)
     for path, found in by_file.items():
         try:
+            if not os.path.isfile(path):  # a pipe that was read once does not say the same again
+                raise ValueError("not a regular file")
             with open(path, "rb") as stream:
                 data = stream.read()
             changed, count = _with_comments(data, found)
             if count:
-                write_atomically(path, changed)
+                write_file(path, changed)
         except (OSError, ValueError) as error:
             result.failures.append((path, getattr(error, "strerror", None) or str(error)))
         else:

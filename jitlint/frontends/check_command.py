@@ -202,7 +202,7 @@ def check(
         unsaved=unsaved,
         context=tuple(item for value in context for item in string_list(value, "--context")),
         output_format=output_format,
-        output_file=output_file,
+        output_file="" if _is_standard_output(output_file) else output_file,
         baseline=baseline or settings.baseline,
         write_baseline=write_baseline,
         diff=diff,
@@ -435,20 +435,26 @@ def _marks(findings: Sequence[Finding], lines: Callable[[str], list[str]]) -> li
     return fingerprints(findings, lines, lambda path: path)
 
 
+def _is_standard_output(path: str) -> bool:
+    """Whether the file is only another name for where the report goes anyway."""
+    if not path:
+        return True
+    from jitlint.driver.writing import STDOUT, descriptor_of
+
+    return descriptor_of(path) == STDOUT
+
+
 @contextlib.contextmanager
 def _output(path: str) -> Iterator[TextIO]:
     """Standard output, or a file that is written whole at the end."""
     if not path:
         yield sys.stdout
         return
-    from jitlint.driver.atomic import write_atomically
+    from jitlint.driver.writing import save
 
     buffer = io.StringIO()
     yield buffer
-    try:
-        write_atomically(path, buffer.getvalue().encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from None
+    save(path, buffer.getvalue().encode("utf-8", "backslashreplace"))
 
 
 def _decoded(data: bytes) -> str:

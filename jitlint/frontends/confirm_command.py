@@ -142,7 +142,9 @@ def confirm(
         style = console.style_for(sys.stdout, color)
         console.print_lines(verdicts_table(rows, lost, style, summary=not quiet))
     if html:
-        _write(html, _page(rows, lost, urls, platform))
+        from jitlint.driver.writing import save
+
+        save(html, (_page(rows, lost, urls, platform) + "\n").encode("utf-8", "replace"))
     for problem in result.check.problems:
         console.warn(f"{problem.path}: {problem.message}")
     console.warn_if_empty(result.check.statistics, result.check.problems)
@@ -167,17 +169,6 @@ def _page(rows: Sequence[Row], missed: Sequence[Missed], urls: Mapping[str, str]
         jax = ""
     made_with = f"jitlint {jitlint.__version__}, JAX {jax} on {platform}, Python {sys.version.split()[0]}"
     return verdicts_html(rows, missed, urls, console.Texts({}).lines, made_with)
-
-
-def _write(path: str, text: str) -> None:
-    """Raises ConfigError if the file cannot be written."""
-    from jitlint.base.text import display_path
-    from jitlint.driver.atomic import write_atomically
-
-    try:
-        write_atomically(path, (text + "\n").encode("utf-8", "replace"))
-    except OSError as error:
-        raise ConfigError(f"{display_path(path)}: cannot be written: {error.strerror or error}") from None
 
 
 def _recorded(paths: Sequence[str]) -> tuple[Store, str] | None:

@@ -10,7 +10,7 @@ import msgspec
 
 from jitlint.base.config import ConfigError
 from jitlint.base.text import display_path
-from jitlint.driver.atomic import write_atomically
+from jitlint.driver.writing import save
 
 VERSION = 1
 NAME = ".jitlint_recorded.json"
@@ -113,11 +113,7 @@ def read_store(path: str) -> Store:
 
 def write_store(store: Store, path: str) -> None:
     """Write a store. Raises ConfigError if that fails."""
-    data = msgspec.json.format(msgspec.json.encode(store), indent=1) + b"\n"
-    try:
-        write_atomically(path, data)
-    except OSError as error:
-        raise ConfigError(f"{display_path(path)}: cannot be written: {error.strerror or error}") from None
+    save(path, msgspec.json.format(msgspec.json.encode(store), indent=1) + b"\n")
 
 
 def merged(parts: Iterable[Store]) -> Store:

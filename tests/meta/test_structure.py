@@ -112,3 +112,44 @@ def test_every_room_says_what_it_is_for() -> None:
     assert {room.name for room in parents} == set(re.findall(r"\w+", _contract("rooms")["layers"])) - {
         "program"
     }
+
+
+# What may open files for writing, beside the module that is made for it.
+_WRITERS = {
+    "driver/writing.py": "for everybody",
+    "record/hook.py": "in the user's process, without the rest of jitlint, into a folder made for the run",
+    "confirm/sandbox.py": "the kernel's own tables of users",
+    "frontends/cli.py": "takes the place of a stream that was closed",
+}
+_WRITING = {
+    "write_text",
+    "write_bytes",
+    "replace",
+    "rename",
+    "mkstemp",
+    "NamedTemporaryFile",
+    "copyfile",
+    "move",
+}
+
+
+def _writes(call: ast.Call) -> bool:
+    """Whether a call opens a file for writing or gives one another's name."""
+    name = ast.unparse(call.func)
+    modes = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "mode")]
+    if name == "os.open":
+        return any(flag in ast.unparse(call) for flag in ("O_CREAT", "O_TRUNC"))
+    if name.split(".")[-1] == "open":
+        return any(not isinstance(m, ast.Constant) or set(str(m.value)) & set("wax+") for m in modes)
+    owner, _, last = name.rpartition(".")
+    return last in _WRITING and (owner in ("os", "shutil", "tempfile") or last.startswith("write_"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_id)
+def test_only_one_module_writes_files(path: Path) -> None:
+    """Whoever writes with `open` turns a device into a file, or leaves half of one."""
+    calls = [
+        node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)
+    ]
+    name = path.relative_to(ROOT / "jitlint").as_posix()
+    assert any(map(_writes, calls)) == (name in _WRITERS)
