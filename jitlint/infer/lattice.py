@@ -56,9 +56,20 @@ def freeze(value: Value, depth: int = 3) -> object:
         return (a.kind, a.const) if isinstance(a.const, _HASHABLE_CONST) else (a.kind,)
     if t is Arr:
         named = a.key is not None
-        return ("a", a.modes, a.dtype, a.rank, a.weak, a.host, a.level if a.modes else 0, named, a.dims)
+        return (
+            "a",
+            a.modes,
+            a.dtype,
+            a.rank,
+            a.traced,
+            a.kind,
+            a.host,
+            a.level if a.modes else 0,
+            named,
+            a.dims,
+        )
     if t is Tree:
-        return ("t", a.modes, a.weak, a.evidence, a.level)
+        return ("t", a.modes, a.traced, a.evidence, a.kind, a.level)
     if t is Func:
         return ("f", a.fn.id, a.scope.key)
     if t is Ext:
@@ -177,22 +188,46 @@ def _merge(a: Value, b: Value, depth: int, known: _Known) -> Value | None:
             return b
         return None if x.kind in ("str", "none") else Py(x.kind)
     if t is Arr:
-        if bool(x.modes) != bool(y.modes) or x.host != y.host or x.weak != y.weak:
+        if bool(x.modes) != bool(y.modes) or x.host != y.host or x.weak != y.weak or x.softness != y.softness:
             return None
         dtype = x.dtype if x.dtype == y.dtype else None
         rank = x.rank if x.rank == y.rank else None
         key = x.key if x.key is y.key else either(x.key, y.key)
-        covers = key == x.key and x.modes == y.modes and x.level >= y.level and x.dims in (None, y.dims)
+        covers = (
+            key == x.key
+            and x.kind >= y.kind
+            and x.traced >= y.traced
+            and x.modes == y.modes
+            and x.level >= y.level
+            and x.dims in (None, y.dims)
+        )
         if covers and dtype == x.dtype and rank == x.rank:
             return a
-        out = Arr(x.modes | y.modes, dtype, rank, x.why, max(x.level, y.level), x.weak, x.host, key)
+        out = Arr(
+            x.modes | y.modes,
+            dtype,
+            rank,
+            x.why,
+            max(x.level, y.level),
+            max(x.traced, y.traced),
+            x.host,
+            key,
+            max(x.kind, y.kind),
+        )
         out.dims = x.dims if x.dims == y.dims else None
         return out
     if t is Tree:
         if bool(x.modes) != bool(y.modes):
             return None
         evidence = x.evidence if x.evidence == y.evidence else ""
-        return Tree(x.modes | y.modes, x.why, max(x.level, y.level), x.weak or y.weak, evidence)
+        return Tree(
+            x.modes | y.modes,
+            x.why,
+            max(x.level, y.level),
+            max(x.traced, y.traced),
+            evidence,
+            max(x.kind, y.kind),
+        )
     if t is Func:
         return a if x.fn is y.fn and x.scope.key == y.scope.key else None
     if t in _CONTAINERS:
@@ -274,7 +309,7 @@ def anonymous(value: Value) -> Value:
     if t is Arr:
         if a.key is None:
             return value
-        return Arr(a.modes, a.dtype, a.rank, a.why, a.level, a.weak, a.host)
+        return Arr(a.modes, a.dtype, a.rank, a.why, a.level, a.traced, a.host, None, a.kind)
     if t is Tup or t is Union:
         old = a.items if t is Tup else a.alts
         new = tuple([anonymous(i) for i in old])

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from jitlint.infer.grounds import GUESSED, SEEN, SOFTNESS, USED, Ground
+
 if TYPE_CHECKING:
     from jitlint.catalogue.transforms import Wrap
     from jitlint.infer.keys import Key
@@ -88,13 +90,13 @@ class Arr(Value):
     """An array (or NumPy array when ``host``), a tracer when ``modes`` is not 0.
 
     dtype: bool, int, float, complex, key, number (an integer that gives way to other types, as a Python number
-    does) or None. rank: number of axes or None. weak: only perhaps traced.
+    does) or None. rank: number of axes or None. traced, kind: on what ground it is a tracer, and an array at all.
     why: "parameter `x` of `f`". scalar_python: a Python number became this tracer at a boundary.
     key: which PRNG key (or array of keys) this is, None when it is none or when that is not known. dims: the sizes of
     the axes of an array made here of constants, None for those that are not known, and None when none is.
     """
 
-    __slots__ = ("dims", "dtype", "host", "key", "level", "modes", "rank", "weak", "why")
+    __slots__ = ("dims", "dtype", "host", "key", "kind", "level", "modes", "rank", "traced", "why")
 
     def __init__(
         self,
@@ -103,9 +105,10 @@ class Arr(Value):
         rank: int | None = None,
         why: str = "",
         level: int = 0,
-        weak: bool = False,
+        traced: Ground = SEEN,
         host: bool = False,
         key: Key | None = None,
+        kind: Ground = SEEN,
     ) -> None:
         self.modes = modes
         self.key = key
@@ -114,8 +117,19 @@ class Arr(Value):
         self.rank = rank
         self.why = why
         self.level = level
-        self.weak = weak
+        self.traced = traced
+        self.kind = kind
         self.host = host
+
+    @property
+    def weak(self) -> bool:
+        """Whether it is a mere guess that this is a tracer."""
+        return self.traced is GUESSED
+
+    @property
+    def softness(self) -> int:
+        """How many soft links it takes to call this a traced array: one origin counts once."""
+        return max(SOFTNESS[self.traced], SOFTNESS[self.kind])
 
     def __repr__(self) -> str:
         return f"Arr[{mode_letters(self.modes)}{'?' if self.weak else ''} {self.dtype} r{self.rank}{' np' if self.host else ''}]"
@@ -124,19 +138,36 @@ class Arr(Value):
 class Tree(Value):
     """A pytree of unknown structure; every array leaf in it has these modes.
 
-    evidence: what its uses say it is (array, map, seq, none-able) or "". weak: perhaps a static part.
+    evidence: what it is (array, map, seq, ref, flag), on the ground ``kind``, or "" when that is not known.
     """
 
-    __slots__ = ("evidence", "level", "modes", "weak", "why")
+    __slots__ = ("evidence", "kind", "level", "modes", "traced", "why")
 
     def __init__(
-        self, modes: int, why: str = "", level: int = 0, weak: bool = False, evidence: str = ""
+        self,
+        modes: int,
+        why: str = "",
+        level: int = 0,
+        traced: Ground = SEEN,
+        evidence: str = "",
+        kind: Ground = USED,
     ) -> None:
         self.modes = modes
         self.why = why
         self.level = level
-        self.weak = weak
+        self.traced = traced
         self.evidence = evidence
+        self.kind = kind if evidence else GUESSED
+
+    @property
+    def weak(self) -> bool:
+        """Whether it is a mere guess that something inside is a tracer."""
+        return self.traced is GUESSED
+
+    @property
+    def softness(self) -> int:
+        """How many soft links it takes to call this a traced value of the kind ``evidence``."""
+        return max(SOFTNESS[self.traced], SOFTNESS[self.kind])
 
     def __repr__(self) -> str:
         return f"Tree[{mode_letters(self.modes)}{'?' if self.weak else ''} {self.evidence}]"

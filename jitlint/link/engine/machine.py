@@ -27,6 +27,7 @@ from jitlint.infer.events import (
     TracedFunction,
     Truth,
 )
+from jitlint.infer.grounds import SEEN, SOFTNESS, Ground, weaken
 from jitlint.infer.host_calls import HostCalls
 from jitlint.infer.keys import Key, Runs, Use
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
@@ -326,18 +327,15 @@ class Machine:
         """
         if f.world.excused:
             return
-        weak = False
         why = modes = ""
+        soft = 0 if confidence is None else 2 - confidence.rank
         if value is not None:
             if type(value) is Arr or type(value) is Tree:
-                why, modes, weak = value.why, mode_letters(value.modes), value.weak
+                why, modes = value.why, mode_letters(value.modes)
+                soft += value.softness if needs_kind(kind, fields) else SOFTNESS[value.traced]
             elif type(value) is Inst:
                 why = value.why
-        level = f.confidence
-        if confidence is not None and confidence.rank < level.rank:
-            level = confidence
-        if weak:
-            level = Confidence.POSSIBLE
+        level = weaken(f.confidence, soft)
         module, function = where if where is not None else (f.module.name, f.qualname)
         expected = f.world.expected and kind in RAISING
         if kind in RAISING:
@@ -388,6 +386,13 @@ class Machine:
         return True
 
 
+def needs_kind(kind: Any, fields: dict[str, Any]) -> bool:
+    """Whether an event is one only if its value is an array: a container, or a Python number, would pass."""
+    if kind is Convert:
+        return fields.get("to") in ("numpy", "hash", "format", "iter", "string")
+    return kind in (ArrayStore, BadIndex, Truth)
+
+
 def _family(kind: Any, fields: dict[str, Any]) -> str:
     """The builtin class of the exception that an event predicts."""
     if kind is BadIndex:
@@ -402,11 +407,14 @@ def _family(kind: Any, fields: dict[str, Any]) -> str:
 
 
 def here_array(
-    f: Frame, modes: int, dtype: str | None = None, rank: int | None = None, why: str = "", weak: bool = False
+    f: Frame,
+    modes: int,
+    dtype: str | None = None,
+    rank: int | None = None,
+    why: str = "",
+    traced: Ground = SEEN,
 ) -> Arr:
     """The result of a staging operation: the operands' modes and those of the world."""
     here = f.world.here
     modes |= here
-    if weak and here & S:
-        weak = False
-    return Arr(modes, dtype, rank, why, f.world.level, weak)
+    return Arr(modes, dtype, rank, why, f.world.level, SEEN if here & S else traced)

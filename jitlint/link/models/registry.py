@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Optional
 
+from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.values import (
     UNKNOWN,
@@ -138,7 +139,7 @@ def _unknown(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         modes |= part
         why = why or (why_of(value) if part else "")
     if modes:
-        return Tree(modes | f.world.here, why, f.world.level, True)
+        return Tree(modes | f.world.here, why, f.world.level, GUESSED)
     return ExtInst(dotted, dict(args.kw)) if dotted.endswith("field") else side_effects.made(f, dotted)
 
 
@@ -161,7 +162,7 @@ def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Va
         here = modes | f.world.here
         return Tree(here, why or "a layer of a traced function", f.world.level) if here else UNKNOWN
     if modes:
-        return Tree(modes | f.world.here, why, f.world.level, True)
+        return Tree(modes | f.world.here, why, f.world.level, GUESSED)
     first = args.pos[0] if args.pos else UNKNOWN
     return first if type(first) in (Func, Class) and len(args.pos) == 1 and not args.kw else UNKNOWN
 

@@ -9,6 +9,7 @@ from typing import Any
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
 from jitlint.infer.evidence import parameter_evidence
+from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import (
@@ -146,7 +147,7 @@ def _handed_argument(kind: str, state: Value, func: Func, index: int) -> Value:
     name = params[index].name if index < len(params) else ""
     why = f"parameter `{name}` of `{func.fn.qualname}`"
     if kind == "state":
-        return pytrees.lift(state, S, 1, why) if state is not UNKNOWN else Tree(S, why, 1, True)
+        return pytrees.lift(state, S, 1, why) if state is not UNKNOWN else Tree(S, why, 1, GUESSED)
     if kind == "array":
         return Arr(S, None, None, why, 1)
     return Tree(S, why, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.infer.events import ApiMisuse, ArrayStore
+from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     FRESH,
@@ -77,7 +78,7 @@ def peek(m: Machine, f: Frame, obj: Value, name: str) -> Value | None:
     if type(obj) is Tup and obj.cls is not None and name in obj.cls.fields:
         return obj.items[list(obj.cls.fields).index(name)]
     if type(obj) is Tree:
-        return Tree(obj.modes, obj.why, obj.level, True)
+        return Tree(obj.modes, obj.why, obj.level, GUESSED)
     return None
 
 
@@ -116,7 +117,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
             obj.rank,
             obj.why,
             obj.level,
-            obj.weak,
+            obj.traced,
             obj.host,
         )
     if obj.host:
@@ -153,7 +154,7 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
     if name in ("shape",):
         return Seq("tuple", None, INT, FRESH)
     if name == "at":
-        return At(Arr(obj.modes, None, None, obj.why, obj.level, obj.weak))
+        return At(Arr(obj.modes, None, None, obj.why, obj.level, obj.traced))
     if name in TREE_METHODS:
         return Method(obj, name)
     kind = m.catalogue.array_attribute(name)
@@ -166,14 +167,14 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
             else STATIC
         )
     if kind == "array" and name in ("T", "mT", "real", "imag"):
-        return Arr(obj.modes | f.world.here, None, None, obj.why, obj.level, obj.weak)
+        return Arr(obj.modes | f.world.here, None, None, obj.why, obj.level, obj.traced)
     if obj.evidence == "array" and kind is not None and kind.startswith(("concrete-only", "missing")):
-        return _array(m, f, at, Arr(obj.modes, None, None, obj.why, obj.level, obj.weak), name)
+        return _array(m, f, at, Arr(obj.modes, None, None, obj.why, obj.level, obj.traced), name)
     if name == "block_until_ready" and obj.modes & STAGED_OR_BATCHED and not obj.weak:
         return _array(m, f, at, Arr(obj.modes, None, None, obj.why, obj.level), name)
     if m.catalogue.array_method(name) is not None:
         return Method(obj, name)
-    return Tree(obj.modes, obj.why, obj.level, True) if obj.modes else UNKNOWN
+    return Tree(obj.modes, obj.why, obj.level, GUESSED) if obj.modes else UNKNOWN
 
 
 def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
@@ -194,7 +195,7 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     if f.world.level:
         callbacks.run_protocol(m, f, at, obj, "__getattr__", [STR])
     if obj.modes:
-        return Tree(obj.modes, obj.why, obj.level, True)
+        return Tree(obj.modes, obj.why, obj.level, GUESSED)
     return classes.inherited(m, f, at, obj, name)
 
 

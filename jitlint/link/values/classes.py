@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
@@ -331,4 +332,4 @@ def call_inherited(m: Machine, f: Frame, at: int, obj: Inst, args: Args) -> Valu
     modes = 0
     for value in (*args.pos, *args.kw.values()):
         modes |= traced_modes(value)
-    return Tree(modes | f.world.here, "", f.world.level, True) if obj.cls.extern and modes else UNKNOWN
+    return Tree(modes | f.world.here, "", f.world.level, GUESSED) if obj.cls.extern and modes else UNKNOWN

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.infer.events import Convert
+from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import anonymous, join, seq_element
 from jitlint.infer.values import (
     INT,
@@ -76,14 +77,16 @@ def _element_of(m: Machine, f: Frame, at: int, value: Value, quiet: bool) -> Val
             a.rank - 1 if a.rank else None,
             a.why,
             a.level,
-            a.weak,
+            a.traced,
             a.host,
+            None,
+            a.kind,
         )
     if t is Tree:
         if a.evidence == "map":
             return STR
         return (
-            Tree(a.modes, a.why, a.level, a.weak, "array" if a.evidence == "array" else "")
+            Tree(a.modes, a.why, a.level, a.traced, "array" if a.evidence == "array" else "", a.kind)
             if a.evidence != ""
             else _tree_element(a)
         )
@@ -110,7 +113,7 @@ def _next_of(m: Machine, f: Frame, at: int, iterator: Value, quiet: bool) -> Val
 
 def _tree_element(tree: Tree) -> Value:
     """Iterating an unknown pytree may give keys of a dict: only weakly traced."""
-    return Tree(tree.modes, tree.why, tree.level, True)
+    return Tree(tree.modes, tree.why, tree.level, GUESSED)
 
 
 def _join_all(values: list[Value]) -> Value:
@@ -210,7 +213,7 @@ def _unpacked(m: Machine, f: Frame, at: int, value: Value, count: int, star: int
     if type(value) is Arr and value.key is not None and star is None:
         return [keys.item(m, value, i) for i in range(count)]
     if type(value) is Tree and value.evidence != "map":
-        one: Value = Tree(value.modes, value.why, value.level, value.weak)
+        one: Value = Tree(value.modes, value.why, value.level, value.traced)
     elif value is NONE or type(value) is Py:
         one = INT if type(value) is Py and value.kind == "static" else UNKNOWN
     else:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.infer.events import Convert, Truth
+from jitlint.infer.grounds import GUESSED, SEEN, Ground
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     BOOL,
@@ -147,7 +148,7 @@ def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any)
         dtype = "float" if op != "@" else None
     elif op in ("&", "|") and "bool" in (a, b):
         dtype = "bool"
-    return _combine(f, left, right, dtype, _result_rank(op, left, right))
+    return _combine(f, op, left, right, dtype, _result_rank(op, left, right))
 
 
 def _may_be_sequence(tree: Tree, other: Any) -> bool:
@@ -166,7 +167,7 @@ def _result_rank(op: str, left: Any, right: Any) -> int | None:
     return max(a, b)
 
 
-def _combine(f: Frame, left: Any, right: Any, dtype: str | None, rank: int | None) -> Value:
+def _combine(f: Frame, op: str, left: Any, right: Any, dtype: str | None, rank: int | None) -> Value:
     """The array that an operator gives: traced when an operand is, staged when a JAX array takes part.
 
     A NumPy array with something unknown may give either kind of array.
@@ -176,7 +177,7 @@ def _combine(f: Frame, left: Any, right: Any, dtype: str | None, rank: int | Non
         return UNKNOWN
     modes = 0
     why = ""
-    weak = True
+    ground = GUESSED
     host = True
     level = 0
     for value in (left, right):
@@ -184,21 +185,43 @@ def _combine(f: Frame, left: Any, right: Any, dtype: str | None, rank: int | Non
         if t is Arr or t is Tree:
             if value.modes:
                 why = why or value.why
-                weak = weak and value.weak
+                ground = min(ground, value.traced)
                 level = max(level, value.level)
             modes |= value.modes
             if t is Arr and not value.host:
                 host = False
                 if not value.modes and f.world.here:
                     modes |= f.world.here
-                    weak = False
+                    ground = SEEN
             elif t is Tree and value.modes:
                 host = False
         elif t not in (Py, Seq, Tup):
             host = False
     if not modes:
-        weak = False
-    return Arr(modes, dtype, rank, why, max(level, f.world.level), weak, host and not modes)
+        ground = SEEN
+    out = Arr(modes, dtype, rank, why, max(level, f.world.level), ground, host and not modes)
+    out.kind = _kind_of_result(op, left, right)
+    return out
+
+
+_NEVER_OF_CONTAINERS: Final = frozenset({"-", "/", "//", "%", "**", "@", "<", "<=", ">", ">=", "<<", ">>"})
+"""Operators that no pytree of Python's own has: who applies one means numbers or arrays."""
+
+
+def _kind_of_result(op: str, left: Any, right: Any) -> Ground:
+    """On what ground the result is an array: as soon as one operand is no container, the other is none."""
+    if op in _NEVER_OF_CONTAINERS:
+        return SEEN
+    grounds = [_kind_ground(value, op) for value in (left, right)]
+    return min(grounds) if op != "==" and op != "!=" else max(grounds)
+
+
+def _kind_ground(value: Any, op: str) -> Ground:
+    if type(value) is Arr or type(value) is Tree:
+        kind: Ground = value.kind
+        return kind
+    repeats = op == "*" and type(value) is Py and value.kind in ("int", "bool", "static")
+    return SEEN if type(value) is Py and not repeats else GUESSED
 
 
 def _container_binary(op: str, left: Any, right: Any) -> Value:
@@ -274,7 +297,7 @@ def unary(m: Machine, f: Frame, at: int, op: str, value: Value) -> Value:
             return py(-a.const if op == "-" else +a.const)
         return Py("int" if a.kind == "bool" else a.kind) if a.kind in NUMBER_KINDS else UNKNOWN
     if t is Arr or t is Tree:
-        return _combine(f, value, value, _dtype_of(value), _rank_of(value))
+        return _combine(f, op, value, value, _dtype_of(value), _rank_of(value))
     if t is Inst or (t is Tup and a.cls is not None):
         method = find_method(a, {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[op])
         return evaluator.call(m, f, at, method, Args([value])) if method is not None else UNKNOWN
@@ -366,8 +389,8 @@ def _compare_arrays(m: Machine, f: Frame, at: int, op: str, left: Any, right: An
                 return FALSE if op == "==" else TRUE
             return BOOL
         if type(b) in (Tup, Map, Func, Class):
-            return BOOL if type(b) is not Tup else Arr(0, "bool", None, "", 0, False, True)
-    return _combine(f, left, right, "bool", _result_rank(op, left, right))
+            return BOOL if type(b) is not Tup else Arr(0, "bool", None, "", 0, SEEN, True)
+    return _combine(f, op, left, right, "bool", _result_rank(op, left, right))
 
 
 def _compare_instances(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:

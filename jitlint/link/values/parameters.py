@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.infer.evidence import parameter_evidence
+from jitlint.infer.grounds import USED
 from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
@@ -229,7 +230,7 @@ def refine(func: Func, bound: dict[str, Value]) -> None:
         if type(value) is Tree and value.evidence == "" and value.modes:
             kind = parameter_evidence(func.fn).get(name, "")
             if kind:
-                bound[name] = Tree(value.modes, value.why, value.level, value.weak, kind)
+                bound[name] = Tree(value.modes, value.why, value.level, value.traced, kind, USED)
 
 
 def host_frame(m: Machine, func: Func) -> Frame:

@@ -23,7 +23,7 @@ def call_pytree_method(f: Frame, tree: Tree, name: str, args: Args) -> Value | N
 
 
 def _inside(tree: Tree) -> Tree:
-    return Tree(tree.modes, tree.why, tree.level, tree.weak)
+    return Tree(tree.modes, tree.why, tree.level, tree.traced)
 
 
 def _items(f: Frame, tree: Tree, args: Args) -> Value:
@@ -48,7 +48,7 @@ def _pop(f: Frame, tree: Tree, args: Args) -> Value:
 
 
 def _copy(f: Frame, tree: Tree, args: Args) -> Value:
-    return Tree(tree.modes, tree.why, tree.level, tree.weak, tree.evidence)
+    return Tree(tree.modes, tree.why, tree.level, tree.traced, tree.evidence)
 
 
 def _changed(f: Frame, tree: Tree, args: Args) -> Value:
@@ -64,7 +64,7 @@ def _replace(f: Frame, tree: Tree, args: Args) -> Value:
         modes |= traced_modes(value)
     why = tree.why or next(filter(None, map(why_of, new)), "")
     level = tree.level if modes == tree.modes else f.world.level
-    return Tree(modes, why, level, tree.weak, tree.evidence)
+    return Tree(modes, why, level, tree.traced, tree.evidence)
 
 
 _METHODS: Final[dict[str, TreeMethod]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
@@ -44,17 +45,17 @@ def lift(
     t = type(value)
     a: Any = value
     if t is Arr:
-        return Arr(a.modes | modes, a.dtype, a.rank, a.why or why, level, a.weak, False, a.key)
+        return Arr(a.modes | modes, a.dtype, a.rank, a.why or why, level, a.traced, False, a.key, a.kind)
     if t is Tree:
         if arrays_only and a.evidence != "array" and not a.modes:
-            return Tree(modes, why, level, True, a.evidence)
-        return Tree(a.modes | modes, a.why or why, level, a.weak, a.evidence)
+            return Tree(modes, why, level, GUESSED, a.evidence, a.kind)
+        return Tree(a.modes | modes, a.why or why, level, a.traced, a.evidence, a.kind)
     if t is Py:
         if arrays_only:
             return value
         if a.kind in NUMBERS:
             return Arr(modes, _strong(a.kind), 0, why, level)
-        return Tree(modes, why, level, True) if a.kind == "static" else value
+        return Tree(modes, why, level, GUESSED) if a.kind == "static" else value
     if t is ExtInst and a.dotted == ABSTRACT_ARRAY:
         rank = getattr(a.attrs["ndim"], "const", None)
         return Arr(modes, None, rank if type(rank) is int else None, why, level)
@@ -164,10 +165,20 @@ def lower(value: Value, drop: int, here: int, level: int, outer: int = 0, depth:
     a: Any = value
     if t is Arr:
         modes = (a.modes & ~drop) | here | (a.modes & outer)
-        return Arr(modes, a.dtype, a.rank, a.why if modes else "", level, a.weak and not here, False, a.key)
+        return Arr(
+            modes,
+            a.dtype,
+            a.rank,
+            a.why if modes else "",
+            level,
+            SEEN if here else a.traced,
+            False,
+            a.key,
+            a.kind,
+        )
     if t is Tree:
         modes = (a.modes & ~drop) | here | (a.modes & outer)
-        return Tree(modes, a.why if modes else "", level, a.weak, a.evidence)
+        return Tree(modes, a.why if modes else "", level, a.traced, a.evidence, a.kind)
     if t is Py:
         return Arr(here | outer, _strong(a.kind), 0, "", level) if a.kind in NUMBERS else value
     if depth == 0:
@@ -218,7 +229,7 @@ def leaf(value: Value, depth: int = DEPTH) -> Value:
     if t in (Arr, Py) or value is UNKNOWN:
         return value
     if t is Tree:
-        return Arr(a.modes, None, None, a.why, a.level, a.weak)
+        return Arr(a.modes, None, None, a.why, a.level, a.traced)
     if depth == 0:
         return UNKNOWN
     inner: list[Value] = []
@@ -252,7 +263,7 @@ def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:
     a: Any = value
     if t is Arr:
         rank = None if change is None or a.rank is None or a.rank + change < 0 else a.rank + change
-        return Arr(a.modes, a.dtype, rank, a.why, a.level, a.weak, a.host, a.key)
+        return Arr(a.modes, a.dtype, rank, a.why, a.level, a.traced, a.host, a.key, a.kind)
     if depth == 0:
         return UNKNOWN
     if t is Tup:
@@ -319,7 +330,7 @@ def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
         return Inst(a.cls, attrs, FRESH, None, a.open)
     if t is Tree:
         if type(new_leaf) is Arr:
-            return Tree(new_leaf.modes, new_leaf.why, new_leaf.level, new_leaf.weak, a.evidence)
+            return Tree(new_leaf.modes, new_leaf.why, new_leaf.level, new_leaf.traced, a.evidence, a.kind)
         return UNKNOWN
     if value is NONE or value is UNKNOWN:
         return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.infer.events import ArrayStore, BadIndex
+from jitlint.infer.grounds import SEEN
 from jitlint.infer.lattice import anonymous, join, seq_element
 from jitlint.infer.values import (
     FRESH,
@@ -160,7 +161,7 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
     traced = tracer_inside(index)
     if arr.host:
         if traced is None:
-            return Arr(0, arr.dtype, None, "", 0, False, True)
+            return Arr(0, arr.dtype, None, "", 0, SEEN, True)
         if emit_numpy_index(m, f, at, index):
             return UNKNOWN
     elif check_index(m, f, at, arr, index):
@@ -169,17 +170,16 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
         bounds.check(m, f, at, arr, index)
     modes = arr.modes | (f.world.here if not arr.host or traced is not None else 0)
     why = arr.why
-    weak = arr.weak
+    ground = arr.traced
     level = arr.level
     if traced is not None:
         t: Any = traced
         modes |= t.modes
         why = why or t.why
-        weak = weak and bool(arr.modes)
+        ground = min(ground, t.traced) if arr.modes else t.traced
         level = max(level, t.level)
-    out = Arr(
-        modes, arr.dtype, _rank_after(arr.rank, index), why, max(level, f.world.level), weak and bool(modes)
-    )
+    out = Arr(modes, arr.dtype, _rank_after(arr.rank, index), why, max(level, f.world.level), ground)
+    out.kind = arr.kind
     if arr.key is not None and type(index) is Py and type(index.const) is int:
         out.key = keys.item(m, arr, index.const).key
     return out
@@ -212,17 +212,21 @@ def _rank_after(rank: int | None, index: Value) -> int | None:
 
 def _tree(m: Machine, f: Frame, at: int, tree: Tree, index: Value) -> Value:
     if type(index) is Py and index.kind == "str":
-        return Tree(tree.modes, tree.why, tree.level, tree.weak)
+        return Tree(tree.modes, tree.why, tree.level, tree.traced)
     if check_index(m, f, at, tree, index):
         return UNKNOWN
     if tree.evidence == "ref":
-        return Arr(tree.modes, None, None, tree.why, tree.level, tree.weak)
+        return Arr(tree.modes, None, None, tree.why, tree.level, tree.traced)  # whatever a reference holds
     if type(index) in (Arr, Tree, SliceVal, Tup) and (
         tree.evidence == "array" or tracer_inside(index) is not None
     ):
-        arr = Arr(tree.modes, None, None, tree.why, tree.level, tree.weak)
+        arr = Arr(tree.modes, None, None, tree.why, tree.level, tree.traced)
+        if type(index) is not Tup:  # no container has an index of several parts
+            arr.kind = tree.kind
         return _array(m, f, at, arr, index)
-    return Tree(tree.modes, tree.why, tree.level, tree.weak, "array" if tree.evidence == "array" else "")
+    return Tree(
+        tree.modes, tree.why, tree.level, tree.traced, "array" if tree.evidence == "array" else "", tree.kind
+    )
 
 
 def _sequence(m: Machine, f: Frame, at: int, obj: Any, index: Value) -> Value:
@@ -272,7 +276,7 @@ def any_item(value: Value) -> Value:
         if a.rest is not None:
             out = a.rest if out is None else join(out, a.rest)
     elif t is Tree:
-        return Tree(a.modes, a.why, a.level, a.weak)
+        return Tree(a.modes, a.why, a.level, a.traced)
     elif t is Union:
         for alt in a.alts:
             one = any_item(alt)

@@ -50,7 +50,7 @@ def name_all(m: Machine, func: Func, bound: dict[str, Value]) -> None:
         elif type(value) is Arr and value.key is None and value.dtype is None and not value.host:
             bound[name] = keys.named(m, value)
         elif type(value) is Tree and value.evidence in ("", "array"):
-            array = Arr(value.modes, "key", None, value.why, value.level, value.weak)
+            array = Arr(value.modes, "key", None, value.why, value.level, value.traced)
             bound[name] = keys.named(m, array)
 
 

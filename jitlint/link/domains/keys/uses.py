@@ -81,7 +81,7 @@ def named(m: Machine, value: Arr) -> Arr:
 def with_key(value: Arr, key: Key | None) -> Arr:
     """The same array as this key."""
     return Arr(
-        value.modes, value.dtype or "key", value.rank, value.why, value.level, value.weak, value.host, key
+        value.modes, value.dtype or "key", value.rank, value.why, value.level, value.traced, value.host, key
     )
 
 

@@ -88,7 +88,7 @@ def leave_out(values: dict[str, Value]) -> None:
                 value.rank,
                 value.why,
                 value.level,
-                value.weak,
+                value.traced,
                 value.host,
                 value.key,
             )

@@ -6,6 +6,7 @@ from typing import Any
 
 from jitlint.catalogue.schema import ApiFunction, Parameter, Result
 from jitlint.infer.events import ApiMisuse, ArrayStore
+from jitlint.infer.grounds import GUESSED, SEEN
 from jitlint.infer.lattice import seq_element, traced_modes, why_of
 from jitlint.infer.values import (
     NONE,
@@ -15,6 +16,7 @@ from jitlint.infer.values import (
     Arr,
     Ext,
     Py,
+    S,
     Seq,
     Tree,
     Tup,
@@ -90,7 +92,7 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
     blamed = False
     modes = receiver.modes if receiver is not None else 0
     why = receiver.why if receiver is not None else ""
-    weak = receiver.weak if receiver is not None else True
+    ground = receiver.traced if receiver is not None and receiver.modes else GUESSED
     unknown = args.more is not None or args.kw_more is not None
     for param, value in bound:
         if param.must_be_static:
@@ -105,12 +107,12 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
             modes |= part
             why = why or why_of(value)
             found = tracer_inside(value)
-            weak = weak and getattr(found, "weak", False)
+            ground = min(ground, getattr(found, "traced", SEEN))
     _writes(m, f, at, fn, bound)
     result = fn.result_given(given)
-    traced = bool(f.world.here) or (bool(modes & STAGED_OR_BATCHED) and not weak)
+    traced = bool(f.world.here) or (bool(modes & STAGED_OR_BATCHED) and ground is not GUESSED)
     if result.cures is not None and traced and not unknown and not any(c in given for c in result.cures):
-        probe = Arr(modes | f.world.here, None, None, why, f.world.level)
+        probe = Arr(modes | f.world.here, None, None, why, f.world.level, SEEN if f.world.here else ground)
         cure = result.cures[0] if result.cures else ""
         m.emit(
             f,
@@ -133,9 +135,12 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
     if receiver is not None and (receiver.host or receiver.weak):
         out = _value(m, f, fn, result, bound, receiver, modes, why, where)
         if type(out) is Arr:
-            out.weak, out.host = weak and bool(modes), receiver.host and not modes
+            out.traced, out.host = ground if modes else SEEN, receiver.host and not modes
         return out
-    return _value(m, f, fn, result, bound, receiver, modes | f.world.here, why or here_why(f, where), where)
+    out = _value(m, f, fn, result, bound, receiver, modes | f.world.here, why or here_why(f, where), where)
+    if type(out) is Arr and modes and not f.world.here & S and result.kind != "same":
+        out.traced = ground
+    return out
 
 
 def check_static(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.infer.events import OutOfBounds
+from jitlint.infer.grounds import GUESSED, SEEN
 from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.values import (
     NONE,
@@ -84,7 +85,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
         if name in CONVERTERS:
             return STATIC
         dtype = arrays.dtype_kind(args.pos[0]) if name == "astype" and args.pos else obj.dtype
-        return Arr(0, dtype, None, "", 0, False, True)
+        return Arr(0, dtype, None, "", 0, SEEN, True)
     to = CONVERTERS.get(name)
     if to is not None:
         emit_convert(m, f, at, obj, to, name)
@@ -99,10 +100,10 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str, args: Args) -> Va
     found = containers.call_method(m, f, at, obj, name, args)
     if found is not None:
         return found
-    arr = Arr(obj.modes, None, None, obj.why, obj.level, obj.weak)
+    arr = Arr(obj.modes, None, None, obj.why, obj.level, obj.traced)
     if name in CONVERTERS or m.catalogue.array_method(name) is not None:
         return _array(m, f, at, arr, name, args)
-    return Tree(obj.modes, obj.why, obj.level, True)
+    return Tree(obj.modes, obj.why, obj.level, GUESSED)
 
 
 def _update(m: Machine, f: Frame, at: int, obj: At, name: str, args: Args) -> Value:
@@ -162,7 +163,7 @@ def _haiku(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Va
     rest = {key: value for key, value in args.kw.items() if key not in leading}
     result = evaluator.call(m, f, at, inner.target, Args(args.pos[lead:], rest, args.more, args.kw_more))
     if name == "init":
-        return Tree(f.world.here, "parameters of a model", f.world.level, True)
+        return Tree(f.world.here, "parameters of a model", f.world.level, GUESSED)
     return Tup((result, UNKNOWN)) if stateful else result
 
 
@@ -203,7 +204,7 @@ def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> V
         result = evaluator.call(m, f, at, target, Args([obj, *rest], kw, args.more, args.kw_more))
         if name != "apply" or "mutable" in args.kw:
             modes = traced_modes(result) | f.world.here
-            return Tree(modes, why_of(result), f.world.level, True)
+            return Tree(modes, why_of(result), f.world.level, GUESSED)
         return result
     if name in ("is_initializing", "is_mutable_collection", "has_variable", "has_rng"):
         return Py("bool")
@@ -236,7 +237,7 @@ def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args
             f.world.level,
         )
     if modes:
-        return Tree(modes | f.world.here, why, f.world.level, True)
+        return Tree(modes | f.world.here, why, f.world.level, GUESSED)
     return ExtInst(f"{obj.dotted}.{name}") if name in ("at",) else UNKNOWN
 
 

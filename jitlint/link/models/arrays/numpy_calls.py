@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from jitlint.catalogue.schema import EXCEPTION_LETTERS, NumpyFunction
 from jitlint.infer.events import ArrayStore, SilentAnswer
+from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Map, Py, S, Seq, Tree, Value
 from jitlint.link.domains.purity.side_effects import made
 from jitlint.link.engine.events import confidence_of, emit_numpy, emit_static, here_why, hurt, tracer_inside
@@ -37,7 +38,7 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
             return UNKNOWN
         if fn.behaviour == "works" and fn.result == "array":
             tracer: Any = found
-            return Arr(tracer.modes | f.world.here, None, None, tracer.why, f.world.level, tracer.weak)
+            return Arr(tracer.modes | f.world.here, None, None, tracer.why, f.world.level, tracer.traced)
         if fn.behaviour == "false":
             m.emit(f, SilentAnswer, at, found, confidence_of(value), what=fn.name)
         return STATIC if fn.result == "static" else UNKNOWN
@@ -59,7 +60,7 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
     if any(v is UNKNOWN or type(v) in (Tree,) for v in args.pos[:1]):
         return UNKNOWN
     dtype = dtype_kind(args.kw.get("dtype"))
-    return Arr(0, dtype, _numpy_rank(fn.name.rpartition(".")[2], args), "", 0, False, True)
+    return Arr(0, dtype, _numpy_rank(fn.name.rpartition(".")[2], args), "", 0, SEEN, True)
 
 
 def _numpy_rank(name: str, args: Args) -> int | None:

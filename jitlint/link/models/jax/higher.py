@@ -6,6 +6,7 @@ import msgspec
 
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import Step
+from jitlint.infer.grounds import GUESSED, SEEN
 from jitlint.infer.keys import Runs
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
@@ -222,7 +223,7 @@ def _to_numpy(value: Value) -> Value:
     if type(value) is Tree:
         return UNKNOWN  # NumPy arrays in an unknown structure
     if type(value) is Arr:
-        return Arr(0, value.dtype, value.rank, "", 0, False, True)
+        return Arr(0, value.dtype, value.rank, "", 0, SEEN, True)
     if type(value) is Union:
         return _join_all([_to_numpy(alt) for alt in value.alts])
     parts = pytrees.children(value)
@@ -303,7 +304,7 @@ def _result(
 
 
 def _opaque(f: Frame, outer: int) -> Value:
-    return Tree(f.world.here | outer, "", f.world.level, True) if f.world.here or outer else UNKNOWN
+    return Tree(f.world.here | outer, "", f.world.level, GUESSED) if f.world.here or outer else UNKNOWN
 
 
 def _either(init: Value, out: Value) -> Value:
@@ -316,5 +317,5 @@ def _pair(value: Value) -> tuple[Value, Value]:
     items = iteration.known_items(value) if type(value) is Tup else None
     if items is not None and len(items) == 2:
         return items[0], items[1]
-    element = Tree(value.modes, value.why, value.level, value.weak) if type(value) is Tree else UNKNOWN
+    element = Tree(value.modes, value.why, value.level, value.traced) if type(value) is Tree else UNKNOWN
     return element, element

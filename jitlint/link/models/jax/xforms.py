@@ -10,6 +10,7 @@ from typing import Any
 
 from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.events import Step
+from jitlint.infer.grounds import SEEN
 from jitlint.infer.keys import Key, Runs
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
@@ -206,7 +207,7 @@ def _references(value: Value, modes: int, level: int, why: str) -> Value:
     """What a kernel gets for its arguments: mutable references, whose elements are traced."""
     if type(value) is Tup:
         return Tup(tuple([_references(v, modes, level, why) for v in value.items]), value.cls)
-    return value if value is NONE else Tree(modes, why, level, False, "ref")
+    return value if value is NONE else Tree(modes, why, level, SEEN, "ref", SEEN)
 
 
 def _differentiated(x: Xform, given: int) -> set[int]:

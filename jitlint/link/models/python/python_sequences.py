@@ -123,7 +123,7 @@ def make_dict(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """``dict(mapping_or_pairs, **more)``; a dict of an unknown pytree is that pytree."""
     source = argument(args, 0)
     if type(source) is Tree and not args.kw:
-        return Tree(source.modes, source.why, source.level, source.weak, "map")
+        return Tree(source.modes, source.why, source.level, source.traced, "map")
     out = make_map(f, {})
     if source is not None:
         put_all(m, f, at, out, source)
