@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitlint.infer.grounds import GUESSED
+from jitlint.infer.grounds import GUESSED, SEEN
 from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
