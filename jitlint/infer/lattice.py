@@ -1,6 +1,6 @@
-"""Order and structure of abstract values: join, structural keys, parts (layer: ``infer``).
+"""Order and structure of abstract values: join, parts (layer: ``infer``).
 
-What it does: says which value covers two others, when two values are the same, and what lies inside one. What
+What it does: says which value covers two others, and what lies inside one. What
 it does not: evaluate operations of the program; these live in `link`.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import KeyUses, either
 from jitlint.infer.values import (
     NO_CONST,
@@ -33,7 +34,6 @@ from jitlint.infer.values import (
     Union,
     Unknown,
     Value,
-    Xform,
     alternatives,
 )
 
@@ -41,87 +41,6 @@ MAX_ALTERNATIVES: Final = 6
 
 
 JOIN_DEPTH: Final = 8
-
-
-_HASHABLE_CONST = (int, float, str, bool, type(None))
-
-
-def freeze(value: Value, depth: int = 3) -> object:
-    """A hashable structural key of a value, exact to ``depth`` levels of containers."""
-    a: Any = value
-    t = type(value)
-    if t is Unknown:
-        return None
-    if t is Py:
-        return (a.kind, a.const) if isinstance(a.const, _HASHABLE_CONST) else (a.kind,)
-    if t is Arr:
-        named = a.key is not None
-        return (
-            "a",
-            a.modes,
-            a.dtype,
-            a.rank,
-            a.traced,
-            a.kind,
-            a.host,
-            a.level if a.modes else 0,
-            named,
-            a.dims,
-        )
-    if t is Tree:
-        return ("t", a.modes, a.traced, a.evidence, a.kind, a.level)
-    if t is Func:
-        return ("f", a.fn.id, a.scope.key)
-    if t is Ext:
-        return a.dotted
-    if depth <= 0:
-        return (t.__name__,)
-    return _freeze_compound(value, depth - 1)
-
-
-def _freeze_compound(value: Value, depth: int) -> object:
-    a: Any = value
-    t = type(value)
-    if t is Tup:
-        return ("T", a.cls.id if a.cls else 0, tuple([freeze(i, depth) for i in a.items[:16]]), len(a.items))
-    if t is Seq:
-        if a.items is not None:
-            return ("q", a.kind, tuple([freeze(i, depth) for i in a.items[:16]]), len(a.items), a.level)
-        return ("q*", a.kind, None if a.rest is None else freeze(a.rest, depth), a.level)
-    if t is Map:
-        keys = list(a.entries.items())[:32]
-        rest = None if a.rest is None else freeze(a.rest, depth)
-        return ("m", tuple([(k, freeze(v, depth)) for k, v in keys]), rest, a.level)
-    if t is Inst:
-        attrs = list(a.attrs.items())[:32]
-        return ("i", a.cls.id, a.level, tuple([(k, freeze(v, depth)) for k, v in attrs]))
-    if t is Bound:
-        return ("b", freeze(a.func, depth + 1), freeze(a.recv, depth))
-    if t is Class:
-        return ("c", a.info.id)
-    if t is Mod:
-        return ("M", a.info.name)
-    if t is ExtInst:
-        return ("e", a.dotted, tuple([(k, freeze(v, depth)) for k, v in a.attrs.items()]))
-    if t is Method:
-        return ("y", a.name, freeze(a.obj, depth))
-    if t is Partial:
-        return (
-            "P",
-            freeze(a.func, depth),
-            tuple([freeze(i, depth) for i in a.args]),
-            tuple([(k, freeze(v, depth)) for k, v in a.keywords.items()]),
-        )
-    if t is Xform:
-        options = tuple([(k, freeze(v, depth)) for k, v in a.options.items()])
-        return ("x", a.spec.name, a.site, freeze(a.target, depth), options)
-    if t is Union:
-        return ("u", frozenset([freeze(i, depth + 1) for i in a.alts]))
-    if t is Descr:
-        return ("d", a.kind, freeze(a.func, depth))
-    if t is KeyUses:
-        return frozenset(a.table)
-    return (t.__name__,)
 
 
 def join(a: Value, b: Value, depth: int = JOIN_DEPTH) -> Value:

@@ -51,6 +51,7 @@ class FuncInfo:
     registers: bool = field(init=False)
     _body: list[ir.Stmt] | None = None
     _parts: list[ir.Node] | None = None
+    _outer: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         self.registers = "register" in self.node.name
@@ -78,6 +79,30 @@ class FuncInfo:
         if self._parts is None:
             self._parts = children.below(self.body)
         return self._parts
+
+    @property
+    def outer_names(self) -> tuple[str, ...]:
+        """The names that it, or a function inside it, takes from the scopes around it."""
+        if self._outer is None:
+            names = mentioned(self.module, self.parts)
+            names.update(self.node.nonlocal_names)
+            self._outer = tuple(sorted(names.difference(self.node.local_names)))
+        return self._outer
+
+
+def mentioned(module: ModuleInfo, parts: list[ir.Node]) -> set[str]:
+    """The names that code mentions; of those in functions inside it, the ones that they do not bind."""
+    found: set[str] = set()
+    for node in parts:
+        kind = type(node)
+        if kind is ir.Name:
+            found.add(node.id)  # type: ignore[attr-defined]
+        elif kind is ir.FuncDef or kind is ir.Lambda:
+            inner = module.functions[node.function]  # type: ignore[attr-defined]
+            found.update(inner.outer_names)
+            around = [inner.node.decorators, [p.default for p in inner.node.params if p.default is not None]]
+            found |= mentioned(module, children.below(around))
+    return found
 
 
 @dataclass(slots=True, eq=False)

@@ -33,7 +33,7 @@ def mode_letters(modes: int) -> str:
 
 
 class Value:
-    """Base of all abstract values. Compared by identity; `freeze` gives the structural key."""
+    """Base of all abstract values. Compared by identity; `freezing` gives their keys."""
 
     __slots__ = ()
 

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jitlint.infer.freezing import MAX_PARTS, freeze, freeze_all
+from jitlint.infer.grounds import GUESSED, SEEN
+from jitlint.infer.keys import Key
 from jitlint.infer.lattice import (
     JOIN_DEPTH,
     MAX_ALTERNATIVES,
-    freeze,
     join,
     parts,
     seq_element,
@@ -76,20 +78,21 @@ MODES = st.integers(0, 7)
 LEVELS = st.sampled_from([0, 1, 2, FRESH])
 DTYPES = st.sampled_from(["int", "float", "bool", None])
 KINDS = st.sampled_from(["list", "set", "tuple", "iter"])
+GROUNDS = st.sampled_from([SEEN, GUESSED])
 ARRAYS = st.builds(
     Arr,
     modes=MODES,
     dtype=DTYPES,
     rank=st.sampled_from([0, 1, None]),
     level=st.integers(0, 2),
-    weak=st.booleans(),
+    traced=GROUNDS,
     host=st.booleans(),
 )
 TREES = st.builds(
     Tree,
     modes=MODES,
     level=st.integers(0, 2),
-    weak=st.booleans(),
+    traced=GROUNDS,
     evidence=st.sampled_from(["", "array", "map"]),
 )
 CONSTANTS = st.builds(py, st.sampled_from([None, True, False, 0, 1, 2, 0.5, "a", "b", "c"]))
@@ -120,7 +123,7 @@ VALUES = st.one_of(
 
 
 def key(value: Value) -> Any:
-    """The structural key without the order of dictionary keys and attributes."""
+    """The structural key without the order of dictionary keys and attributes, whichever parts are one object."""
 
     def plain(frozen: Any) -> Any:
         if isinstance(frozen, frozenset):
@@ -136,7 +139,7 @@ def key(value: Value) -> Any:
             )
         return tuple(plain(part) for part in frozen)
 
-    return plain(freeze(value, JOIN_DEPTH + 2))
+    return plain(freeze(_copy(value)))
 
 
 def _pairs(frozen: tuple[Any, ...]) -> bool:
@@ -210,7 +213,9 @@ def _copy(value: Value) -> Value:
     if type(value) is Inst:
         return Inst(a.cls, {k: _copy(v) for k, v in a.attrs.items()}, a.level)
     if type(value) is Arr:
-        return Arr(a.modes, a.dtype, a.rank, a.why, a.level, a.weak, a.host)
+        return Arr(a.modes, a.dtype, a.rank, a.why, a.level, a.traced, a.host, kind=a.kind)
+    if type(value) is Union:
+        return Union(tuple(_copy(alt) for alt in a.alts))
     return value
 
 
@@ -226,7 +231,7 @@ def test_equal_structures_have_equal_keys(a: Value) -> None:
         (Arr(S), Arr(B)),
         (Arr(S, "int"), Arr(S, "float")),
         (Arr(S, level=1), Arr(S, level=2)),
-        (Arr(S, weak=True), Arr(S)),
+        (Arr(S, traced=GUESSED), Arr(S)),
         (Arr(0, host=True), Arr(0)),
         (Tree(S, evidence="map"), Tree(S)),
         (py(1), py(2)),
@@ -254,10 +259,53 @@ def test_the_level_of_a_concrete_array_does_not_tell_it_apart() -> None:
     assert freeze(Arr(0, level=1)) == freeze(Arr(0, level=2))
 
 
-def test_keys_are_exact_to_the_depth_asked_for() -> None:
-    deep, other = Tup((Tup((Tup((py(1),)),)),)), Tup((Tup((Tup((py(2),)),)),))
-    assert freeze(deep, 2) == freeze(other, 2)
-    assert freeze(deep, 3) != freeze(other, 3)
+def _nested(leaf: Value, depth: int) -> Value:
+    for _ in range(depth):
+        leaf = Tup((leaf,))
+    return leaf
+
+
+def test_keys_are_exact_at_any_depth_and_width() -> None:
+    assert freeze(_nested(py(1), 50)) == freeze(_nested(py(1), 50))
+    assert freeze(_nested(py(1), 50)) != freeze(_nested(py(2), 50))
+    for last in (Tup, lambda items: Seq("list", list(items)), lambda items: Map(dict(enumerate(items)))):
+        one, two = [last((*[py(0)] * 200, py(n))) for n in (1, 2)]
+        assert freeze(one) != freeze(two)
+
+
+@pytest.mark.parametrize(
+    "value", [_nested(py(1), 2000), Tup(tuple(Tup((INT,)) for _ in range(MAX_PARTS)))], ids=["deep", "wide"]
+)
+def test_what_is_too_large_for_a_key_equals_nothing(value: Value) -> None:
+    assert freeze(value) != freeze(value)
+
+
+def test_which_parts_are_one_object_tells_values_apart() -> None:
+    one, two = Seq("list", [INT]), Seq("list", [INT])
+    assert freeze_all([one, two]) != freeze_all([one, one])
+    assert freeze_all([one, two]) == freeze_all([two, one])
+    pair = Tup((INT, STR))
+    assert freeze_all([pair, pair]) == freeze_all([pair, Tup((INT, STR))])
+
+
+def test_how_keys_are_related_tells_calls_apart() -> None:
+    root, other = Key(None, ("new", 1)), Key(None, ("new", 2))
+    child = Key(root, ("item", 0))
+    calls = [(root, other), (root, root), (root, child), (child, root)]
+    frozen = [freeze_all([Arr(0, "key", key=key) for key in call]) for call in calls]
+    assert len(set(frozen)) == len(calls)
+    assert freeze_all([Arr(0, "key", key=other), Arr(0, "key", key=root)]) == frozen[0]
+
+
+def test_values_that_share_parts_have_short_keys() -> None:
+    shared: Value = Tup((INT, STR))
+    held = Map({})
+    for n in range(200):
+        shared = Tup((shared, shared))
+        held.entries[f"k{n}"] = held
+        if n == 80:
+            assert hash(freeze(shared)) == hash(freeze(shared))
+    assert freeze(held) == freeze(held)
 
 
 def test_lists_that_hold_themselves_are_joined_and_frozen() -> None:
@@ -319,7 +367,7 @@ def test_what_two_of_a_kind_become(a: Value, b: Value, expected: Value) -> None:
         (py("a"), py("b")),
         (Arr(S), Arr(0)),
         (Arr(0, host=True), Arr(0)),
-        (Arr(S, weak=True), Arr(S)),
+        (Arr(S, traced=GUESSED), Arr(S)),
         (Tup((INT,)), Tup((INT, INT))),
         (Tup((INT,), CLASSES[0]), Tup((INT,))),
         (Seq("list", [INT]), Seq("set", [INT])),

@@ -6,8 +6,9 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
+from jitlint.infer.freezing import freeze_all
 from jitlint.infer.keys import Key
-from jitlint.infer.lattice import freeze, join, traced_modes
+from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     FRESH,
@@ -232,7 +233,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         func.scope.key,
         world.key,
         guessed,
-        tuple([None if v is UNKNOWN else freeze(v) for v in bound.values()]),
+        freeze_all(bound.values(), func, f.token),
     )
     memo = m.memo.get(key)
     if memo is not None:

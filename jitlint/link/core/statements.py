@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from jitlint.infer.events import ArrayStore
+from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import USES
-from jitlint.infer.lattice import freeze, join, seq_element
+from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import (
     NONE,
     UNKNOWN,
@@ -232,7 +233,7 @@ def _same(a: dict[str, Value], b: dict[str, Value]) -> bool:
         return False
     for name, value in a.items():
         other = b.get(name)
-        if other is not value and (other is None or freeze(other, 2) != freeze(value, 2)):
+        if other is not value and (other is None or freeze(other) != freeze(value)):
             return False
     return True
 

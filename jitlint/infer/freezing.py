@@ -1,0 +1,277 @@
+"""Keys of abstract values: equal keys mean that no function can tell the values apart (layer: ``infer``).
+
+What it does: gives a value, or all arguments of a call, a hashable key that is whole. It says what every part is, which
+parts are one object, what functions close over, and how the PRNG keys inside are related. A value that is too large for
+that gets a key that equals no other. What it does not: say why something is traced; that is only told, never asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from jitlint.infer.keys import Key, KeyUses, members_of
+from jitlint.infer.values import (
+    NO_CONST,
+    Arr,
+    At,
+    Bound,
+    Class,
+    Descr,
+    Ext,
+    ExtInst,
+    Func,
+    Inst,
+    Map,
+    Method,
+    Mod,
+    Partial,
+    Py,
+    Scope,
+    Seq,
+    SliceVal,
+    Super,
+    Tree,
+    Tup,
+    Union,
+    Unknown,
+    Value,
+    Xform,
+)
+
+MAX_PARTS: Final = 4096
+MAX_DEPTH: Final = 100
+SMALL: Final = 32
+"""Immutable parts up to this size are written out again wherever they occur."""
+
+_PLAIN = frozenset({int, float, str, bool, type(None), complex, bytes, type(NO_CONST), type(...)})
+
+
+class TooLarge:
+    """The key of what is too large for one: it equals no other."""
+
+    __slots__ = ()
+
+
+class _TooLargeError(Exception):
+    """The key would have to be cut."""
+
+
+def freeze(value: Value) -> object:
+    """A key for one value."""
+    t = type(value)
+    if t in _LEAVES:
+        return _LEAVES[t](value)
+    return freeze_all((value,))
+
+
+def freeze_all(values: Iterable[Value], func: Func | None = None, token: object = None) -> object:
+    """A key for the arguments of a call, and for what the called function closes over.
+
+    token: of the region that calls, which may change the boxes that it made itself precisely.
+    """
+    writer = _Writer(token)
+    try:
+        parts = tuple([writer.key(value) for value in values])
+        if func is not None and func.scope.fn is not None:
+            parts = (*parts, writer.cells(func.fn, func.scope))
+    except _TooLargeError:
+        return TooLarge()
+    return (parts, _relations(writer.keys)) if len(writer.keys) > 1 else parts
+
+
+def _of_const(a: Any) -> object:
+    return (a.kind, a.const if type(a.const) in _PLAIN else _Same(a.const))
+
+
+class _Same:
+    """Equal to itself only: a constant that may have no hash."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: object) -> None:
+        self.held = held
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Same and other.held is self.held
+
+    def __hash__(self) -> int:
+        return id(self.held)
+
+
+_LEAVES: Final[dict[type, Any]] = {
+    Unknown: lambda a: None,
+    Py: _of_const,
+    Tree: lambda a: ("t", a.modes, a.traced, a.evidence, a.kind, a.level),
+    Ext: lambda a: a.dotted,
+    Mod: lambda a: ("M", a.info.name),
+    KeyUses: lambda a: frozenset(a.table),
+}
+
+
+class _Writer:
+    """Writes one key. seen: boxes and closures by identity to their number. small: immutable parts written already.
+
+    unordered: of boxes inside a union their number to its alternatives in order.
+    """
+
+    __slots__ = ("depth", "keys", "left", "seen", "small", "token", "unordered")
+
+    def __init__(self, token: object) -> None:
+        self.token = token
+        self.left = MAX_PARTS
+        self.depth = 0
+        self.seen: dict[object, int] = {}
+        self.keys: dict[Key, int] = {}
+        self.small: dict[int, object] = {}
+        self.unordered: dict[int, object] = {}
+
+    def key(self, value: Value) -> object:
+        """The key of one value, in the light of those before it."""
+        t = type(value)
+        leaf = _LEAVES.get(t)
+        if leaf is not None:
+            return leaf(value)
+        a: Any = value
+        if t is Arr:
+            named = None if a.key is None else self.keys.setdefault(a.key, len(self.keys))
+            level = a.level if a.modes else 0
+            return ("a", a.modes, a.dtype, a.rank, a.traced, a.kind, a.host, level, named, a.dims)
+        if t is Func and a.scope.fn is None and not a.defaults:
+            return ("f", a.fn.id, a.scope.key)
+        if t is Class and a.info.scope.fn is None:
+            return ("c", a.info.id)
+        return self._part(value, t)
+
+    def _part(self, a: Any, t: type) -> object:
+        self.left -= 1
+        self.depth += 1
+        if self.left < 0 or self.depth > MAX_DEPTH:
+            raise _TooLargeError
+        out = self._box(a, t) if t in _BOXES else self._fixed(a, t)
+        self.depth -= 1
+        return out
+
+    def _box(self, a: Any, t: type) -> object:
+        """What may be changed is itself: met again, it is the same one and no equal one."""
+        number = self.seen.get(id(a))
+        if number is not None:
+            return self._again(number)
+        self.seen[id(a)] = len(self.seen)
+        if t is Seq:
+            items = None if a.items is None else self._all(a.items)
+            return ("q", a.kind, a.level, self._owner(a), items, self._maybe(a.rest))
+        if t is Map:
+            return ("m", a.level, self._owner(a), a.open, self._table(a.entries), self._maybe(a.rest))
+        if t is ExtInst:
+            return ("e", a.dotted, self._table(a.attrs))
+        is_cold = a.cls.cold is a
+        cls = self._local_class(a.cls)
+        return ("i", cls, a.level, self._owner(a), is_cold, a.open, a.modes, self._table(a.attrs))
+
+    def _again(self, number: int) -> object:
+        return ("=", number, self.unordered.get(number))
+
+    def _owner(self, box: Any) -> int:
+        return 0 if box.token is None else 1 if box.token is self.token else 2
+
+    def _fixed(self, a: Any, t: type) -> object:
+        """What is never changed is written out again when it is small, as long as no box lies inside."""
+        known = self.small.get(id(a))
+        if known is not None:
+            return known
+        left, boxes = self.left, len(self.seen) + len(self.keys)
+        out = _FIXED[t](self, a) if t in _FIXED else _Same(a)
+        if len(self.seen) + len(self.keys) == boxes and left - self.left < SMALL:
+            self.small[id(a)] = out
+        else:
+            self.small[id(a)] = ("==", len(self.small))
+        return out
+
+    def _all(self, values: Iterable[Value]) -> tuple[object, ...]:
+        key = self.key
+        return tuple([key(value) for value in values])
+
+    def _maybe(self, value: Value | None) -> object:
+        return 0 if value is None else self.key(value)
+
+    def _table(self, values: dict[Any, Value]) -> tuple[object, ...]:
+        key = self.key
+        return tuple([(k, key(v)) for k, v in values.items()])
+
+    def _union(self, a: Any) -> object:
+        """Alternatives in any order, unless something refers to what is inside them."""
+        first, keys = len(self.seen), len(self.keys)
+        parts = self._all(a.alts)
+        if len(self.keys) > keys:
+            return ("u", parts)
+        for number in range(first, len(self.seen)):
+            self.unordered.setdefault(number, parts)
+        return ("u", frozenset(parts))
+
+    def _func(self, a: Any) -> object:
+        return ("f", a.fn.id, a.scope.key, self._table(a.defaults), self.cells(a.fn, a.scope))
+
+    def _xform(self, a: Any) -> object:
+        rules = tuple([(kind, self.key(rule)) for kind, rule in a.rules])
+        return ("x", a.spec.name, a.site, a.broken, self.key(a.target), self._table(a.options), rules)
+
+    def cells(self, fn: Any, scope: Scope | None) -> object:
+        """What a function closes over, as it is now."""
+        if scope is None or scope.fn is None:
+            return 0
+        place = (fn.id, scope.key)
+        number = self.seen.get(place)
+        if number is not None:
+            return self._again(number)
+        self.seen[place] = len(self.seen)
+        out: list[object] = []
+        for name in fn.outer_names:
+            around: Scope | None = scope
+            while around is not None and around.fn is not None:
+                found = around.vars.get(name)
+                if found is not None:
+                    out.append((name, self.key(found)))
+                    break
+                around = around.parent
+        return tuple(out)
+
+    def _local_class(self, info: Any) -> object:
+        """A class that a function makes: its methods close over what is around it."""
+        if info.scope.fn is None:
+            return info.id
+        made = [v for v in info.namespace.values() if type(v) is Func and v.scope.fn is not None]
+        return (info.id, tuple([self.cells(func.fn, func.scope) for func in made]))
+
+
+_BOXES = frozenset({Seq, Map, Inst, ExtInst})
+_FIXED: Final[dict[type, Any]] = {
+    Tup: lambda w, a: ("T", a.cls.id if a.cls else 0, w._all(a.items)),
+    Func: _Writer._func,
+    Class: lambda w, a: ("c", w._local_class(a.info)),
+    Bound: lambda w, a: ("b", w.key(a.func), w.key(a.recv)),
+    Method: lambda w, a: ("y", a.name, w.key(a.obj)),
+    Partial: lambda w, a: ("P", a.site, w.key(a.func), w._all(a.args), w._table(a.keywords)),
+    Xform: _Writer._xform,
+    Union: _Writer._union,
+    Descr: lambda w, a: ("d", a.kind, w.key(a.func), w._maybe(a.setter)),
+    Super: lambda w, a: ("s", a.cls.id, w.key(a.recv)),
+    SliceVal: lambda w, a: (":", w._maybe(a.lo), w._maybe(a.hi), w._maybe(a.step)),
+    At: lambda w, a: ("@", a.problem, a.beyond, w.key(a.arr), w._maybe(a.index)),
+}
+
+
+def _relations(keys: dict[Key, int]) -> frozenset[object]:
+    """Which PRNG keys are derived from which others, and how."""
+    out: list[object] = []
+    for key, number in keys.items():
+        for member in members_of(key):
+            steps: list[object] = []
+            part: Key | None = member
+            while part is not None:
+                other = keys.get(part)
+                if other is not None and other != number:
+                    out.append((number, other, tuple(steps)))
+                steps.append(part.step)
+                part = part.parent
+    return frozenset(out)
