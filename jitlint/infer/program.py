@@ -111,7 +111,7 @@ class ClassInfo:
     annotation and default. role: what the catalogue says of a library base (linen, nnx, eqx, ...), or "".
 
     linear: itself and its project bases in order, once somebody asked. shape: "namedtuple", "dataclass" or "". data_fields / meta_fields: of a registered pytree (None: not
-    registered). extern: it has a base that is not understood. hashable: what the class itself says, None: nothing.
+    registered). opaque_flatten: its own function decides which fields are data, and is not understood. extern: it has a base that is not understood. hashable: what the class itself says, None: nothing.
     """
 
     id: int
@@ -128,6 +128,7 @@ class ClassInfo:
     pytree: bool = False
     meta_fields: frozenset[str] = frozenset()
     data_fields: frozenset[str] | None = None
+    opaque_flatten: bool = False
     extern: bool = False
     hashable: bool | None = None
     metaclass: ClassInfo | None = None

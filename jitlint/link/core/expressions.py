@@ -31,7 +31,7 @@ from jitlint.infer.values import (
     Value,
     py,
 )
-from jitlint.link.core import branches, calls, guesses, host_calls
+from jitlint.link.core import branches, calls, field_loops, guesses, host_calls
 from jitlint.link.domains.captures.log import CHANGERS
 from jitlint.link.domains.compilation import makers as compilation
 from jitlint.link.domains.keys import libraries as key_libraries
@@ -39,10 +39,11 @@ from jitlint.link.domains.misuse import bounds
 from jitlint.link.domains.purity import side_effects
 from jitlint.link.domains.unrolling import loops
 from jitlint.link.engine import evaluator, status
+from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.events import STAGED_OR_BATCHED, emit_format, hurt, text_of
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.tables.builtin_names import BUILTINS
-from jitlint.link.values import attributes, iteration, operators, paths, subscripts, truths
+from jitlint.link.values import attributes, fields, iteration, operators, paths, subscripts, truths
 from jitlint.syntax import ir
 
 Evaluator = Callable[[Machine, Frame, Any], Value]
@@ -335,9 +336,13 @@ def _comp(m: Machine, f: Frame, node: ir.Comp) -> Value:
 
 
 def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
+    if len(node.fors) == 1 and node.fors[0].ifs and not f.world.level:
+        kept = field_loops.kept(m, f, node)
+        if kept is not None:
+            return _comp_unrolled(m, f, node, kept)
     if len(node.fors) == 1 and not node.fors[0].ifs and node.kind in ("list", "set", "generator", "dict"):
         items = iteration.known_items(evaluate_iter := evaluate(m, f, node.fors[0].iter))
-        if items is not None and 0 < len(items) <= 8:
+        if items is not None and (0 < len(items) <= UNROLLED or fields.describe_fields(items)):
             if f.world.floor:
                 side_effects.advanced(m, f, node.fors[0].iter.at, evaluate_iter, "iteration")
             return _comp_unrolled(m, f, node, items)

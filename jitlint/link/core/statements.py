@@ -27,7 +27,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.core import branches, calls, host_calls, matching
+from jitlint.link.core import branches, calls, field_loops, host_calls, matching
 from jitlint.link.domains.keys import uses as keys
 from jitlint.link.domains.leaks import stores as leaks
 from jitlint.link.domains.misuse import idioms
@@ -35,7 +35,16 @@ from jitlint.link.domains.purity import handlers, mutations, side_effects
 from jitlint.link.domains.unrolling import loops as unrolling
 from jitlint.link.engine import evaluator, regions, scopes
 from jitlint.link.engine.machine import Args, Frame, Machine
-from jitlint.link.values import attributes, callbacks, classes, imports, iteration, operators, subscripts
+from jitlint.link.values import (
+    attributes,
+    callbacks,
+    classes,
+    fields,
+    imports,
+    iteration,
+    operators,
+    subscripts,
+)
 from jitlint.link.values.kinds import find_method
 from jitlint.syntax import ir
 
@@ -245,6 +254,8 @@ def _for(m: Machine, f: Frame, node: ir.For) -> bool:
     items = iteration.known_items(iterable)
     if items == []:
         return run_block(m, f, node.orelse)
+    if items is not None and not f.world.level and fields.describe_fields(items):
+        return field_loops.run(m, f, node, items)
     element = iteration.element(m, f, node.iter.at, iterable)
 
     def begin() -> bool:

@@ -189,7 +189,7 @@ def _decorate(m: Machine, f: Frame, at: int, dotted: str, kind: str, args: Args)
     if kind == "cached_property":
         return Descr("cached_property", target)
     if type(target) is Class:
-        return classes.decorate(m, kind, target, {**args.kw, **_register_options(args)})
+        return classes.decorate(m, f, at, kind, target, {**args.kw, **_register_options(args)})
     return target
 
 

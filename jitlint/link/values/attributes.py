@@ -41,7 +41,7 @@ from jitlint.link.domains.leaks import stores as leaks
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.machine import Args, Frame, Machine
-from jitlint.link.values import callbacks, classes, imports
+from jitlint.link.values import callbacks, classes, fields, imports
 from jitlint.link.values.kinds import find_method, is_plain_enum, mro
 
 TREE_METHODS = frozenset(
@@ -190,6 +190,8 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
         return bind_descriptor(m, f, at, found, obj)
     if name == "__class__":
         return Class(obj.cls)
+    if name == "__dataclass_fields__":
+        return fields.descriptions(obj.cls)
     if name == "__dict__":
         return Map(dict(obj.attrs), UNKNOWN, obj.level)
     if f.world.level:
@@ -314,6 +316,8 @@ def _class(m: Machine, f: Frame, at: int, obj: Class, name: str) -> Value:
             return found
     if name == "__name__":
         return STR
+    if name == "__dataclass_fields__":
+        return fields.descriptions(info)
     if name in ("_make", "_fields"):
         return Method(obj, name)
     return UNKNOWN

@@ -29,7 +29,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine import evaluator, regions, scopes
 from jitlint.link.engine.machine import HOST, Args, Frame, Machine
-from jitlint.link.values import callbacks, parameters, pytrees
+from jitlint.link.values import callbacks, fields, parameters, pytrees
 from jitlint.link.values.kinds import find_method, mro
 from jitlint.syntax import ir
 
@@ -142,7 +142,7 @@ def _inherit(m: Machine, info: ClassInfo) -> None:
             info.shape = "dataclass"
 
 
-def decorate(m: Machine, kind: str, cls: Class, options: dict[str, Value]) -> Value:
+def decorate(m: Machine, f: Frame, at: int, kind: str, cls: Class, options: dict[str, Value]) -> Value:
     """Apply a class decorator that the catalogue knows: dataclass, struct, chex, pytree, register_dataclass, static."""
     info = cls.info
     if kind in ("dataclass", "struct", "chex"):
@@ -159,18 +159,21 @@ def decorate(m: Machine, kind: str, cls: Class, options: dict[str, Value]) -> Va
             info.hashable = type(unsafe) is Py and unsafe.const is True
     if kind == "static":
         info.pytree, info.data_fields = True, frozenset()
-    if kind in ("struct", "chex", "pytree", "register_dataclass"):
+    if kind == "pytree":
+        fields.registered(m, f, at, info, flatten_method(info))
+    if kind in ("struct", "chex", "register_dataclass"):
         info.pytree = True
         pytrees.mark_fields(info, kind, options)
     return cls
 
 
-def ordered_fields(info: ClassInfo) -> dict[str, tuple[Any, Value | None]]:
-    """The annotated fields of a class and its project bases in constructor order."""
-    out: dict[str, tuple[Any, Value | None]] = {}
-    for cls in reversed(mro(info)):
-        out.update(cls.fields)
-    return out
+def flatten_method(info: ClassInfo) -> Value | None:
+    """The method by which a class says what its children are."""
+    for cls in mro(info):
+        for name in ("tree_flatten", "tree_flatten_with_keys"):
+            if name in cls.namespace:
+                return cls.namespace[name]
+    return None
 
 
 def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> Value:
@@ -222,7 +225,7 @@ def _last_name(node: ir.Expr) -> str:
 def _fill(m: Machine, info: ClassInfo, args: Args) -> dict[str, Value]:
     out: dict[str, Value] = {}
     pos = list(args.pos)
-    for name, (annotation, default) in ordered_fields(info).items():
+    for name, (annotation, default) in fields.ordered_fields(info).items():
         if type(annotation) is ir.Sub and _last_name(annotation.obj) == "ClassVar":
             continue
         if type(default) is ExtInst and default.dotted.endswith("field"):

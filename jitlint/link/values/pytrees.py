@@ -130,8 +130,8 @@ def is_static_field(default: Value | None) -> bool:
         return True
     metadata = default.attrs.get("metadata")
     if type(metadata) is Map:
-        flag = metadata.entries.get("static")
-        return type(flag) is Py and flag.const is True
+        flag, node = metadata.entries.get("static"), metadata.entries.get("pytree_node")
+        return (type(flag) is Py and flag.const is True) or (type(node) is Py and node.const is False)
     return False
 
 
@@ -145,6 +145,8 @@ def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: b
     for name, part in value.attrs.items():
         if name in static or (known is not None and name not in known):
             attrs[name] = part
+        elif info.opaque_flatten and (part is UNKNOWN or type(part) is Py):
+            attrs[name] = UNKNOWN  # perhaps a child, perhaps not
         elif part is UNKNOWN:
             attrs[name] = UNKNOWN if info.role in ("eqx", "nnx", "distribution") else Tree(modes, why, level)
         else:
@@ -343,12 +345,13 @@ def mark_fields(info: ClassInfo, kind: str, options: dict[str, Value]) -> None:
         data, meta = options.get("data_fields"), options.get("meta_fields")
         if data is not None:
             info.data_fields = frozenset(constant_strings(data))
+            info.opaque_flatten = not _is_known(data)
         if meta is not None:
             info.meta_fields = frozenset(constant_strings(meta))
-    elif kind == "pytree":
-        flatten = info.namespace.get("tree_flatten")
-        if type(flatten) is Func:
-            info.data_fields = flattened_names(flatten)
+
+
+def _is_known(names: Value) -> bool:
+    return type(names) is Tup or (type(names) is Seq and names.items is not None)
 
 
 def constant_strings(value: Value) -> list[str]:

@@ -30,7 +30,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine.events import emit_truth, tracer_inside
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.models.jax import higher
-from jitlint.link.values import classes, iteration, pytrees, subscripts
+from jitlint.link.values import classes, fields, iteration, pytrees, subscripts
 from jitlint.link.values.kinds import is_concrete
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
@@ -116,12 +116,9 @@ def _register(kind: str) -> Handler:
             options = dict(args.kw)
             options.update(zip(("data_fields", "meta_fields"), args.pos[1:3]))
             if kind == "node":
-                cls.info.pytree = True
-                flatten = args.get(1, "flatten_func")
-                if type(flatten) is Func:
-                    cls.info.data_fields = pytrees.flattened_names(flatten)
+                fields.registered(m, f, at, cls.info, args.get(1, "flatten_func"))
             else:
-                classes.decorate(m, kind, cls, options)
+                classes.decorate(m, f, at, kind, cls, options)
         return cls if cls is not UNKNOWN else NONE
 
     return handler
@@ -131,7 +128,7 @@ def _pytree_keys(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """``register_pytree_with_keys_class`` and friends, used as decorators."""
     cls = _first(args, "cls")
     if type(cls) is Class:
-        cls.info.pytree = True
+        fields.registered(m, f, at, cls.info, classes.flatten_method(cls.info))
     return cls
 
 

@@ -19,6 +19,7 @@ from jitlint.infer.values import (
     STR,
     UNKNOWN,
     Arr,
+    Class,
     Ext,
     ExtInst,
     Inst,
@@ -47,7 +48,7 @@ from jitlint.link.models.python.builtin_calls import (
 from jitlint.link.models.python.containers import call_method
 from jitlint.link.models.python.itertools_calls import ITERTOOLS_CALLS
 from jitlint.link.models.python.math_calls import MATH_CALLS
-from jitlint.link.values import attributes, operators, subscripts, truths
+from jitlint.link.values import attributes, fields, operators, subscripts, truths
 from jitlint.link.values.boxes import (
     argument,
     collect,
@@ -166,6 +167,12 @@ def _replace(m: Machine, f: Frame, at: int, args: Args) -> Value:
         return UNKNOWN
 
     return each(or_unknown(argument(args, 0, "obj")), one)
+
+
+def _fields(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    of = argument(args, 0)
+    info = of.info if type(of) is Class else of.cls if type(of) is Inst else None
+    return UNKNOWN if info is None else Tup(tuple(fields.descriptions(info).entries.values()))
 
 
 def _field_values(inst: Inst) -> dict[str, Value]:
@@ -441,6 +448,7 @@ STDLIB_CALLS: Final[dict[str, Handler]] = {
     "copy.deepcopy": _deepcopy,
     "dataclasses.asdict": _asdict,
     "dataclasses.astuple": _astuple,
+    "dataclasses.fields": _fields,
     "dataclasses.is_dataclass": returns(BOOL),
     "dataclasses.replace": _replace,
     "functools.cached_property": descriptor("cached_property"),
