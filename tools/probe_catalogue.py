@@ -228,6 +228,13 @@ def keeps_structure(name: str, call: Call, arrays: dict[int, str]) -> str:
     return ""
 
 
+def keeps_numbers(name: str, call: Call, parameter: str, arrays: dict[int, str]) -> bool:
+    """Whether a Python number in this argument gives a Python number, also under a trace."""
+    where = next(i for i, given in arrays.items() if given == parameter)
+    good, found = staged(name, call.put(where, "1"))
+    return good and type(found) in (int, float)
+
+
 def method_result(name: str, call: Call) -> str:
     """The result of a method, which may have the dtype of the array it belongs to."""
     kinds = []
@@ -299,7 +306,8 @@ def measure(name: str) -> Measured | None:
             result = method_result(name, calls[0])
         else:
             whole = keeps_structure(name, calls[0], arrays)
-            result = f"structure({whole})" if whole else result_kind(name, calls[0], arrays)
+            same = "total" if whole and keeps_numbers(name, calls[0], whole, arrays) else "structure"
+            result = f"{same}({whole})" if whole else result_kind(name, calls[0], arrays)
     result = result or "array"
     if name in CURES:
         result += f" data({', '.join(CURES[name])})"

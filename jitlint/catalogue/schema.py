@@ -10,8 +10,8 @@ accepts a list or tuple where an array is meant; ``name!X&`` is a function; ``na
 consumes, ``name%`` one that it only looks at. ``/``, ``*``, ``*args`` and ``**kw`` are as in Python.
 
 Results: ``array bool int float key keys tree none static opaque``, ``like(p, ...)`` (dtype kind follows these
-parameters), ``same(p)`` (the argument itself), ``structure(p)`` (a pytree like it), ``list(kind)`` (a list of any
-length), ``sequence(kind)`` (a tuple of any length), ``tuple(kind, ...)``, ``callable(kind)`` (a function that
+parameters), ``same(p)`` (the argument itself), ``structure(p)`` (a pytree like it), ``total(p)`` (the same, but what is
+no JAX array stays a Python number or a NumPy array), ``list(kind)`` (a list of any length), ``sequence(kind)`` (a tuple of any length), ``tuple(kind, ...)``, ``callable(kind)`` (a function that
 returns this). A trailing ``data(cure, ...)`` says that the shape depends on
 values: JAX refuses under a trace unless one of these arguments is given (none: no cure); alone it means an array.
 
@@ -21,7 +21,8 @@ This module knows the language, not the data: reading files is ``load``.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -48,10 +49,11 @@ VAR_POSITIONAL: Final = "var-positional"
 KEYWORD_ONLY: Final = "keyword-only"
 VAR_KEYWORD: Final = "var-keyword"
 
+_NONE_SET: Final[Mapping[str, bool | None]] = MappingProxyType({})
 _RESULT_KINDS: Final = frozenset(
     ("array", "bool", "int", "float", "key", "keys", "tree", "none", "static", "opaque")
 )
-_NAMING_KINDS: Final = frozenset(("like", "same", "structure"))
+_NAMING_KINDS: Final = frozenset(("like", "same", "structure", "total"))
 _NESTING_KINDS: Final = frozenset(("list", "sequence", "tuple", "callable"))
 _PARAMETER = re.compile(r"(\*{0,2})([A-Za-z_]\w*)((?:![A-Z]?|[@?&#%])*)\Z")
 _ROLES: Final = {"&": "function", "#": "consumed-key", "%": "key"}
@@ -108,7 +110,8 @@ class Condition(msgspec.Struct, frozen=True):
 
     Holds when every parameter of ``missing`` is absent and every one of ``given`` present; then ``result`` replaces
     the line's result. With ``traced`` instead: that parameter may be a tracer only if one of ``cure`` is given,
-    otherwise JAX raises ``exception``. ``scalar``: only a 0-d tracer is refused.
+    otherwise JAX raises ``exception``. ``scalar``: only a 0-d tracer is refused. ``true``: like ``given``, for switches
+    that must be on; with one that is perhaps on, the result is any pytree.
     """
 
     missing: tuple[str, ...] = ()
@@ -118,6 +121,7 @@ class Condition(msgspec.Struct, frozen=True):
     cure: tuple[str, ...] = ()
     exception: str = ""
     scalar: bool = False
+    true: tuple[str, ...] = ()
 
 
 class ApiFunction(msgspec.Struct, frozen=True):
@@ -152,13 +156,18 @@ class ApiFunction(msgspec.Struct, frozen=True):
         bound.extend(self.parameter(keyword) for keyword in keywords)
         return bound
 
-    def result_given(self, given: Collection[str]) -> Result:
-        """What a call returns that passes exactly the parameters named in ``given``."""
+    def result_given(self, given: Collection[str], switches: Mapping[str, bool | None] = _NONE_SET) -> Result:
+        """What a call returns that passes exactly the parameters named in ``given``.
+
+        switches: which of them are on, off or (None) either; those that are not named are off.
+        """
         for condition in self.conditions:
             if condition.result is not None:
                 absent = all(name not in given for name in condition.missing)
-                if absent and all(name in given for name in condition.given):
-                    return condition.result
+                states = {switches.get(name, False) for name in condition.true}
+                if not absent or False in states or not all(name in given for name in condition.given):
+                    continue
+                return Result("tree", (), self.result.cures) if None in states else condition.result
         return self.result
 
     def traced_needs(self, parameter: str, given: Collection[str]) -> Condition | None:
@@ -263,7 +272,7 @@ def parse_condition(name: str, table: dict[str, object]) -> Condition:
             raise CatalogueError(f"{name}: condition key `{key}` must be a list of parameter names")
         return tuple(value)
 
-    unknown = set(table) - {"missing", "given", "result", "traced", "cure", "exception", "scalar"}
+    unknown = set(table) - {"missing", "given", "result", "traced", "cure", "exception", "scalar", "true"}
     if unknown:
         raise CatalogueError(f"{name}: unknown condition key `{min(unknown)}`")
     result, traced, letter = table.get("result", ""), table.get("traced", ""), table.get("exception", "")
@@ -279,6 +288,7 @@ def parse_condition(name: str, table: dict[str, object]) -> Condition:
         texts("cure"),
         EXCEPTION_LETTERS.get(str(letter), ""),
         table.get("scalar", False) is True,
+        texts("true"),
     )
 
 
@@ -310,6 +320,7 @@ def _check_names(function: ApiFunction) -> None:
         used.update(
             condition.missing,
             condition.given,
+            condition.true,
             condition.cure,
             (condition.traced,) if condition.traced else (),
         )

@@ -24,6 +24,7 @@ class Wrap(msgspec.Struct, frozen=True):
     """A transform that returns a function. modes is a bit mask of `jitlint.infer.values` modes.
 
     looks: it traces to see what the function would do, and nothing is kept to be run.
+    specs: per-argument specifications, where None lets an argument pass as it is. untouched: all arguments do.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Wrap(msgspec.Struct, frozen=True):
     static_nums: str = ""
     static_names: str = ""
     axes: str = ""
+    specs: str = ""
     argnums: str = ""
     excluded: str = ""
     custom: str = ""
@@ -42,6 +44,7 @@ class Wrap(msgspec.Struct, frozen=True):
     kernel: bool = False
     static_hash: bool = True
     looks: bool = False
+    untouched: bool = False
     doc: str = ""
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from jitlint.catalogue.schema import ApiFunction, Parameter, Result
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED, SEEN
-from jitlint.infer.lattice import seq_element, traced_modes, why_of
+from jitlint.infer.lattice import join, seq_element, traced_modes, why_of
 from jitlint.infer.values import (
     NONE,
     STATIC,
@@ -20,6 +21,7 @@ from jitlint.infer.values import (
     Seq,
     Tree,
     Tup,
+    Union,
     Value,
     alternatives,
 )
@@ -33,7 +35,7 @@ from jitlint.link.engine.events import (
     tracer_inside,
 )
 from jitlint.link.engine.machine import Args, Frame, Machine
-from jitlint.link.values import pytrees
+from jitlint.link.values import pytrees, truths
 
 FULL_REDUCTIONS = frozenset(
     "sum mean max min prod any all std var ptp median nansum nanmean nanmax nanmin amax amin count_nonzero".split()
@@ -109,7 +111,8 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
             found = tracer_inside(value)
             ground = min(ground, getattr(found, "traced", SEEN))
     _writes(m, f, at, fn, bound)
-    result = fn.result_given(given)
+    switches = {p.name: truths.static_truth(v) for p, v in bound} if fn.conditions else {}
+    result = fn.result_given(given, switches)
     traced = bool(f.world.here) or (bool(modes & STAGED_OR_BATCHED) and ground is not GUESSED)
     if result.cures is not None and traced and not unknown and not any(c in given for c in result.cures):
         probe = Arr(modes | f.world.here, None, None, why, f.world.level, SEEN if f.world.here else ground)
@@ -129,9 +132,10 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
     if blamed:
         return UNKNOWN
     where = fn.name.rpartition(".")[2]
-    if result.kind == "structure":
+    if result.kind in ("structure", "total"):
         like = next((v for p, v in bound if p.name in result.arguments), UNKNOWN)
-        return pytrees.rebuild(like, Arr(modes | f.world.here, None, None, why, f.world.level))
+        leaf = Arr(modes | f.world.here, None, None, why, f.world.level)
+        return pytrees.rebuild(like, leaf) if result.kind == "structure" else _total(like, leaf)
     if receiver is not None and (receiver.host or receiver.weak):
         out = _value(m, f, fn, result, bound, receiver, modes, why, where)
         if type(out) is Arr:
@@ -141,6 +145,21 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
     if type(out) is Arr and modes and not f.world.here & S and result.kind != "same":
         out.traced = ground
     return out
+
+
+def _total(like: Value, leaf: Arr) -> Value:
+    """A sum over devices: one of Python numbers is computed at once, as is one of NumPy arrays."""
+    if type(like) is Py and like.kind in ("int", "float"):
+        return Py(like.kind)
+    if type(like) is Arr and like.host and not like.modes:
+        return like
+    if type(like) is Union:
+        parts = [_total(alt, leaf) for alt in like.alts]
+        return functools.reduce(join, parts)
+    children = pytrees.children(like)
+    if children:
+        return pytrees.with_children(like, [_total(part, leaf) for part in children])
+    return pytrees.rebuild(like, leaf)
 
 
 def check_static(

@@ -10,8 +10,7 @@ from typing import Any
 
 from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.events import Step
-from jitlint.infer.grounds import SEEN
-from jitlint.infer.keys import Key, Runs
+from jitlint.infer.keys import Runs
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     NONE,
@@ -23,12 +22,10 @@ from jitlint.infer.values import (
     Func,
     Inst,
     L,
-    Map,
     Method,
     Partial,
     Py,
     S,
-    Seq,
     Tree,
     Tup,
     Value,
@@ -36,14 +33,14 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.domains.compilation import makers as compilation
-from jitlint.link.domains.keys import uses as keys
 from jitlint.link.domains.leaks import stores as leaks
 from jitlint.link.domains.misuse import transforms as misuse
 from jitlint.link.domains.unrolling import rows
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.machine import MAX_DEPTH, Args, Frame, Machine, Site, World
+from jitlint.link.models.jax import arrival
 from jitlint.link.values import iteration, parameters, pytrees
-from jitlint.link.values.signatures import Signature, constant_ints, describe, signature, static_names
+from jitlint.link.values.signatures import constant_ints, describe, signature, static_names
 
 CALLABLE_TYPES = (Func, Bound, Partial, Xform, Inst, Class, Method)
 
@@ -114,7 +111,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     if spec.custom:
         return _call_custom(m, f, at, x, args)
     rows.called(m, f, x, sig, args)
-    lifted = _lift_arguments(m, f, at, x, sig, args)
+    arrived = arrival.arguments(m, f, at, x, sig, args)
     backwards = spec.result in ("grad", "value_and_grad") or spec.name in ("jax.jacrev", "jax.hessian")
     reverse = (f.module.name, f.qualname, at, False) if backwards else None
     world = w.inside(spec.modes, S, reverse, spec.looks)
@@ -122,10 +119,10 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = scopes.in_world(f, world, steps, ground)
     if spec.axes:
-        inner.many = Runs(_batched_keys(x, inner, lifted))
+        inner.many = Runs(arrival.batched_keys(x, inner, arrived))
     root = world.floor and not w.floor
     before = m.captures.root() if root else None
-    result = evaluator.call(m, inner, at, x.target, lifted)
+    result = evaluator.call(m, inner, at, x.target, arrived)
     if root:
         m.captures.called(f, x, before)
     outer = 0
@@ -147,109 +144,6 @@ def _verb(name: str) -> str:
     return {"jit": "jitted with `jax.jit`", "vmap": "batched with `jax.vmap`"}.get(
         short if name.startswith("jax.") else "", f"traced by `{name}`"
     )
-
-
-def _lift_arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, args: Args) -> Args:
-    spec: Wrap = x.spec
-    nums, names, known = static_names(x, sig, None if args.more is not None else len(args.pos))
-    level = f.world.level + 1
-    positional = sig.positional if sig is not None else []
-    only = _differentiated(x, len(args.pos)) if spec.argnums else None
-    axes = _axes(x) if spec.axes else {}
-    skip = set(pytrees.constant_strings(x.options[spec.excluded])) if spec.excluded in x.options else set()
-    pos: list[Value] = []
-    for i, value in enumerate(args.pos):
-        name = positional[i].name if i < len(positional) else ""
-        if i in nums or name in skip:
-            bad = misuse.check_static_value(m, f, at, x, name or f"argument {i}", value)
-            pos.append(UNKNOWN if bad else value)
-        elif not known or (only is not None and i not in only) or axes.get(i) is NONE:
-            pos.append(value)
-        else:
-            lifted = _lift_one(m, f, at, x, sig, name, value, level)
-            pos.append(_keep_unbatched(axes.get(i), value, lifted))
-    kw: dict[str, Value] = {}
-    for name, value in args.kw.items():
-        if name in names:
-            kw[name] = UNKNOWN if misuse.check_static_value(m, f, at, x, name, value) else value
-        elif not known or only is not None:
-            kw[name] = value
-        else:
-            kw[name] = _lift_one(m, f, at, x, sig, name, value, level)
-    more = args.more if args.more is None else _lift_more(x, args.more, level)
-    kw_more = args.kw_more if args.kw_more is None else _lift_more(x, args.kw_more, level)
-    return Args(pos, kw, more, kw_more)
-
-
-def _lift_more(x: Xform, value: Value, level: int) -> Value:
-    if x.spec.kernel:
-        return _references(value, x.spec.modes, level, "")
-    return pytrees.lift(value, x.spec.modes, level, "", x.spec.filter)
-
-
-def _lift_one(
-    m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, name: str, value: Value, level: int
-) -> Value:
-    spec: Wrap = x.spec
-    if value is UNKNOWN and sig is not None and name:
-        value = parameters.generic(m, sig.func, name, meant=spec.filter or spec.kernel)
-    if spec.strict and not spec.kernel:
-        misuse.check_argument(m, f, at, x, name, value)
-    why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
-    if spec.kernel:
-        return _references(value, spec.modes, level, why)
-    if spec.axes:
-        value = pytrees.with_rank(value, -1)
-    return pytrees.lift(value, spec.modes, level, why, spec.filter)
-
-
-def _references(value: Value, modes: int, level: int, why: str) -> Value:
-    """What a kernel gets for its arguments: mutable references, whose elements are traced."""
-    if type(value) is Tup:
-        return Tup(tuple([_references(v, modes, level, why) for v in value.items]), value.cls)
-    return value if value is NONE else Tree(modes, why, level, SEEN, "ref", SEEN)
-
-
-def _differentiated(x: Xform, given: int) -> set[int]:
-    value = x.options.get(x.spec.argnums)
-    if value is None:
-        return {0}
-    found = constant_ints(value)
-    return {n % given if n < 0 and given else n for n in found or ()}
-
-
-def _axes(x: Xform) -> dict[int, Value]:
-    """Positions whose axis is not the same integer for every leaf: None, or a container with None in it."""
-    value = x.options.get(x.spec.axes)
-    items = iteration.known_items(value) if value is not None and type(value) is not Map else None
-    if items is None:
-        return {0: NONE} if value is NONE else {}
-    return {i: item for i, item in enumerate(items) if type(item) in (Tup, Seq, Map) or item is NONE}
-
-
-def _batched_keys(x: Xform, inner: Frame, args: Args) -> frozenset[Key]:
-    """The keys that every element of a batch has one of its own of."""
-    axes = _axes(x)
-    given = [v for i, v in enumerate(args.pos) if axes.get(i) is not NONE]
-    found = frozenset(keys.inside([*given, *args.kw.values()]))
-    return found if inner.many is None else found & inner.many.own
-
-
-def _keep_unbatched(axes: Value | None, before: Value, after: Value) -> Value:
-    """The batched argument, but as it was where its axis is None."""
-    if axes is NONE:
-        return before
-    a: Any = axes
-    b: Any = before
-    c: Any = after
-    if type(axes) is Map and type(before) is Map and type(after) is Map:
-        entries = {k: _keep_unbatched(a.entries.get(k), b.entries[k], v) for k, v in c.entries.items()}
-        return Map(entries, c.rest, c.level)
-    known = all(type(v) in (Tup, Seq) and v.items is not None for v in (a, b, c))
-    if known and type(before) is type(after) and len(a.items) == len(c.items):
-        parts = [_keep_unbatched(*part) for part in zip(a.items, b.items, c.items)]
-        return Tup(tuple(parts), c.cls) if type(after) is Tup else Seq(c.kind, parts, None, c.level)
-    return after
 
 
 def _leave(m: Machine, f: Frame, inner: Frame, x: Xform, args: Args, result: Value, outer: int) -> Value:

@@ -1,0 +1,184 @@
+"""What a function under a transform gets for its arguments: a tracer, a reference, or what was given (layer: ``link``, room ``models``).
+
+Which arguments pass through untouched is each transform's own rule, measured: static ones of `jax.jit`, those whose axis
+is None of `jax.vmap` (those of `jax.pmap` become tracers all the same), those whose specification is None of
+`jax.shard_map`, ``excluded`` ones of `jax.numpy.vectorize`, those that are not differentiated, and all of `checkify`. An
+option that is not understood is not taken as absent: then an argument is perhaps a tracer and perhaps what was given.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitlint.catalogue.transforms import Wrap
+from jitlint.infer.grounds import SEEN
+from jitlint.infer.keys import Key
+from jitlint.infer.lattice import join
+from jitlint.infer.values import NONE, UNKNOWN, Inst, Map, Py, S, Seq, Tree, Tup, Value, Xform, alternatives
+from jitlint.link.domains.keys import uses as keys
+from jitlint.link.domains.misuse import transforms as misuse
+from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.values import iteration, parameters, pytrees
+from jitlint.link.values.signatures import Signature, constant_ints, describe, static_names
+
+
+def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, args: Args) -> Args:
+    """The arguments as they arrive in the transformed function."""
+    spec: Wrap = x.spec
+    if spec.untouched:
+        return args
+    nums, names, known = static_names(x, sig, None if args.more is not None else len(args.pos))
+    level = f.world.level + 1
+    positional = sig.positional if sig is not None else []
+    only = _differentiated(x, len(args.pos)) if spec.argnums else None
+    marks = _Marks(x)
+    excluded = _Excluded(x)
+    known = known and excluded.known
+    pos: list[Value] = []
+    for i, value in enumerate(args.pos):
+        name = positional[i].name if i < len(positional) else ""
+        if i in nums:
+            bad = misuse.check_static_value(m, f, at, x, name or f"argument {i}", value)
+            pos.append(UNKNOWN if bad else value)
+        elif not known or i in excluded.positions or (only is not None and i not in only):
+            pos.append(value)
+        else:
+            pos.append(_one(m, f, at, x, sig, name, value, level, marks.of(i)))
+    kw: dict[str, Value] = {}
+    for name, value in args.kw.items():
+        if name in names:
+            kw[name] = UNKNOWN if misuse.check_static_value(m, f, at, x, name, value) else value
+        elif not known or only is not None or name in excluded.names:
+            kw[name] = value
+        else:
+            kw[name] = _one(m, f, at, x, sig, name, value, level, None)
+    more = args.more if args.more is None else _rest(x, args.more, level)
+    kw_more = args.kw_more if args.kw_more is None else _rest(x, args.kw_more, level)
+    return Args(pos, kw, more, kw_more)
+
+
+def batched_keys(x: Xform, inner: Frame, args: Args) -> frozenset[Key]:
+    """The keys that every element of a batch has one of its own of."""
+    marks = _Marks(x)
+    given = [v for i, v in enumerate(args.pos) if marks.of(i) is not NONE]
+    found = frozenset(keys.inside([*given, *args.kw.values()]))
+    return found if inner.many is None else found & inner.many.own
+
+
+class _Marks:
+    """What ``in_axes`` or ``in_specs`` says about each argument; absent, it says nothing."""
+
+    __slots__ = ("_every", "_items")
+
+    def __init__(self, x: Xform) -> None:
+        value = x.options.get(x.spec.axes or x.spec.specs)
+        items = iteration.known_items(value) if type(value) in (Tup, Seq) and value is not None else None
+        self._items = items
+        self._every = value if items is None else None
+
+    def of(self, i: int) -> Value | None:
+        """The mark of a positional argument, a pytree itself perhaps."""
+        if self._items is None:
+            return self._every
+        return self._items[i] if i < len(self._items) else None
+
+
+class _Excluded:
+    """The arguments that ``excluded`` names: positions, and names of those that are passed by name."""
+
+    __slots__ = ("known", "names", "positions")
+
+    def __init__(self, x: Xform) -> None:
+        self.positions = frozenset[object]()
+        self.names = frozenset[object]()
+        self.known = True
+        if x.spec.excluded not in x.options:
+            return
+        value = x.options[x.spec.excluded]
+        items = iteration.known_items(value)
+        found = [i.const for i in items or () if type(i) is Py]
+        self.known = items is not None and len(found) == len(items)
+        self.positions = frozenset([i for i in found if type(i) is int])
+        self.names = frozenset([i for i in found if type(i) is str])
+
+
+def _differentiated(x: Xform, given: int) -> set[int]:
+    value = x.options.get(x.spec.argnums)
+    if value is None:
+        return {0}
+    found = constant_ints(value)
+    return {n % given if n < 0 and given else n for n in found or ()}
+
+
+def _rest(x: Xform, value: Value, level: int) -> Value:
+    if x.spec.kernel:
+        return _references(value, x.spec.modes, level, "")
+    return pytrees.lift(value, x.spec.modes, level, "", x.spec.filter)
+
+
+def _one(
+    m: Machine,
+    f: Frame,
+    at: int,
+    x: Xform,
+    sig: Signature | None,
+    name: str,
+    value: Value,
+    level: int,
+    mark: Value | None,
+) -> Value:
+    spec: Wrap = x.spec
+    staged = bool(spec.modes & S)
+    if mark is NONE and not staged:
+        return value
+    if value is UNKNOWN and sig is not None and name:
+        value = parameters.generic(m, sig.func, name, meant=spec.filter or spec.kernel)
+    if spec.strict and not spec.kernel and (staged or not _may_keep(mark)):
+        misuse.check_argument(m, f, at, x, name, value)
+    why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
+    if spec.kernel:
+        return _references(value, spec.modes, level, why)
+    inside = pytrees.with_rank(value, -1) if spec.axes and mark is not NONE else value
+    lifted = pytrees.lift(inside, spec.modes, level, why, spec.filter)
+    return lifted if staged or mark is None else _as_marked(mark, value, lifted)
+
+
+def _references(value: Value, modes: int, level: int, why: str) -> Value:
+    """What a kernel gets for its arguments: mutable references, whose elements are traced."""
+    if type(value) is Tup:
+        return Tup(tuple([_references(v, modes, level, why) for v in value.items]), value.cls)
+    return value if value is NONE else Tree(modes, why, level, SEEN, "ref", SEEN)
+
+
+def _may_keep(mark: Value | None) -> bool:
+    """Whether a mark lets something through untouched."""
+    if mark is None:
+        return False
+    if mark is UNKNOWN or any(alt is NONE for alt in alternatives(mark)):
+        return True
+    parts = mark.attrs.values() if type(mark) is Inst else pytrees.children(mark)
+    return any(_may_keep(part) for part in parts or ())
+
+
+def _as_marked(mark: Value | None, before: Value, after: Value) -> Value:
+    """The traced argument, but as it was where its mark is None, and either where the mark is not understood."""
+    if mark is NONE:
+        return before
+    if mark is None or not _may_keep(mark):
+        return after
+    a: Any = mark
+    b: Any = before
+    c: Any = after
+    if type(mark) is Map and type(before) is Map and type(after) is Map:
+        entries = {k: _as_marked(a.entries.get(k), b.entries[k], v) for k, v in c.entries.items()}
+        return Map(entries, c.rest, c.level)
+    if type(mark) is Inst and type(before) is Inst and type(after) is Inst:
+        attrs = {k: _as_marked(a.attrs.get(k), b.attrs.get(k, v), v) for k, v in c.attrs.items()}
+        out = Inst(c.cls, attrs, c.level, None, c.open)
+        out.modes, out.why = c.modes, c.why
+        return out
+    known = all(type(v) in (Tup, Seq) and v.items is not None for v in (a, b, c))
+    if known and type(before) is type(after) and len(a.items) == len(c.items):
+        parts = [_as_marked(*part) for part in zip(a.items, b.items, c.items)]
+        return Tup(tuple(parts), c.cls) if type(after) is Tup else Seq(c.kind, parts, None, c.level)
+    return join(before, after)
