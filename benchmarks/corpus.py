@@ -146,7 +146,7 @@ def check(entry: Entry, source: Path) -> list[dict[str, Any]]:
     done = subprocess.run(
         [sys.executable, *COMMAND], cwd=entry.folder, env=environment, capture_output=True, text=True
     )
-    if done.returncode:
+    if not done.stdout:  # a file that cannot be read makes the exit code 2, and is a finding
         raise SystemExit(f"jitlint failed on {entry.repository}:\n{done.stderr}")
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found

@@ -33,13 +33,14 @@ JIT101 = "if x > 0:"
 
 
 def _arguments(folder: Path) -> list[str]:
-    """A made-up corpus of one repository with two mistakes, below ``folder``."""
+    """A made-up corpus of one repository with two mistakes and an unreadable file, below ``folder``."""
     (folder / "corpus.csv").write_text(
         "repository,commit,use\nan/example,abc,tune\nnot/taken,def,exam\n", encoding="utf-8"
     )
     tree = folder / "trees" / "an+example"
     tree.mkdir(parents=True)
     (tree / "model.py").write_text(TREE, encoding="utf-8")
+    (tree / "broken.py").write_text("def f(:\n", encoding="utf-8")
     return [
         *("--corpus", str(folder / "corpus.csv"), "--trees", str(folder / "trees")),
         *("--labels", str(folder / "labels.jsonl"), "--runs", str(folder / "runs")),
@@ -80,9 +81,10 @@ def test_findings_without_a_label_are_listed_and_claim_no_precision(
     corpus.main([*command, "--unlabelled"])
     text = capsys.readouterr().out
     assert "1 repositories" in text
-    assert "errors: 2 in 18 lines;      – true (0 of 0); 2 unlabelled" in text
+    assert "errors: 2 in 19 lines;      – true (0 of 0); 2 unlabelled" in text
     assert "an/example model.py:7:8 error[JIT101] certain" in text
     assert "an/example model.py:14:5 error[JIT401] certain" in text
+    assert "counted apart: JIT001 1" in text
 
 
 def test_precision_counts_the_decided_findings_only(
@@ -92,8 +94,8 @@ def test_precision_counts_the_decided_findings_only(
     capsys.readouterr()
     corpus.main(command)
     text = capsys.readouterr().out
-    assert "errors: 2 in 18 lines;  50.0% true (1 of 2)\n" in text
-    assert f"false errors per 100,000 lines: {100_000 / 18:.2f}" in text
+    assert "errors: 2 in 19 lines;  50.0% true (1 of 2)\n" in text
+    assert f"false errors per 100,000 lines: {100_000 / 19:.2f}" in text
     assert "JIT101                              1  100.0% true (1 of 1)" in text
     assert "an/example                          2   50.0% true (1 of 2)" in text
     assert "1  because" in text
