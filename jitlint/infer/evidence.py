@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitlint.catalogue.load import catalogue
+from jitlint.infer.grounds import GUESSED, USED, Ground
 from jitlint.infer.program import FuncInfo
 from jitlint.syntax import ir
 
@@ -24,6 +25,15 @@ ARRAY_ROOTS = frozenset({"jnp", "np", "numpy", "onp", "lax", "jsp", "jrandom", "
 NOT_ARRAY_CALLS = frozenset(
     {"tree_map", "tree", "tree_util", "asarray", "array", "shape", "ndim", "size", "result_type"}
 )
+SHARED_ATTRIBUTES = frozenset({"shape", "ndim", "dtype", "real", "imag", "item", "itemsize", "nbytes"})
+"""Attributes that specifications of arrays and Python's numbers have as well."""
+
+MAKERS = frozenset(
+    {"zeros", "ones", "full", "empty", "eye", "arange", "linspace", "maximum", "minimum", "where", "log", "sqrt", "exp",
+     "power", "PRNGKey", "key", "float32", "int32", "broadcast_shapes", "iota", "tri", "identity"}
+)  # fmt: skip
+"""Functions that are fed with Python numbers as readily as with arrays."""
+
 RUN_FUNCTIONS = frozenset({"scan", "cond", "while_loop", "fori_loop"})
 JAX_ARRAY_MODULES = frozenset({"numpy", "nn", "lax", "random", "scipy"})
 JAX_ROOTS = {"jnp": "jax.numpy", "lax": "jax.lax", "jrandom": "jax.random", "jr": "jax.random", "jax": "jax"}
@@ -33,11 +43,26 @@ ORDER = frozenset({"<", "<=", ">", ">="})
 
 def parameter_evidence(fn: FuncInfo) -> dict[str, str]:
     """Parameter name to array, map, seq, ref, flag; parameters without clear evidence are absent. Cached on the function."""
+    _collect(fn)
+    return fn.evidence if fn.evidence is not None else {}
+
+
+def array_ground(fn: FuncInfo, name: str) -> Ground:
+    """On what ground the uses of a parameter say that it is an array.
+
+    *used* takes an operation that only an array has: ``x.at``, ``x @ w``, ``x[:, None]``, `jax.numpy` of it. What
+    numbers and containers have as well (``x + 1``, ``x[0]``, ``x.shape``, ``len(x)``) makes it a guess.
+    """
+    _collect(fn)
+    return USED if name in fn.array_uses else GUESSED
+
+
+def _collect(fn: FuncInfo) -> None:
     if fn.evidence is None:
         names = {p.name for p in fn.node.params}
         if not names or names == {"self"}:
             fn.evidence = {}
-            return fn.evidence
+            return
         found: dict[str, set[str]] = {}
         collector = _Collector(names, found)
         for node in fn.parts:
@@ -49,17 +74,18 @@ def parameter_evidence(fn: FuncInfo) -> dict[str, str]:
         for name in names - set(found):
             if collector.tested.get(name, 0) and collector.tested[name] == collector.loads.get(name, 0):
                 fn.evidence[name] = "flag"
-    return fn.evidence
+        fn.array_uses = frozenset(collector.strong)
 
 
 class _Collector:
-    __slots__ = ("found", "loads", "names", "tested")
+    __slots__ = ("found", "loads", "names", "strong", "tested")
 
     def __init__(self, names: set[str], found: dict[str, set[str]]) -> None:
         self.names = names
         self.found = found
         self.loads: dict[str, int] = {}
         self.tested: dict[str, int] = {}
+        self.strong: set[str] = set()
 
     def test(self, node: Any) -> None:
         """A name whose truth is asked."""
@@ -70,6 +96,11 @@ class _Collector:
         """A name used as this kind of value."""
         if type(node) is ir.Name and node.id in self.names:
             self.found.setdefault(node.id, set()).add(kind)
+
+    def only_array(self, node: Any) -> None:
+        """A name used as nothing but an array can be."""
+        if type(node) is ir.Name and node.id in self.names:
+            self.strong.add(node.id)
 
 
 def _name(c: _Collector, node: ir.Name) -> None:
@@ -89,6 +120,8 @@ def _boolop(c: _Collector, node: ir.BoolOp) -> None:
 def _attr(c: _Collector, node: ir.Attr) -> None:
     if node.name in ARRAY_ATTRIBUTES:
         c.note(node.obj, "array")
+        if node.name not in SHARED_ATTRIBUTES:
+            c.only_array(node.obj)
     elif node.name in MAP_ATTRIBUTES:
         c.note(node.obj, "map")
     elif node.name in SEQ_ATTRIBUTES:
@@ -103,6 +136,8 @@ def _binop(c: _Collector, node: ir.BinOp) -> None:
             ):
                 continue
             c.note(side, "array")
+            if node.op == "@":
+                c.only_array(side)
 
 
 def _assign(c: _Collector, node: ir.Assign) -> None:
@@ -150,6 +185,8 @@ def _sub(c: _Collector, node: ir.Sub) -> None:
         c.note(node.obj, "map")
     elif type(index) is ir.Tuple:
         c.note(node.obj, "array")
+        if any(type(part) in (ir.Slice, ir.Const) for part in index.elts):
+            c.only_array(node.obj)
 
 
 def _call(c: _Collector, node: ir.Call) -> None:
@@ -168,6 +205,8 @@ def _call(c: _Collector, node: ir.Call) -> None:
         for i, arg in enumerate(node.args[:2]):
             if arg.name is None and arg.star == 0 and i not in static:
                 c.note(arg.value, "array")
+                if func.id not in ("math", "np", "numpy", "onp") and i == 0 and path[0] not in MAKERS:
+                    c.only_array(arg.value)
 
 
 def _static_positions(root: str, path: list[str]) -> frozenset[int]:

@@ -46,6 +46,7 @@ class FuncInfo:
     values: list[Func] = field(default_factory=list)
     returned: dict[int, Value] = field(default_factory=dict)
     evidence: dict[str, str] | None = None
+    array_uses: frozenset[str] = frozenset()
     keys: tuple[str, ...] | None = None
     surroundings: Any = None
     registers: bool = field(init=False)
@@ -111,7 +112,9 @@ class ClassInfo:
     annotation and default. role: what the catalogue says of a library base (linen, nnx, eqx, ...), or "".
 
     linear: itself and its project bases in order, once somebody asked. shape: "namedtuple", "dataclass" or "". data_fields / meta_fields: of a registered pytree (None: not
-    registered). opaque_flatten: its own function decides which fields are data, and is not understood. extern: it has a base that is not understood. hashable: what the class itself says, None: nothing.
+    registered). opaque_flatten: its own function decides which fields are data, and is not understood. extern: it has
+    a base that is not understood. stands_for_others: as an annotation it means objects of other classes too: abstract,
+    a protocol, or a base of classes of the project. hashable: what the class itself says, None: nothing.
     """
 
     id: int
@@ -130,6 +133,7 @@ class ClassInfo:
     data_fields: frozenset[str] | None = None
     opaque_flatten: bool = False
     extern: bool = False
+    stands_for_others: bool = False
     hashable: bool | None = None
     metaclass: ClassInfo | None = None
     cold: Value | None = None

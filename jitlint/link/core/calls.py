@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
 from jitlint.infer.freezing import freeze_all
+from jitlint.infer.grounds import weaken
 from jitlint.infer.keys import Key
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.program import FuncInfo
@@ -121,9 +121,12 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
         return call(m, f, at, c.func, _with_bound(c, args))
     if t is Union:
         out: Value | None = None
+        confidence = f.confidence
+        f.confidence = weaken(confidence, 1)  # one of several: which of them is not known here
         for alt in keys.exclusive(f, c.alts):
             value = call(m, f, at, alt, args)
             out = value if out is None else join(out, value)
+        f.confidence = confidence
         return out if out is not None else UNKNOWN
     if t is Inst:
         method = find_method(c, "__call__")
@@ -219,7 +222,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     """Run a function on bound parameters, or give what the same context gave before."""
     fn = func.fn
     world = f.world
-    guessed: object = f.confidence is Confidence.POSSIBLE
+    guessed: object = f.confidence.rank
     caught = f.caught if f.caught is not None and f.caught.traced else None
     if caught is not None:
         guessed = (guessed, caught.place.module, caught.place.at)

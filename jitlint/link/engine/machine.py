@@ -27,7 +27,7 @@ from jitlint.infer.events import (
     TracedFunction,
     Truth,
 )
-from jitlint.infer.grounds import SEEN, SOFTNESS, Ground, weaken
+from jitlint.infer.grounds import SAID, SEEN, SOFTNESS, Ground, weaken
 from jitlint.infer.host_calls import HostCalls
 from jitlint.infer.keys import Key, Runs, Use
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
@@ -333,6 +333,8 @@ class Machine:
             if type(value) is Arr or type(value) is Tree:
                 why, modes = value.why, mode_letters(value.modes)
                 soft += value.softness if needs_kind(kind, fields) else SOFTNESS[value.traced]
+                if kind is ArrayStore and value.kind is SAID and not value.modes:
+                    soft = 2  # who stores into it knows better than the annotation what it is
             elif type(value) is Inst:
                 why = value.why
         level = weaken(f.confidence, soft)

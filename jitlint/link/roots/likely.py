@@ -12,6 +12,7 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import AnyEvent, ApiMisuse, BadIndex, Convert, Truth
+from jitlint.infer.grounds import RULED
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import UNKNOWN, Arr, Class, Descr, Func, Inst, S, Value, alternatives
@@ -56,7 +57,8 @@ def _run_sibling(m: Machine, func: Func) -> None:
         if cls is not None and not state:
             state = cls.name
         if value is not UNKNOWN and param.default is None:
-            given.append(pytrees.lift(value, S, 1, f"parameter `{param.name}` of `{func.fn.qualname}`"))
+            lifted = pytrees.lift(value, S, 1, f"parameter `{param.name}` of `{func.fn.qualname}`")
+            given.append(pytrees.on_ground(lifted, RULED))  # what is only said is that it is traced at all
         else:
             given.append(UNKNOWN)
     if state:
@@ -95,7 +97,7 @@ def _run_members(m: Machine, info: ClassInfo) -> None:
         if not params or params[0].name != "self":
             continue
         lifted = pytrees.lift(receiver, S, 1, f"`self` of `{func.fn.qualname}`")
-        given = [lifted, *[UNKNOWN] * (len(params) - 1)]
+        given = [pytrees.on_ground(lifted, RULED), *[UNKNOWN] * (len(params) - 1)]
         message = f"`{func.fn.qualname}` belongs to `{info.name}`, which other code of the project traces"
         _run(m, func, message, given)
 
@@ -109,14 +111,14 @@ def _run_constructor(m: Machine, info: ClassInfo) -> None:
         f"`{info.name}` is a module of a library that often builds them inside a trace, as `eval_shape` does"
     )
     given = [Inst(info, {}, 1, None, True), *[UNKNOWN] * (len(func.fn.node.params) - 1)]
-    _run(m, func, message, given)
+    _run(m, func, message, given, constructs=True)
 
 
-def _run(m: Machine, func: Func, message: str, given: list[Value]) -> None:
+def _run(m: Machine, func: Func, message: str, given: list[Value], constructs: bool = False) -> None:
     """Run a function and keep its events, unless they show that it is written for the host.
 
-    What draws, prints, checks or answers a question belongs there as well: of a function whose result holds no arrays,
-    or that a script calls, only numbers count that `jax.numpy` makes of static ones, since there the cure is free.
+    What draws, prints, checks or answers a question belongs there as well: whatever gives no arrays, or is called by a
+    script. Of a constructor only numbers count that `jax.numpy` makes of static ones, since there the cure is free.
     """
     before, m.events = m.events, {}
     try:
@@ -126,8 +128,10 @@ def _run(m: Machine, func: Func, message: str, given: list[Value]) -> None:
     if any(_for_the_host(event) for event in found.values()):
         return
     arrays = not func.fn.hosted and all(traced_modes(part) for part in alternatives(result))
+    if not arrays and not constructs:
+        return
     for key, event in found.items():
-        if not arrays and not _is_static_number(event):
+        if constructs and not _is_static_number(event):
             continue
         old = before.get(key)
         if _is_telling(event) and (old is None or old.place.confidence.rank < event.place.confidence.rank):

@@ -8,8 +8,8 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
-from jitlint.infer.evidence import parameter_evidence
-from jitlint.infer.grounds import GUESSED
+from jitlint.infer.evidence import array_ground, parameter_evidence
+from jitlint.infer.grounds import GUESSED, RULED, SAID, USED
 from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import (
@@ -118,11 +118,16 @@ def _meant_argument(m: Machine, func: Func, param: Any, meant: bool) -> Value:
     if meant and type(value) is Tree:
         value = UNKNOWN
     why = f"parameter `{param.name}` of `{func.fn.qualname}`"
-    if default is not None:
-        if default is NONE:
-            return join(NONE, pytrees.lift(value, S, 1, why)) if value is not UNKNOWN else UNKNOWN
+    if default is not None and default is not NONE:
         return UNKNOWN if meant else default
-    return pytrees.lift(value, S, 1, why)
+    lifted = pytrees.lift(value, S, 1, why)
+    if meant:
+        # The convention says that the method is traced, not that each parameter is an array.
+        agreed = type(value) is Arr and value.kind is SAID and array_ground(func.fn, param.name) is USED
+        lifted = pytrees.on_ground(lifted, RULED if agreed else value.kind if type(value) is Arr else SAID)
+    if default is NONE:
+        return join(NONE, lifted) if value is not UNKNOWN else UNKNOWN
+    return lifted
 
 
 def run_handed(m: Machine) -> None:
@@ -246,7 +251,7 @@ def run_declared(m: Machine, patterns: tuple[str, ...]) -> None:
             if func.owner is not None and fn.node.params and fn.node.params[0].name == "self":
                 given = [classes.cold_instance(m, func.owner)]
             message = f"`{fn.qualname}` is declared as traced"
-            run_meant(m, func, "declared", Confidence.CERTAIN, message, given, meant=False)
+            run_meant(m, func, "declared", Confidence.LIKELY, message, given, meant=False)
 
 
 def run_possible(m: Machine) -> None:

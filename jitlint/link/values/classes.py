@@ -44,6 +44,7 @@ HARMLESS_BASES = frozenset(
         "enum.IntEnum",
     }
 )
+ABSTRACT_BASES = frozenset({"abc.ABC", "typing.Protocol", "typing_extensions.Protocol"})
 HARMLESS_DECORATORS = ("functools.total_ordering", "typing.", "abc.", "builtins.")
 
 
@@ -96,6 +97,8 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
 def _init_subclass(m: Machine, f: Frame, at: int, info: ClassInfo, options: dict[str, Value]) -> None:
     """Run what the bases do to every subclass, such as registering it as a pytree."""
     meta = options.pop("metaclass", None)
+    if type(meta) is Ext and meta.dotted == "abc.ABCMeta":
+        info.stands_for_others = True
     if type(meta) is Class:
         info.metaclass = meta.info
         info.extern = True
@@ -114,6 +117,7 @@ def _inherit(m: Machine, info: ClassInfo) -> None:
     for base in info.bases:
         if type(base) is Class:
             parent = base.info
+            parent.stands_for_others = True
             role = (
                 role
                 or m.transforms.roles.get(f"{parent.module.name}.{parent.qualname}")
@@ -128,6 +132,7 @@ def _inherit(m: Machine, info: ClassInfo) -> None:
             if base.dotted in ("typing.NamedTuple", "typing_extensions.NamedTuple"):
                 info.shape = "namedtuple"
                 continue
+            info.stands_for_others = info.stands_for_others or base.dotted in ABSTRACT_BASES
             found = m.transforms.roles.get(base.dotted)
             role = role or found
             if found is None and base.dotted not in HARMLESS_BASES:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitlint.infer.evidence import parameter_evidence
-from jitlint.infer.grounds import USED
+from jitlint.infer.evidence import array_ground, parameter_evidence
+from jitlint.infer.grounds import RULED, SAID, USED
 from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
@@ -36,7 +36,12 @@ from jitlint.link.values import classes
 from jitlint.link.values.kinds import mro
 from jitlint.syntax import ir
 
-SCALARS = {"builtins.int": INT, "builtins.float": FLOAT, "builtins.bool": BOOL, "builtins.str": STR}
+SCALARS: dict[str, Value] = {
+    "builtins.int": INT,
+    "builtins.float": Union((FLOAT, INT)),  # an int passes for a float, and is one no less
+    "builtins.bool": BOOL,
+    "builtins.str": STR,
+}
 MAPS = frozenset(
     {"builtins.dict", "typing.Dict", "typing.Mapping", "collections.abc.Mapping", "flax.core.FrozenDict"}
 )
@@ -117,12 +122,14 @@ def resolve(m: Machine, scope: Scope, node: Any) -> Value:
 
 def _named(m: Machine, value: Value, depth: int) -> Value | None:
     if type(value) is Class:
+        if any(type(b) is Ext and b.dotted in NUMBER_ENUMS for c in mro(value.info) for b in c.bases):
+            return INT
         return instance_of(m, value.info, depth - 1)
     if type(value) is not Ext:
         return None
     name = value.dotted
     if name in m.transforms.arrays:
-        return Arr(0)
+        return Arr(0, kind=SAID)
     if name in SCALARS:
         return SCALARS[name]
     if name in MAPS:
@@ -132,7 +139,7 @@ def _named(m: Machine, value: Value, depth: int) -> Value | None:
     if name in TREES:
         return Tree(0)
     if name == "numpy.ndarray":
-        return Arr(0, host=True)
+        return Arr(0, host=True, kind=SAID)
     return None
 
 
@@ -208,13 +215,28 @@ def generic(m: Machine, func: Func, name: str, meant: bool = False) -> Value:
         if value is not None:
             if type(value) is Tree and value.evidence == "":
                 value = Tree(0, evidence=parameter_evidence(func.fn).get(name, ""))
-            return _of_library_use(value) if meant else value
+            return _of_library_use(value) if meant else _as_argument(func, name, value)
     kind = parameter_evidence(func.fn).get(name, "")
+    ground = array_ground(func.fn, name)
     if meant and kind != "array":
         return UNKNOWN
     if kind == "array":
-        return Arr(0)
-    return Tree(0, evidence=kind)
+        return Arr(0, kind=ground)
+    return Tree(0, evidence=kind, kind=ground if kind == "array" else USED)
+
+
+def _as_argument(func: Func, name: str, value: Value) -> Value:
+    """What an annotated parameter of a staged function gets: a number of any type, an array that is used as one."""
+    if type(value) is Arr and not value.host and array_ground(func.fn, name) is USED:
+        return Arr(0, kind=RULED)  # said and used: two grounds that agree
+    numbers = [a for a in alternatives(value) if type(a) is Py and a.kind in ("int", "float", "complex")]
+    if numbers and len(numbers) == len(alternatives(value)):
+        return Arr(0, kind=SAID)  # `x: float` says little of the dtype and the rank of what is passed
+    return value
+
+
+NUMBER_ENUMS = frozenset({"enum.IntEnum", "enum.IntFlag"})
+"""Their members are integers, which any transform takes."""
 
 
 def _of_library_use(value: Value) -> Value:

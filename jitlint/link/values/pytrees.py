@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitlint.infer.grounds import GUESSED, SEEN
+from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
 from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
@@ -137,7 +137,7 @@ def is_static_field(default: Value | None) -> bool:
 
 def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: bool, depth: int) -> Value:
     info = value.cls
-    if not is_pytree(info):
+    if not is_pytree(info) and not (value.open and info.stands_for_others):
         return value
     static = meta_names(info)
     known = next((c.data_fields for c in mro(info) if c.data_fields is not None), None)
@@ -284,6 +284,41 @@ def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:
             one = with_rank(alt, change, depth - 1)
             out = one if out is None else join(out, one)
         return out if out is not None else UNKNOWN
+    return value
+
+
+def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:
+    """Every traced leaf with a ground for being traced that is no better than this one."""
+    t = type(value)
+    a: Any = value
+    if t is Arr:
+        kind = ground if ground in (SEEN, RULED) else max(a.kind, ground)
+        return Arr(a.modes, a.dtype, a.rank, a.why, a.level, max(a.traced, ground), a.host, a.key, kind)
+    if t is Tree:
+        return Tree(a.modes, a.why, a.level, max(a.traced, ground), a.evidence, a.kind)
+    if depth == 0:
+        return UNKNOWN
+    if t is Tup:
+        return Tup(tuple([on_ground(i, ground, depth - 1) for i in a.items]), a.cls)
+    if t is Seq and a.items is not None:
+        return Seq(a.kind, [on_ground(i, ground, depth - 1) for i in a.items], None, a.level)
+    if t is Seq:
+        return Seq(a.kind, None, None if a.rest is None else on_ground(a.rest, ground, depth - 1), a.level)
+    if t is Map:
+        rest = None if a.rest is None else on_ground(a.rest, ground, depth - 1)
+        return Map({k: on_ground(v, ground, depth - 1) for k, v in a.entries.items()}, rest, a.level)
+    if t is Inst and is_pytree(a.cls):
+        out = Inst(
+            a.cls, {k: on_ground(v, ground, depth - 1) for k, v in a.attrs.items()}, a.level, None, a.open
+        )
+        out.modes, out.why = a.modes, a.why
+        return out
+    if t is Union:
+        joined: Value | None = None
+        for alt in a.alts:
+            one = on_ground(alt, ground, depth - 1)
+            joined = one if joined is None else join(joined, one)
+        return joined if joined is not None else UNKNOWN
     return value
 
 

@@ -46,6 +46,10 @@ from jitlint.link.values import operators
 from jitlint.link.values.kinds import find_method
 from jitlint.syntax import ir
 
+SPECIAL_FORMS = frozenset(
+    {"typing.Union", "typing.Optional", "typing.Annotated", "typing.Literal", "typing.Callable"}
+)
+
 
 def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = None) -> Value:
     """``obj[index]``."""
@@ -89,7 +93,8 @@ def _get_one(m: Machine, f: Frame, at: int, obj: Value, index: Value) -> Value:
     if t in (Ext, Class):
         if f.world.floor and t is Ext:
             side_effects.called(m, f, at, f"{a.dotted}.__getitem__", Args([index]))
-        return obj
+        # `Union[T, dict]` is no longer `Union`: an alias of it must not be read as one
+        return UNKNOWN if t is Ext and a.dotted in SPECIAL_FORMS else obj
     if t is Partial:
         return evaluator.call(m, f, at, obj, Args([index]))
     return UNKNOWN

@@ -126,6 +126,7 @@ def not_an_array(m: Machine, value: Value, depth: int = 2) -> str:
     if (
         t is Inst
         and not a.cls.extern
+        and not (a.open and a.cls.stands_for_others)
         and not pytrees.is_pytree(a.cls)
         and not a.cls.role
         and not _subscribed(a)
