@@ -231,4 +231,16 @@ def _wraps_apply(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return args.pos[1]
 
 
-_OWN: dict[str, Handler] = {"functools.partial": _partial, MEMO: _memo_call, WRAPS: _wraps_apply}
+def _update_wrapper(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    wrapper, wrapped = args.get(0, "wrapper"), args.get(1, "wrapped")
+    if wrapper is None or wrapped is None:
+        return UNKNOWN
+    return _wraps_apply(m, f, at, Args([wrapped, wrapper]))
+
+
+_OWN: dict[str, Handler] = {
+    "functools.partial": _partial,
+    "functools.update_wrapper": _update_wrapper,
+    MEMO: _memo_call,
+    WRAPS: _wraps_apply,
+}

@@ -35,35 +35,41 @@ class Signature:
         return any(p.kind == "kwvar" for p in self.params)
 
 
-def signature(value: Value, depth: int = 6) -> Signature | None:
-    """The open parameters of a callable, or None when it is not a function of the project."""
+def signature(value: Value, depth: int = 6, claimed: bool = False) -> Signature | None:
+    """The open parameters of a callable, or None when it is not a function of the project.
+
+    claimed: those that `inspect.signature` shows, and so `jax.jit`: `functools.wraps` makes a wrapper show those of what
+    it wraps.
+    """
     c: Any = value
     t = type(value)
     if depth == 0:
         return None
+    if t is Func and claimed and c.wraps is not None:
+        return signature(c.wraps, depth - 1, True)
     if t is Func:
         return Signature(c, list(c.fn.node.params), frozenset())
     if t is Bound:
-        inner = signature(c.func, depth - 1)
+        inner = signature(c.func, depth - 1, claimed)
         return _drop(inner, 1) if inner is not None else None
     if t is Partial:
-        inner = signature(c.func, depth - 1)
+        inner = signature(c.func, depth - 1, claimed)
         if inner is None or "*" in c.keywords or "**" in c.keywords:
             return None
         out = _drop(inner, len(c.args))
         names = frozenset(c.keywords)
         return Signature(out.func, [p for p in out.params if p.name not in names], out.bound_names | names)
     if t is Xform:
-        return signature(c.target, depth - 1)
+        return signature(c.target, depth - 1, claimed)
     if t is Descr:
-        return signature(c.func, depth - 1)
+        return signature(c.func, depth - 1, claimed)
     if t is Class:
         init = next((k.namespace["__init__"] for k in mro(c.info) if "__init__" in k.namespace), None)
-        inner = signature(init, depth - 1) if init is not None else None
+        inner = signature(init, depth - 1, claimed) if init is not None else None
         return _drop(inner, 1) if inner is not None else None
     if t is Inst:
         method = find_method(c, "__call__")
-        inner = signature(method, depth - 1) if method is not None else None
+        inner = signature(method, depth - 1, claimed) if method is not None else None
         return _drop(inner, 1) if inner is not None else None
     return None
 
@@ -108,7 +114,8 @@ def static_names(
     """
     spec = x.spec
     nums, names, known = set[int](), set[str](), "**" not in x.options
-    positional = sig.positional if sig is not None else []
+    shown = signature(x.target, claimed=True)
+    positional = shown.positional if shown is not None else []
     has_nums = bool(spec.static_nums) and spec.static_nums in x.options
     has_names = bool(spec.static_names) and spec.static_names in x.options
     if has_nums:
@@ -123,6 +130,7 @@ def static_names(
         names = set(pytrees.constant_strings(value))
         known = known and value is not UNKNOWN
         if not has_nums:
+            known = known and (shown is not None or sig is None)
             nums = {i for i, p in enumerate(positional) if p.name in names}
     return nums, names, known
 

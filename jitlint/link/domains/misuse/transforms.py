@@ -35,8 +35,8 @@ from jitlint.link.values.signatures import signature
 
 def check_static_spec(m: Machine, f: Frame, at: int, x: Xform) -> None:
     """Static and donated numbers out of range, names that no parameter has: such a function cannot be called."""
-    sig = signature(x.target)
-    if sig is None or sig.func.wraps is not None:
+    sig = signature(x.target, claimed=True)
+    if sig is None:
         return
     spec = x.spec
 
