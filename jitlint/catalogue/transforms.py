@@ -61,7 +61,10 @@ class Run(msgspec.Struct, frozen=True):
 
 
 class HigherOrder(msgspec.Struct, frozen=True):
-    """A library function that runs its function arguments at once. static: parameters that must not be traced."""
+    """A library function that runs its function arguments at once. static: parameters that must not be traced.
+
+    curried: called without the function, it returns a decorator that runs it.
+    """
 
     name: str
     params: tuple[str, ...]
@@ -70,6 +73,7 @@ class HigherOrder(msgspec.Struct, frozen=True):
     doc: str = ""
     static: tuple[str, ...] = ()
     looks: bool = False
+    curried: bool = False
 
 
 class Role(msgspec.Struct, frozen=True):
@@ -147,9 +151,9 @@ def _call(name: str, entry: dict[str, Any]) -> HigherOrder:
         Run(r["function"], tuple(r["args"]), _modes(r["modes"]), r.get("filter", False)) for r in entry["run"]
     )
     static = _names(entry.get("static", ""))
-    looks = entry.get("looks", False)
+    switches = {key: entry.get(key, False) for key in ("looks", "curried")}
     return HigherOrder(
-        name, _names(entry["params"]), runs, entry["result"], entry.get("doc", ""), static, looks
+        name, _names(entry["params"]), runs, entry["result"], entry.get("doc", ""), static, **switches
     )
 
 

@@ -62,6 +62,8 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     if wrap is not None:
         return xforms.apply(m, f, at, wrap, args)
     spec = tables.calls.get(dotted)
+    if spec is not None and spec.curried and len(args.pos) < len(spec.params):
+        return Partial(Ext(dotted), args.pos, args.kw)
     if spec is not None:
         if spec.params[0] in args.kw or args.pos:
             _ask_leaves(m, f, at, args)

@@ -154,7 +154,8 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
     if name in ("shape",):
         return Seq("tuple", None, INT, FRESH)
     if name == "at":
-        return At(Arr(obj.modes, None, None, obj.why, obj.level, obj.traced))
+        is_ref = obj.evidence == "ref"
+        return At(obj if is_ref else Arr(obj.modes, None, None, obj.why, obj.level, obj.traced))
     if name in TREE_METHODS:
         return Method(obj, name)
     kind = m.catalogue.array_attribute(name)

@@ -374,6 +374,18 @@ def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
     return new_leaf
 
 
+def references(value: Value, modes: int, level: int, why: str) -> Value:
+    """What a kernel gets for a pytree of arrays: mutable references, whose elements are traced."""
+    if type(value) is Tup:
+        return Tup(tuple([references(v, modes, level, why) for v in value.items]), value.cls)
+    parts = children(value)
+    if parts:
+        return with_children(value, [references(part, modes, level, why) for part in parts])
+    if value is NONE or type(value) is Inst:
+        return NONE if value is NONE else UNKNOWN
+    return Tree(modes, why, level, SEEN, "ref", SEEN)
+
+
 def mark_fields(info: ClassInfo, kind: str, options: dict[str, Value]) -> None:
     """Find out which attributes of a registered class are data and which are static."""
     if kind == "register_dataclass":

@@ -86,6 +86,8 @@ def _get_one(m: Machine, f: Frame, at: int, obj: Value, index: Value) -> Value:
     if t is Inst:
         method = find_method(a, "__getitem__")
         return evaluator.call(m, f, at, method, Args([obj, index])) if method is not None else UNKNOWN
+    if t is At and type(a.arr) is Tree:
+        return a.arr  # a part of a reference is a reference, too
     if t is At:
         return At(a.arr, index, check_index(m, f, at, a.arr, index, update=True))
     if t is Ext and m.catalogue.constant(a.dotted) == "indexer":

@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.catalogue.transforms import Wrap
-from jitlint.infer.grounds import SEEN
 from jitlint.infer.keys import Key
 from jitlint.infer.lattice import join
-from jitlint.infer.values import NONE, UNKNOWN, Inst, Map, Py, S, Seq, Tree, Tup, Value, Xform, alternatives
+from jitlint.infer.values import NONE, UNKNOWN, Inst, Map, Py, S, Seq, Tup, Value, Xform, alternatives
 from jitlint.link.domains.keys import uses as keys
 from jitlint.link.domains.misuse import transforms as misuse
 from jitlint.link.engine.machine import Args, Frame, Machine
@@ -54,7 +53,20 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
             kw[name] = _one(m, f, at, x, sig, name, value, level, None)
     more = args.more if args.more is None else _rest(x, args.more, level)
     kw_more = args.kw_more if args.kw_more is None else _rest(x, args.kw_more, level)
+    if spec.kernel and sig is not None:
+        return _with_outputs(x, sig, Args(pos, kw, more, kw_more), level)
     return Args(pos, kw, more, kw_more)
+
+
+def _with_outputs(x: Xform, sig: Signature, args: Args, level: int) -> Args:
+    """A kernel also gets references to its outputs and its scratch memory, after those to its inputs."""
+    for param in sig.positional[len(args.pos) :] if args.more is None else ():
+        if param.default is None and param.name not in args.kw:
+            why = f"parameter `{param.name}` of `{describe(x.target)}`"
+            args.pos.append(pytrees.references(UNKNOWN, x.spec.modes, level, why))
+    if sig.has_var and args.more is None:
+        args.more = pytrees.references(UNKNOWN, x.spec.modes, level, "")
+    return args
 
 
 def batched_keys(x: Xform, inner: Frame, args: Args) -> frozenset[Key]:
@@ -112,7 +124,7 @@ def _differentiated(x: Xform, given: int) -> set[int]:
 
 def _rest(x: Xform, value: Value, level: int) -> Value:
     if x.spec.kernel:
-        return _references(value, x.spec.modes, level, "")
+        return pytrees.references(value, x.spec.modes, level, "")
     return pytrees.lift(value, x.spec.modes, level, "", x.spec.filter)
 
 
@@ -137,17 +149,10 @@ def _one(
         misuse.check_argument(m, f, at, x, name, value)
     why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
     if spec.kernel:
-        return _references(value, spec.modes, level, why)
+        return pytrees.references(value, spec.modes, level, why)
     inside = pytrees.with_rank(value, -1) if spec.axes and mark is not NONE else value
     lifted = pytrees.lift(inside, spec.modes, level, why, spec.filter)
     return lifted if staged or mark is None else _as_marked(mark, value, lifted)
-
-
-def _references(value: Value, modes: int, level: int, why: str) -> Value:
-    """What a kernel gets for its arguments: mutable references, whose elements are traced."""
-    if type(value) is Tup:
-        return Tup(tuple([_references(v, modes, level, why) for v in value.items]), value.cls)
-    return value if value is NONE else Tree(modes, why, level, SEEN, "ref", SEEN)
 
 
 def _may_keep(mark: Value | None) -> bool:

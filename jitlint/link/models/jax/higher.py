@@ -32,7 +32,7 @@ from jitlint.link.engine import evaluator, events, scopes
 from jitlint.link.engine.machine import HOST, Args, Frame, Machine
 from jitlint.link.models.jax import xforms
 from jitlint.link.values import iteration, pytrees
-from jitlint.link.values.signatures import describe
+from jitlint.link.values.signatures import describe, signature
 
 ALL_MODES = S | B | L
 PULLBACK = "jax.vjp.pullback"
@@ -192,6 +192,11 @@ def _arguments(
             pos.append(Arr(max(one.modes, 0), "int", 0, "the loop index", inner.world.level))
         elif text == "static":
             pos.append(STATIC)
+        elif text == "refs":
+            sig = signature(function)
+            for param in sig.positional if sig is not None else ():
+                why = f"parameter `{param.name}` of `{describe(function)}`"
+                pos.append(pytrees.references(UNKNOWN, one.modes, inner.world.level, why))
         else:
             pos.append(_shape_argument(m, f, inner, one, kind, named.get(name, UNKNOWN), name))
     return Args(pos, {}, more), pos
