@@ -40,7 +40,7 @@ def _arguments(folder: Path) -> list[str]:
     tree = folder / "trees" / "an+example"
     tree.mkdir(parents=True)
     (tree / "model.py").write_text(TREE, encoding="utf-8")
-    (tree / "broken.py").write_text("def f(:\n", encoding="utf-8")
+    (tree / "broken.py").write_text("import jax; def\n", encoding="utf-8")
     return [
         *("--corpus", str(folder / "corpus.csv"), "--trees", str(folder / "trees")),
         *("--labels", str(folder / "labels.jsonl"), "--runs", str(folder / "runs")),
@@ -131,7 +131,7 @@ def test_two_runs_differ_in_what_is_gone_and_what_is_new(
     fewer = tmp_path / "fewer"
     fewer.mkdir()
     (fewer / "an+example.json").write_text(
-        json.dumps([item for item in kept if item["code"] == "JIT101"]), encoding="utf-8"
+        json.dumps([item for item in kept if item["code"] != "JIT401"]), encoding="utf-8"
     )
     capsys.readouterr()
     corpus.main([*command, "--runs", str(fewer), "--against", str(tmp_path / "runs")])
