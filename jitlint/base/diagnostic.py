@@ -50,11 +50,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """One step of the path from the transform to the finding, outermost first."""
+    """One step of the path from the transform to the finding, outermost first. because: seen, ruled, used, said, guessed."""
 
     path: str
     span: Span
     message: str
+    because: str = "seen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ class Finding:
     project's tests or examples trace it), ``catalogue`` (meant to be traced), ``declared`` (comment or
     configuration), ``possible``, ``eager`` (fails without any tracing), or ``""`` for JIT0xx.
     function: qualified name of the enclosing function, ``<module>`` at module level. case: which of its rule's cases.
+    traced, kind: on what ground the value is believed to be traced, and an array: seen, ruled, used, said, guessed, or
+    "" where that is no question.
     """
 
     code: str
@@ -81,6 +84,8 @@ class Finding:
     function: str = ""
     related: tuple[Related, ...] = field(default=())
     case: str = ""
+    traced: str = ""
+    kind: str = ""
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

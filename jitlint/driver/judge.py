@@ -83,7 +83,9 @@ def findings(
             lines[path] = split_lines(text_of(path) or "")
         words = {"{expr}": quote(lines[path], span), "{why}": verdict.event.why or "its value"}
         related = tuple(
-            Related(paths[step.module], positions.span(paths[step.module], step.at), step.message)
+            Related(
+                paths[step.module], positions.span(paths[step.module], step.at), step.message, step.because
+            )
             for step in (*place.steps, *verdict.event.also)
             if step.module in paths
         )
@@ -103,6 +105,8 @@ def findings(
                 function=place.function,
                 related=related,
                 case=verdict.report.case,
+                traced=place.traced,
+                kind=place.kind,
             )
         )
     return sorted(result, key=lambda finding: finding.sort_key)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from jitlint.base.config import ConfigError, Settings
-from jitlint.base.diagnostic import Confidence, Finding, Related, Span
+from jitlint.base.diagnostic import Confidence, Finding, Span
 from jitlint.base.result import AnalysisError, CheckResult, Reason, Statistics, TracedResult, TracedRow
 from jitlint.base.text import display_path
 from jitlint.driver.files import FileIgnores
@@ -412,7 +412,7 @@ def _unused(path: str, comment: Comment) -> Finding:
 
 
 def _with_paths(finding: Finding, convert: Callable[[str], str]) -> Finding:
-    related = tuple(Related(convert(step.path), step.span, step.message) for step in finding.related)
+    related = tuple(replace(step, path=convert(step.path)) for step in finding.related)
     return replace(finding, path=convert(finding.path), related=related)
 
 

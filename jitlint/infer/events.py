@@ -15,18 +15,23 @@ from jitlint.base.diagnostic import Confidence
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a witness path: a place in a module and what happens there ("`f` is jitted here")."""
+    """One step of a witness path: a place in a module and what happens there ("`f` is jitted here").
+
+    because: the word of the `Ground` that the step rests on.
+    """
 
     module: str
     at: int
     message: str
+    because: str = "seen"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where an event happens and how execution got there. ``steps`` run from the transform inwards.
 
-    expected: a handler around names the tracing error that comes of it.
+    expected: a handler around names the tracing error that comes of it. traced, kind: the words of the grounds on
+    which the value is a tracer, and an array; "" where that is no question.
     """
 
     module: str
@@ -36,6 +41,8 @@ class Place:
     ground: str
     confidence: Confidence
     expected: bool = False
+    traced: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

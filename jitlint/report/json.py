@@ -64,12 +64,14 @@ def finding_json(finding: Finding, urls: Mapping[str, str]) -> dict[str, object]
                 "line": step.span.line,
                 "column": step.span.column,
                 "message": step.message,
+                "because": step.because,
             }
             for step in finding.related
         ],
         "fix": None,
         "url": urls.get(finding.code),
         "help": finding.help or None,
+        "because": {"traced": finding.traced or None, "kind": finding.kind or None},
     }
 
 

@@ -22,6 +22,14 @@ _GROUNDS = {
     "eager": "this fails with and without tracing",
 }
 
+_BECAUSE = {
+    "seen": "seen: the program itself makes or passes it",
+    "ruled": "ruled: what JAX does there",
+    "used": "used: the code does to it what only an array can stand",
+    "said": "said: an annotation, a comment or a library's convention",
+    "guessed": "guessed: it looks so",
+}
+
 
 def concise(findings: Iterable[Finding], style: Style, show_path: bool = False) -> Iterator[str]:
     """One line per finding; with ``show_path``, the steps that lead to it below."""
@@ -56,10 +64,12 @@ def full(
             yield f"{mark} {style.paint(heading, 'bold')}"
             if show_path:
                 for step in finding.related:
-                    yield f"{' ' * gutter}   {_step(step)}"
+                    yield f"{' ' * gutter}   {_step(step)} [{step.because}]"
                     yield from excerpt(lines_of(step.path), step.span, style, gutter)
             else:
                 yield from (f"{' ' * gutter}   {line}" for line in _shortened(finding.related))
+            if show_path and (finding.traced or finding.kind):
+                yield f"{mark} {style.paint('rests on:', 'bold')} {_rests_on(finding)}"
         note = _note(finding)
         if note:
             yield f"{mark} {style.paint('note:', 'bold')} {note}"
@@ -101,6 +111,12 @@ def _place(finding: Finding, style: Style) -> str:
 
 def _step(step: Related) -> str:
     return f"{visible(step.path)}:{step.span.line}: {visible(step.message)}"
+
+
+def _rests_on(finding: Finding) -> str:
+    """What the value is believed to be, and why."""
+    claims = [("traced", finding.traced), ("an array", finding.kind)]
+    return ", ".join(f"{claim} ({_BECAUSE[ground]})" for claim, ground in claims if ground)
 
 
 def _shortened(steps: Sequence[Related]) -> list[str]:

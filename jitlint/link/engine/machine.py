@@ -327,12 +327,15 @@ class Machine:
         """
         if f.world.excused:
             return
-        why = modes = ""
+        why = modes = traced = array = ""
         soft = 0 if confidence is None else 2 - confidence.rank
         if value is not None:
             if type(value) is Arr or type(value) is Tree:
                 why, modes = value.why, mode_letters(value.modes)
-                soft += value.softness if needs_kind(kind, fields) else SOFTNESS[value.traced]
+                asked = needs_kind(kind, fields)
+                soft += value.softness if asked else SOFTNESS[value.traced]
+                traced = value.traced.word if value.modes else ""
+                array = value.kind.word if asked else ""
                 if kind is ArrayStore and value.kind is SAID and not value.modes:
                     soft = 2  # who stores into it knows better than the annotation what it is
             elif type(value) is Inst:
@@ -355,7 +358,7 @@ class Machine:
         ):
             return
         ground = f.ground if f.steps else "eager"
-        place = Place(module, at, function, f.steps, ground, level, expected)
+        place = Place(module, at, function, f.steps, ground, level, expected, traced, array)
         self.events[key] = kind(place, why, modes, **fields)
 
     def _swallowed(

@@ -11,7 +11,6 @@ from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     BOOL,
     FALSE,
-    FRESH,
     NO_CONST,
     NONE,
     SETS,
@@ -35,7 +34,7 @@ from jitlint.infer.values import (
     alternatives,
     py,
 )
-from jitlint.link.engine import budgets, evaluator
+from jitlint.link.engine import evaluator
 from jitlint.link.engine.events import (
     ANY_TRACER,
     STAGED_OR_BATCHED,
@@ -47,6 +46,7 @@ from jitlint.link.engine.events import (
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.values import text_format
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
+from jitlint.link.values.concatenation import combine_containers
 from jitlint.link.values.kinds import find_method
 
 DUNDER: Final = {
@@ -86,9 +86,9 @@ def binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) ->
     if tl in (Arr, Tree) or tr in (Arr, Tree):
         return _array_binary(m, f, at, op, left, right)
     if tl in (Seq, Tup, Map):
-        return _container_binary(op, left, right)
+        return combine_containers(op, left, right)
     if tr in (Seq, Tup) and op == "*" and tl is Py:
-        return _container_binary(op, right, left)
+        return combine_containers(op, right, left)
     return UNKNOWN
 
 
@@ -131,7 +131,7 @@ def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any)
     if any(type(v) is Tree and _may_be_sequence(v, w) for v, w in ((left, right), (right, left))):
         return UNKNOWN
     if tl is Map or tr is Map:
-        return _container_binary(op, left, right) if tl is Map else UNKNOWN
+        return combine_containers(op, left, right) if tl is Map else UNKNOWN
     if (tl is Py and left.kind in ("str", "none")) or (tr is Py and right.kind in ("str", "none")):
         return UNKNOWN
     a, b = _dtype_of(left), _dtype_of(right)
@@ -222,49 +222,6 @@ def _kind_ground(value: Any, op: str) -> Ground:
         return kind
     repeats = op == "*" and type(value) is Py and value.kind in ("int", "bool", "static")
     return SEEN if type(value) is Py and not repeats else GUESSED
-
-
-def _container_binary(op: str, left: Any, right: Any) -> Value:
-    tl, tr = type(left), type(right)
-    if tl is Map and op == "|" and tr is Map:
-        merged = Map({**left.entries, **right.entries}, left.rest, left.level)
-        if right.rest is not None:
-            merged.rest = right.rest if merged.rest is None else join(merged.rest, right.rest)
-        return merged
-    if op == "+" and tl in (Seq, Tup) and tr in (Seq, Tup):
-        a, b = _items(left), _items(right)
-        kind = "list" if tl is Seq and left.kind == "list" else "tuple"
-        if a is not None and b is not None and len(a) + len(b) <= budgets.MAX_ITEMS:
-            if tl is Tup and tr is Tup:
-                return Tup(left.items + right.items)
-            return Seq(kind, a + b, None, FRESH)
-        return Seq(kind, None, _join_elements(left, right), FRESH)
-    if op == "*" and tl in (Seq, Tup):
-        count = right.const if tr is Py else NO_CONST
-        items = _items(left)
-        if isinstance(count, int) and items is not None and 0 <= count * len(items) <= 64:
-            return Tup(tuple(items * count)) if tl is Tup else Seq("list", items * count, None, FRESH)
-        return Seq("tuple" if tl is Tup else left.kind, None, _join_elements(left, left), FRESH)
-    if tl is Seq and left.kind in SETS:
-        return Seq(left.kind, None, _join_elements(left, right) if tr is Seq else None, FRESH)
-    return UNKNOWN
-
-
-def _items(value: Any) -> list[Value] | None:
-    if type(value) is Tup:
-        return list(value.items)
-    return None if value.items is None else list(value.items)
-
-
-def _join_elements(left: Any, right: Any) -> Value | None:
-    out: Value | None = None
-    for value in (left, right):
-        items = _items(value)
-        if items is None:
-            items = [value.rest] if value.rest is not None else []
-        for item in items:
-            out = item if out is None else join(out, item)
-    return out
 
 
 def _has_operator(op: str, left: Any, right: Any) -> bool:

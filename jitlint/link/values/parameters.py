@@ -202,6 +202,14 @@ def _field(m: Machine, info: ClassInfo, name: str, depth: int) -> Value:
 
 
 def generic(m: Machine, func: Func, name: str, meant: bool = False) -> Value:
+    """What `_stand_in` gives; that it will be traced is what the transform rules, nobody is seen to pass it."""
+    value = _stand_in(m, func, name, meant)
+    if type(value) is Arr or type(value) is Tree:
+        value.traced = RULED
+    return value
+
+
+def _stand_in(m: Machine, func: Func, name: str, meant: bool) -> Value:
     """What a parameter may be when a transform's caller is not known: an untraced value that is then lifted.
 
     ``meant``: the function is only meant to be traced; then a parameter counts as an array only when its

@@ -6,7 +6,7 @@ import msgspec
 
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import Step
-from jitlint.infer.grounds import GUESSED, SEEN
+from jitlint.infer.grounds import GUESSED, RULED, SEEN
 from jitlint.infer.keys import Runs
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
@@ -137,14 +137,16 @@ def _run_one(
         label = f"runs under `{spec.name}` here"
         backwards = (f.module.name, f.qualname, at, True) if spec.name.endswith("vjp") else None
         inner = scopes.in_world(f, w.inside(one.modes, S, backwards, spec.looks), f.steps)
-        inner.steps = (*f.steps, Step(f.module.name, at, label))
+        inner.steps = (*f.steps, Step(f.module.name, at, label, RULED.word))
     out: Value | None = None
     used: list[Value] = []
     each: list[Value] = []
     functions = named.get(one.function, UNKNOWN)
     for function in keys.exclusive(f, _functions(functions)):
         if inner.steps and one.modes > 0:
-            step = Step(f.module.name, at, f"`{describe(function)}` runs under `{spec.name}` here")
+            step = Step(
+                f.module.name, at, f"`{describe(function)}` runs under `{spec.name}` here", RULED.word
+            )
             inner.steps = (*f.steps, step)
         call_args, used = _arguments(m, f, inner, at, one, named, function)
         if spec.result in REPEATING and type(named.get("tree")) is not Arr:

@@ -10,6 +10,7 @@ from typing import Any
 
 from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.events import Step
+from jitlint.infer.grounds import RULED
 from jitlint.infer.keys import Runs
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
@@ -132,7 +133,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
 
 
 def _steps(f: Frame, x: Xform, at: int) -> tuple[Step, ...]:
-    made = Step(x.site[0], x.site[1], f"`{describe(x.target)}` is {_verb(x.spec.name)} here")
+    made = Step(x.site[0], x.site[1], f"`{describe(x.target)}` is {_verb(x.spec.name)} here", RULED.word)
     here = Step(f.module.name, at, "and called here")
     if f.steps:
         return (*f.steps, made if x.site == (f.module.name, at) else here)
