@@ -30,7 +30,7 @@ class FuncInfo:
     """One function or lambda. ``contexts`` and ``traced_contexts`` count the distinct argument contexts it was run in.
 
     returned: what each ``return`` (by origin) gave in any of them. surroundings: a table that `link` makes and reads.
-    hosted: module-level code calls it, outside of any trace. registers: its name says that it registers what it is given.
+    hosted: module-level code calls it, outside of any trace. reached: known code calls it, tests aside. registers: its name says that it registers what it is given.
     keys: the parameters that are PRNG keys. receivers: classes (by id) of the objects that it was a method of in traces.
     """
 
@@ -43,6 +43,7 @@ class FuncInfo:
     cold: bool = False
     receivers: set[int] = field(default_factory=set)
     hosted: bool = False
+    reached: bool = False
     values: list[Func] = field(default_factory=list)
     returned: dict[int, Value] = field(default_factory=dict)
     evidence: dict[str, str] | None = None

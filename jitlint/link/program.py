@@ -14,14 +14,18 @@ from jitlint.infer.events import AnyEvent, ApiMisuse, Place, TracedFunction, Tra
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import STR, Scope
 from jitlint.link.core import calls, expressions, statements
-from jitlint.link.domains.captures import judge as captures_judge
-from jitlint.link.domains.compilation import makers as compilation
-from jitlint.link.domains.donation import check as donation
+from jitlint.link.domains.captures.domain import Captures
+from jitlint.link.domains.compilation.domain import Compilation
+from jitlint.link.domains.donation.domain import Donation
 from jitlint.link.domains.keys import defaults as key_defaults
-from jitlint.link.domains.timing import check as timing
-from jitlint.link.domains.unrolling import rows
+from jitlint.link.domains.leaks.domain import Leaks
+from jitlint.link.domains.misuse.domain import Misuse
+from jitlint.link.domains.purity.domain import Purity
+from jitlint.link.domains.timing.domain import Timing
+from jitlint.link.domains.unrolling.domain import Unrolling
 from jitlint.link.engine import modules as module_runner
 from jitlint.link.engine import status
+from jitlint.link.engine.domain import AnyDomain, Domains
 from jitlint.link.engine.evaluator import Evaluator
 from jitlint.link.engine.machine import Machine
 from jitlint.link.roots import likely
@@ -32,6 +36,18 @@ from jitlint.syntax import ir
 EVALUATOR: Final = Evaluator(
     expressions.evaluate, statements.run_block, calls.call, calls.call_function, calls.activate
 )
+
+DOMAINS: Final[tuple[type[AnyDomain], ...]] = (
+    Captures,
+    Leaks,
+    Purity,
+    Compilation,
+    Unrolling,
+    Misuse,
+    Donation,
+    Timing,
+)
+"""The questions that are followed beside the values, in the order in which they hear of anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +94,7 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     """Analyse a set of modules as one program. Deterministic: the order of ``inputs`` does not matter."""
     known = load_transforms(tuple(options.catalogue))
     m = Machine(catalogue().extended(known.functions), known, EVALUATOR, keep_statuses=options.parameters)
+    m.domains = Domains([domain(m) for domain in DOMAINS])
     for item in sorted(inputs, key=lambda i: (i.is_test, i.name, i.path)):
         _add(m, item)
     m.own_libraries = imports.own_libraries(m)
@@ -93,13 +110,9 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
         likely.run_likely,
         *([roots.run_possible] if options.include_possible else []),
         roots.run_sites,
-        compilation.finish,
-        rows.finish,
         key_defaults.check,
-        captures_judge.judge,
         _removed,
-        donation.check,
-        timing.check,
+        *[_finished(domain) for domain in m.domains.all],
     ]
     for phase in phases:
         _contain(m, phase)
@@ -121,6 +134,10 @@ def _contain(m: Machine, phase: Callable[[Machine], object]) -> None:
         if os.environ.get("JITLINT_DEBUG"):
             raise
         m.failures.setdefault("", f"{type(error).__name__}: {error}")
+
+
+def _finished(domain: AnyDomain) -> Callable[[Machine], None]:
+    return lambda machine: domain.finish()
 
 
 def _add(m: Machine, item: ModuleInput) -> None:

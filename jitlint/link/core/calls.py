@@ -33,13 +33,11 @@ from jitlint.infer.values import (
     Value,
     Xform,
 )
-from jitlint.link.domains.compilation import makers as compilation
 from jitlint.link.domains.keys import calls as key_calls
 from jitlint.link.domains.keys import parameters as key_parameters
 from jitlint.link.domains.keys import uses as keys
-from jitlint.link.domains.misuse import bounds
-from jitlint.link.domains.purity import mutations
 from jitlint.link.engine import effects, evaluator, status
+from jitlint.link.engine.domain import Activation
 from jitlint.link.engine.machine import (
     MANY_CONTEXTS,
     MAX_CONTEXTS,
@@ -55,7 +53,7 @@ from jitlint.link.engine.machine import (
 from jitlint.link.models import registry as libraries
 from jitlint.link.models.arrays import methods
 from jitlint.link.models.jax import xforms
-from jitlint.link.values import classes, parameters
+from jitlint.link.values import bounds, classes, parameters
 from jitlint.link.values.kinds import find_method
 from jitlint.syntax import ir
 
@@ -71,11 +69,9 @@ def make_function(m: Machine, f: Frame, index: int) -> Func:
     if f.cls is not None:
         scope = f.scope.parent
     value = Func(fn, scope if scope is not None else f.scope, defaults, f.cls)
-    value.born = m.captures.now
     if len(fn.values) < 2:
         fn.values.append(value)
-    if not f.world.level:
-        compilation.born(f, fn.node.at, value)
+    m.domains.on_make(f, fn.node.at, value)
     return value
 
 
@@ -214,7 +210,7 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
     bound = bind_arguments(m, func, args)
     parameters.refine(func, bound)
     if f.fn is not func.fn and not f.module.is_test:
-        m.captures.reached.add(func.fn.id)
+        func.fn.reached = True
     return activate(m, f, at, func, bound)
 
 
@@ -240,8 +236,8 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     )
     memo = m.memo.get(key)
     if memo is not None:
-        if memo.captured is not None:
-            m.captures.replay(memo.captured, bound, memo.value)
+        if memo.summaries:
+            m.domains.replay(f, Activation(at, bound, memo.value), memo.summaries)
         if memo.keys is not None:
             return _again(m, f, at, memo, bound)
         if memo.effects is not None:
@@ -268,18 +264,15 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     frame.cls = None
     if world.level:
         status.record(m, frame, dict(bound), f.steps)
-    if world.floor and f.scope.level < world.floor == world.level:
-        mutations.entered(m, fn, bound)
     watched = effects.watch(bound)
+    m.domains.on_enter(f, frame)
     _set_receiver(frame, func, bound)
-    entered = m.captures.enter(world)
     reached = evaluator.run_block(m, frame, fn.body)
     memo.value = _result(fn, frame, reached)
     memo.effects = effects.changes(watched)
-    memo.captured = m.captures.leave(entered, watched, memo.value)
+    memo.summaries = m.domains.summarise(frame, Activation(at, bound, memo.value, watched))
     memo.done = True
-    if frame.births is not None:
-        compilation.returned(m, frame, memo.value)
+    m.domains.on_leave(f, frame, memo.value)
     memo.keys = key_calls.summarise(m, frame, given, first)
     if memo.keys is not None:
         names = key_calls.Renaming(m, memo.keys, given, again=False)
@@ -292,7 +285,7 @@ def _again(m: Machine, f: Frame, at: int, memo: Memo, bound: dict[str, Value]) -
     given = keys.inside(bound.values())
     names = key_calls.Renaming(m, memo.keys, given)
     if memo.effects is not None:
-        effects.replay(f, memo.effects, bound, names)
+        effects.replay(f, memo.effects, bound, names.value)
     key_calls.apply(m, f, at, memo.keys, names, _handed(f, bound, given))
     return names.value(memo.value)
 

@@ -22,7 +22,6 @@ from jitlint.infer.values import (
     Map,
     Method,
     Py,
-    S,
     Scope,
     Seq,
     SliceVal,
@@ -32,18 +31,15 @@ from jitlint.infer.values import (
     py,
 )
 from jitlint.link.core import branches, calls, field_loops, guesses, host_calls
-from jitlint.link.domains.captures.log import CHANGERS
-from jitlint.link.domains.compilation import makers as compilation
 from jitlint.link.domains.keys import libraries as key_libraries
-from jitlint.link.domains.misuse import bounds
-from jitlint.link.domains.purity import side_effects
-from jitlint.link.domains.unrolling import loops
 from jitlint.link.engine import evaluator, status
 from jitlint.link.engine.budgets import UNROLLED
+from jitlint.link.engine.domain import Called, Change, Load
 from jitlint.link.engine.events import STAGED_OR_BATCHED, emit_format, hurt, text_of
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.tables.builtin_names import BUILTINS
-from jitlint.link.values import attributes, fields, iteration, operators, paths, subscripts, truths
+from jitlint.link.tables.changers import CHANGERS
+from jitlint.link.values import attributes, bounds, fields, iteration, operators, paths, subscripts, truths
 from jitlint.syntax import ir
 
 Evaluator = Callable[[Machine, Frame, Any], Value]
@@ -64,7 +60,7 @@ def _name(m: Machine, f: Frame, node: ir.Name) -> Value:
         value = scope.vars.get(name)
         if value is not None:
             if f.world.floor:
-                m.captures.load_name(f, node.at, scope, name, value)
+                m.domains.on_load(f, Load(node.at, "name", scope, name, value))
             return value
         scope = scope.parent
     return BUILTINS.get(name, UNKNOWN)
@@ -84,7 +80,7 @@ def _const(m: Machine, f: Frame, node: ir.Const) -> Value:
 def _attr(m: Machine, f: Frame, node: ir.Attr) -> Value:
     obj = evaluate(m, f, node.obj)
     if f.world.floor and (obj is UNKNOWN or type(obj) is ExtInst):
-        m.captures.load_opaque(f, node)
+        _load_part(m, f, node)
     if obj is UNKNOWN:
         if f.world.level:
             guesses.guess_property(m, f, node.at, node.name)
@@ -109,7 +105,7 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
             guesses.guess(m, f, node.at, node.func.name, args)
             return UNKNOWN
         if f.world.floor and node.func.name in CHANGERS:
-            m.captures.forget(node.func.obj.at, obj)
+            m.domains.on_target(f, node.func.obj.at, obj)
         func = _attr_of(m, f, node.func, obj)
     else:
         func = evaluate(m, f, node.func)
@@ -121,10 +117,7 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
         key_libraries.linen_method(m, f, node.at, node.func.name, args, False)
     if not f.world.level and type(func) in host_calls.NOTED:
         host_calls.note(m, f, node.at, func, args, result)
-    if not f.world.level and (type(func) in compilation.CALLABLE or type(result) in compilation.WATCHED):
-        compilation.after_call(m, f, node, func, result)
-    elif type(func) is Ext and not f.world.level and func.dotted in compilation.CONTROL_FLOW:
-        compilation.control_flow(m, f, node, func.dotted)
+    m.domains.on_call(f, Called(node, func, args, result))
     return result
 
 
@@ -168,10 +161,17 @@ def _sub(m: Machine, f: Frame, node: ir.Sub) -> Value:
     if type(obj) is Arr or type(obj) is At or type(obj) is Tree:
         bounds.check_written(m, f, node, obj, index, value)
     if f.world.floor and (type(obj) is Map or type(obj) is Seq):
-        m.captures.load_item(f, node.at, node.obj.at, obj, index, value)
+        m.domains.on_load(f, Load(node.at, "element", obj, index, value, node.obj.at))
     elif f.world.floor and obj is UNKNOWN:
-        m.captures.load_opaque(f, node)
+        _load_part(m, f, node)
     return value
+
+
+def _load_part(m: Machine, f: Frame, node: ir.Attr | ir.Sub) -> None:
+    """A part of an object that is not understood is read."""
+    scope, path = paths.part_of(f, node)
+    if scope is not None:
+        m.domains.on_load(f, Load(node.at, "part", scope, path, UNKNOWN))
 
 
 def _slice(m: Machine, f: Frame, node: ir.Slice) -> Value:
@@ -344,11 +344,10 @@ def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
         items = iteration.known_items(evaluate_iter := evaluate(m, f, node.fors[0].iter))
         if items is not None and (0 < len(items) <= UNROLLED or fields.describe_fields(items)):
             if f.world.floor:
-                side_effects.advanced(m, f, node.fors[0].iter.at, evaluate_iter, "iteration")
+                m.domains.on_change(f, Change(node.fors[0].iter.at, evaluate_iter, "iteration"))
             return _comp_unrolled(m, f, node, items)
         bound = [(node.fors[0].target, _bind_element(m, f, node.fors[0], evaluate_iter))]
-        if f.world.here & S:
-            loops.check_comprehension(m, f, node, evaluate_iter)
+        m.domains.on_run(f, node, evaluate_iter)
     else:
         bound = []
         for part in node.fors:
@@ -402,7 +401,7 @@ def _kind(node: ir.Comp) -> str:
 
 def _bind_element(m: Machine, f: Frame, part: ir.CompFor, iterable: Value) -> Value:
     if f.world.floor:
-        side_effects.advanced(m, f, part.iter.at, iterable, "iteration")
+        m.domains.on_change(f, Change(part.iter.at, iterable, "iteration"))
     element = iteration.element(m, f, part.iter.at, iterable)
     iteration.bind(m, f, part.target, element)
     return element

@@ -21,7 +21,6 @@ from jitlint.infer.values import (
     ExtInst,
     Inst,
     Map,
-    S,
     Seq,
     Value,
     Xform,
@@ -29,11 +28,8 @@ from jitlint.infer.values import (
 )
 from jitlint.link.core import branches, calls, field_loops, host_calls, matching
 from jitlint.link.domains.keys import uses as keys
-from jitlint.link.domains.leaks import stores as leaks
-from jitlint.link.domains.misuse import idioms
-from jitlint.link.domains.purity import handlers, mutations, side_effects
-from jitlint.link.domains.unrolling import loops as unrolling
 from jitlint.link.engine import evaluator, regions, scopes
+from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.values import (
     attributes,
@@ -43,6 +39,7 @@ from jitlint.link.values import (
     imports,
     iteration,
     operators,
+    paths,
     subscripts,
 )
 from jitlint.link.values.kinds import find_method
@@ -68,8 +65,7 @@ def _expr(m: Machine, f: Frame, node: ir.ExprStmt) -> bool:
     f.idle = 0
     if type(value) is Xform:
         value.called = True  # thrown away: nobody will ever call it
-    elif type(node.value) is ir.Call:
-        idioms.thrown_away(m, f, node.value, value)
+    m.domains.on_run(f, node, value)
     return True
 
 
@@ -86,23 +82,23 @@ def _aug_assign(m: Machine, f: Frame, node: ir.AugAssign) -> bool:
     t = type(target)
     if t is ir.Name:
         left = evaluator.evaluate(m, f, target)
-        m.captures.forget(target.at)
+        m.domains.on_target(f, target.at)
         right = evaluator.evaluate(m, f, node.value)
-        m.captures.write_in_place(f, node.at, left)
+        m.domains.on_change(f, Change(node.at, left, "in-place"))
         iteration.assign_name(m, f, target.id, _augmented(m, f, node, left, right))
     elif t is ir.Attr:
         obj = evaluator.evaluate(m, f, target.obj)
         left = attributes.get(m, f, target.at, obj, target.name)
-        m.captures.forget(target.at)
+        m.domains.on_target(f, target.at)
         if obj is UNKNOWN or type(obj) is ExtInst:
-            m.captures.write_opaque(f, target, None)
+            paths.store_part(m, f, target, None)
         right = evaluator.evaluate(m, f, node.value)
-        m.captures.write_in_place(f, node.at, left)
+        m.domains.on_change(f, Change(node.at, left, "in-place"))
         f.at = node.at
         attributes.store(m, f, target.at, obj, target.name, _augmented(m, f, node, left, right))
     elif t is ir.Sub:
         obj = evaluator.evaluate(m, f, target.obj)
-        m.captures.forget(target.obj.at)
+        m.domains.on_target(f, target.obj.at)
         index = evaluator.evaluate(m, f, target.index)
         right = evaluator.evaluate(m, f, node.value)
         left = UNKNOWN if _is_jax_array(obj) else subscripts.get(m, f, target.at, obj, index, target.index)
@@ -118,9 +114,9 @@ def _is_jax_array(value: Value) -> bool:
 def _augmented(m: Machine, f: Frame, node: ir.AugAssign, left: Value, right: Value) -> Value:
     if type(left) is Seq and left.kind == "list" and node.op == "+":
         element = iteration.element(m, f, node.at, right, quiet=True)
-        leaks.stored(m, f, node.at, left, element, "append", "+=")
+        m.domains.on_store(f, Store(node.at, "append", left, None, element, form="+="))
         if f.world.floor:
-            mutations.called(m, f, node.at, left, "extend")
+            m.domains.on_change(f, Change(node.at, left, "extend"))
         items = iteration.known_items(right)
         if items is not None and left.items is not None and left.token is f.token:
             left.items.extend(items)
@@ -205,7 +201,7 @@ def _loop(
     start = before = f.scope.vars
     exits: dict[str, Value] | None = None if certain else start
     for turn in range(LOOP_PASSES):
-        started = len(m.captures.log)
+        started = m.domains.progress()
         f.continues = []
         f.scope.vars = dict(before)
         if not begin():
@@ -221,7 +217,7 @@ def _loop(
         if single is not None and len(iteration.known_items(single) or ()) == 1:
             break  # the body has not made it longer, so there is no second turn
         again = branches.join_vars(before, after)
-        if _same(again, before) and (turn or len(m.captures.log) == started):
+        if _same(again, before) and (turn or m.domains.progress() == started):
             break
         before = again if turn else after  # the second turn starts from what the first one left
     f.token = token
@@ -250,7 +246,7 @@ def _same(a: dict[str, Value], b: dict[str, Value]) -> bool:
 def _for(m: Machine, f: Frame, node: ir.For) -> bool:
     iterable = evaluator.evaluate(m, f, node.iter)
     if f.world.floor:
-        side_effects.advanced(m, f, node.iter.at, iterable, "iteration")
+        m.domains.on_change(f, Change(node.iter.at, iterable, "iteration"))
     items = iteration.known_items(iterable)
     if items == []:
         return run_block(m, f, node.orelse)
@@ -266,8 +262,7 @@ def _for(m: Machine, f: Frame, node: ir.For) -> bool:
     single = iterable if items is not None and len(items) == 1 else None
     reachable = _loop(m, f, begin, node.body, node.orelse, bool(items), single)
     f.loops = loops
-    if f.world.here & S:
-        unrolling.check_for(m, f, node, iterable)
+    m.domains.on_run(f, node, iterable)
     return reachable
 
 
@@ -281,8 +276,7 @@ def _while(m: Machine, f: Frame, node: ir.While) -> bool:
     loops, f.loops = f.loops, (*f.loops, node)
     reachable = _loop(m, f, begin, node.body, node.orelse, certain=endless)
     f.loops = loops
-    if f.world.here & S:
-        unrolling.check_while(m, f, node)
+    m.domains.on_run(f, node)
     if endless:
         return reachable
     branches.narrow(m, f, node.test, False)
@@ -301,8 +295,7 @@ def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
     reached = run_block(m, f, node.body)
     m.guards -= fallback
     f.world, f.caught = world, caught
-    if f.world.floor:
-        handlers.check(m, f, node)
+    m.domains.on_run(f, node)
     if reached and node.orelse:
         reached = run_block(m, f, node.orelse)
     out: dict[str, Value] | None = f.scope.vars if reached else None
@@ -389,14 +382,14 @@ def _del(m: Machine, f: Frame, node: ir.Del) -> bool:
             obj = evaluator.evaluate(m, f, target.obj)
             index = evaluator.evaluate(m, f, target.index)
             if f.world.floor:
-                mutations.deleted(m, f, target.at, obj, index)
+                m.domains.on_change(f, Change(target.at, obj, "del", index))
             for alt in alternatives(obj):
                 if type(alt) is Arr and not alt.host:
                     m.emit(f, ArrayStore, target.at, alt, op="delitem")
                 elif type(alt) in (Map, Seq):
                     subscripts.remove(alt, index)
         elif type(target) is ir.Attr and f.world.floor:
-            mutations.deleted(m, f, target.at, evaluator.evaluate(m, f, target.obj))
+            m.domains.on_change(f, Change(target.at, evaluator.evaluate(m, f, target.obj), "del"))
     return True
 
 
@@ -404,11 +397,11 @@ def _import(m: Machine, f: Frame, node: ir.Import) -> bool:
     for name in node.names:
         if name.asname:
             f.scope.vars[name.asname] = imports.module(m, f, name.name)
-            idioms.imported(m, f, node.at, name.name, name.asname)
         else:
             imports.module(m, f, name.name)
             top = name.name.split(".")[0]
             f.scope.vars[top] = imports.module(m, f, top)
+    m.domains.on_run(f, node)
     return True
 
 
@@ -419,8 +412,7 @@ def _import_from(m: Machine, f: Frame, node: ir.ImportFrom) -> bool:
             imports.star(m, f, base)
         else:
             f.scope.vars[name.asname or name.name] = imports.member(m, f, base, name.name)
-            if base == "jax":
-                idioms.imported(m, f, node.at, f"jax.{name.name}", name.asname or name.name)
+    m.domains.on_run(f, node)
     return True
 
 

@@ -6,16 +6,17 @@ arguments get the remembered changes: an instance the attributes that ``__init__
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import Inst, Map, Seq, Value
-from jitlint.link.domains.keys.calls import Renaming
+from jitlint.link.engine.domain import Rename
 from jitlint.link.engine.machine import Frame
 
 Contents = dict[Any, Value]
-Watched = list[tuple[str, Any, object]]
+Watched = Sequence[tuple[str, Any, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +46,17 @@ def _contents(box: Any) -> tuple[object, ...]:
     return (None if box.items is None else list(box.items), box.rest)
 
 
-def replay(f: Frame, effects: Effects, bound: dict[str, Value], names: Renaming | None = None) -> None:
-    """Change the arguments of a call as the remembered one changed its own. names: of the keys inside."""
+def replay(f: Frame, effects: Effects, bound: dict[str, Value], rename: Rename | None = None) -> None:
+    """Change the arguments of a call as the remembered one changed its own. rename: of the values inside."""
     same = {id(old): bound[name] for name, old in effects.boxes if name in bound}
     for name, (contents, rest) in effects.changed.items():
         box: Any = bound.get(name)
         strong = box.token is f.token
         if type(box) is Inst:
-            _put(f, box.attrs, _renamed(contents, names), strong, same)
+            _put(f, box.attrs, _renamed(contents, rename), strong, same)
             box.open = box.open or rest
         elif type(box) is Map:
-            _put(f, box.entries, _renamed(contents, names), strong, same)
+            _put(f, box.entries, _renamed(contents, rename), strong, same)
             box.rest = rest
         elif type(box) is Seq and strong:
             box.items, box.rest = None if contents is None else list(contents), rest
@@ -64,8 +65,8 @@ def replay(f: Frame, effects: Effects, bound: dict[str, Value], names: Renaming 
             box.items, box.rest = None, join(parts[0], parts[-1]) if parts else None
 
 
-def _renamed(contents: Contents, names: Renaming | None) -> Contents:
-    return contents if names is None else {k: names.value(v) for k, v in contents.items()}
+def _renamed(contents: Contents, rename: Rename | None) -> Contents:
+    return contents if rename is None else {k: rename(v) for k, v in contents.items()}
 
 
 def _put(f: Frame, target: Contents, contents: Contents, strong: bool, same: dict[int, Value]) -> None:

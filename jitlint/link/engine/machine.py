@@ -32,10 +32,9 @@ from jitlint.infer.host_calls import HostCalls
 from jitlint.infer.keys import Key, Runs, Use
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import UNKNOWN, Arr, Func, Inst, S, Scope, Tree, Value, Xform, mode_letters
-from jitlint.link.domains.captures.log import Captures
-from jitlint.link.domains.compilation.log import CompilationLog
-from jitlint.link.domains.unrolling.rows import Rows
+from jitlint.link.engine.domain import Domains, Summary
 from jitlint.link.engine.evaluator import Evaluator
+from jitlint.link.engine.texts import Texts
 
 MAX_DEPTH = 40
 """Activations on the abstract stack; deeper calls give unknown."""
@@ -170,13 +169,13 @@ class Catch:
 class Frame:
     """One activation of a function or a module body.
 
-    key_log: the PRNG keys it consumes, None where consumption means nothing. idle: the call whose result the statement
+    own: what domains keep with it. key_log: the PRNG keys it consumes, None where consumption means nothing. idle: the call whose result the statement
     throws away. many: set in calls from a loop or a
     batch, which run the function many times.
     """
 
     __slots__ = (
-        "at", "births", "breaks", "caught", "cls", "confidence", "continues", "depth", "fn", "ground", "idle", "key", "key_log", "loops", "many", "module", "owner", "recv", "returns",
+        "at", "breaks", "caught", "cls", "confidence", "continues", "depth", "fn", "ground", "idle", "key", "key_log", "loops", "many", "module", "own", "owner", "recv", "returns",
         "scope", "steps", "token", "world", "yields",
     )  # fmt: skip
 
@@ -209,8 +208,8 @@ class Frame:
         self.owner: ClassInfo | None = None
         self.key = 0
         self.at = 0
-        self.births: dict[int, Any] | None = None
         self.loops: tuple[Any, ...] = ()
+        self.own: dict[object, object] | None = None
         self.key_log: list[Use] | None = None
         self.many: Runs | None = None
         self.idle = 0
@@ -225,13 +224,13 @@ class Frame:
 class Memo:
     """The result of a finished or running activation, and what it changed in its arguments."""
 
-    __slots__ = ("captured", "done", "effects", "keys", "value")
+    __slots__ = ("done", "effects", "keys", "summaries", "value")
 
     def __init__(self) -> None:
         self.done = False
         self.keys: Any = None
         self.effects: Any = None
-        self.captured: Any = None
+        self.summaries: tuple[Summary, ...] = ()
         self.value: Value = UNKNOWN
 
 
@@ -254,7 +253,7 @@ class Machine:
     broken: module and statement of the last code that JAX refuses or that a leak is blamed for.
     version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
     keep_statuses: somebody wants to know of each parameter whether it is traced.
-    rebuilt: containers that a trace makes of its arguments, by identity, with the function and the parameter.
+    timeless: constructions under way of which nobody knows when they happen.
     own_libraries: packages of the project that the catalogue describes.
     """
 
@@ -279,21 +278,19 @@ class Machine:
     traced_classes: set[int] = field(default_factory=set)
     removed_seen: dict[tuple[str, int], str] = field(default_factory=dict)
     guards: int = 0
+    timeless: int = 0
     failures: dict[str, str] = field(default_factory=dict)
     key_count: int = 0
     key_names: dict[tuple[Any, ...], Key] = field(default_factory=dict)
     key_makers: dict[tuple[Any, ...], set[int]] = field(default_factory=dict)
     broken: tuple[str, int] = ("", 0)
-    rebuilt: dict[int, tuple[Value, FuncInfo, str]] = field(default_factory=dict)
     pullbacks: dict[tuple[str, int], str] = field(default_factory=dict)
-    compilation: CompilationLog = field(default_factory=CompilationLog)
     flatteners: list[tuple[Value, ClassInfo | None]] = field(default_factory=list)
-    captures: Captures = field(default_factory=Captures)
     properties_by_name: dict[str, list[tuple[ClassInfo, Value]]] = field(default_factory=dict)
     methods_by_name: dict[str, list[tuple[ClassInfo, Func]]] = field(default_factory=dict)
     host_calls: HostCalls = field(default_factory=HostCalls)
-    sizes: dict[Any, Any] = field(default_factory=dict)
-    rows: Rows = field(default_factory=Rows)
+    texts: Texts = field(default_factory=Texts)
+    domains: Domains = field(default_factory=Domains)
     version_tests: dict[int, bool] = field(default_factory=dict)
 
     def contain(self, module: str, run: Callable[[], Value]) -> Value:

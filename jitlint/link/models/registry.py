@@ -23,16 +23,15 @@ from jitlint.infer.values import (
 )
 from jitlint.link.domains.keys import libraries as key_libraries
 from jitlint.link.domains.keys import uses as keys
-from jitlint.link.domains.leaks import stores as leaks
-from jitlint.link.domains.misuse import carries
-from jitlint.link.domains.purity import side_effects
 from jitlint.link.engine import evaluator
+from jitlint.link.engine.domain import Library, Store
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.models.arrays import arrays, numpy_calls
-from jitlint.link.models.jax import higher, jax_calls, xforms
+from jitlint.link.models.jax import carries, higher, jax_calls, xforms
 from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import stdlib_calls
 from jitlint.link.values import callbacks, classes, operators
+from jitlint.link.values.library_objects import made
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
 
@@ -45,9 +44,8 @@ WRAPS = "functools.wraps.applied"
 def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     """Call the library function ``dotted`` (a canonical name)."""
     out = _call(m, f, at, dotted, args)
-    if f.world.floor:
-        side_effects.called(m, f, at, dotted, args)
-    return out
+    answer = m.domains.on_library(f, Library(at, dotted, args, out))
+    return out if answer is None else answer
 
 
 def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
@@ -142,7 +140,7 @@ def _unknown(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         why = why or (why_of(value) if part else "")
     if modes:
         return Tree(modes | f.world.here, why, f.world.level, GUESSED)
-    return ExtInst(dotted, dict(args.kw)) if dotted.endswith("field") else side_effects.made(f, dotted)
+    return ExtInst(dotted, dict(args.kw)) if dotted.endswith("field") else made(f, dotted)
 
 
 def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
@@ -220,7 +218,7 @@ def _memo_call(m: Machine, f: Frame, at: int, args: Args) -> Value:
     func = args.pos[0]
     result = evaluator.call(m, f, at, func, Args(args.pos[1:], args.kw, args.more, args.kw_more))
     if type(func) is Func:
-        leaks.cached(m, f, func, func.scope.level, result, "lru_cache")
+        m.domains.on_store(f, Store(at, "lru_cache", func, func, result))
     return result
 
 

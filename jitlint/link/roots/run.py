@@ -45,7 +45,7 @@ def run_cold(m: Machine) -> None:
         if func.scope.level or (fn.node.is_lambda and (fn.contexts or fn.traced_contexts)):
             continue
         fn.cold = True
-        m.captures.begin(fn)
+        m.domains.on_root(fn)
         frame = parameters.host_frame(m, func)
         bound = {p.name: classes.calls_default(m, func, p) for p in fn.node.params}
         _bind_receiver(m, func, bound)
@@ -72,7 +72,7 @@ def run_sites(m: Machine) -> None:
             return
         for site in reversed(pending):
             if not site.xform.called:
-                m.captures.begin(None)
+                m.domains.on_root(None)
                 m.contain(site.module.name, functools.partial(xforms.run_generic, m, site))
         run_cold(m)
 

@@ -37,12 +37,13 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.domains.keys import uses as keys
-from jitlint.link.domains.leaks import stores as leaks
 from jitlint.link.engine import evaluator
+from jitlint.link.engine.domain import Load, Store
 from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.values import callbacks, classes, fields, imports
 from jitlint.link.values.kinds import find_method, is_plain_enum, mro
+from jitlint.link.values.ownership import outlives
 
 TREE_METHODS = frozenset(
     {"items", "keys", "values", "get", "copy", "update", "pop", "setdefault", "_replace", "replace"}
@@ -182,12 +183,12 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     value = obj.attrs.get(name)
     if value is not None:
         if f.world.floor:
-            m.captures.load_attr(f, at, obj, name, value)
+            m.domains.on_load(f, Load(at, "attribute", obj, name, value))
         return value
     found = class_lookup(obj, name)
     if found is not None:
         if f.world.floor:
-            m.captures.load_class(f, at, obj.cls, name, found)
+            m.domains.on_load(f, Load(at, "class", obj.cls, name, found))
         return bind_descriptor(m, f, at, found, obj)
     if name == "__class__":
         return Class(obj.cls)
@@ -219,7 +220,7 @@ def bind_descriptor(m: Machine, f: Frame, at: int, found: Value, recv: Value) ->
         if found.kind in ("property", "cached_property"):
             result = evaluator.call(m, f, at, found.func, Args([recv]))
             if found.kind == "cached_property" and type(recv) is Inst and type(found.func) is Func:
-                leaks.cached(m, f, found.func, recv.level, result, "cached_property")
+                m.domains.on_store(f, Store(at, "cached_property", recv, found.func, result))
             return result
         if found.kind == "staticmethod":
             return found.func
@@ -278,7 +279,7 @@ def _python(m: Machine, f: Frame, at: int, obj: Py, name: str) -> Value:
 def _module(m: Machine, f: Frame, at: int, obj: Mod, name: str) -> Value:
     value = imports.attribute(m, f, obj.info, name)
     if f.world.floor:
-        m.captures.load_name(f, at, obj.info.scope, name, value)
+        m.domains.on_load(f, Load(at, "name", obj.info.scope, name, value))
     return value
 
 
@@ -303,7 +304,7 @@ def _class(m: Machine, f: Frame, at: int, obj: Class, name: str) -> Value:
     for cls in mro(info):
         found = cls.namespace.get(name)
         if found is not None and f.world.floor:
-            m.captures.load_class(f, at, cls, name, found)
+            m.domains.on_load(f, Load(at, "class", cls, name, found))
         if found is not None and type(found) not in (Func, Descr):
             if is_plain_enum(info):
                 return Py("enum", f"{info.qualname}.{name}")
@@ -378,27 +379,24 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
                 if found.setter is not None:
                     evaluator.call(m, f, at, found.setter, Args([alt, value]))
                 continue
-            leaks.stored(m, f, at, alt, value, "attribute", name)
+            m.domains.on_store(f, Store(at, "attribute", alt, name, value, a.attrs.get(name)))
             if f.world.level:
                 callbacks.run_protocol(m, f, at, a, "__setattr__", [STR, value])
-            if leaks.outlives(a, value):
+            if outlives(a, value):
                 value = UNKNOWN  # blamed at the store; what others read later is no tracer of theirs
             old = a.attrs.get(name)
             keys.carried(f, old)
             strong = len(alts) == 1 and a.token is f.token
-            m.captures.write(f, at, "attr", a, name, value)
             a.attrs[name] = value if old is None or strong else join(old, value)
         elif t is Mod:
             scope = a.info.scope
-            leaks.stored_in_scope(m, f, scope, name, value, "attribute")
             old = scope.vars.get(name)
+            m.domains.on_store(f, Store(at, "module", scope, name, value, old))
             scope.vars[name] = value if old is None else join(old, value)
-            m.captures.write(f, at, "name", scope, name, value)
         elif t is Class:
-            m.captures.write(f, at, "class", a.info, name, value)
             old = a.info.namespace.get(name)
+            m.domains.on_store(f, Store(at, "class", a.info, name, value, old))
             a.info.namespace[name] = value if old is None else join(old, value)
-            leaks.stored_in_scope(m, f, a.info.scope, name, value, "attribute")
         elif t is ExtInst:
             a.attrs[name] = value
         elif t is Arr and not a.host and not a.weak and (a.modes or m.catalogue.array_attribute(name)):

@@ -27,9 +27,8 @@ from jitlint.infer.values import (
     alternatives,
     py,
 )
-from jitlint.link.domains.leaks import stores as leaks
-from jitlint.link.domains.purity import side_effects
 from jitlint.link.engine.budgets import MAX_ITEMS
+from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.values import iteration, subscripts
 
@@ -90,7 +89,7 @@ def make_map(f: Frame, entries: dict[Any, Value], rest: Value | None = None) -> 
 def spread(m: Machine, f: Frame, at: int, iterable: Value) -> tuple[list[Value] | None, Value | None]:
     """The elements when all are known, else (None, their join; None when nothing is known to be inside)."""
     if f.world.floor and type(iterable) is Seq:
-        side_effects.advanced(m, f, at, iterable, "iteration")
+        m.domains.on_change(f, Change(at, iterable, "iteration"))
     items = iteration.known_items(iterable)
     if items is not None:
         return items, None
@@ -141,7 +140,7 @@ def add_items(f: Frame, box: Seq, values: list[Value], index: int | None) -> Non
 
 def put(m: Machine, f: Frame, at: int, box: Map, key: Value, value: Value) -> None:
     """``box[key] = value`` without the checks of the key."""
-    leaks.stored(m, f, at, box, value, "element", "")
+    m.domains.on_store(f, Store(at, "element", box, None, value))
     subscripts.put(box, key, UNKNOWN if value is box else value, strong=owned(f, box))
 
 

@@ -191,7 +191,7 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     if info.shape == "namedtuple" and "__new__" not in info.namespace:
         return Tup(tuple(_fill(m, info, args).values()), info)
     inst = Inst(info, {}, f.world.level, f.token, info.extern)
-    inst.born = m.captures.now
+    m.domains.on_make(f, at, inst)
     if f.world.level and info.metaclass is not None and "__call__" in info.metaclass.namespace:
         callbacks.run_callbacks(m, f, at, Args([info.metaclass.namespace["__call__"]]))
     init = find_method(inst, "__init__")
@@ -260,7 +260,7 @@ def cold_instance(m: Machine, info: ClassInfo) -> Value:
         if info.cold_running:
             return Inst(info, {}, 0, None, True)
         info.cold_running = True
-        m.captures.muted += 1
+        m.timeless += 1
         frame = Frame(info.module, info.scope, HOST, ground="test" if info.module.is_test else "jit")
         probe = Inst(info, {}, 0, frame.token, True)
         init = find_method(probe, "__init__")
@@ -279,7 +279,7 @@ def cold_instance(m: Machine, info: ClassInfo) -> Value:
         if type(info.cold) is Inst:
             info.cold.open = True
         info.cold_running = False
-        m.captures.muted -= 1
+        m.timeless -= 1
     return info.cold
 
 

@@ -93,9 +93,9 @@ def _children(
     """The fields that the function puts among the children, None when that cannot be told."""
     probe = Inst(info, {name: ExtInst(_MARK, {"name": py(name)}) for name in names})
     frame = Frame(f.module, f.scope, HOST, ground=f.ground)
-    m.captures.muted += 1
+    m.timeless += 1
     result = evaluator.call(m, frame, at, flatten, Args([probe]))
-    m.captures.muted -= 1
+    m.timeless -= 1
     if type(result) is not Tup or len(result.items) != 2:
         return None
     found = _marked(result.items[0], _DEPTH)

@@ -27,8 +27,8 @@ from jitlint.infer.values import (
     py,
 )
 from jitlint.link.domains.keys import uses as keys
-from jitlint.link.domains.leaks import stores as leaks
 from jitlint.link.engine import evaluator
+from jitlint.link.engine.domain import Store
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.values import attributes, paths, subscripts
 from jitlint.link.values.kinds import find_method
@@ -141,7 +141,7 @@ def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
         value = keys.named(m, value)
     paths.forget_paths(f, name)
     if (fn is None and f.cls is None) or (f.scope.watched is not None and name in f.scope.watched):
-        m.captures.write(f, f.at, "name", f.scope, name, value)
+        m.domains.on_store(f, Store(f.at, "name", f.scope, name, value))
     old = f.scope.vars.get(name)
     if type(old) is Xform and old.target is value and f.token is f.scope.token:
         old.called = True  # the plain function takes the place of its transformed self again
@@ -149,9 +149,8 @@ def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
 
 
 def _store_outer(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:
-    leaks.stored_in_scope(m, f, scope, name, value, target)
-    m.captures.write(f, f.at, "name", scope, name, value)
     old = scope.vars.get(name)
+    m.domains.on_store(f, Store(f.at, target, scope, name, value, old))
     keys.carried(f, old)
     if value is UNKNOWN and old is not None and target == "global":
         return  # a setter called with who knows what: what holds by default is the better guess
@@ -167,18 +166,18 @@ def bind(m: Machine, f: Frame, target: Any, value: Value) -> None:
         _unpack(m, f, target, value)
     elif t is ir.Attr:
         obj = evaluator.evaluate(m, f, target.obj)
-        m.captures.forget(target.obj.at)
+        m.domains.on_target(f, target.obj.at)
         if obj is UNKNOWN or type(obj) is ExtInst:
-            m.captures.write_opaque(f, target, value)
+            paths.store_part(m, f, target, value)
         key = paths.path_key(target)
         if key and key in f.scope.vars:
             del f.scope.vars[key]
         attributes.store(m, f, target.at, obj, target.name, value)
     elif t is ir.Sub:
         obj = evaluator.evaluate(m, f, target.obj)
-        m.captures.forget(target.obj.at)
+        m.domains.on_target(f, target.obj.at)
         if obj is UNKNOWN:
-            m.captures.write_opaque(f, target, value)
+            paths.store_part(m, f, target, value)
         index = evaluator.evaluate(m, f, target.index)
         subscripts.store(m, f, target.at, obj, index, value, "setitem")
     elif t is ir.Starred:

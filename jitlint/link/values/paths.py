@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitlint.infer.values import Value
+from jitlint.infer.values import Scope, Value
 from jitlint.link.engine import scopes
+from jitlint.link.engine.domain import Store
 from jitlint.link.engine.machine import Frame, Machine
 from jitlint.link.values import attributes
 from jitlint.syntax import ir
@@ -29,6 +30,26 @@ def forget_paths(f: Frame, name: str) -> None:
     prefix = f"path:{name}."
     for key in [k for k in f.scope.vars if k.startswith(prefix)]:
         del f.scope.vars[key]
+
+
+def part_of(f: Frame, node: ir.Attr | ir.Sub) -> tuple[Scope | None, object]:
+    """The scope of the variable that an expression takes a part of, and its name with that part; None: not known."""
+    part: object = node.name if type(node) is ir.Attr else None
+    if type(node) is ir.Sub and type(node.index) is ir.Const:
+        part = node.index.value
+    if part is None or type(node.obj) is not ir.Name:
+        return None, ""
+    scope: Scope | None = f.scope
+    while scope is not None and node.obj.id not in scope.vars:
+        scope = scope.parent
+    return scope, (node.obj.id, part)
+
+
+def store_part(m: Machine, f: Frame, node: ir.Attr | ir.Sub, value: Value | None) -> None:
+    """A part of an object that is not understood gets a value, or is changed in place."""
+    scope, path = part_of(f, node)
+    if scope is not None:
+        m.domains.on_store(f, Store(node.at, "part", scope, path, value))
 
 
 def peek(m: Machine, f: Frame, node: Any) -> Value | None:

@@ -29,10 +29,8 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.domains.keys import uses as keys
-from jitlint.link.domains.leaks import stores as leaks
-from jitlint.link.domains.misuse import bounds
-from jitlint.link.domains.purity import mutations, side_effects
 from jitlint.link.engine import evaluator, events
+from jitlint.link.engine.domain import Library, Store
 from jitlint.link.engine.events import (
     STAGED_OR_BATCHED,
     confidence_of,
@@ -42,7 +40,7 @@ from jitlint.link.engine.events import (
     tracer_inside,
 )
 from jitlint.link.engine.machine import Args, Frame, Machine
-from jitlint.link.values import operators
+from jitlint.link.values import bounds, operators
 from jitlint.link.values.kinds import find_method
 from jitlint.syntax import ir
 
@@ -94,7 +92,7 @@ def _get_one(m: Machine, f: Frame, at: int, obj: Value, index: Value) -> Value:
         return _built(m, f, at, a.dotted, index)
     if t in (Ext, Class):
         if f.world.floor and t is Ext:
-            side_effects.called(m, f, at, f"{a.dotted}.__getitem__", Args([index]))
+            m.domains.on_library(f, Library(at, f"{a.dotted}.__getitem__", Args([index])))
         # `Union[T, dict]` is no longer `Union`: an alias of it must not be read as one
         return UNKNOWN if t is Ext and a.dotted in SPECIAL_FORMS else obj
     if t is Partial:
@@ -103,10 +101,10 @@ def _get_one(m: Machine, f: Frame, at: int, obj: Value, index: Value) -> Value:
 
 
 def _built(m: Machine, f: Frame, at: int, name: str, index: Value) -> Value:
-    """``jnp.mgrid[0:n]`` and its kin build arrays out of slices, whose bounds are static."""
+    """``jnp.mgrid[0:n]`` and its kin build arrays out of slices, whose limits are static."""
     for part in _index_parts(index):
-        bounds = (part.lo, part.hi, part.step) if type(part) is SliceVal else ()
-        if any(bound is not None and events.emit_static(m, f, at, name, "", bound) for bound in bounds):
+        limits = (part.lo, part.hi, part.step) if type(part) is SliceVal else ()
+        if any(bound is not None and events.emit_static(m, f, at, name, "", bound) for bound in limits):
             return UNKNOWN
     return Arr(f.world.here, None, None, events.here_why(f, name), f.world.level)
 
@@ -253,17 +251,17 @@ def _sequence(m: Machine, f: Frame, at: int, obj: Any, index: Value) -> Value:
 
 
 def _sliced(obj: Any, items: list[Value] | None, index: SliceVal) -> Value:
-    bounds: list[int | None] = []
+    limits: list[int | None] = []
     for bound in (index.lo, index.hi, index.step):
         if bound is None:
-            bounds.append(None)
+            limits.append(None)
         elif type(bound) is Py and type(bound.const) is int:
-            bounds.append(bound.const)
+            limits.append(bound.const)
         else:
             items = None
-    if items is None or (len(bounds) == 3 and bounds[2] == 0):
+    if items is None or (len(limits) == 3 and limits[2] == 0):
         return Seq("tuple" if type(obj) is Tup else obj.kind, None, any_item(obj), FRESH)
-    part = items[slice(*bounds)]
+    part = items[slice(*limits)]
     return Tup(tuple(part)) if type(obj) is Tup or obj.kind == "tuple" else Seq(obj.kind, part, None, FRESH)
 
 
@@ -350,28 +348,28 @@ def _store_one(
 ) -> None:
     t = type(obj)
     a: Any = obj
-    if t is Map or t is Seq or (t is Arr and a.host):
-        m.captures.write_item(f, at, a, index, value)
     if t is Arr:
         if not a.host:
             m.emit(f, ArrayStore, at, obj, op=op, what="")
-        elif not emit_numpy_index(m, f, at, index):
+            return
+        m.domains.on_store(f, Store(at, "element", obj, index, value))
+        if not emit_numpy_index(m, f, at, index):
             emit_numpy(m, f, at, value, "NumPy array element")
     elif t is Tree:
         if a.modes & STAGED_OR_BATCHED and not a.weak and _must_be_array(a, index):
             m.emit(f, ArrayStore, at, obj, op=op, what="")
-        elif type(index) is Py and index.kind == "str" and id(obj) in m.rebuilt:
-            mutations.lost(m, f, at, obj)
+        else:
+            m.domains.on_store(f, Store(at, "element", obj, index, value))
     elif t is Map:
         if type(index) is Class:
             index.info.extern = True  # a table says what to do with its instances
         operators.hashed(m, f, at, index, "dict key")
-        leaks.stored(m, f, at, obj, value, "element", "")
+        m.domains.on_store(f, Store(at, "element", obj, index, value))
         put(a, index, value, strong=certain and a.token is f.token)
     elif t is Seq:
         if emit_convert(m, f, at, index, "index", "list assignment"):
             return
-        leaks.stored(m, f, at, obj, value, "element", "")
+        m.domains.on_store(f, Store(at, "element", obj, index, value))
         const = index.const if type(index) is Py else NO_CONST
         if a.items is not None and type(const) is int and -len(a.items) <= const < len(a.items):
             old = a.items[const]
@@ -381,7 +379,7 @@ def _store_one(
     elif t is At:
         m.emit(f, ArrayStore, at, hurt(a.arr, STAGED_OR_BATCHED), op=op, what="")
     elif t is Ext and f.world.floor:
-        side_effects.called(m, f, at, f"{a.dotted}.__setitem__", Args([index, value]))
+        m.domains.on_library(f, Library(at, f"{a.dotted}.__setitem__", Args([index, value])))
     elif t is Inst:
         method = find_method(a, "__setitem__")
         if method is not None:

@@ -29,7 +29,7 @@ from jitlint.infer.values import (
     Xform,
     const_of,
 )
-from jitlint.link.domains.captures.log import ANY, Call, Captures, Load, Write
+from jitlint.link.domains.captures.log import ANY, Call, Load, Log, Write
 from jitlint.link.domains.captures.size import LARGE, elements
 from jitlint.link.domains.captures.syntax import (
     GLOBAL,
@@ -62,9 +62,9 @@ class _Read:
     load: Load
 
 
-def judge(m: Machine) -> None:
+def judge(m: Machine, captures: Log) -> None:
     """Record an event for every stale read."""
-    log = m.captures.log
+    log = captures.log
     written = {_match_key(entry) for entry in log if type(entry) is Write}
     reads: defaultdict[Any, list[_Read]] = defaultdict(list)
     for time, entry in enumerate(log, 1):
@@ -77,21 +77,21 @@ def judge(m: Machine) -> None:
     for time, entry in enumerate(log, 1):
         if type(entry) is Write and (key := _match_key(entry)) in reads:
             writes[key].append((time, entry))
-    judged = _Judge(m)
+    judged = _Judge(m, captures)
     for key, found in reads.items():
         groups: defaultdict[Any, list[_Read]] = defaultdict(list)
         for read in found:
             groups[(id(read.call.target), id(read.load.owner), read.load.key)].append(read)
         for group in groups.values():
             judged.group(group, [w for w in writes[key] if _same_place(group[0].load, w[1])])
-    _large(m)
+    _large(m, log)
 
 
-def _large(m: Machine) -> None:
+def _large(m: Machine, log: list[Write | Call]) -> None:
     """Record the first read of every huge array of a module that staged functions copy into their programs."""
     modules = {id(info.scope): info for info in m.modules.values()}
     seen: set[tuple[int, object]] = set()
-    for entry in m.captures.log:
+    for entry in log:
         for place, load in entry.loads.items() if type(entry) is Call else ():
             info = modules.get(place[1])
             if info is None or type(load.value) is not Arr or (place[1], place[2]) in seen:
@@ -130,9 +130,9 @@ def _same_place(load: Load, write: Write) -> bool:
 class _Judge:
     """Judges the reads of one place by one staged function."""
 
-    def __init__(self, m: Machine) -> None:
+    def __init__(self, m: Machine, captures: Log) -> None:
         self.m = m
-        self.captures: Captures = m.captures
+        self.captures = captures
         self.starts = [episode.start for episode in self.captures.episodes]
         self.kept = {id(box) for box in self.captures.kept}
 
@@ -205,7 +205,7 @@ class _Judge:
 
     def _is_free(self, fn: FuncInfo) -> bool:
         """Whether nobody was seen to call a function, which is not by its name something that runs once."""
-        return fn.id not in self.captures.reached and not fn.module.is_test and not _SET_UP.match(fn.name)
+        return not fn.reached and not fn.module.is_test and not _SET_UP.match(fn.name)
 
     def _may_change(self, write: Write) -> bool:
         return not _SET_UP.match(write.fn.name) if write.fn is not None else False

@@ -2,18 +2,17 @@
 
 What it does: while something is staged it collects the loads of places that are older than the trace (globals, cells,
 attributes, elements of containers, NumPy buffers); on the host it logs their writes and the calls of staged functions.
-A remembered activation gives its part of the log, or its loads, again. What it does not: judge; `captures_judge` does
+A remembered activation gives its part of the log, or its loads, again. What it does not: judge; `judge` does
 that when the whole program has run. The clock is the length of the log.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Optional
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.values import (
-    UNKNOWN,
     Arr,
     Bound,
     Class,
@@ -31,12 +30,13 @@ from jitlint.infer.values import (
     alternatives,
     const_of,
 )
-from jitlint.syntax import ir
+from jitlint.link.engine.domain import Slot
 
 if TYPE_CHECKING:
     from jitlint.infer.events import Step
     from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
-    from jitlint.link.engine.machine import Frame, World
+    from jitlint.link.engine.effects import Watched
+    from jitlint.link.engine.machine import Frame, Machine
 
 ANY: Final = "*"
 """The key of a place that is a whole container or buffer."""
@@ -44,17 +44,6 @@ ANY: Final = "*"
 MAX_LOG: Final = 200_000
 MAX_REPLAYED: Final = 200
 """Entries of a remembered activation that are logged again."""
-
-CHANGERS: Final = frozenset(
-    "append appendleft add clear discard extend extendleft insert pop popitem popleft remove reverse rotate sort update "
-    "difference_update intersection_update symmetric_difference_update move_to_end __setitem__".split()
-)
-"""Methods of containers that change them. ``setdefault`` fills what is missing and changes nothing that was read."""
-
-ARRAY_CHANGERS: Final = frozenset(
-    {"fill", "sort", "put", "itemset", "resize", "partition", "setfield", "byteswap"}
-)
-"""Methods of NumPy arrays that change them."""
 
 Key = tuple[str, int, object]
 
@@ -131,23 +120,21 @@ class Remembered:
 
 
 @dataclass(slots=True)
-class Captures:
-    """The log. current: the loads of the innermost staged activation, None on the host. muted: a construction of
-    which nobody knows when it happens is under way. reached: functions that known code calls, tests aside.
-    kept: containers that traced code changes: what it finds there is its own business."""
+class Log:
+    """The log of a session. current: the loads of the innermost staged activation, None on the host. kept: containers
+    that traced code changes: what it finds there is its own business."""
 
+    m: Machine
     log: list[Write | Call] = field(default_factory=list)
     episodes: list[Episode] = field(default_factory=lambda: [Episode(0, None)])
     current: dict[Key, Load] | None = None
-    muted: int = 0
-    reached: set[int] = field(default_factory=set)
     kept: list[Value] = field(default_factory=list)
     rebound: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def now(self) -> int:
         """The time, by which makings are dated; 0 for what was always there."""
-        return 0 if self.muted else len(self.log) + 1
+        return 0 if self.m.timeless else len(self.log) + 1
 
     def begin(self, fn: FuncInfo | None) -> None:
         """A new episode: whatever runs from here on may happen at any time after the modules were run."""
@@ -226,18 +213,6 @@ class Captures:
         self.load(f, at, "elem", box, _element(index), value, via)
         self.load_value(f, at, value, via)
 
-    def load_opaque(self, f: Frame, node: ir.Attr | ir.Sub) -> None:
-        """Traced code reads a part of an object that is not understood, which a variable holds."""
-        scope, path = _opaque(f, node)
-        if scope is not None and scope is not f.scope and scope.level < f.world.floor:
-            self.load(f, node.at, "part", scope, path, UNKNOWN)
-
-    def write_opaque(self, f: Frame, node: ir.Attr | ir.Sub, value: Value | None) -> None:
-        """Host code writes a part of an object that is not understood, which a variable holds."""
-        scope, path = _opaque(f, node)
-        if scope is not None:
-            self.write(f, node.at, "part", scope, path, value)
-
     def forget(self, at: int, changed: Value | None = None) -> None:
         """What was read at ``at`` was read only to be changed. changed: a container that traced code keeps itself."""
         current = self.current
@@ -251,16 +226,17 @@ class Captures:
 
     def write(self, f: Frame, at: int, kind: str, owner: Any, key: object, value: Value | None) -> None:
         """Host code writes a place."""
-        if self.muted or f.world.level or f.world.excused or len(self.log) >= MAX_LOG:
+        if self.m.timeless or f.world.level or f.world.excused or len(self.log) >= MAX_LOG:
             return
         if f.confidence is not Confidence.POSSIBLE:
             self.log.append(Write(kind, owner, key, value, f.module.name, at, f.fn, f.at))
 
-    def write_item(self, f: Frame, at: int, box: Any, index: Value, value: Value) -> None:
+    def write_item(self, f: Frame, at: int, box: Value, index: Value, value: Value | None) -> None:
         """Host code writes an element of a container or a NumPy array."""
         if type(box) is Arr:
-            self.write(f, at, "buffer", box, ANY, None)
-        else:
+            if box.host:
+                self.write(f, at, "buffer", box, ANY, None)
+        elif type(box) is Map or type(box) is Seq:
             self.write(f, at, "elem", box, _element(index), value)
 
     def write_in_place(self, f: Frame, at: int, value: Value) -> None:
@@ -270,17 +246,14 @@ class Captures:
         elif type(value) is Seq:
             self.write(f, at, "elem", value, ANY, None)
 
-    def enter(self, world: World) -> tuple[dict[Key, Load] | None, int]:
+    def enter(self, f: Frame) -> None:
         """An activation begins."""
-        before = self.current
-        self.current = {} if world.floor else None
-        return before, len(self.log)
+        _ENTERED.put(f, (self.current, len(self.log)))
+        self.current = {} if f.world.floor else None
 
-    def leave(
-        self, entered: tuple[dict[Key, Load] | None, int], given: list[tuple[str, Any, object]], made: Value
-    ) -> Remembered | None:
+    def leave(self, f: Frame, given: Watched, made: Value) -> Remembered | None:
         """An activation ends: what it read counts for its caller too."""
-        before, start = entered
+        before, start = _ENTERED.of(f) or (None, 0)
         loads = self.current
         self.current = before
         if loads:
@@ -302,7 +275,7 @@ class Captures:
                     place, load = (place[0], id(owner), place[2]), replace(load, owner=owner)
                 self.current.setdefault(place, load)
         start, end = memo.part
-        if self.muted:
+        if self.m.timeless:
             return
         now = len(self.log) + 1
         kept = _remake(result, start, now)
@@ -328,34 +301,25 @@ class Captures:
                 return
             self.log.append(again)
 
-    def root(self) -> dict[Key, Load] | None:
+    def root(self, inner: Frame) -> None:
         """A staged function is called from the host."""
-        before = self.current
+        _ENTERED.put(inner, (self.current, 0))
         self.current = {}
-        return before
 
-    def called(self, f: Frame, x: Xform, before: dict[Key, Load] | None) -> None:
+    def called(self, f: Frame, x: Xform, inner: Frame) -> None:
         """The call of a staged function is over."""
+        before, _ = _ENTERED.of(inner) or (None, 0)
         loads = self.current
         self.current = before
-        if loads and not self.muted and not f.world.excused and len(self.log) < MAX_LOG:
+        if loads and not self.m.timeless and not f.world.excused and len(self.log) < MAX_LOG:
             target: Any = x
             if type(x.target) is Func:
                 target = x.target
             self.log.append(Call(target, loads, f.fn, f.at))
 
 
-def _opaque(f: Frame, node: ir.Attr | ir.Sub) -> tuple[Scope | None, object]:
-    """The scope of the variable, and its name with the part of it; None when that is not known."""
-    part: object = node.name if type(node) is ir.Attr else None
-    if type(node) is ir.Sub and type(node.index) is ir.Const:
-        part = node.index.value
-    if part is None or type(node.obj) is not ir.Name:
-        return None, ""
-    scope: Scope | None = f.scope
-    while scope is not None and node.obj.id not in scope.vars:
-        scope = scope.parent
-    return scope, (node.obj.id, part)
+_ENTERED: Final = Slot[tuple[Optional[dict[Key, Load]], int]]()
+"""What was read around an activation when it began, and when that was."""
 
 
 def _element(index: Value) -> object:

@@ -14,9 +14,9 @@ from jitlint.infer.events import Step, VaryingArgument
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import Class, Inst, Xform
 from jitlint.link.domains.compilation import runs as compilation_runs
-from jitlint.link.domains.compilation.log import CallSite, Question
+from jitlint.link.domains.compilation.log import CallSite, CompilationLog, Question, births
 from jitlint.link.domains.compilation.variation import Chance, Variation
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.machine import Frame
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.values import signatures
 from jitlint.link.values.kinds import mro
@@ -26,7 +26,7 @@ from jitlint.syntax import ir
 MAX_CALLERS: Final = 4
 
 
-def check(m: Machine, f: Frame, table: CodeTable, node: ir.Call, x: Xform, skip: int = 0) -> None:
+def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xform, skip: int = 0) -> None:
     """Look at the arguments of one call. skip: that many parameters are filled already (``self``)."""
     if x.broken:
         return
@@ -42,17 +42,19 @@ def check(m: Machine, f: Frame, table: CodeTable, node: ir.Call, x: Xform, skip:
         static = arg.name in names if arg.name is not None else i in nums
         question = Question(f, f.confidence, table, node, arg.value, name, static, x.spec.filter)
         if f.loops:
-            _ask(m, question, Variation(m, f, table, f.loops), ())
+            _ask(log, question, Variation(log.m, f, table, f.loops), ())
         if f.fn is not None and type(arg.value) is not ir.Const:
             key = (f.module.name, arg.value.at)
-            m.compilation.questions.setdefault(key, question)
+            log.questions.setdefault(key, question)
 
 
-def _ask(m: Machine, q: Question, variation: Variation, also: tuple[Step, ...], certain: bool = True) -> bool:
+def _ask(
+    log: CompilationLog, q: Question, variation: Variation, also: tuple[Step, ...], certain: bool = True
+) -> bool:
     """Record it when the argument varies in the loops; answers whether it does."""
     kind, how = "", ""
     if q.static:
-        how = _fresh(m, q, variation)
+        how = _fresh(log, q, variation)
         kind = "fresh" if how else "static"
         how = how or variation.scalar(q.arg)
     else:
@@ -63,18 +65,18 @@ def _ask(m: Machine, q: Question, variation: Variation, also: tuple[Step, ...], 
     if not how:
         return False
     key = (q.frame.module.name, "argument", q.arg.at)
-    if key not in m.compilation.done:
-        m.compilation.done.add(key)
+    if key not in log.done:
+        log.done.add(key)
         f = q.frame
         doubtful = f.module.is_test or len(variation.loops) > 1
         confidence = Confidence.LIKELY if doubtful or not certain else None
-        m.emit(
+        log.m.emit(
             f, VaryingArgument, q.arg.at, None, confidence, problem=kind, parameter=q.parameter, how=how, also=also
         )  # fmt: skip
     return True
 
 
-def _fresh(m: Machine, q: Question, variation: Variation) -> str:
+def _fresh(log: CompilationLog, q: Question, variation: Variation) -> str:
     """What new object a static argument is at every turn, or ""."""
     node = q.arg
     if type(node) is ir.Name:
@@ -82,10 +84,10 @@ def _fresh(m: Machine, q: Question, variation: Variation) -> str:
             return ""
         values = [v for v in q.table.bound.get(node.id, ()) if v is not None]
         node = values[0] if len(values) == 1 and q.table.stands_in(values[0], variation.loops) else None
-    return new_object(m, q.frame, node, variation)
+    return new_object(log, q.frame, node, variation)
 
 
-def new_object(m: Machine, f: Frame, node: Any, variation: Variation) -> str:
+def new_object(log: CompilationLog, f: Frame, node: Any, variation: Variation) -> str:
     """What an expression makes that is equal only to itself: a function, a partial, a plain object."""
     if type(node) is ir.Lambda:
         return "a new lambda"
@@ -95,7 +97,7 @@ def new_object(m: Machine, f: Frame, node: Any, variation: Variation) -> str:
         return ""
     if variation.dotted(node.func) in ("functools.partial", "jax.tree_util.Partial"):
         return "a new partial application"
-    birth = (f.births or {}).get(node.at)
+    birth = births(f).get(node.at)
     made = birth.value if birth is not None else None
     if type(made) is Inst and equal_to_itself_only(made.cls):
         return f"a new `{made.cls.name}`"
@@ -119,39 +121,39 @@ def equal_to_itself_only(info: ClassInfo) -> bool:
     return True
 
 
-def finish(m: Machine) -> None:
+def finish(log: CompilationLog) -> None:
     """Answer what depends on the callers: an argument that is a parameter, a new object per call."""
-    for key, q in m.compilation.questions.items():
-        if (q.frame.module.name, "argument", key[1]) in m.compilation.done or q.frame.fn is None:
+    for key, q in log.questions.items():
+        if (q.frame.module.name, "argument", key[1]) in log.done or q.frame.fn is None:
             continue
         q.frame.confidence = q.confidence
-        sites = list(m.compilation.sites.get(q.frame.fn.id, {}).values())
+        sites = list(log.sites.get(q.frame.fn.id, {}).values())
         for site in sites[:MAX_CALLERS]:
-            if site.loops and site.frame.fn is not q.frame.fn and _ask_caller(m, q, site):
+            if site.loops and site.frame.fn is not q.frame.fn and _ask_caller(log, q, site):
                 break
         else:
-            _ask_itself(m, q)
+            _ask_itself(log, q)
 
 
-def _ask_itself(m: Machine, q: Question) -> None:
+def _ask_itself(log: CompilationLog, q: Question) -> None:
     """Record an argument that is another one at every run of the function that passes it, if it runs many times."""
     if q.static:
-        how, kind = new_object(m, q.frame, q.arg, Variation(m, q.frame, q.table, ())), "fresh"
+        how, kind = new_object(log, q.frame, q.arg, Variation(log.m, q.frame, q.table, ())), "fresh"
     else:
-        how, kind = Chance(m, q.frame, q.table).shape(q.arg), "shape"
-    many = compilation_runs.runs_many(m, q.frame.fn) if how else None
+        how, kind = Chance(log.m, q.frame, q.table).shape(q.arg), "shape"
+    many = compilation_runs.runs_many(log, q.frame.fn) if how else None
     if many is not None and (many.site is not None or not q.static):
-        m.emit(
+        log.m.emit(
             q.frame, VaryingArgument, q.arg.at, None, many.confidence, problem=kind, parameter=q.parameter, how=how,
             also=many.also,
         )  # fmt: skip
 
 
-def _ask_caller(m: Machine, q: Question, site: CallSite) -> bool:
+def _ask_caller(log: CompilationLog, q: Question, site: CallSite) -> bool:
     fn = q.frame.fn
     assert fn is not None
-    table = m.compilation.table(site.frame)
-    outer = Variation(m, site.frame, table, site.loops)
+    table = log.m.texts.table(site.frame)
+    outer = Variation(log.m, site.frame, table, site.loops)
     params = [p for p in fn.node.params if p.kind in ("pos", "any")]
     skip = 1 if fn.values and fn.values[0].owner is not None and type(site.node.func) is ir.Attr else 0
     given: dict[str, tuple[Variation, Any]] = {}
@@ -164,5 +166,5 @@ def _ask_caller(m: Machine, q: Question, site: CallSite) -> bool:
             given[params[i + skip].name] = (outer, arg.value)
     step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
     return _ask(
-        m, q, Variation(m, q.frame, q.table, (), given), (step,), certain=not site.frame.module.is_test
+        log, q, Variation(log.m, q.frame, q.table, (), given), (step,), certain=not site.frame.module.is_test
     )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.values import Value
+from jitlint.link.engine.domain import Slot
 from jitlint.link.tables.code_tables import CodeTable
 
 if TYPE_CHECKING:
-    from jitlint.link.engine.machine import Frame
+    from jitlint.link.engine.machine import Frame, Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,10 @@ class Question:
 
 @dataclass(slots=True)
 class CompilationLog:
-    """What the analysis has seen. fresh: per function, results that it made itself and whether they retrace. kept: compiled functions that serve more
+    """What the analysis of a session has seen. fresh: per function, results that it made itself and whether they retrace. kept: compiled functions that serve more
     than one call each."""
 
-    tables: dict[int, CodeTable] = field(default_factory=dict)
+    m: Machine
     fresh: dict[tuple[int, int], tuple[Value, bool, str]] = field(default_factory=dict)
     per_call: dict[tuple[str, int], PerCall] = field(default_factory=dict)
     eager: dict[tuple[str, int], EagerLoop] = field(default_factory=dict)
@@ -83,11 +85,14 @@ class CompilationLog:
     sites: dict[int, dict[tuple[str, int], CallSite]] = field(default_factory=dict)
     done: set[tuple[str, str, int]] = field(default_factory=set)
 
-    def table(self, f: Frame) -> CodeTable:
-        """The code table of the function or module that runs in a frame."""
-        key = f.fn.id if f.fn is not None else -1 - id(f.module)
-        table = self.tables.get(key)
-        if table is None:
-            body = f.fn.body if f.fn is not None else f.module.tree.body
-            table = self.tables[key] = CodeTable(f.module, body)
-        return table
+
+BIRTHS: Final = Slot[dict[int, Birth]]()
+"""What was made in a frame, by origin."""
+
+_NONE: Final[dict[int, Birth]] = {}
+
+
+def births(f: Frame) -> Mapping[int, Birth]:
+    """The values with an identity of their own that were made in a frame."""
+    found = BIRTHS.of(f)
+    return _NONE if found is None else found

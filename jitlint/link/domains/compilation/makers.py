@@ -28,8 +28,16 @@ from jitlint.infer.values import (
 )
 from jitlint.link.domains.compilation import arguments as compilation_arguments
 from jitlint.link.domains.compilation import runs as compilation_runs
-from jitlint.link.domains.compilation.log import Birth, CallSite, EagerLoop, PerCall
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.domains.compilation.log import (
+    BIRTHS,
+    Birth,
+    CallSite,
+    CompilationLog,
+    EagerLoop,
+    PerCall,
+    births,
+)
+from jitlint.link.engine.machine import Frame
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.syntax import ir
 
@@ -62,41 +70,43 @@ _MEMOS: Final = ("cache", "memo")
 
 def born(f: Frame, at: int, value: Value) -> None:
     """Remember that a value with its own identity is made here."""
-    if f.births is None:
-        f.births = {}
-    f.births[at] = Birth(value, f.loops, f.at)
+    found = BIRTHS.of(f)
+    if found is None:
+        found = {}
+        BIRTHS.put(f, found)
+    found[at] = Birth(value, f.loops, f.at)
 
 
-def after_call(m: Machine, f: Frame, node: ir.Call, callee: Value, result: Value) -> None:
+def after_call(log: CompilationLog, f: Frame, node: ir.Call, callee: Value, result: Value) -> None:
     """Look at a call in host code: which function is called, is its result new, is it a compiled one."""
     for alt in alternatives(callee):
         func = _function(alt)
         if func is not None:
-            sites = m.compilation.sites.setdefault(func.fn.id, {})
+            sites = log.sites.setdefault(func.fn.id, {})
             sites.setdefault((f.module.name, node.at), CallSite(f, node, f.loops))
         if type(alt) is Xform and alt.spec.name in COMPILES:
-            _called(m, f, node, alt)
+            _called(log, f, node, alt)
         elif type(alt) is Bound and type(alt.func) is Xform and alt.func.spec.name in COMPILES:
-            compilation_arguments.check(m, f, m.compilation.table(f), node, alt.func, 1)
+            compilation_arguments.check(log, f, log.m.texts.table(f), node, alt.func, 1)
     func = _function(callee)
     if type(result) is Union and func is not None:
         for alt in alternatives(result):
-            if type(alt) is Xform and (func.fn.id, id(alt)) in m.compilation.fresh:
+            if type(alt) is Xform and (func.fn.id, id(alt)) in log.fresh:
                 born(f, node.at, alt)  # a helper that compiles what it is given, unless it is told not to
         return
     if type(result) not in WATCHED:
         return
-    if type(callee) in (Ext, Class) if func is None else (func.fn.id, id(result)) in m.compilation.fresh:
+    if type(callee) in (Ext, Class) if func is None else (func.fn.id, id(result)) in log.fresh:
         born(f, node.at, result)
 
 
-def control_flow(m: Machine, f: Frame, node: ir.Call, name: str) -> None:
+def control_flow(log: CompilationLog, f: Frame, node: ir.Call, name: str) -> None:
     """Look at a loop or branch of JAX in host code: is it given a function that is made anew each time."""
     fn = f.fn
     doubtful = f.module.is_test or f.world.excused or f.world.eager_jit
-    if f.births is None or doubtful or (fn is not None and fn.traced_contexts):
+    if not births(f) or doubtful or (fn is not None and fn.traced_contexts):
         return
-    table = m.compilation.table(f)
+    table = log.m.texts.table(f)
     given = [(a.name or p, a.value) for a, p in zip(node.args, CONTROL_FLOW[name]) if not a.star]
     given += [(a.name, a.value) for a in node.args[len(CONTROL_FLOW[name]) :] if a.name is not None]
     for parameter, value in given:
@@ -107,11 +117,11 @@ def control_flow(m: Machine, f: Frame, node: ir.Call, name: str) -> None:
         if made.loops:
             key = (f.module.name, "jit", node.at)
             loop = made.loops[-1]
-            if key in m.compilation.done or is_literal(table, loop) or table.runs_once(loop, f.at):
+            if key in log.done or is_literal(table, loop) or table.runs_once(loop, f.at):
                 return
-            m.compilation.eager.setdefault(key[::2], EagerLoop(f, f.confidence, node.at, what, name, True))
+            log.eager.setdefault(key[::2], EagerLoop(f, f.confidence, node.at, what, name, True))
         elif not f.loops and fn is not None and not is_memo(fn) and fn.name not in _ONCE:
-            m.compilation.eager.setdefault(
+            log.eager.setdefault(
                 (f.module.name, node.at), EagerLoop(f, f.confidence, node.at, what, name, False)
             )
         return
@@ -125,7 +135,7 @@ def _written(f: Frame, table: CodeTable, node: Any) -> tuple[Birth, str] | None:
     if type(node) not in (ir.Lambda, ir.FuncDef):
         return None
     written = table.module.functions[node.function].node
-    birth = f.births.get(written.at) if f.births is not None and not written.decorators else None
+    birth = births(f).get(written.at) if not written.decorators else None
     if birth is None:
         return None
     return birth, "lambda" if written.is_lambda else "inner function"
@@ -139,21 +149,21 @@ def _function(value: Value) -> Func | None:
     return value if type(value) is Func else None
 
 
-def returned(m: Machine, f: Frame, value: Value) -> None:
+def returned(log: CompilationLog, f: Frame, value: Value) -> None:
     """Remember that a function gives its caller something that it has made itself and keeps nowhere."""
     fn = f.fn
     if fn is None or type(value) not in (Func, Xform, Partial, Union):
         return
     if is_memo(fn):
         return
-    table = m.compilation.table(f)
+    table = log.m.texts.table(f)
     given = alternatives(value)
-    for at, birth in (f.births or {}).items():
+    for at, birth in births(f).items():
         if any(birth.value is alt for alt in given) and _only_returned(table, at, birth):
             retraces, what = True, "function"
             if type(birth.value) is Xform:
-                retraces, what = _identity(m, f, table, birth.value, birth.loops, at)
-            m.compilation.fresh[fn.id, id(birth.value)] = (birth.value, retraces, what)
+                retraces, what = _identity(log, f, table, birth.value, birth.loops, at)
+            log.fresh[fn.id, id(birth.value)] = (birth.value, retraces, what)
 
 
 def _only_returned(table: CodeTable, at: int, birth: Birth) -> bool:
@@ -207,11 +217,9 @@ def _name_of(table: CodeTable, at: int) -> str | None:
 
 def _birth_of(f: Frame, table: CodeTable, func: Any, x: Xform) -> tuple[int, Birth] | None:
     """Where the compiled function that an expression names was made, if that was in this very activation."""
-    births = f.births
-    if births is None:
-        return None
+    here = births(f)
     if type(func) is ir.Call:
-        found = births.get(func.at)
+        found = here.get(func.at)
         return (func.at, found) if found is not None else None
     if type(func) is not ir.Name or func.id in table.escaping or func.id in table.returned:
         return None
@@ -222,65 +230,65 @@ def _birth_of(f: Frame, table: CodeTable, func: Any, x: Xform) -> tuple[int, Bir
         if type(value) is ir.FuncDef:
             places = [d.at for d in table.module.functions[value.function].node.decorators]
         for at in places:
-            found = births.get(at)
+            found = here.get(at)
             if found is not None and found.value is x:
                 return at, found
     return None
 
 
-def _called(m: Machine, f: Frame, node: ir.Call, x: Xform) -> None:
-    table = m.compilation.table(f)
+def _called(log: CompilationLog, f: Frame, node: ir.Call, x: Xform) -> None:
+    table = log.m.texts.table(f)
     found = _birth_of(f, table, node.func, x)
     if found is None or not found[1].loops:
-        compilation_arguments.check(m, f, table, node, x)
+        compilation_arguments.check(log, f, table, node, x)
     if found is None:
         return
     at, birth = found
-    identity = _identity_of(m, f, table, x, birth, at)
+    identity = _identity_of(log, f, table, x, birth, at)
     if identity is None:
         return
     retraces, what = identity
     key = (f.module.name, at)
     if birth.loops:
-        _in_loop(m, f, table, node, at, birth, retraces, what)
+        _in_loop(log, f, table, node, at, birth, retraces, what)
     elif f.loops or _guarded(table, birth.statement, f.at):
-        m.compilation.kept.add(key)
+        log.kept.add(key)
     elif f.fn is not None and not is_memo(f.fn) and f.fn.name not in _ONCE:
         if not retraces and _is_local(f.fn, table, at):
             return
-        m.compilation.per_call.setdefault(key, PerCall(f, f.confidence, at, node.at, retraces, what))
+        log.per_call.setdefault(key, PerCall(f, f.confidence, at, node.at, retraces, what))
 
 
 def _identity_of(
-    m: Machine, f: Frame, table: CodeTable, x: Xform, birth: Birth, at: int
+    log: CompilationLog, f: Frame, table: CodeTable, x: Xform, birth: Birth, at: int
 ) -> tuple[bool, str] | None:
     """Whether the compiled function is made of a new object every time, and what that is; None: not known."""
     call = table.calls.get(at)
     if call is not None:
-        for (_, value), known in m.compilation.fresh.items():
+        for (_, value), known in log.fresh.items():
             if value == id(x) and x.site != (f.module.name, at):
                 if known[1]:
                     return known[1], known[2]
                 break  # made of what the function was given
-    return _identity(m, f, table, x, birth.loops, at)
+    return _identity(log, f, table, x, birth.loops, at)
 
 
 def _identity(
-    m: Machine, f: Frame, table: CodeTable, x: Xform, loops: tuple[Any, ...], at: int
+    log: CompilationLog, f: Frame, table: CodeTable, x: Xform, loops: tuple[Any, ...], at: int
 ) -> tuple[bool, str]:
     target = x.target
-    births = f.births or {}
+    here = births(f)
     structural = x.spec.name.startswith(BY_STRUCTURE)
     if type(target) is Func:
-        made = births.get(target.fn.node.at)
+        made = here.get(target.fn.node.at)
         if made is not None and made.loops[: len(loops)] == loops:
             return True, "lambda" if target.fn.node.is_lambda else "inner function"
         return False, "function"
     if type(target) is Partial and target.site is not None:
-        made = births.get(target.site[1])
+        made = here.get(target.site[1])
         return made is not None and made.loops[: len(loops)] == loops, "partial"
     if type(target) is Xform and not structural:
-        made = births.get(target.site[1])
+        made = here.get(target.site[1])
         return made is not None and made.loops[: len(loops)] == loops, "transform"
     if type(target) in (Bound, Method) and not structural:
         return _argument_is(table, at, ir.Attr), "method"
@@ -303,7 +311,7 @@ def _argument_is(table: CodeTable, at: int, kind: type) -> bool:
 
 
 def _in_loop(
-    m: Machine,
+    log: CompilationLog,
     f: Frame,
     table: CodeTable,
     node: ir.Call,
@@ -313,7 +321,7 @@ def _in_loop(
     what: str,
 ) -> None:
     key = (f.module.name, "jit", at)
-    if key in m.compilation.done:
+    if key in log.done:
         return
     maker = table.maker(at)
     loop = birth.loops[-1]
@@ -332,7 +340,7 @@ def _in_loop(
     varying = bool(table.mentions_through(maker, assigned))
     if (amortised and (varying or not retraces)) or (varying and is_literal(table, loop)):
         return
-    m.compilation.done.add(key)
+    log.done.add(key)
     also: tuple[Step, ...] = ()
     if node.func.at != at:
         also = (Step(f.module.name, node.at, "it is called here"),)
@@ -340,7 +348,7 @@ def _in_loop(
     confidence = Confidence.CERTAIN if sure else Confidence.LIKELY
     if f.module.is_test and not retraces:
         confidence = Confidence.POSSIBLE  # nobody waits for the dispatch in a test
-    m.emit(f, JitCreation, at, None, confidence, repeated="loop", retraces=retraces, what=what, also=also)
+    log.m.emit(f, JitCreation, at, None, confidence, repeated="loop", retraces=retraces, what=what, also=also)
 
 
 def _varying_target(table: CodeTable, maker: Any, assigned: frozenset[str]) -> bool:
@@ -386,34 +394,33 @@ def has_display(node: Any) -> bool:
     return False
 
 
-def finish(m: Machine) -> None:
+def finish(log: CompilationLog) -> None:
     """Record what could only be told at the end: compiled functions made by functions that run many times."""
-    for key, found in m.compilation.per_call.items():
-        if key in m.compilation.kept:
+    for key, found in log.per_call.items():
+        if key in log.kept:
             continue
-        many = compilation_runs.runs_many(m, found.frame.fn)
+        many = compilation_runs.runs_many(log, found.frame.fn)
         if many is None or (not found.retraces and (many.site is None or found.frame.module.is_test)):
             continue
         f = found.frame
         f.confidence = found.confidence
         f.at = found.at
-        m.emit(
+        log.m.emit(
             f, JitCreation, found.at, None, many.confidence, repeated="call",
             retraces=found.retraces, what=found.what, also=many.also,
         )  # fmt: skip
-    for eager in m.compilation.eager.values():
-        _finish_eager(m, eager)
-    compilation_arguments.finish(m)
+    for eager in log.eager.values():
+        _finish_eager(log, eager)
 
 
-def _finish_eager(m: Machine, found: EagerLoop) -> None:
+def _finish_eager(log: CompilationLog, found: EagerLoop) -> None:
     """Say that a loop or branch of JAX compiles each time: only of code that surely runs outside of any trace."""
     f = found.frame
     if f.fn is not None and (f.fn.traced_contexts or not f.fn.hosted):
         return
     also: tuple[Step, ...] = ()
     if not found.in_loop:
-        many = compilation_runs.runs_many(m, f.fn)
+        many = compilation_runs.runs_many(log, f.fn)
         caller = many.site.frame if many is not None and many.site is not None else None
         if many is None or caller is None or caller.module.is_test:
             return
@@ -422,7 +429,7 @@ def _finish_eager(m: Machine, found: EagerLoop) -> None:
         also = many.also
     f.confidence = found.confidence
     f.at = found.at
-    m.emit(
+    log.m.emit(
         f, JitCreation, found.at, None, Confidence.LIKELY, repeated="loop" if found.in_loop else "call",
         what=found.what, api=found.api, also=also,
     )  # fmt: skip

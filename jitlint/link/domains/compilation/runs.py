@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
 from jitlint.infer.program import FuncInfo
-from jitlint.link.domains.compilation.log import CallSite
-from jitlint.link.engine.machine import Machine
+from jitlint.link.domains.compilation.log import CallSite, CompilationLog
 
 MAX_DEPTH = 8
 
@@ -26,17 +25,17 @@ class Many:
     site: CallSite | None = None
 
 
-def runs_many(m: Machine, fn: FuncInfo | None, depth: int = MAX_DEPTH) -> Many | None:
+def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) -> Many | None:
     """How it is known that a function runs many times; None when it is not."""
     if fn is None or depth == 0:
         return None
-    sites = [s for s in m.compilation.sites.get(fn.id, {}).values() if s.frame.fn is not fn]
+    sites = [s for s in log.sites.get(fn.id, {}).values() if s.frame.fn is not fn]
     for site in sites:
         if site.loops:
             step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
             return Many(Confidence.CERTAIN, (step,), site)
     for site in sites:
-        outer = runs_many(m, site.frame.fn, depth - 1)
+        outer = runs_many(log, site.frame.fn, depth - 1)
         if outer is not None:
             step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called here")
             return Many(outer.confidence, (step, *outer.also), outer.site)

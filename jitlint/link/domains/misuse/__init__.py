@@ -1,1 +1,1 @@
-"""Arguments, carries and indices that JAX does not take."""
+"""Statements that show by themselves that something is not meant."""

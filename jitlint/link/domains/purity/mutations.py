@@ -13,9 +13,7 @@ from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NO_CONST, SETS, Inst, Map, Py, Seq, Tree, Value, alternatives, const_of
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.machine import Frame, Machine
-
-LIBRARY_STATE: Final = ("nnx", "linen", "haiku")
-"""Roles of classes whose attributes a library keeps track of."""
+from jitlint.link.values.ownership import LIBRARY_STATE, is_guess
 
 _SEQ_METHODS: Final = frozenset(
     {
@@ -41,17 +39,21 @@ _MEANT: Final = ("trac", "compil", "jit", "cache", "cell", "memo", "regist")
 """Words in the name of what is changed that say it is meant to happen once per trace."""
 
 
-def entered(m: Machine, fn: FuncInfo, bound: dict[str, Value]) -> None:
+Rebuilt = dict[int, tuple[Value, FuncInfo, str]]
+"""Containers that a trace makes of its arguments, by identity, with the function and the parameter."""
+
+
+def entered(rebuilt: Rebuilt, fn: FuncInfo, bound: dict[str, Value]) -> None:
     """A traced function starts: the dicts among its arguments are copies made for it. Lists are work lists more often,
     and objects of pytree classes that change themselves are the business of their libraries."""
     for name, value in bound.items():
         if type(value) is Map or type(value) is Tree:
-            m.rebuilt.setdefault(id(value), (value, fn, name))
+            rebuilt.setdefault(id(value), (value, fn, name))
 
 
-def lost(m: Machine, f: Frame, at: int, box: Value) -> None:
+def lost(m: Machine, rebuilt: Rebuilt, f: Frame, at: int, box: Value) -> None:
     """A container that may be a copy of an argument was changed: unless it is given back, nobody sees it."""
-    found = m.rebuilt.get(id(box))
+    found = rebuilt.get(id(box))
     if found is None or found[0] is not box or m.broken == (f.module.name, f.at):
         return
     _, fn, name = found
@@ -60,10 +62,10 @@ def lost(m: Machine, f: Frame, at: int, box: Value) -> None:
         m.emit(f, Mutation, at, None, level, target="element", name=name, lost=True)
 
 
-def called(m: Machine, f: Frame, at: int, box: Any, name: str) -> None:
+def called(m: Machine, rebuilt: Rebuilt, f: Frame, at: int, box: Any, name: str) -> None:
     """A method of a container was called inside a trace."""
     inside = box.level >= f.world.floor
-    if inside and id(box) not in m.rebuilt:
+    if inside and id(box) not in rebuilt:
         return
     if type(box) is Map:
         names = _MAP_METHODS
@@ -73,14 +75,22 @@ def called(m: Machine, f: Frame, at: int, box: Any, name: str) -> None:
         names = _SET_METHODS if box.kind in SETS else _SEQ_METHODS
     if name in names and inside:
         if not name.startswith("pop"):  # whoever takes an element out wants the element
-            lost(m, f, at, box)
+            lost(m, rebuilt, f, at, box)
     elif name in names:
         level = Confidence.POSSIBLE if is_guess(f, box) else Confidence.CERTAIN
         _record(m, f, at, "method", name, "", level)
 
 
-def stored(m: Machine, f: Frame, at: int, box: Any, value: Value, target: str, what: str) -> None:
-    """An attribute or element of an older object was replaced by something that is no tracer."""
+def stored(
+    m: Machine, rebuilt: Rebuilt, f: Frame, at: int, box: Any, value: Value, target: str, what: str
+) -> None:
+    """An attribute or element of a box was replaced. A tracer that gets out is a leak, which is said already."""
+    if type(box) is Inst and box.cls.role in LIBRARY_STATE:
+        return
+    if box.level >= f.world.floor:
+        if id(box) in rebuilt:
+            lost(m, rebuilt, f, at, box)
+        return
     named = type(box) is Map and type(value) is Py and value.const is not NO_CONST
     level = Confidence.LIKELY if named else Confidence.POSSIBLE
     if surroundings.derived(f):
@@ -112,12 +122,6 @@ def deleted(m: Machine, f: Frame, at: int, box: Value, index: Value | None = Non
         if known and a.level < f.world.floor:
             level = Confidence.POSSIBLE if is_guess(f, alt) else Confidence.CERTAIN
             _record(m, f, at, "delete", "", "", level)
-
-
-def is_guess(f: Frame, box: Value) -> bool:
-    """Whether an object only stands for those that somebody may make: where they are made is not known."""
-    receiver = f.recv if type(box) is not Inst and surroundings.changes_receiver(f) else box
-    return type(receiver) is Inst and (receiver.cls.cold is receiver or receiver.token is None)
 
 
 def _record(m: Machine, f: Frame, at: int, target: str, what: str, name: str, level: Confidence) -> None:

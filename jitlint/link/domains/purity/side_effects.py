@@ -10,13 +10,12 @@ from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Effect
-from jitlint.infer.values import NO_CONST, NONE, Arr, ExtInst, Py, Seq, Tree, Value, alternatives, py
+from jitlint.infer.values import NO_CONST, NONE, Arr, ExtInst, Py, Seq, Tree, Value, alternatives
 from jitlint.link.engine import surroundings
+from jitlint.link.engine.domain import Library
 from jitlint.link.engine.events import TRACED_TEXT, tracer_inside
 from jitlint.link.engine.machine import Args, Frame, Machine
-
-LEVEL: Final = "$level"
-"""The attribute in which a library object remembers how many transforms were around the place that made it."""
+from jitlint.link.values.library_objects import level_of
 
 _SPOKEN: Final = frozenset({"print", "log", "warning"})
 _STATE: Final = frozenset({"random"})
@@ -24,19 +23,15 @@ _META: Final = "trac"
 """What a message has in it that speaks of the trace."""
 
 
-def called(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> None:
-    """A library function is called inside a trace."""
-    kind = m.catalogue.effect(dotted)
-    if kind is not None:
-        _record(m, f, at, kind, dotted, args)
-
-
-def method(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args: Args) -> None:
-    """A method of a library object is called inside a trace."""
-    kind = m.catalogue.effect(f"{obj.dotted}.{name}")
-    if kind is None or (kind in _STATE and level_of(obj) >= f.world.floor):
+def called(m: Machine, f: Frame, library: Library) -> None:
+    """A library function, or a method of a library object, is called inside a trace."""
+    kind = m.catalogue.effect(library.dotted)
+    if kind is None:
         return
-    _record(m, f, at, kind, f"{obj.dotted}.{name}", args)
+    owner = library.owner
+    if kind in _STATE and type(owner) is ExtInst and level_of(owner) >= f.world.floor:
+        return
+    _record(m, f, library.at, kind, library.dotted, library.args)
 
 
 def advanced(m: Machine, f: Frame, at: int, iterator: Value, effect: str) -> None:
@@ -45,17 +40,6 @@ def advanced(m: Machine, f: Frame, at: int, iterator: Value, effect: str) -> Non
         if type(alt) is Seq and alt.kind == "iter" and alt.level < f.world.floor:
             _record(m, f, at, effect, "", Args([]))
             return
-
-
-def made(f: Frame, dotted: str) -> ExtInst:
-    """An object that a library made here."""
-    return ExtInst(dotted, {LEVEL: py(f.world.level)} if f.world.level else None)
-
-
-def level_of(obj: ExtInst) -> int:
-    """How many transforms were around the place that made the object."""
-    level = obj.attrs.get(LEVEL)
-    return level.const if type(level) is Py and type(level.const) is int else 0
 
 
 def _record(m: Machine, f: Frame, at: int, kind: str, dotted: str, args: Args) -> None:

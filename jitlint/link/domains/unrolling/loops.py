@@ -38,31 +38,32 @@ _BLOCKS: Final = ("body", "orelse", "final")
 _DEPTH: Final = 5
 
 
-def check_for(m: Machine, f: Frame, node: ir.For, iterable: Value) -> None:
+def check_for(known: rows.Rows, f: Frame, node: ir.For, iterable: Value) -> None:
     """Look at a loop that has been run."""
+    m = known.m
     if leaves_early(node.body) or _refused(m, f, node):
         return
-    table = m.compilation.table(f)
+    table = m.texts.table(f)
     if _iterates_array(f, node.iter, iterable):
         chained = _chain(f, table, node)
         problem = "unrolled" if chained else "iteration"
         m.emit(
             f, UnrolledLoop, node.iter.at, _traced(iterable), Confidence.LIKELY, problem=problem, count="array"
         )  # fmt: skip
-        rows.ask(m, f, table, node.iter, problem, "array")
+        rows.ask(known, f, table, node.iter, problem, "array")
         return
     count = _count(m, f, table, node.iter, iterable)
     if count is None and _length_of(f, table, node.iter):
         if _chain(f, table, node):
             m.emit(f, UnrolledLoop, node.iter.at, None, Confidence.LIKELY, problem="unrolled", count="shape")
-            rows.ask(m, f, table, node.iter, "unrolled", "shape")
+            rows.ask(known, f, table, node.iter, "unrolled", "shape")
     elif count is not None and count >= LARGE:
         _large(m, f, table, node, node.iter.at, count)
 
 
 def check_while(m: Machine, f: Frame, node: ir.While) -> None:
     """Look at a loop that counts: ``while i < 1000: ...; i += 1``."""
-    table = m.compilation.table(f)
+    table = m.texts.table(f)
     test = node.test
     if type(test) is not ir.Compare or len(test.ops) != 1 or test.ops[0] not in ("<", "<=", ">", ">="):
         return
@@ -79,16 +80,17 @@ def check_while(m: Machine, f: Frame, node: ir.While) -> None:
         _large(m, f, table, node, test.at, count)
 
 
-def check_comprehension(m: Machine, f: Frame, node: ir.Comp, iterable: Value) -> None:
+def check_comprehension(known: rows.Rows, f: Frame, node: ir.Comp, iterable: Value) -> None:
     """Look at a comprehension with one ``for``, whose target is bound already."""
+    m = known.m
     part = node.fors[0]
     if _iterates_array(f, part.iter, iterable):
         m.emit(
             f, UnrolledLoop, part.iter.at, _traced(iterable), Confidence.LIKELY, problem="iteration", count="array"
         )  # fmt: skip
-        rows.ask(m, f, m.compilation.table(f), part.iter, "iteration", "array")
+        rows.ask(known, f, m.texts.table(f), part.iter, "iteration", "array")
         return
-    count = _count(m, f, m.compilation.table(f), part.iter, iterable)
+    count = _count(m, f, m.texts.table(f), part.iter, iterable)
     if count is not None and count >= LARGE and traced_modes(evaluator.evaluate(m, f, node.elt)) & S:
         m.emit(f, UnrolledLoop, part.iter.at, None, Confidence.LIKELY, problem="unrolled", count=str(count))
 

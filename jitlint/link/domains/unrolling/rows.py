@@ -8,16 +8,14 @@ the functions that a traced function calls.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from jitlint.infer.events import UnrolledLoop
 from jitlint.infer.values import Arr, Bound, Func, Value, Xform
+from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.tables.code_tables import CodeTable
+from jitlint.link.values.signatures import signature
 from jitlint.syntax import ir
-
-if TYPE_CHECKING:
-    from jitlint.link.engine.machine import Args, Frame, Machine
-    from jitlint.link.values.signatures import Signature
 
 FEW: Final = 8
 """Fewer copies of a loop's body than this make no long program."""
@@ -30,19 +28,21 @@ class Rows:
     """known: per function and parameter the rows that its callers give, None among them when one is not known.
     asked: loops that were recorded, by the key of their event, with the parameters that they go through."""
 
+    m: Machine
     known: dict[tuple[int, str], set[int | None]] = field(default_factory=dict)
     asked: dict[tuple[Any, ...], list[tuple[int, str]]] = field(default_factory=dict)
 
 
-def called(m: Machine, f: Frame, x: Xform, sig: Signature | None, args: Args) -> None:
+def called(known: Rows, f: Frame, x: Xform, args: Args) -> None:
     """A transformed function is called by host code, or inside another trace."""
+    sig = signature(x.target)
     if sig is None:
         return
     plain = type(x.target) in (Func, Bound) and not x.spec.axes and args.more is None and args.kw_more is None
     small = plain and f.module.is_test <= sig.func.fn.module.is_test
     given = dict(zip([p.name for p in sig.positional], args.pos)) | args.kw
     for param in sig.params:
-        rows = m.rows.known.setdefault((sig.func.fn.id, param.name), set())
+        rows = known.known.setdefault((sig.func.fn.id, param.name), set())
         rows.add(_count(given.get(param.name)) if small else None)
 
 
@@ -50,7 +50,7 @@ def _count(value: Value | None) -> int | None:
     return value.dims[0] if type(value) is Arr and value.dims else None
 
 
-def ask(m: Machine, f: Frame, table: CodeTable, node: Any, problem: str, count: str) -> None:
+def ask(known: Rows, f: Frame, table: CodeTable, node: Any, problem: str, count: str) -> None:
     """A loop was recorded that goes through what ``node`` says: remember which parameters these are."""
     if f.fn is None:
         return
@@ -58,7 +58,7 @@ def ask(m: Machine, f: Frame, table: CodeTable, node: Any, problem: str, count: 
     names = [name for name in _names(node) if name in params and not table.bound.get(name)]
     if names:
         key = (UnrolledLoop, f.module.name, node.at, problem, count)
-        m.rows.asked[key] = [(f.fn.id, name) for name in names]
+        known.asked[key] = [(f.fn.id, name) for name in names]
 
 
 def _names(node: Any) -> list[str]:
@@ -87,11 +87,11 @@ def _length(node: Any) -> list[str]:
     return _names(node) if t is ir.Call else []
 
 
-def finish(m: Machine) -> None:
+def finish(known: Rows) -> None:
     """Take back what was said about loops of a few turns."""
-    for key, params in m.rows.asked.items():
-        if any(_few(m.rows.known.get(param)) for param in params):
-            m.events.pop(key, None)
+    for key, params in known.asked.items():
+        if any(_few(known.known.get(param)) for param in params):
+            known.m.events.pop(key, None)
 
 
 def _few(rows: set[int | None] | None) -> bool:

@@ -25,7 +25,6 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link.domains.misuse import bounds
 from jitlint.link.engine.events import (
     STAGED_OR_BATCHED,
     confidence_of,
@@ -35,7 +34,7 @@ from jitlint.link.engine.events import (
     tracer_inside,
 )
 from jitlint.link.engine.machine import Args, Frame, Machine
-from jitlint.link.values import pytrees, truths
+from jitlint.link.values import bounds, pytrees, truths
 
 FULL_REDUCTIONS = frozenset(
     "sum mean max min prod any all std var ptp median nansum nanmean nanmax nanmin amax amin count_nonzero".split()

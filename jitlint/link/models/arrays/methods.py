@@ -25,15 +25,14 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.domains.captures import log as captures
 from jitlint.link.domains.keys import libraries as key_libraries
-from jitlint.link.domains.misuse import bounds
-from jitlint.link.domains.purity import side_effects
 from jitlint.link.engine import evaluator
+from jitlint.link.engine.domain import Change, Library
 from jitlint.link.engine.events import emit_convert, hurt
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.models.arrays import arrays, numpy_calls
 from jitlint.link.models.python import containers
+from jitlint.link.values import bounds
 from jitlint.link.values.kinds import find_method
 
 CONVERTERS = {
@@ -78,8 +77,7 @@ def call(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args) -> Va
 
 def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Value:
     if obj.host:
-        if name in captures.ARRAY_CHANGERS:
-            m.captures.write_in_place(f, at, obj)
+        m.domains.on_change(f, Change(at, obj, name))
         if any(traced_modes(v) for v in args.pos) and name not in ("dot",):
             return UNKNOWN
         if name in CONVERTERS:
@@ -219,8 +217,7 @@ def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> V
 def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args: Args) -> Value:
     if "assertRaises" in name:
         return ExtInst(f"unittest.{name}")
-    if f.world.floor:
-        side_effects.method(m, f, at, obj, name, args)
+    m.domains.on_library(f, Library(at, f"{obj.dotted}.{name}", args, owner=obj))
     if obj.dotted in NUMPY_GENERATORS:
         return _draw(m, f, at, name, args)
     modes = 0

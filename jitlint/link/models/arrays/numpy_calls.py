@@ -8,10 +8,11 @@ from jitlint.catalogue.schema import EXCEPTION_LETTERS, NumpyFunction
 from jitlint.infer.events import ArrayStore, SilentAnswer
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Map, Py, S, Seq, Tree, Value
-from jitlint.link.domains.purity.side_effects import made
+from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import confidence_of, emit_numpy, emit_static, here_why, hurt, tracer_inside
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.models.arrays.arrays import SHAPED, dtype_kind, nested_rank, shape_rank
+from jitlint.link.values.library_objects import made
 
 IN_PLACE: Final = frozenset({"copyto", "place", "put", "putmask", "fill_diagonal", "at"})
 """Functions that write into their first argument; ``at`` is a method of ufuncs."""
@@ -82,7 +83,7 @@ def _writes(m: Machine, f: Frame, at: int, name: str, args: Args) -> bool:
     first = args.pos[0] if args.pos else None
     short = name.rpartition(".")[2]
     if out is not None or short in IN_PLACE:
-        m.captures.write_in_place(f, at, out or first or NONE)
+        m.domains.on_change(f, Change(at, out or first or NONE, "in-place"))
     if type(out) is Arr and not out.host and not out.weak:
         m.emit(f, ArrayStore, at, out, op="out", what=name)
         return True

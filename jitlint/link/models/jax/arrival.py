@@ -15,8 +15,8 @@ from jitlint.infer.keys import Key
 from jitlint.infer.lattice import join
 from jitlint.infer.values import NONE, UNKNOWN, Inst, Map, Py, S, Seq, Tup, Value, Xform, alternatives
 from jitlint.link.domains.keys import uses as keys
-from jitlint.link.domains.misuse import transforms as misuse
 from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.models.jax import boundaries
 from jitlint.link.values import iteration, parameters, pytrees
 from jitlint.link.values.signatures import Signature, constant_ints, describe, static_names
 
@@ -37,7 +37,7 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
     for i, value in enumerate(args.pos):
         name = positional[i].name if i < len(positional) else ""
         if i in nums:
-            bad = misuse.check_static_value(m, f, at, x, name or f"argument {i}", value)
+            bad = boundaries.check_static_value(m, f, at, x, name or f"argument {i}", value)
             pos.append(UNKNOWN if bad else value)
         elif not known or i in excluded.positions or (only is not None and i not in only):
             pos.append(value)
@@ -46,7 +46,7 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
     kw: dict[str, Value] = {}
     for name, value in args.kw.items():
         if name in names:
-            kw[name] = UNKNOWN if misuse.check_static_value(m, f, at, x, name, value) else value
+            kw[name] = UNKNOWN if boundaries.check_static_value(m, f, at, x, name, value) else value
         elif not known or only is not None or name in excluded.names:
             kw[name] = value
         else:
@@ -146,7 +146,7 @@ def _one(
     if value is UNKNOWN and sig is not None and name:
         value = parameters.generic(m, sig.func, name, meant=spec.filter or spec.kernel)
     if spec.strict and not spec.kernel and (staged or not _may_keep(mark)):
-        misuse.check_argument(m, f, at, x, name, value)
+        boundaries.check_argument(m, f, at, x, name, value)
     why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
     if spec.kernel:
         return pytrees.references(value, spec.modes, level, why)

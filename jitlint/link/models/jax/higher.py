@@ -27,10 +27,9 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.domains.keys import uses as keys
-from jitlint.link.domains.misuse import carries
 from jitlint.link.engine import evaluator, events, scopes
 from jitlint.link.engine.machine import HOST, Args, Frame, Machine
-from jitlint.link.models.jax import xforms
+from jitlint.link.models.jax import carries, xforms
 from jitlint.link.values import iteration, pytrees
 from jitlint.link.values.signatures import describe, signature
 

@@ -33,13 +33,10 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.domains.compilation import makers as compilation
-from jitlint.link.domains.leaks import stores as leaks
-from jitlint.link.domains.misuse import transforms as misuse
-from jitlint.link.domains.unrolling import rows
 from jitlint.link.engine import evaluator, scopes
+from jitlint.link.engine.domain import Transformed
 from jitlint.link.engine.machine import MAX_DEPTH, Args, Frame, Machine, Site, World
-from jitlint.link.models.jax import arrival
+from jitlint.link.models.jax import arrival, boundaries
 from jitlint.link.values import iteration, parameters, pytrees
 from jitlint.link.values.signatures import constant_ints, describe, signature, static_names
 
@@ -76,13 +73,11 @@ def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dic
     if type(target) is Func and staged and not f.world.level:
         target.fn.cold = True
     x = Xform(spec, target, options, (f.module.name, at), f.module)
-    x.born = m.captures.now
-    if not f.world.level:
-        compilation.born(f, at, x)
+    m.domains.on_make(f, at, x)
     if not f.world.excused:
         m.sites.append(Site(x, f.module, f.steps, f.world, f.ground, f.confidence))
     if spec.static_nums or spec.static_names:
-        misuse.check_static_spec(m, f, at, x)
+        boundaries.check_static_spec(m, f, at, x)
     return x
 
 
@@ -111,7 +106,6 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     sig = signature(x.target)
     if spec.custom:
         return _call_custom(m, f, at, x, args)
-    rows.called(m, f, x, sig, args)
     arrived = arrival.arguments(m, f, at, x, sig, args)
     backwards = spec.result in ("grad", "value_and_grad") or spec.name in ("jax.jacrev", "jax.hessian")
     reverse = (f.module.name, f.qualname, at, False) if backwards else None
@@ -121,11 +115,10 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     inner = scopes.in_world(f, world, steps, ground)
     if spec.axes:
         inner.many = Runs(arrival.batched_keys(x, inner, arrived))
-    root = world.floor and not w.floor
-    before = m.captures.root() if root else None
+    transformed = Transformed(x, args, inner)
+    m.domains.on_transform(f, transformed)
     result = evaluator.call(m, inner, at, x.target, arrived)
-    if root:
-        m.captures.called(f, x, before)
+    m.domains.on_result(f, transformed, result)
     outer = 0
     for value in (*args.pos, *args.kw.values()):
         outer |= traced_modes(value, 2)
@@ -150,8 +143,7 @@ def _verb(name: str) -> str:
 def _leave(m: Machine, f: Frame, inner: Frame, x: Xform, args: Args, result: Value, outer: int) -> Value:
     spec: Wrap = x.spec
     if spec.strict and spec.modes & S:
-        misuse.check_output(m, inner, x, result)
-    leaks.returned(m, inner, x.target, result)
+        boundaries.check_output(m, inner, x, result)
     w = f.world
     out = pytrees.lower(result, spec.modes, w.here, w.level, outer & ~S if not w.here else outer)
     if spec.axes:

@@ -35,9 +35,8 @@ from jitlint.infer.values import (
     alternatives,
     py,
 )
-from jitlint.link.domains.leaks import stores as leaks
-from jitlint.link.domains.purity.side_effects import made
 from jitlint.link.engine import evaluator
+from jitlint.link.engine.domain import Store
 from jitlint.link.engine.events import emit_convert, emit_format, text_of
 from jitlint.link.engine.machine import Args, Frame, Machine, here_array
 from jitlint.link.models.python import python_sequences as sequences
@@ -54,6 +53,7 @@ from jitlint.link.values.boxes import (
     or_unknown,
 )
 from jitlint.link.values.kinds import find_method, has_attribute, is_callable, isinstance_of
+from jitlint.link.values.library_objects import made
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
 
@@ -210,7 +210,7 @@ def _setattr(m: Machine, f: Frame, at: int, args: Args) -> Value:
         return NONE
     for alt in alternatives(obj):
         if type(alt) is Inst:
-            leaks.stored(m, f, at, alt, value, "attribute", "")
+            m.domains.on_store(f, Store(at, "attribute", alt, None, value))
             alt.open = True
     return NONE
 

@@ -27,9 +27,7 @@ from jitlint.infer.values import (
     const_of,
     py,
 )
-from jitlint.link.domains.captures.log import ANY, CHANGERS
-from jitlint.link.domains.leaks import stores as leaks
-from jitlint.link.domains.purity import mutations
+from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.events import emit_convert
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.models.python.python_sequences import advance, sort_items
@@ -60,8 +58,6 @@ def call_method(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args
     """The result of ``obj.name(*args)``; None when this kind of value has no such method here."""
     t = type(obj)
     a: Any = obj
-    if name in CHANGERS and (t is Seq or t is Map):
-        m.captures.write(f, at, "elem", obj, ANY, None)
     if t is Seq:
         handler = (_SET_METHODS if a.kind in SETS else _SEQ_METHODS).get(name) or _COMMON.get(name)
     elif t is Map:
@@ -76,11 +72,9 @@ def call_method(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args
         return call_text_method(m, f, at, a, name, args)
     else:
         handler = None
-    if handler is None:
-        return None
-    result = handler(m, f, at, obj, args)
-    if f.world.floor and (t is Seq or t is Map):
-        mutations.called(m, f, at, obj, name)
+    result = handler(m, f, at, obj, args) if handler is not None else None
+    if t is Seq or t is Map:
+        m.domains.on_change(f, Change(at, obj, name))
     return result
 
 
@@ -89,7 +83,7 @@ def call_method(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args
 
 def _insert(m: Machine, f: Frame, at: int, box: Seq, values: list[Value], index: int | None) -> Value:
     for value in values:
-        leaks.stored(m, f, at, box, value, "append", "")
+        m.domains.on_store(f, Store(at, "append", box, None, value))
     add_items(f, box, values, index)
     return NONE
 

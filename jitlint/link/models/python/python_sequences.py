@@ -26,9 +26,9 @@ from jitlint.infer.values import (
     alternatives,
     py,
 )
-from jitlint.link.domains.purity import side_effects
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.budgets import MAX_ITEMS, UNROLLED
+from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import STAGED_OR_BATCHED, emit_convert, emit_truth, hurt
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.values import iteration, operators, truths
@@ -239,7 +239,7 @@ def take_next(m: Machine, f: Frame, at: int, args: Args) -> Value:
             return UNKNOWN if method is None else evaluator.call(m, f, at, method, Args([alt]))
         if type(alt) is Seq:
             if f.world.floor:
-                side_effects.advanced(m, f, at, alt, "next")
+                m.domains.on_change(f, Change(at, alt, "next"))
             return advance(f, alt, default)
         found = iteration.element(m, f, at, alt)
         return found if default is None else join(found, default)

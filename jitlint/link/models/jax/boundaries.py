@@ -1,4 +1,4 @@
-"""Wrong uses of transforms: static specifications, arguments that are no arrays, outputs (layer: ``link``, room ``domains``)."""
+"""Wrong uses of transforms: static specifications, arguments that are no arrays, outputs (layer: ``link``, room ``models``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must fit in loops and branches: carries, conditions, branch results, reverse mode (layer: ``link``, room ``domains``).
+"""What must fit in loops and branches: carries, conditions, branch results, reverse mode (layer: ``link``, room ``models``).
 
 Only certain differences are reported. Types as measured: a Python number is weakly typed, so as an initial carry
 it is promoted to what the body returns; the results of branches are compared as they are.

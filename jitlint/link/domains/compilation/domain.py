@@ -1,0 +1,46 @@
+"""Compiled functions that are made, or compiled, again and again (layer: ``link``, room ``domains``)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.infer.values import Ext, Func, Value, Xform
+from jitlint.link.domains.compilation import arguments, makers
+from jitlint.link.domains.compilation.log import BIRTHS, CompilationLog
+from jitlint.link.engine.domain import Called, Domain
+from jitlint.link.engine.machine import Frame, Machine
+
+_WITH_IDENTITY: Final = frozenset({Func, Xform})
+
+
+class Compilation(Domain[None]):
+    """Follows what host code makes and calls: inside of a trace nothing is compiled on its own."""
+
+    def __init__(self, m: Machine) -> None:
+        super().__init__(m)
+        self.log = CompilationLog(m)
+
+    def on_make(self, f: Frame, at: int, value: Value) -> None:
+        """A function or a transformed function is another one each time it is made."""
+        if not f.world.level and type(value) in _WITH_IDENTITY:
+            makers.born(f, at, value)
+
+    def on_call(self, f: Frame, called: Called) -> None:
+        """A compiled function may be called, or something new given."""
+        if f.world.level:
+            return
+        callee = called.callee
+        if type(callee) in makers.CALLABLE or type(called.result) in makers.WATCHED:
+            makers.after_call(self.log, f, called.node, callee, called.result)
+        elif type(callee) is Ext and callee.dotted in makers.CONTROL_FLOW:
+            makers.control_flow(self.log, f, called.node, callee.dotted)
+
+    def on_leave(self, f: Frame, inner: Frame, value: Value) -> None:
+        """A function gives its caller something that it has made itself."""
+        if BIRTHS.of(inner) is not None:
+            makers.returned(self.log, inner, value)
+
+    def finish(self) -> None:
+        """What depends on how often functions run."""
+        makers.finish(self.log)
+        arguments.finish(self.log)

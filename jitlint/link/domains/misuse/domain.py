@@ -1,0 +1,27 @@
+"""Statements that show by themselves that something is not meant (layer: ``link``, room ``domains``)."""
+
+from __future__ import annotations
+
+from jitlint.infer.values import Value, Xform
+from jitlint.link.domains.misuse import idioms
+from jitlint.link.engine.domain import Domain
+from jitlint.link.engine.machine import Frame
+from jitlint.link.values import imports
+from jitlint.syntax import ir
+
+
+class Misuse(Domain[None]):
+    """Looks at results that are thrown away and at the names of imports."""
+
+    def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
+        """A statement stands alone."""
+        if type(node) is ir.ExprStmt:
+            if type(value) is not Xform and type(node.value) is ir.Call:
+                idioms.thrown_away(self.m, f, node.value, value)
+        elif type(node) is ir.Import:
+            for name in node.names:
+                if name.asname:
+                    idioms.imported(self.m, f, node.at, name.name, name.asname)
+        elif type(node) is ir.ImportFrom and imports.absolute(f.module, node.module, node.level) == "jax":
+            for name in node.names:
+                idioms.imported(self.m, f, node.at, f"jax.{name.name}", name.asname or name.name)

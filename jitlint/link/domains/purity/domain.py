@@ -1,0 +1,69 @@
+"""What traced code does besides computing (layer: ``link``, room ``domains``)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.infer.values import Inst, Map, Py, Seq, Tree, Value
+from jitlint.link.domains.purity import handlers, mutations, side_effects
+from jitlint.link.engine.domain import Change, Domain, Library, Store
+from jitlint.link.engine.machine import Frame, Machine
+from jitlint.syntax import ir
+
+_ADVANCES: Final = ("next", "iteration")
+
+
+class Purity(Domain[None]):
+    """Listens inside of traces only. What fails, or leaks, in the same statement has been said before it is asked."""
+
+    def __init__(self, m: Machine) -> None:
+        super().__init__(m)
+        self.rebuilt: mutations.Rebuilt = {}
+
+    def on_library(self, f: Frame, library: Library) -> Value | None:
+        """Output, input, hidden state of the host."""
+        if f.world.floor:
+            side_effects.called(self.m, f, library)
+        return None
+
+    def on_enter(self, f: Frame, inner: Frame) -> None:
+        """The outermost traced function gets copies of the dicts that are its arguments."""
+        world = inner.world
+        if world.floor and inner.fn is not None and f.scope.level < world.floor == world.level:
+            mutations.entered(self.rebuilt, inner.fn, inner.scope.vars)
+
+    def on_store(self, f: Frame, store: Store) -> None:
+        """An older object, or a copy that nobody will see, gets another part."""
+        world = f.world
+        if not world.floor or store.value is None:
+            return
+        kind, owner = store.kind, store.owner
+        if kind in ("attribute", "element"):
+            if isinstance(owner, (Inst, Seq, Map)):
+                what = str(store.key or "") if kind == "attribute" else ""
+                mutations.stored(self.m, self.rebuilt, f, store.at, owner, store.value, kind, what)
+            elif type(owner) is Tree and type(store.key) is Py and store.key.kind == "str":
+                mutations.lost(self.m, self.rebuilt, f, store.at, owner)
+        elif kind in ("global", "nonlocal"):
+            if owner.level < world.floor:
+                mutations.rebound(self.m, f, f.at, store.key, kind)
+        elif kind in ("module", "class"):
+            scope = owner if kind == "module" else owner.scope
+            if scope.level < world.floor:
+                mutations.rebound(self.m, f, f.at, store.key, "attribute")
+
+    def on_change(self, f: Frame, change: Change) -> None:
+        """An older object changes itself, or an iterator of the host moves on."""
+        if not f.world.floor:
+            return
+        if change.how in _ADVANCES:
+            side_effects.advanced(self.m, f, change.at, change.box, change.how)
+        elif change.how == "del":
+            mutations.deleted(self.m, f, change.at, change.box, change.part)
+        elif isinstance(change.box, (Seq, Map)):
+            mutations.called(self.m, self.rebuilt, f, change.at, change.box, change.how)
+
+    def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
+        """The body of a ``try`` has run."""
+        if type(node) is ir.Try and f.world.floor:
+            handlers.check(self.m, f, node)
