@@ -7,6 +7,7 @@ is the driver's business (`jitlint.driver.config`).
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,6 +43,7 @@ class Settings:
     extend_exclude: tuple[str, ...] = ()
     traced: tuple[str, ...] = ()
     catalogue: tuple[str, ...] = ()
+    jax_version: str = ""
     baseline: str = ""
     extend: str = ""
     directory: str = ""
@@ -122,6 +124,14 @@ def _string(value: object, where: str) -> str:
     if isinstance(value, str) and value.strip():
         return value.strip()
     raise ConfigError(f"{where}: expected a path, not {value!r}")
+
+
+def jax_version(value: object, where: str) -> str:
+    """A version such as 0.6.2; TOML may give it as a number. Raises ConfigError for anything else."""
+    text = str(value).strip()
+    if isinstance(value, (str, float)) and re.fullmatch(r"\d+(\.\d+){1,3}", text):
+        return text
+    raise ConfigError(f"{where}: {value!r} is not a version of JAX; write 0.6.2, for example")
 
 
 KEYS: tuple[Key, ...] = (
@@ -209,6 +219,14 @@ KEYS: tuple[Key, ...] = (
         " to the configuration.",
         'catalogue = ["our_wrappers.toml"]',
         string_list,
+    ),
+    Key(
+        "jax-version",
+        "version",
+        "the newest that `pyproject.toml`, `setup.cfg`, `setup.py`, `requirements.txt` or a lock file allows",
+        "The JAX that the code runs with. A name counts as removed only if this version has it no more.",
+        'jax-version = "0.4.30"',
+        jax_version,
     ),
     Key(
         "baseline",

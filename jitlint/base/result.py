@@ -45,6 +45,7 @@ class Statistics:
     files, lines: what was asked for. parsed: files that had to be looked into. cached: whether the whole
     result came from the cache. jit_sites: transform applications seen, and how many of their functions
     were found. notes: counts that the analysis wants to show. seconds: wall time per phase.
+    jax_version: the JAX that findings are about, and why that one.
     """
 
     files: int = 0
@@ -55,6 +56,8 @@ class Statistics:
     jit_sites_resolved: int = 0
     notes: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    jax_version: str = ""
+    jax_version_why: str = ""
 
 
 @dataclass(slots=True)

@@ -145,14 +145,14 @@ class Catalogue:
         computing: one of the kinds of ``effects.toml``, None when nothing is known."""
         return self._packed.effects.get(dotted)
 
-    def removed(self, dotted: str) -> Removed | None:
-        """History of a name as written (aliases are not followed), None when JAX 0.10 still has it. Names inside
-        a removed module are removed too."""
+    def removed(self, dotted: str, version: str = "") -> Removed | None:
+        """History of a name as written (aliases are not followed), None when JAX still has it. Names inside a removed
+        module are removed too. version: of the JAX that is meant, "" for the newest one."""
         name = dotted
         while name:
             entry = self._packed.removed.get(name)
             if entry is not None:
-                return Removed(*entry)
+                return Removed(*entry) if _is_gone(entry[1], version) else None
             name = name.rpartition(".")[0]
         return None
 
@@ -183,3 +183,14 @@ def compiled() -> Packed:
 def catalogue() -> Catalogue:
     """The catalogue shipped with jitlint."""
     return Catalogue(compiled())
+
+
+def _is_gone(removed_in: str, version: str) -> bool:
+    """Whether a version of JAX is as new as the one that removed a name; when that is not known, the name is gone."""
+    if not version or not removed_in:
+        return True
+    return _numbers(version) >= _numbers(removed_in)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())

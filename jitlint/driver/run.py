@@ -25,6 +25,7 @@ from jitlint.driver.files import FileIgnores
 from jitlint.driver.registry import rule_url, rules
 from jitlint.driver.schedule import Progress, available_cpus
 from jitlint.driver.select import selected_codes, wanted
+from jitlint.driver.target import target_of
 from jitlint.driver.workspace import open_workspace
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ class _Run:
         self._progress = progress
         with self._clock.phase("files"):
             self._workspace = open_workspace(paths, settings, use_cache, unsaved, context)
+            self._target = target_of(self._workspace.root, settings.jax_version)
 
     # ------------------------------------------------------------ the cache around a run
 
@@ -178,6 +180,7 @@ class _Run:
             self._possible,
             self._settings.traced,
             self._settings.catalogue,
+            self._target.version,
             [(self._kept_path(path), why) for path, why in workspace.failures],
         ]
         for path, entry in workspace.entries.items():
@@ -290,6 +293,7 @@ class _Run:
             include_possible=self._possible,
             parameters=parameters,
             catalogue=self._settings.catalogue,
+            jax_version=self._target.version,
         )
         try:
             return on_deep_stack(lambda: analyse(modules, options))
@@ -328,6 +332,8 @@ class _Run:
             jit_sites=analysis.jit_sites,
             jit_sites_resolved=analysis.jit_sites_resolved,
             notes=dict(analysis.notes),
+            jax_version=self._target.version or "newest known",
+            jax_version_why=self._target.why,
         )
 
     def _problems(self, lowered: Lowered, analysis: Analysis) -> list[Finding]:

@@ -20,6 +20,9 @@ from jitlint.base.config import (
     parse_severity,
     string_list,
 )
+from jitlint.base.config import (
+    jax_version as parse_jax_version,
+)
 from jitlint.base.diagnostic import Finding, Severity
 from jitlint.base.result import CheckResult
 from jitlint.frontends import console
@@ -59,7 +62,7 @@ _SECTIONS = {
     ),
     "Which files": "exclude extend-exclude context stdin-filename show-files",
     "How to report": ("output-format output-file show-path statistics exit-zero color quiet verbose"),
-    "Configuration and cache": "config isolated show-settings jobs no-cache",
+    "Configuration and cache": "jax-version config isolated show-settings jobs no-cache",
 }
 
 
@@ -109,6 +112,12 @@ _SECTIONS = {
 @click.option(
     "--severity", metavar="LEVEL", help="How severe at least: error, warning (the default) or info."
 )
+@click.option(
+    "--jax-version",
+    metavar="VERSION",
+    default="",
+    help="The JAX that the code runs with; by default what the project asks for.",
+)
 @click.option("--exclude", multiple=True, metavar="PATTERNS", help="Leave these files out, as in .gitignore.")
 @click.option("--extend-exclude", multiple=True, metavar="PATTERNS", help="Leave these out too.")
 @click.option("--output-format", type=click.Choice(FORMATS), default="full", help="How to report findings.")
@@ -149,6 +158,7 @@ def check(
     per_file_ignores: tuple[str, ...],
     min_confidence: str | None,
     severity: str | None,
+    jax_version: str,
     exclude: tuple[str, ...],
     extend_exclude: tuple[str, ...],
     output_format: str,
@@ -193,8 +203,10 @@ def check(
         settings = replace(settings, min_confidence=parse_confidence(min_confidence, "--min-confidence"))
     if severity is not None:
         settings = replace(settings, severity=parse_severity(severity, "--severity"))
+    if jax_version:
+        settings = replace(settings, jax_version=parse_jax_version(jax_version, "--jax-version"))
     if show_settings:
-        return _show_settings(settings)
+        return _show_settings(settings, paths)
     if show_files:
         return _show_files(paths, settings)
     request = _Request(
@@ -250,10 +262,14 @@ def _with_options(
     return replace(settings, **changes)
 
 
-def _show_settings(settings: Settings) -> int:
+def _show_settings(settings: Settings, paths: tuple[str, ...]) -> int:
+    from jitlint.driver.project import project_root
+    from jitlint.driver.target import target_of
     from jitlint.report.tables import settings_table
 
     console.print_lines(settings_table(settings))
+    target = target_of(project_root(paths or ["."]), settings.jax_version)
+    console.print_lines([f"# JAX: {target.version or 'newest known'} ({target.why})"])
     return OK
 
 

@@ -105,7 +105,7 @@ class ApiMisuse(Event):
 
     problem: static-argument (``parameter`` must be static; ``exception`` is what JAX raises),
     data-dependent-shape (``cure`` names the argument that fixes the size, or ""), list-argument,
-    removed (``cure``: replacement), concrete-only (an attribute or method that a tracer lacks).
+    removed (``cure``: replacement, ``since``: the first JAX without it), concrete-only (an attribute or method that a tracer lacks).
     """
 
     api: str = ""
@@ -113,6 +113,7 @@ class ApiMisuse(Event):
     parameter: str = ""
     exception: str = ""
     cure: str = ""
+    since: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,13 +65,14 @@ class ModuleInput:
 class Options:
     """traced: patterns of fully qualified names. include_possible: run public functions that take arrays too.
 
-    catalogue: paths of the user's own catalogue files. parameters: say of each parameter whether it is traced.
+    catalogue: paths of the user's own catalogue files. jax_version: the JAX that the program runs with, "" for the newest. parameters: say of each parameter whether it is traced.
     """
 
     traced: tuple[str, ...] = ()
     include_possible: bool = False
     parameters: bool = True
     catalogue: tuple[str, ...] = ()
+    jax_version: str = ""
 
 
 @dataclass(slots=True)
@@ -111,7 +112,7 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
         *([roots.run_possible] if options.include_possible else []),
         roots.run_sites,
         key_defaults.check,
-        _removed,
+        lambda machine: _removed(machine, options.jax_version),
         *[_finished(domain) for domain in m.domains.all],
     ]
     for phase in phases:
@@ -153,13 +154,15 @@ def _add(m: Machine, item: ModuleInput) -> None:
     m.modules[item.name] = info
 
 
-def _removed(m: Machine) -> None:
-    """Names that JAX no longer has, wherever they stand."""
+def _removed(m: Machine, version: str) -> None:
+    """Names that the JAX of this version no longer has, wherever they stand."""
     for (module, at), dotted in m.removed_seen.items():
-        entry = m.catalogue.removed(dotted)
+        entry = m.catalogue.removed(dotted, version)
         if entry is not None:
             place = Place(module, at, "", (), "eager", Confidence.CERTAIN)
-            event = ApiMisuse(place, api=dotted, problem="removed", cure=entry.replacement)
+            event = ApiMisuse(
+                place, api=dotted, problem="removed", cure=entry.replacement, since=entry.removed_in
+            )
             m.events[(ApiMisuse, module, at, "removed")] = event
 
 

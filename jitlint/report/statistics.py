@@ -19,6 +19,8 @@ def statistics_lines(findings: Iterable[Finding], statistics: Statistics) -> Ite
     sites, resolved = statistics.jit_sites, statistics.jit_sites_resolved
     share = f" ({resolved / sites:.0%})" if sites else ""
     yield f"jit sites resolved: {resolved:,} of {sites:,}{share}"
+    if statistics.jax_version:
+        yield f"JAX: {statistics.jax_version} ({statistics.jax_version_why})"
     for note, count in sorted(statistics.notes.items()):
         yield f"{note}: {count:,}"
     phases = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in statistics.seconds.items())

@@ -52,6 +52,6 @@ def check(event: ApiMisuse) -> Report | None:
         return None
     subject = f"`{event.parameter}` of `{event.api}`" if event.parameter else f"`{event.api}`"
     return Report(
-        f"{subject} has been removed from JAX",
+        f"{subject} has been removed from JAX{f' {event.since}' if event.since else ''}",
         f"use `{event.cure}`" if event.cure else "see the change log of JAX for a replacement",
     )

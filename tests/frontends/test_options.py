@@ -88,6 +88,13 @@ EFFECTS: dict[str, Effect] = {
     "extend": Effect(
         {**TWO, "base.toml": 'ignore = ["JIT106"]'}, [], ALL, "a.py:6 JIT101", 'extend = "base.toml"'
     ),
+    "jax-version": Effect(
+        {"a.py": "import jax\n\ndouble = jax.tree_map(lambda x: 2 * x, [1])\n"},
+        ["--jax-version", "0.4.30"],
+        "a.py:3 JIT511",
+        "",
+        'jax-version = "0.4.30"',
+    ),
     "traced": Effect({"a.py": CALLED}, [], "", "a.py:4 JIT101", 'traced = ["a.f"]'),
     "catalogue": Effect({"a.py": WRAPPED, "m.toml": MINE}, [], "", "a.py:6 JIT101", 'catalogue = ["m.toml"]'),
 }

@@ -1,0 +1,51 @@
+"""Which JAX a project asks for, by its own files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jitlint.driver.target import Target, target_of
+
+
+def _target(tmp_path: Path, files: dict[str, str], chosen: str = "") -> Target:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return target_of(str(tmp_path), chosen)
+
+
+PINNED = '[project]\ndependencies = ["jax[cuda12]<0.4.26", "numpy"]\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "version"),
+    [
+        ({}, ""),
+        ({"pyproject.toml": '[project]\ndependencies = ["jax>=0.4.20"]\n'}, ""),
+        ({"pyproject.toml": PINNED}, "0.4.25"),
+        ({"pyproject.toml": PINNED, "requirements.txt": "jax<0.4.14  # older\n"}, "0.4.13"),
+        ({"setup.cfg": "[options]\ninstall_requires =\n    jax==0.5.1\n"}, "0.5.1"),
+        ({"setup.py": "setup(install_requires=['jax ~= 0.3.2', \"jaxlib\"])\n"}, "0.3.25"),
+        ({"requirements.txt": "-r other.txt\njaxlib==0.4.1\njax==0.4.30 --hash=sha256:0\n"}, "0.4.30"),
+        ({"pyproject.toml": '[tool.poetry.dependencies]\njax = "^0.4.1"\n'}, "0.4.38"),
+        ({"pyproject.toml": '[tool.poetry.dependencies]\njax = {version = "0.4.7"}\n'}, "0.4.7"),
+        ({"uv.lock": '[[package]]\nname = "jax"\nversion = "0.6.2"\n'}, "0.6.2"),
+        ({"pyproject.toml": "not [ toml", "setup.cfg": "neither", "uv.lock": "= ="}, ""),
+        ({"requirements.txt": "jax<0.0.1\n"}, ""),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value) or "nothing",
+)
+def test_the_newest_release_that_the_project_allows(
+    tmp_path: Path, files: dict[str, str], version: str
+) -> None:
+    assert _target(tmp_path, files).version == version
+
+
+def test_the_configuration_decides_and_says_so(tmp_path: Path) -> None:
+    target = _target(tmp_path, {"pyproject.toml": PINNED}, "0.7.0")
+    assert (target.version, target.why) == ("0.7.0", "jax-version = 0.7.0")
+
+
+def test_the_reason_names_file_and_requirement(tmp_path: Path) -> None:
+    assert _target(tmp_path, {"pyproject.toml": PINNED}).why == "pyproject.toml: jax<0.4.26"
