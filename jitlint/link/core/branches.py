@@ -12,6 +12,7 @@ from jitlint.infer.values import (
     NO_CONST,
     NONE,
     UNKNOWN,
+    Arr,
     Class,
     Ext,
     Func,
@@ -26,7 +27,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.machine import HOST, Frame, Machine
 from jitlint.link.values import attributes, parameters, paths, pytrees, truths
-from jitlint.link.values.kinds import has_attribute, is_callable, is_concrete, isinstance_of
+from jitlint.link.values.kinds import has_attribute, is_callable, is_concrete, is_foreign, isinstance_of
 from jitlint.syntax import ir
 
 
@@ -46,8 +47,8 @@ def doubtful(m: Machine, f: Frame, test: Any) -> bool | None:
         return None if side is None else not side
     if type(test) is ir.Call and type(test.func) is ir.Name and test.args:
         callee = scopes.lookup(f, test.func.id)
-        if type(callee) is Ext and callee.dotted == "builtins.isinstance":
-            return True if paths.peek(m, f, test.args[0].value) is UNKNOWN else None
+        if type(callee) is Ext and callee.dotted in _ASKS_KIND:
+            return True if _is_of_doubtful_kind(m, f, test) else None
     if type(test) is ir.Compare and test.ops in (["is"], ["is not"]) and f.confidence is Confidence.CERTAIN:
         none = type(test.rights[0]) is ir.Const and test.rights[0].kind == "none"
         return test.ops == ["is"] if none and paths.peek(m, f, test.left) is UNKNOWN else None
@@ -56,6 +57,19 @@ def doubtful(m: Machine, f: Frame, test: Any) -> bool | None:
         switch = type(value) is Py and value.kind == "bool" and value.const is NO_CONST
         return True if switch and scopes.lookup(f, test.id) is value else None
     return None
+
+
+_ASKS_KIND: Final = frozenset({"builtins.isinstance", "builtins.hasattr", "builtins.callable"})
+
+
+def _is_of_doubtful_kind(m: Machine, f: Frame, test: ir.Call) -> bool:
+    """Whether nobody knows what the object is that a test asks about, or what the class is that it asks for."""
+    value = paths.peek(m, f, test.args[0].value)
+    if value is UNKNOWN or len(test.args) != 2:
+        return value is UNKNOWN
+    asked = test.args[1].value
+    cls = _callee(m, f, asked) if type(asked) in (ir.Name, ir.Attr) else None
+    return cls is not None and type(value) is Arr and is_foreign(m, cls)
 
 
 _CERTAIN: Final = {True: Confidence.CERTAIN, False: Confidence.CERTAIN}
@@ -164,6 +178,8 @@ def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
         guarded = _guarded_classes(m, value) if len(test.args) == 1 else None
         if guarded is None:
             return True
+        if outcome:
+            _doubt_kind(m, f, subject, guarded)
         return _filter(m, f, subject, lambda a: isinstance_of(m, a, guarded) is not (not outcome))
     if type(value) is not Ext:
         return True
@@ -173,6 +189,7 @@ def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
         classes = evaluator.evaluate(m, f, test.args[1].value)
         if outcome:
             _specialise(m, f, subject, classes)
+            _doubt_kind(m, f, subject, classes)
         return _filter(m, f, subject, lambda a: isinstance_of(m, a, classes) is not (not outcome))
     if value.dotted == "builtins.callable":
         return _filter(m, f, subject, lambda a: is_callable(a) is not (not outcome))
@@ -217,6 +234,16 @@ def _specialise(m: Machine, f: Frame, node: Any, cls: Value) -> None:
         if made is not None:
             lifted = pytrees.lift(made, value.modes, f.world.level, value.why) if value.modes else made
             _store(f, node, lifted)
+
+
+def _doubt_kind(m: Machine, f: Frame, node: Any, classes: Value) -> None:
+    """Something is an instance of a class of another library: then it is not the array that it was taken for."""
+    value = paths.peek(m, f, node)
+    if value is None or value is UNKNOWN or not is_foreign(m, classes):
+        return
+    alts = alternatives(value)
+    if any(type(a) is Arr for a in alts) and not any(isinstance_of(m, a, classes) for a in alts):
+        _store(f, node, UNKNOWN)
 
 
 def join_vars(a: dict[str, Value], b: dict[str, Value]) -> dict[str, Value]:

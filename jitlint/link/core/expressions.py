@@ -32,7 +32,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.core import branches, calls, field_loops, guesses, host_calls
 from jitlint.link.domains.keys import libraries as key_libraries
-from jitlint.link.engine import evaluator, status
+from jitlint.link.engine import evaluator, regions, status
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.domain import Called, Change, Load
 from jitlint.link.engine.events import STAGED_OR_BATCHED, emit_format, hurt, text_of
@@ -206,7 +206,8 @@ def _boolop(m: Machine, f: Frame, node: ir.BoolOp) -> Value:
         return left
     saved = dict(f.scope.vars)
     feasible = branches.narrow(m, f, node.left, is_and)
-    right = evaluate(m, f, node.right) if feasible else None
+    with regions.under(m, node.left, outcome):
+        right = evaluate(m, f, node.right) if feasible else None
     f.scope.vars = branches.join_vars(saved, f.scope.vars) if outcome is None else f.scope.vars
     if right is None:
         return left
@@ -249,7 +250,8 @@ def _ifexp(m: Machine, f: Frame, node: ir.IfExp) -> Value:
         if not branches.narrow(m, f, node.test, side):
             continue
         f.confidence = levels[side]
-        value = evaluate(m, f, branch)
+        with regions.under(m, node.test, outcome):
+            value = evaluate(m, f, branch)
         f.confidence = confidence
         out = value if out is None else join(out, value)
         after = f.scope.vars if after is None else branches.join_vars(after, f.scope.vars)

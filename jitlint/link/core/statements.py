@@ -72,6 +72,7 @@ def _expr(m: Machine, f: Frame, node: ir.ExprStmt) -> bool:
 def _assign(m: Machine, f: Frame, node: ir.Assign) -> bool:
     value = evaluator.evaluate(m, f, node.value)
     f.at = node.at
+    regions.note_flag(m, node)
     for target in node.targets:
         iteration.bind(m, f, target, value)
     return True
@@ -139,13 +140,13 @@ def _ann_assign(m: Machine, f: Frame, node: ir.AnnAssign) -> bool:
 
 
 def _if(m: Machine, f: Frame, node: ir.If) -> bool:
-    if regions.asks_version(m, node.test):
-        m.guards += 1
-        try:
-            return _run_if(m, f, node)
-        finally:
-            m.guards -= 1
-    return _run_if(m, f, node)
+    if _only_for_type_checkers(f, node.test):
+        # annotations need the imported names; nothing else in the block ever runs
+        run_block(m, f, [part for part in node.body if type(part) in (ir.Import, ir.ImportFrom)])
+        return run_block(m, f, node.orelse)
+    outcome = branches.condition(m, f, node.test, "elif" if node.is_elif else "if", node.at)
+    with regions.under(m, node.test, outcome):
+        return _either_side(m, f, node, outcome)
 
 
 def _only_for_type_checkers(f: Frame, test: Any) -> bool:
@@ -156,12 +157,7 @@ def _only_for_type_checkers(f: Frame, test: Any) -> bool:
     return type(value) is Ext and value.dotted == "typing.TYPE_CHECKING"
 
 
-def _run_if(m: Machine, f: Frame, node: ir.If) -> bool:
-    if _only_for_type_checkers(f, node.test):
-        # annotations need the imported names; nothing else in the block ever runs
-        run_block(m, f, [part for part in node.body if type(part) in (ir.Import, ir.ImportFrom)])
-        return run_block(m, f, node.orelse)
-    outcome = branches.condition(m, f, node.test, "elif" if node.is_elif else "if", node.at)
+def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> bool:
     saved = f.scope.vars
     token, before = f.token, f.confidence
     levels = branches.doubted(m, f, node.test, outcome)

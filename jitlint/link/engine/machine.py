@@ -252,6 +252,8 @@ class Machine:
 
     broken: module and statement of the last code that JAX refuses or that a leak is blamed for.
     version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
+    version_flags: names of variables that hold the answer to such a test.
+    filled: calls of cached functions, with constants, that host code made before.
     keep_statuses: somebody wants to know of each parameter whether it is traced.
     timeless: constructions under way of which nobody knows when they happen.
     own_libraries: packages of the project that the catalogue describes.
@@ -292,6 +294,8 @@ class Machine:
     texts: Texts = field(default_factory=Texts)
     domains: Domains = field(default_factory=Domains)
     version_tests: dict[int, bool] = field(default_factory=dict)
+    version_flags: set[str] = field(default_factory=set)
+    filled: set[tuple[int, int, str]] = field(default_factory=set)
 
     def contain(self, module: str, run: Callable[[], Value]) -> Value:
         """Run one function; an internal error there costs its file, not the whole analysis."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from jitlint.infer.events import Place
@@ -14,6 +16,7 @@ EXPECTED = ("pytest.raises", "unittest.case.TestCase.assertRaises", "contextlib.
 EXPECTED_METHODS = frozenset(
     {"assertRaises", "assertRaisesRegex", "assertRaisesWithLiteralMatch", "assertRaisesWithPredicateMatch"}
 )
+COMPILE_TIME = ("jax.ensure_compile_time_eval", "jax.core.eval_context")
 _BROAD = frozenset({"", "BaseException", "Exception"})
 _CATCHERS = frozenset({"", "BaseException", "Exception", "TypeError", "IndexError", "AttributeError"})
 TRACING_ERRORS = frozenset(
@@ -38,7 +41,7 @@ def entered(f: Frame, value: Value, node: Any) -> World | None:
         func = node.func if type(node) is ir.Call else None
         expected = type(func) is ir.Attr and func.name in EXPECTED_METHODS
         return w.but(excused=True) if expected else None
-    if value.dotted == "jax.ensure_compile_time_eval":
+    if value.dotted in COMPILE_TIME:
         return w.but(here=0)
     if value.dotted == "jax.disable_jit":
         return w.but(eager_jit=True)
@@ -94,12 +97,49 @@ def names(node: Any) -> list[str]:
     return [node.id] if type(node) is ir.Name else []
 
 
+@contextmanager
+def under(m: Machine, test: Any, outcome: bool | None) -> Iterator[None]:
+    """What stands under an undecided test that looks at a library's version may use names that other versions lack."""
+    asked = outcome is None and asks_version(m, test)
+    m.guards += asked
+    try:
+        yield
+    finally:
+        m.guards -= asked
+
+
+def note_flag(m: Machine, node: ir.Assign) -> None:
+    """Remember the variable that keeps the answer to a question about a version."""
+    target: Any = node.targets[0]
+    if type(target) is ir.Name and type(node.value) in _ANSWERS and asks_version(m, node.value):
+        m.version_flags.add(target.id)
+
+
+_ANSWERS = (ir.Compare, ir.BoolOp, ir.UnaryOp, ir.Call)
+
+
 def asks_version(m: Machine, test: Any) -> bool:
     """Whether a test looks at a library's version or at what the library has."""
+    if type(test) is ir.Name or type(test) is ir.Attr:
+        return _asks(test) or _last_name(test) in m.version_flags
     found = m.version_tests.get(id(test))
     if found is None:
-        found = m.version_tests[id(test)] = _asks(test)
+        found = m.version_tests[id(test)] = _asks(test) or _asks_flag(m, test)
     return found
+
+
+def _last_name(node: Any) -> str:
+    if type(node) is ir.Attr:
+        return str(node.name)
+    return str(node.id) if type(node) is ir.Name else ""
+
+
+def _asks_flag(m: Machine, node: Any) -> bool:
+    if type(node) is ir.UnaryOp:
+        return _asks_flag(m, node.operand)
+    if type(node) is ir.BoolOp:
+        return _asks_flag(m, node.left) or _asks_flag(m, node.right)
+    return bool(_last_name(node)) and _last_name(node) in m.version_flags
 
 
 def _asks(node: Any) -> bool:
@@ -113,6 +153,8 @@ def _asks(node: Any) -> bool:
         func = node.func
         if type(func) is ir.Name and func.id == "hasattr":
             return True
+        if type(func) is ir.Name and func.id == "isinstance":
+            return False
         return _asks(func) or any(_asks(a.value) for a in node.args)
     if type(node) is ir.BoolOp:
         return _asks(node.left) or _asks(node.right)

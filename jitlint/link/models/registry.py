@@ -8,6 +8,7 @@ from typing import Any, Final, Optional
 from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.values import (
+    NO_CONST,
     UNKNOWN,
     Arr,
     Class,
@@ -20,6 +21,7 @@ from jitlint.infer.values import (
     Tree,
     Value,
     alternatives,
+    const_of,
 )
 from jitlint.link.domains.keys import libraries as key_libraries
 from jitlint.link.domains.keys import uses as keys
@@ -218,7 +220,12 @@ def _memo_call(m: Machine, f: Frame, at: int, args: Args) -> Value:
     func = args.pos[0]
     result = evaluator.call(m, f, at, func, Args(args.pos[1:], args.kw, args.more, args.kw_more))
     if type(func) is Func:
-        m.domains.on_store(f, Store(at, "lru_cache", func, func, result))
+        given = [const_of(v) for v in (*args.pos[1:], *args.kw.values())]
+        call = (func.fn.id, func.scope.key, repr(given)) if NO_CONST not in given else None
+        if call is not None and not f.world.level:
+            m.filled.add(call)
+        if call not in m.filled:
+            m.domains.on_store(f, Store(at, "lru_cache", func, func, result))
     return result
 
 

@@ -221,6 +221,8 @@ def bind_descriptor(m: Machine, f: Frame, at: int, found: Value, recv: Value) ->
             result = evaluator.call(m, f, at, found.func, Args([recv]))
             if found.kind == "cached_property" and type(recv) is Inst and type(found.func) is Func:
                 m.domains.on_store(f, Store(at, "cached_property", recv, found.func, result))
+                if recv.level == f.world.level and recv.token is not None and recv.cls.cold is not recv:
+                    recv.attrs[found.func.fn.name] = result  # from now on it is an attribute like any other
             return result
         if found.kind == "staticmethod":
             return found.func
@@ -289,6 +291,8 @@ def _ext(m: Machine, f: Frame, at: int, obj: Ext, name: str) -> Value:
         kind = CONSTANT_ATTRIBUTES[name]
         return Py(kind, None) if kind == "none" else Py(kind)
     removed = m.catalogue.removed(dotted)
+    if removed is not None and not m.guards and obj.dotted != "jax" and m.catalogue.removed(obj.dotted):
+        removed = None  # what is around it has been removed, and said so
     if removed is not None and not m.guards and dotted.startswith("jax."):
         m.removed_seen.setdefault((f.module.name, at), dotted)
     return Ext(m.catalogue.canonical(dotted))

@@ -70,6 +70,11 @@ HOST_ARRAY_TYPES = (
     "numpy.bool_",
 )
 
+_FAMILIAR = frozenset(
+    "abc builtins chex collections jax jaxtyping numbers numpy types typing typing_extensions".split()
+)
+"""Where the classes come from that an array may be an instance of, or of which it is known."""
+
 _CALLABLE_TYPES = (Func, Bound, Class, Partial, Xform, Method)
 
 
@@ -158,7 +163,29 @@ def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
         return None if a.open or a.cls.extern else False
     if t is Tup and name in ("shape", "dtype", "ndim"):
         return False
+    if type(value) is Ext and value.dotted.partition(".")[0] == "jax":
+        return _jax_has(m, f"{value.dotted}.{name}")
     return None
+
+
+def _jax_has(m: Machine, dotted: str) -> bool | None:
+    """Whether JAX has a name, None when nobody knows."""
+    if m.catalogue.removed(dotted) is not None:
+        return False
+    name, tables = m.catalogue.canonical(dotted), m.transforms
+    known = name in tables.wraps or name in tables.calls or name in tables.arrays
+    return True if known or m.catalogue.function(name) is not None else None
+
+
+def is_foreign(m: Machine, classes: Value) -> bool:
+    """Whether what is asked for may be any class of another library: no array of JAX, no type of Python."""
+    if type(classes) is Tup:
+        return any(is_foreign(m, c) for c in classes.items)
+    if type(classes) is not Ext:
+        return False
+    name = classes.dotted
+    known = name in m.transforms.arrays or name in CONTAINERS or name in CALLABLES
+    return not known and name.partition(".")[0] not in _FAMILIAR
 
 
 def isinstance_of(m: Machine, value: Value, classes: Value) -> bool | None:
