@@ -97,4 +97,5 @@ def check(event: Leak) -> Report | None:
     return Report(
         f"a traced value is stored in {place}{named} that outlives the trace",
         "return the value from the traced function and store it outside",
+        severity=None if event.used else Severity.WARNING,
     )

@@ -254,6 +254,7 @@ class Machine:
     version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
     version_flags: names of variables that hold the answer to such a test.
     filled: calls of cached functions, with constants, that host code made before.
+    loads: attributes that were read, and how many transforms deep.
     keep_statuses: somebody wants to know of each parameter whether it is traced.
     timeless: constructions under way of which nobody knows when they happen.
     own_libraries: packages of the project that the catalogue describes.
@@ -296,6 +297,7 @@ class Machine:
     version_tests: dict[int, bool] = field(default_factory=dict)
     version_flags: set[str] = field(default_factory=set)
     filled: set[tuple[int, int, str]] = field(default_factory=set)
+    loads: set[tuple[str, int]] = field(default_factory=set)
 
     def contain(self, module: str, run: Callable[[], Value]) -> Value:
         """Run one function; an internal error there costs its file, not the whole analysis."""

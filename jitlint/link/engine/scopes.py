@@ -35,6 +35,9 @@ def in_world(
     g.at = f.at
     g.key_log = f.key_log if confidence is None else None  # a guess consumes nothing
     g.many = f.many
+    if world.level == f.world.level and world.level:  # still the same trace
+        f.own = {} if f.own is None else f.own
+        g.own = f.own
     g.idle = f.idle
     g.caught = f.caught if f.caught is not None and f.caught.traced else None
     g.cls = f.cls

@@ -181,6 +181,7 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
 
 def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     value = obj.attrs.get(name)
+    m.loads.add((name, f.world.level))
     if value is not None:
         if f.world.floor:
             m.domains.on_load(f, Load(at, "attribute", obj, name, value))

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from jitlint.infer.values import Func, Inst, Map, Seq, Value
-from jitlint.link.domains.leaks import stores
-from jitlint.link.engine.domain import Domain, Store, Transformed
-from jitlint.link.engine.machine import Frame
+from jitlint.link.domains.leaks import pending, stores
+from jitlint.link.engine.domain import Activation, Change, Domain, Store, Transformed
+from jitlint.link.engine.machine import Frame, Machine
+
+_TAKES: Final = frozenset({"pop", "popleft", "popitem", "clear", "remove", "del"})
 
 
-class Leaks(Domain[None]):
-    """Asks of every store inside a trace whether the place outlives what is put there."""
+class Leaks(Domain[pending.Kept]):
+    """Asks of every store inside a trace whether the place outlives what is put there, and at its end what has stayed."""
+
+    def __init__(self, m: Machine) -> None:
+        super().__init__(m)
+        self.leaked: pending.Leaked = {}
 
     def on_store(self, f: Frame, store: Store) -> None:
         """A box, a scope or a cache gets a value."""
@@ -29,6 +37,29 @@ class Leaks(Domain[None]):
         elif kind in ("lru_cache", "cached_property") and type(store.key) is Func:
             level = owner.level if kind == "cached_property" else store.key.scope.level
             stores.cached(self.m, f, store.key, level, value, kind)
+
+    def on_change(self, f: Frame, change: Change) -> None:
+        """Something is taken out of a container."""
+        if f.world.level and change.how in _TAKES and isinstance(change.box, (Seq, Map)):
+            stores.taken_out(self.m, f, change.box)
+
+    def summarise(self, inner: Frame, activation: Activation) -> pending.Kept | None:
+        """What a call leaves in older places, it leaves there each time."""
+        return pending.KEPT.of(inner) or None
+
+    def on_leave(self, f: Frame, inner: Frame, value: Value) -> None:
+        """The caller takes over what the call has stored into older places; outside of the trace that has leaked."""
+        kept = pending.KEPT.of(inner)
+        if kept:
+            pending.leave(self.leaked, f, kept)
+
+    def replay(self, f: Frame, activation: Activation, summary: pending.Kept) -> None:
+        """A remembered call stores the same again."""
+        pending.leave(self.leaked, f, summary)
+
+    def finish(self) -> None:
+        """Whether somebody reads what has leaked is known when everything has run."""
+        pending.record(self.m, self.leaked)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """Static fields of a result keep what was put into them."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Leak
+from jitlint.infer.grounds import weaken
 from jitlint.infer.values import (
     Bound,
     Func,
@@ -19,6 +20,8 @@ from jitlint.infer.values import (
     Seq,
     Value,
 )
+from jitlint.link.domains.leaks import pending
+from jitlint.link.domains.leaks.pending import Pending
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.events import confidence_of
 from jitlint.link.engine.machine import Frame, Machine
@@ -29,17 +32,17 @@ from jitlint.link.values.ownership import deepest_tracer
 def stored(
     m: Machine, f: Frame, at: int, box: Inst | Seq | Map, value: Value, target: str, what: str
 ) -> None:
-    """A value goes into an attribute or element of a box: record a leak when it outlives its trace."""
+    """A value goes into an attribute or element of a box: a leak when it outlives its trace, and stays there."""
     if type(box) is Inst and box.cls.role in ownership.LIBRARY_STATE:
         return
     if box.level < f.world.level:
-        _leak(m, f, at, box.level, value, target, what, ownership.is_guess(f, box))
+        _leak(m, f, at, box, value, target, what, ownership.is_guess(f, box))
 
 
 def stored_in_scope(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:
     """A value is bound to a global or nonlocal name, or to an attribute of a module or class."""
     if scope.level < f.world.level:
-        _leak(m, f, f.at, scope.level, value, target, name)
+        _leak(m, f, f.at, scope, value, target, name)
 
 
 def _is_own(f: Frame) -> bool:
@@ -48,16 +51,34 @@ def _is_own(f: Frame) -> bool:
 
 
 def _leak(
-    m: Machine, f: Frame, at: int, level: int, value: Value, target: str, what: str, guess: bool = False
+    m: Machine, f: Frame, at: int, box: Any, value: Value, target: str, what: str, guess: bool = False
 ) -> None:
     tracer = deepest_tracer(value)
-    if tracer is None or tracer.level <= level:
+    key = pending.place(box, what)
+    if tracer is None or tracer.level <= box.level:
+        if target != "append":
+            _put_back(m, f, key)
         return
     hidden = type(value) in (Inst, Func, Bound, Partial)
     confidence = Confidence.POSSIBLE if guess and (hidden or not _is_own(f)) else confidence_of(value)
-    if not surroundings.undone(f, surroundings.changed_name(f)):
-        m.emit(f, Leak, at, tracer, confidence, target=target, what=what)
+    changed = surroundings.changed_name(f)
+    if not surroundings.undone(f, changed) and not f.world.excused:
+        level = weaken(f.confidence, 0 if confidence is None else 2 - confidence.rank)
+        derived = surroundings.derived(f)
+        one = Pending(f, at, tracer, level, target, what, changed, derived, type(box) is Inst, box)
+        pending.keep(f, key, one)
     m.broken = (f.module.name, f.at)
+
+
+def _put_back(m: Machine, f: Frame, key: tuple[Any, ...]) -> None:
+    if pending.keep(f, key, None):
+        m.broken = (f.module.name, f.at)  # it changes nothing that somebody could miss
+
+
+def taken_out(m: Machine, f: Frame, box: Seq | Map) -> None:
+    """Something is taken out of a container: what was put there for the time of the trace is gone."""
+    if box.level < f.world.level:
+        _put_back(m, f, pending.place(box, ""))
 
 
 def cached(m: Machine, f: Frame, func: Func, level: int, result: Value, target: str) -> None:
