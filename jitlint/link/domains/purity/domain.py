@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.values import Inst, Map, Py, Seq, Tree, Value
-from jitlint.link.domains.purity import handlers, mutations, side_effects
-from jitlint.link.engine.domain import Change, Domain, Library, Store
+from jitlint.infer.values import Bound, Inst, Map, Py, Seq, Tree, Value, Xform
+from jitlint.link.domains.purity import copies, handlers, mutations, side_effects
+from jitlint.link.domains.purity.copies import Copies
+from jitlint.link.engine.domain import Called, Change, Domain, Library, Store
 from jitlint.link.engine.machine import Frame, Machine
 from jitlint.syntax import ir
 
@@ -18,7 +19,7 @@ class Purity(Domain[None]):
 
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
-        self.rebuilt: mutations.Rebuilt = {}
+        self.copies = Copies()
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """Output, input, hidden state of the host."""
@@ -30,7 +31,7 @@ class Purity(Domain[None]):
         """The outermost traced function gets copies of the dicts that are its arguments."""
         world = inner.world
         if world.floor and inner.fn is not None and f.scope.level < world.floor == world.level:
-            mutations.entered(self.rebuilt, inner.fn, inner.scope.vars)
+            mutations.entered(self.copies, inner.fn, inner.scope.vars)
 
     def on_store(self, f: Frame, store: Store) -> None:
         """An older object, or a copy that nobody will see, gets another part."""
@@ -41,9 +42,9 @@ class Purity(Domain[None]):
         if kind in ("attribute", "element"):
             if isinstance(owner, (Inst, Seq, Map)):
                 what = str(store.key or "") if kind == "attribute" else ""
-                mutations.stored(self.m, self.rebuilt, f, store.at, owner, store.value, kind, what)
+                mutations.stored(self.m, self.copies, f, store.at, owner, store.value, kind, what)
             elif type(owner) is Tree and type(store.key) is Py and store.key.kind == "str":
-                mutations.lost(self.m, self.rebuilt, f, store.at, owner)
+                mutations.lost(self.m, self.copies, f, store.at, owner)
         elif kind in ("global", "nonlocal"):
             if owner.level < world.floor:
                 mutations.rebound(self.m, f, f.at, store.key, kind)
@@ -61,7 +62,16 @@ class Purity(Domain[None]):
         elif change.how == "del":
             mutations.deleted(self.m, f, change.at, change.box, change.part)
         elif isinstance(change.box, (Seq, Map)):
-            mutations.called(self.m, self.rebuilt, f, change.at, change.box, change.how)
+            mutations.called(self.m, self.copies, f, change.at, change.box, change.how)
+
+    def on_call(self, f: Frame, called: Called) -> None:
+        """Host code hands something to a compiled function."""
+        if not f.world.level and type(called.callee) in (Bound, Xform):
+            copies.handed(self.copies, f, called.node, called.callee)
+
+    def finish(self) -> None:
+        """Whether a caller goes on with what it handed over is known when everything has run."""
+        copies.finish(self.m, self.copies)
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """The body of a ``try`` has run."""

@@ -11,6 +11,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Mutation
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NO_CONST, SETS, Inst, Map, Py, Seq, Tree, Value, alternatives, const_of
+from jitlint.link.domains.purity.copies import Change, Copies
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.machine import Frame, Machine
 from jitlint.link.values.ownership import LIBRARY_STATE, is_guess
@@ -39,33 +40,29 @@ _MEANT: Final = ("trac", "compil", "jit", "cache", "cell", "memo", "regist")
 """Words in the name of what is changed that say it is meant to happen once per trace."""
 
 
-Rebuilt = dict[int, tuple[Value, FuncInfo, str]]
-"""Containers that a trace makes of its arguments, by identity, with the function and the parameter."""
-
-
-def entered(rebuilt: Rebuilt, fn: FuncInfo, bound: dict[str, Value]) -> None:
+def entered(copies: Copies, fn: FuncInfo, bound: dict[str, Value]) -> None:
     """A traced function starts: the dicts among its arguments are copies made for it. Lists are work lists more often,
     and objects of pytree classes that change themselves are the business of their libraries."""
     for name, value in bound.items():
         if type(value) is Map or type(value) is Tree:
-            rebuilt.setdefault(id(value), (value, fn, name))
+            copies.rebuilt.setdefault(id(value), (value, fn, name))
 
 
-def lost(m: Machine, rebuilt: Rebuilt, f: Frame, at: int, box: Value) -> None:
+def lost(m: Machine, copies: Copies, f: Frame, at: int, box: Value) -> None:
     """A container that may be a copy of an argument was changed: unless it is given back, nobody sees it."""
-    found = rebuilt.get(id(box))
+    found = copies.rebuilt.get(id(box))
     if found is None or found[0] is not box or m.broken == (f.module.name, f.at):
         return
     _, fn, name = found
     if not surroundings.returns_whole(fn, name) and not surroundings.leads_to_raise(f):
         level = Confidence.POSSIBLE if f.module.is_test else Confidence.LIKELY
-        m.emit(f, Mutation, at, None, level, target="element", name=name, lost=True)
+        copies.changes.setdefault((f.module.name, at), Change(f, at, fn, name, level))
 
 
-def called(m: Machine, rebuilt: Rebuilt, f: Frame, at: int, box: Any, name: str) -> None:
+def called(m: Machine, copies: Copies, f: Frame, at: int, box: Any, name: str) -> None:
     """A method of a container was called inside a trace."""
     inside = box.level >= f.world.floor
-    if inside and id(box) not in rebuilt:
+    if inside and id(box) not in copies.rebuilt:
         return
     if type(box) is Map:
         names = _MAP_METHODS
@@ -75,21 +72,21 @@ def called(m: Machine, rebuilt: Rebuilt, f: Frame, at: int, box: Any, name: str)
         names = _SET_METHODS if box.kind in SETS else _SEQ_METHODS
     if name in names and inside:
         if not name.startswith("pop"):  # whoever takes an element out wants the element
-            lost(m, rebuilt, f, at, box)
+            lost(m, copies, f, at, box)
     elif name in names:
         level = Confidence.POSSIBLE if is_guess(f, box) else Confidence.CERTAIN
         _record(m, f, at, "method", name, "", level)
 
 
 def stored(
-    m: Machine, rebuilt: Rebuilt, f: Frame, at: int, box: Any, value: Value, target: str, what: str
+    m: Machine, copies: Copies, f: Frame, at: int, box: Any, value: Value, target: str, what: str
 ) -> None:
     """An attribute or element of a box was replaced. A tracer that gets out is a leak, which is said already."""
     if type(box) is Inst and box.cls.role in LIBRARY_STATE:
         return
     if box.level >= f.world.floor:
-        if id(box) in rebuilt:
-            lost(m, rebuilt, f, at, box)
+        if id(box) in copies.rebuilt:
+            lost(m, copies, f, at, box)
         return
     named = type(box) is Map and type(value) is Py and value.const is not NO_CONST
     level = Confidence.LIKELY if named else Confidence.POSSIBLE
