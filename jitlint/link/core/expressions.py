@@ -117,7 +117,7 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
     if "rngs" in args.kw and type(node.func) is ir.Attr and type(func) is not Method:
         key_libraries.linen_method(m, f, node.at, node.func.name, args, False)
     if not f.world.level and type(func) in host_calls.NOTED:
-        host_calls.note(m, f, node.at, func, args, result)
+        host_calls.note(m, f, node, func, args, result)
     m.domains.on_call(f, Called(node, func, args, result))
     return result
 

@@ -30,11 +30,12 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine.machine import Args, Frame, Machine
-from jitlint.link.tables.ir_walk import names_read
+from jitlint.link.tables.ir_walk import names_read, nodes
 from jitlint.link.values import signatures
 from jitlint.link.values.kinds import find_method
 from jitlint.link.values.pytrees import constant_strings
 from jitlint.link.values.signatures import Signature, describe, signature
+from jitlint.syntax import ir
 
 NOTED: Final = frozenset({Xform, Func, Bound, Partial, Union, Inst})
 """Types of callee that `note` wants to see."""
@@ -44,14 +45,50 @@ _MOST_LAYERS: Final = 20
 DONORS: Final = frozenset({"jax.jit", "jax.pmap", "jax.experimental.pjit.pjit", "equinox.filter_jit"})
 
 
-def note(m: Machine, f: Frame, at: int, callee: Value, args: Args, result: Value) -> None:
+_HOST_DATA: Final = Arr(0, host=True)
+"""What a host iterator gives, as far as donation goes: JAX copies it to the device, and gives the copy away."""
+
+
+def note(m: Machine, f: Frame, node: ir.Call, callee: Value, args: Args, result: Value) -> None:
     """Note a call that was just made in the host world."""
     notes: HostCalls = m.host_calls
-    call = notes.calls.get((f.module.name, at))
+    call = notes.calls.get((f.module.name, node.at))
     if call is None:
-        call = notes.calls[f.module.name, at] = HostCall()
+        call = notes.calls[f.module.name, node.at] = HostCall()
+    args = _with_host_data(f, node, args)
     for alt in alternatives(callee):
         _note_one(notes, f, call, alt, args, result)
+
+
+def _with_host_data(f: Frame, node: ir.Call, args: Args) -> Args:
+    """The arguments, of which those that nobody knows and that an iterator gave may live on the host."""
+    if UNKNOWN not in args.pos and UNKNOWN not in args.kw.values():
+        return args
+    pos, kw = list(args.pos), dict(args.kw)
+    for i, arg in enumerate(node.args):
+        if arg.star:
+            return args
+        key: Any = i if arg.name is None else arg.name
+        box: Any = pos if arg.name is None else kw
+        if box[key] is UNKNOWN and type(arg.value) is ir.Name and _is_drawn(f, arg.value.id):
+            box[key] = _HOST_DATA
+    return Args(pos, kw, args.more, args.kw_more)
+
+
+def _is_drawn(f: Frame, name: str) -> bool:
+    """Whether a variable is what a loop or ``next`` took out of an iterator."""
+    body = f.fn.body if f.fn is not None else f.module.tree.body
+    for node in nodes(body):
+        source: Any = node.value if type(node) is ir.Assign else None
+        if type(node) is ir.For:
+            targets: list[Any] = [node.target]
+        elif type(source) is ir.Call and type(source.func) is ir.Name and source.func.id == "next":
+            targets = list(node.targets)
+        else:
+            continue
+        if any(type(part) is ir.Name and part.id == name for target in targets for part in nodes(target)):
+            return True
+    return False
 
 
 def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: Args, result: Value) -> None:

@@ -250,7 +250,7 @@ class Site:
 class Machine:
     """Everything the analysis knows. ``events`` and ``traced`` are its result.
 
-    broken: module and statement of the last code that JAX refuses or that a leak is blamed for.
+    broken: module and statement of the last code that JAX refuses or that a leak is blamed for, or takes one back.
     version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
     version_flags: names of variables that hold the answer to such a test.
     filled: calls of cached functions, with constants, that host code made before.

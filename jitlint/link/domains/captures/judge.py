@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
@@ -148,9 +148,15 @@ class _Judge:
             return
         if load.kind == "elem" and id(load.owner) in self.kept:
             return
-        found = self._in_order(reads, writes) or self._any_time(reads, writes)
+        found = self._in_order(reads, writes)
         if found is not None:
             self._record(found[0], found[1])
+            return
+        found = self._any_time(reads, writes)
+        if found is not None:
+            fn = found[1].fn
+            called = load.kind == "attr" or fn is None or fn.reached
+            self._record(found[0], found[1], Confidence.LIKELY if called else Confidence.POSSIBLE)
 
     def _in_order(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> tuple[_Read, Write] | None:
         """A write between two calls in one episode, which leaves another value than the first call read."""
@@ -229,8 +235,12 @@ class _Judge:
             return load.value is not UNKNOWN and type(load.value) not in (Func, Class, Xform)
         return True
 
-    def _record(self, read: _Read, write: Write) -> None:
+    def _record(self, read: _Read, write: Write, at_most: Confidence = Confidence.CERTAIN) -> None:
+        """Record a stale read. at_most: how sure it is that somebody writes; that users of a class call all of its
+        methods is a convention, that somebody calls a function is a guess."""
         load = read.load
+        if at_most.rank < load.confidence.rank:
+            load = replace(load, confidence=at_most)
         writer = write.fn.qualname if write.fn is not None else ""
         where = f"`{writer}` changes it here" if writer else "it is changed here"
         also = (Step(write.module, write.at, where),)
