@@ -6,11 +6,13 @@ it does not: evaluate operations of the program; these live in `link`.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import KeyUses, either
 from jitlint.infer.values import (
+    LOOPS,
     NO_CONST,
     UNKNOWN,
     Arr,
@@ -112,18 +114,19 @@ def _merge(a: Value, b: Value, depth: int, known: _Known) -> Value | None:
         dtype = x.dtype if x.dtype == y.dtype else None
         rank = x.rank if x.rank == y.rank else None
         key = x.key if x.key is y.key else either(x.key, y.key)
+        modes = _joined(x.modes, y.modes)
         covers = (
             key == x.key
             and x.kind >= y.kind
             and x.traced >= y.traced
-            and x.modes == y.modes
+            and x.modes == modes
             and x.level >= y.level
             and x.dims in (None, y.dims)
         )
         if covers and dtype == x.dtype and rank == x.rank:
             return a
         out = Arr(
-            x.modes | y.modes,
+            modes,
             dtype,
             rank,
             x.why,
@@ -140,7 +143,7 @@ def _merge(a: Value, b: Value, depth: int, known: _Known) -> Value | None:
             return None
         evidence = x.evidence if x.evidence == y.evidence else ""
         return Tree(
-            x.modes | y.modes,
+            _joined(x.modes, y.modes),
             x.why,
             max(x.level, y.level),
             max(x.traced, y.traced),
@@ -161,6 +164,11 @@ def _merge(a: Value, b: Value, depth: int, known: _Known) -> Value | None:
         merged: Value = x.merged(y)
         return merged
     return a if freeze(a) == freeze(b) else None
+
+
+def _joined(a: int, b: int) -> int:
+    """Modes of either; through a loop goes only what does so both ways."""
+    return (a | b) & ~LOOPS | (a & b & LOOPS)
 
 
 _CONTAINERS = frozenset({Tup, Seq, Map, Inst})
@@ -248,9 +256,24 @@ def traced_modes(value: Value, depth: int = 3) -> int:
     if t in _LEAF_TYPES or depth <= 0:
         return 0
     out = 0
+    if t is Union:
+        found = [traced_modes(part, depth - 1) for part in a.alts]
+        return functools.reduce(_joined, found)
     for part in parts(value):
         out |= traced_modes(part, depth - 1)
     return out
+
+
+def traced_level(value: Value, depth: int = 3) -> int:
+    """The highest level of a tracer inside a value, 0 when there is none."""
+    a: Any = value
+    t = type(value)
+    if t is Arr or t is Tree:
+        level: int = a.level
+        return level if a.modes else 0
+    if t in _LEAF_TYPES or depth <= 0:
+        return 0
+    return max([traced_level(part, depth - 1) for part in parts(value)], default=0)
 
 
 _LEAF_TYPES = frozenset({Unknown, Py, Func, Class, Mod, Ext, Method, Super, Descr})

@@ -4,7 +4,8 @@ What it is: immutable scalars and arrays, mutable boxes (list, dict, instance) w
 and classes as values, and finite unions of these. What it is not: an evaluator; operations live in `link`.
 
 Tracedness is a set of *modes*, a bit mask: `S` staged (jit, scan, cond, ...), `B` batched (vmap alone), `L`
-linear (grad, jvp alone). Modes of 0 mean a concrete value. ``level`` counts the transform boundaries around
+linear (grad, jvp alone). Modes of 0 mean a concrete value. Two more bits stand beside `L`: the derivative of the value goes
+through a loop of unknown length, which reverse mode refuses. ``level`` counts the transform boundaries around
 the place where a tracer or a box was made; a tracer stored into a box of a lower level outlives its trace.
 """
 
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 S: Final = 1
 B: Final = 2
 L: Final = 4
+WHILE: Final = 8
+FORI: Final = 16
+LOOPS: Final = WHILE | FORI
+_SMOOTH: Final = L | LOOPS
+DISCRETE: Final = frozenset({"bool", "int", "key"})
+"""Dtypes without a derivative: what is computed in them from a linear tracer is concrete (measured)."""
 
 FRESH: Final = 1 << 30
 """The level of a box that nothing owns yet, above every real level: storing a tracer into it leaks nothing."""
@@ -110,7 +117,7 @@ class Arr(Value):
         key: Key | None = None,
         kind: Ground = SEEN,
     ) -> None:
-        self.modes = modes
+        self.modes = modes & ~_SMOOTH if modes and dtype in DISCRETE else modes
         self.key = key
         self.dims: tuple[int | None, ...] | None = None
         self.dtype = dtype

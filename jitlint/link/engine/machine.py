@@ -8,7 +8,7 @@ through late-bound hooks only where Python's import order would forbid a direct 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,8 +30,22 @@ from jitlint.infer.events import (
 from jitlint.infer.grounds import SAID, SEEN, SOFTNESS, Ground, weaken
 from jitlint.infer.host_calls import HostCalls
 from jitlint.infer.keys import Key, Runs, Use
+from jitlint.infer.lattice import traced_level
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
-from jitlint.infer.values import UNKNOWN, Arr, Func, Inst, S, Scope, Tree, Value, Xform, mode_letters
+from jitlint.infer.values import (
+    DISCRETE,
+    UNKNOWN,
+    Arr,
+    B,
+    Func,
+    Inst,
+    S,
+    Scope,
+    Tree,
+    Value,
+    Xform,
+    mode_letters,
+)
 from jitlint.link.engine.domain import Domains, Summary
 from jitlint.link.engine.evaluator import Evaluator
 from jitlint.link.engine.texts import Texts
@@ -59,13 +73,13 @@ MANY_CONTEXTS = 2
 class World:
     """The transforms in force. ``here``: modes that a fresh `jax.numpy` result gets. ``level``: boundaries.
 
-    modes: of all transforms in force. reverse: the reverse-mode derivative around as module, function, origin and
-    whether it waits for a call of what `jax.vjp` returns. excused: inside ``pytest.raises``. expected: inside a
+    base: the level right inside the innermost staging transform, whose tracers fresh results are. modes: of all transforms
+    in force. excused: inside ``pytest.raises``. expected: inside a
     handler for tracing errors. eager_jit: ``disable_jit`` is active. floor: the level right inside the innermost
     transform that runs its function once for many calls, 0 when there is none: what is older outlives the trace.
     """
 
-    __slots__ = ("eager_jit", "excused", "expected", "floor", "here", "key", "level", "modes", "reverse")
+    __slots__ = ("base", "eager_jit", "excused", "expected", "floor", "here", "key", "level", "modes")
 
     def __init__(
         self,
@@ -74,7 +88,7 @@ class World:
         excused: bool = False,
         eager_jit: bool = False,
         modes: int = 0,
-        reverse: tuple[Any, ...] | None = None,
+        base: int = 0,
         floor: int = 0,
         expected: bool = False,
     ) -> None:
@@ -83,15 +97,13 @@ class World:
         self.excused = excused
         self.eager_jit = eager_jit
         self.modes = modes
-        self.reverse = reverse
+        self.base = base
         self.floor = floor
         self.expected = expected
-        self.key = (here, level, excused, eager_jit, modes, reverse, floor, expected)
+        self.key = (here, level, excused, eager_jit, modes, base, floor, expected)
 
-    def inside(
-        self, modes: int, staged: int, reverse: tuple[Any, ...] | None = None, looks: bool = False
-    ) -> World:
-        """The world one transform further in; ``reverse`` is given when that is a reverse-mode derivative.
+    def inside(self, modes: int, staged: int, looks: bool = False) -> World:
+        """The world one transform further in.
 
         looks: the transform only wants to see what the function would do, such as `jax.eval_shape`.
         """
@@ -101,7 +113,7 @@ class World:
             self.excused,
             self.eager_jit,
             self.modes | modes,
-            self.reverse if reverse is None else reverse,
+            self.level + 1 if modes & staged else self.base,
             self.level + 1 if modes & staged and not looks else self.floor,
             self.expected,
         )
@@ -120,7 +132,7 @@ class World:
             self.excused if excused is None else excused,
             self.eager_jit if eager_jit is None else eager_jit,
             self.modes,
-            self.reverse,
+            self.base,
             self.floor,
             self.expected if expected is None else expected,
         )
@@ -287,7 +299,6 @@ class Machine:
     key_names: dict[tuple[Any, ...], Key] = field(default_factory=dict)
     key_makers: dict[tuple[Any, ...], set[int]] = field(default_factory=dict)
     broken: tuple[str, int] = ("", 0)
-    pullbacks: dict[tuple[str, int], str] = field(default_factory=dict)
     flatteners: list[tuple[Value, ClassInfo | None]] = field(default_factory=list)
     properties_by_name: dict[str, list[tuple[ClassInfo, Value]]] = field(default_factory=dict)
     methods_by_name: dict[str, list[tuple[ClassInfo, Func]]] = field(default_factory=dict)
@@ -414,6 +425,23 @@ def _family(kind: Any, fields: dict[str, Any]) -> str:
     return "TypeError"
 
 
+def result_level(f: Frame, operands: Iterable[Value]) -> int:
+    """The level of what an operation gives: that of its deepest operand, or that of the innermost staging transform.
+
+    A batch or a derivative that no operand belongs to has nothing to do with the result (measured: it is no tracer of
+    theirs), so keeping it leaks nothing.
+    """
+    w = f.world
+    return w.level if w.base == w.level else max([w.base, *[traced_level(v, 2) for v in operands]])
+
+
+def settle(f: Frame, value: Value) -> Value:
+    """The result of an operation: one without a derivative is no tracer of the derivatives around."""
+    if type(value) is Arr and value.dtype in DISCRETE and not value.modes & B:
+        value.level = min(value.level, f.world.base)
+    return value
+
+
 def here_array(
     f: Frame,
     modes: int,
@@ -421,8 +449,9 @@ def here_array(
     rank: int | None = None,
     why: str = "",
     traced: Ground = SEEN,
+    level: int = 0,
 ) -> Arr:
-    """The result of a staging operation: the operands' modes and those of the world."""
+    """The result of a staging operation: the operands' modes and those of the world. level: the operands' highest."""
     here = f.world.here
     modes |= here
-    return Arr(modes, dtype, rank, why, f.world.level, SEEN if here & S else traced)
+    return Arr(modes, dtype, rank, why, max(f.world.base, level), SEEN if here & S else traced)

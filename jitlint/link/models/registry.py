@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Optional
+from typing import Final, Optional
 
 from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import traced_modes, why_of
@@ -27,7 +27,7 @@ from jitlint.link.domains.keys import libraries as key_libraries
 from jitlint.link.domains.keys import uses as keys
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Library, Store
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.machine import Args, Frame, Machine, result_level
 from jitlint.link.models.arrays import arrays, numpy_calls
 from jitlint.link.models.jax import carries, higher, jax_calls, xforms
 from jitlint.link.models.python import builtin_calls as python_calls
@@ -141,18 +141,16 @@ def _unknown(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         modes |= part
         why = why or (why_of(value) if part else "")
     if modes:
-        return Tree(modes | f.world.here, why, f.world.level, GUESSED)
+        return Tree(modes | f.world.here, why, result_level(f, (*args.pos, *args.kw.values())), GUESSED)
     return ExtInst(dotted, dict(args.kw)) if dotted.endswith("field") else made(f, dotted)
 
 
 def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
     """Call an object of a library: a layer maps arrays to arrays."""
     if obj.dotted == higher.PULLBACK:
-        site: Any = obj.attrs["site"]
-        module, place = (part.const for part in site.items)
-        loop = m.pullbacks.get((module, place))
-        if loop is not None:
-            carries.emit_reverse(m, f, loop, f.module.name, f.qualname, at)
+        loop = obj.attrs["loop"]
+        if type(loop) is Py and loop.const:
+            carries.emit_reverse(m, f, at, str(loop.const))
         return UNKNOWN
     modes = 0
     why = ""
@@ -174,7 +172,13 @@ def _dtype_call(m: Machine, f: Frame, dotted: str, args: Args) -> Value:
     value = args.pos[0]
     here = f.world.here
     rank = getattr(value, "rank", 0 if type(value) is Py else None)
-    return Arr(traced_modes(value) | here, arrays.dtype_kind(Ext(dotted)), rank, why_of(value), f.world.level)
+    return Arr(
+        traced_modes(value) | here,
+        arrays.dtype_kind(Ext(dotted)),
+        rank,
+        why_of(value),
+        result_level(f, [value]),
+    )
 
 
 def _decorate(m: Machine, f: Frame, at: int, dotted: str, kind: str, args: Args) -> Value:

@@ -79,7 +79,7 @@ def run_sites(m: Machine) -> None:
 
 def traced_frame(m: Machine, func: Func, ground: str, confidence: Confidence, message: str, at: int) -> Frame:
     """A caller's frame inside a staging transform that nobody wrote down."""
-    world = World(S, 1, modes=S, floor=1)
+    world = World(S, 1, modes=S, base=1, floor=1)
     because = GUESSED if confidence is Confidence.POSSIBLE else SAID
     step = Step(func.fn.module.name, at, message, because.word)
     frame = Frame(func.fn.module, func.scope, world, None, 0, (step,), ground, confidence)

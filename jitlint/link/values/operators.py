@@ -43,7 +43,7 @@ from jitlint.link.engine.events import (
     hurt,
     sequence_operand,
 )
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.machine import Args, Frame, Machine, settle
 from jitlint.link.values import text_format
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.values.concatenation import combine_containers
@@ -199,9 +199,9 @@ def _combine(f: Frame, op: str, left: Any, right: Any, dtype: str | None, rank: 
             host = False
     if not modes:
         ground = SEEN
-    out = Arr(modes, dtype, rank, why, max(level, f.world.level), ground, host and not modes)
+    out = Arr(modes, dtype, rank, why, max(level, f.world.base), ground, host and not modes)
     out.kind = _kind_of_result(op, left, right)
-    return out
+    return settle(f, out)
 
 
 _NEVER_OF_CONTAINERS: Final = frozenset({"-", "/", "//", "%", "**", "@", "<", "<=", ">", ">=", "<<", ">>"})

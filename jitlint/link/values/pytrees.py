@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
-from jitlint.infer.lattice import join
+from jitlint.infer.lattice import join, parts
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     FRESH,
+    LOOPS,
     NONE,
     UNKNOWN,
     Arr,
     ExtInst,
     Func,
     Inst,
+    L,
     Map,
     Py,
     Seq,
@@ -166,21 +170,22 @@ def lower(value: Value, drop: int, here: int, level: int, outer: int = 0, depth:
     t = type(value)
     a: Any = value
     if t is Arr:
-        modes = (a.modes & ~drop) | here | (a.modes & outer)
+        modes = _lowered(a.modes, drop, here, outer)
         return Arr(
             modes,
             a.dtype,
             a.rank,
             a.why if modes else "",
-            level,
+            min(a.level, level) if a.modes else level,
             SEEN if here else a.traced,
             False,
             a.key,
             a.kind,
         )
     if t is Tree:
-        modes = (a.modes & ~drop) | here | (a.modes & outer)
-        return Tree(modes, a.why if modes else "", level, a.traced, a.evidence, a.kind)
+        modes = _lowered(a.modes, drop, here, outer)
+        inside = min(a.level, level) if a.modes else level
+        return Tree(modes, a.why if modes else "", inside, a.traced, a.evidence, a.kind)
     if t is Py:
         return Arr(here | outer, _strong(a.kind), 0, "", level) if a.kind in NUMBERS else value
     if depth == 0:
@@ -224,6 +229,11 @@ def lower(value: Value, drop: int, here: int, level: int, outer: int = 0, depth:
     return value
 
 
+def _lowered(modes: int, drop: int, here: int, outer: int) -> int:
+    left = (modes & ~drop) | here | (modes & outer)
+    return left if left & L else left & ~LOOPS
+
+
 def leaf(value: Value, depth: int = DEPTH) -> Value:
     """The join of a pytree's leaves; what `jax.tree.map` hands to its function."""
     t = type(value)
@@ -257,6 +267,41 @@ def leaf(value: Value, depth: int = DEPTH) -> Value:
         one = leaf(part, depth - 1)
         out = one if out is None else join(out, one)
     return out if out is not None else UNKNOWN
+
+
+def remode(value: Value, change: Callable[[int], int], depth: int = DEPTH) -> Value:
+    """Every leaf with other modes; containers that nothing changes in stay themselves."""
+    t = type(value)
+    a: Any = value
+    if t is Arr or t is Tree:
+        modes = change(a.modes)
+        if modes == a.modes:
+            return value
+        if t is Tree:
+            return Tree(modes, a.why, a.level, a.traced, a.evidence, a.kind)
+        out = Arr(modes, a.dtype, a.rank, a.why, a.level, a.traced, a.host, a.key, a.kind)
+        out.dims = a.dims
+        return out
+    if depth == 0 or t not in (Tup, Seq, Map, Inst, Union):
+        return value
+    old = parts(value)
+    new = [remode(part, change, depth - 1) for part in old]
+    if all(i is j for i, j in zip(old, new)):
+        return value
+    if t is Tup:
+        return Tup(tuple(new), a.cls)
+    if t is Union:
+        return functools.reduce(join, new)
+    if t is Seq:
+        return Seq(
+            a.kind, new if a.items is not None else None, None if a.items is not None else new[0], a.level
+        )
+    if t is Map:
+        rest = new.pop() if a.rest is not None else None
+        return Map(dict(zip(a.entries, new)), rest, a.level)
+    inst = Inst(a.cls, dict(zip(a.attrs, new)), a.level, None, a.open)
+    inst.modes, inst.why = a.modes, a.why
+    return inst
 
 
 def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:

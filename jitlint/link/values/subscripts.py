@@ -183,7 +183,7 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
         why = why or t.why
         ground = min(ground, t.traced) if arr.modes else t.traced
         level = max(level, t.level)
-    out = Arr(modes, arr.dtype, _rank_after(arr.rank, index), why, max(level, f.world.level), ground)
+    out = Arr(modes, arr.dtype, _rank_after(arr.rank, index), why, max(level, f.world.base), ground)
     out.kind = arr.kind
     if arr.key is not None and type(index) is Py and type(index.const) is int:
         out.key = keys.item(m, arr, index.const).key

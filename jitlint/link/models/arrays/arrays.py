@@ -33,7 +33,7 @@ from jitlint.link.engine.events import (
     hurt,
     tracer_inside,
 )
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.machine import Args, Frame, Machine, result_level, settle
 from jitlint.link.values import bounds, pytrees, truths
 
 FULL_REDUCTIONS = frozenset(
@@ -133,7 +133,7 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
     where = fn.name.rpartition(".")[2]
     if result.kind in ("structure", "total"):
         like = next((v for p, v in bound if p.name in result.arguments), UNKNOWN)
-        leaf = Arr(modes | f.world.here, None, None, why, f.world.level)
+        leaf = Arr(modes | f.world.here, None, None, why, result_level(f, [like]))
         return pytrees.rebuild(like, leaf) if result.kind == "structure" else _total(like, leaf)
     if receiver is not None and (receiver.host or receiver.weak):
         out = _value(m, f, fn, result, bound, receiver, modes, why, where)
@@ -143,7 +143,7 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
     out = _value(m, f, fn, result, bound, receiver, modes | f.world.here, why or here_why(f, where), where)
     if type(out) is Arr and modes and not f.world.here & S and result.kind != "same":
         out.traced = ground
-    return out
+    return settle(f, out) if result.kind != "same" else out
 
 
 def _total(like: Value, leaf: Arr) -> Value:
@@ -258,7 +258,7 @@ def _value(
     name: str,
 ) -> Value:
     kind = result.kind
-    level = f.world.level
+    level = result_level(f, [v for _, v in bound] if receiver is None else [receiver, *[v for _, v in bound]])
     if kind == "static":
         return STATIC
     if kind == "none":
@@ -278,7 +278,7 @@ def _value(
                 "list" if kind == "list" else "tuple",
                 None,
                 items[0] if items else Arr(modes, None, None, why, level),
-                level,
+                f.world.level,
             )
         return Tup(tuple(items))
     if kind == "callable":

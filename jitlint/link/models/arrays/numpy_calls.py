@@ -39,7 +39,14 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
             return UNKNOWN
         if fn.behaviour == "works" and fn.result == "array":
             tracer: Any = found
-            return Arr(tracer.modes | f.world.here, None, None, tracer.why, f.world.level, tracer.traced)
+            return Arr(
+                tracer.modes | f.world.here,
+                None,
+                None,
+                tracer.why,
+                max(f.world.base, tracer.level),
+                tracer.traced,
+            )
         if fn.behaviour == "false":
             m.emit(f, SilentAnswer, at, found, confidence_of(value), what=fn.name)
         return STATIC if fn.result == "static" else UNKNOWN
@@ -57,7 +64,7 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
         and f.world.here & S
         and any(type(v) is Arr and not v.host for v in args.pos[:1])
     ):
-        return Arr(f.world.here, None, None, here_why(f, fn.name), f.world.level)
+        return Arr(f.world.here, None, None, here_why(f, fn.name), f.world.base)
     if any(v is UNKNOWN or type(v) in (Tree,) for v in args.pos[:1]):
         return UNKNOWN
     dtype = dtype_kind(args.kw.get("dtype"))

@@ -8,11 +8,25 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.lattice import traced_modes
-from jitlint.infer.values import NONE, UNKNOWN, Arr, L, Map, Py, Seq, Tup, Union, Value
+from jitlint.infer.values import (
+    FORI,
+    LOOPS,
+    NONE,
+    UNKNOWN,
+    WHILE,
+    Arr,
+    L,
+    Map,
+    Py,
+    Seq,
+    Tree,
+    Tup,
+    Union,
+    Value,
+)
 from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.machine import Frame, Machine
 from jitlint.link.values import pytrees
@@ -149,36 +163,47 @@ def _outline(value: Value) -> str:
     return {Arr: "array", Map: "dict"}.get(type(value), "")
 
 
-def check_reverse(
-    m: Machine, f: Frame, spec: HigherOrder, named: dict[str, Value], carry: tuple[Value, Value]
-) -> None:
-    """Reverse mode cannot go through a loop whose number of turns is not known while tracing.
+LOOP_NAMES: Final = {WHILE: "jax.lax.while_loop", FORI: "jax.lax.fori_loop"}
 
-    JAX raises where the derivative is taken; with `jax.vjp` that is the call of the function it returns.
+
+def through_loop(spec: HigherOrder, named: dict[str, Value], carry: Value) -> Value:
+    """The result of a loop: what has a derivative in it now goes through the loop, unless the number of turns is static."""
+    if not traced_modes(carry) & L:
+        return carry
+    bounds = [hurt(named.get(name, UNKNOWN), STAGED_OR_BATCHED) for name in ("lower", "upper")]
+    if spec.result == "fori" and bounds == [None, None]:
+        return carry
+    loop = FORI if spec.result == "fori" else WHILE
+    return pytrees.remode(carry, lambda modes: modes | loop if modes & L else modes)
+
+
+def through_branches(results: list[Value], value: Value) -> Value:
+    """What `jax.lax.cond` gives: its derivative goes through the loops of all branches."""
+    loops = 0
+    for result in results:
+        loops |= traced_modes(result, 8) & LOOPS
+    return pytrees.remode(value, lambda modes: modes | loops if modes & L else modes) if loops else value
+
+
+def loop_behind(value: Value) -> str:
+    """The loop of unknown length that the derivative of a value goes through, or "".
+
+    It must reach the value: what a derivative does not depend on, what `stop_gradient` or a comparison cut off, is never
+    gone through backwards.
     """
-    reverse = f.world.reverse
-    if reverse is None or not any(traced_modes(v) & L for v in carry):
-        return
-    if spec.result == "fori" and not any(
-        hurt(named.get(name, UNKNOWN), STAGED_OR_BATCHED) is not None for name in ("lower", "upper")
-    ):
-        return
-    module, function, place, waits = reverse
-    if waits:
-        m.pullbacks[(module, place)] = spec.name
-    else:
-        emit_reverse(m, f, spec.name, module, function, place)
+    if type(value) is Tree and value.weak:
+        return ""
+    loops = traced_modes(value, 8) & LOOPS
+    return next((name for loop, name in LOOP_NAMES.items() if loops & loop), "")
 
 
-def emit_reverse(m: Machine, f: Frame, loop: str, module: str, function: str, place: int) -> None:
-    """Record that a derivative goes backwards through a loop, which a branch may have chosen among others."""
+def emit_reverse(m: Machine, f: Frame, at: int, loop: str) -> None:
+    """Record that a derivative goes backwards through a loop. JAX raises where the derivative is taken."""
     m.emit(
         f,
         TransformMisuse,
-        place,
+        at,
         None,
-        None if f.token is f.scope.token else Confidence.POSSIBLE,
-        where=(module, function),
         transform=loop,
         problem="reverse-mode-loop",
         parameter="",

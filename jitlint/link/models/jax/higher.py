@@ -10,6 +10,7 @@ from jitlint.infer.grounds import GUESSED, RULED, SEEN
 from jitlint.infer.keys import Runs
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
+    LOOPS,
     NONE,
     STATIC,
     UNKNOWN,
@@ -134,8 +135,7 @@ def _run_one(
         inner.token = object()
     else:
         label = f"runs under `{spec.name}` here"
-        backwards = (f.module.name, f.qualname, at, True) if spec.name.endswith("vjp") else None
-        inner = scopes.in_world(f, w.inside(one.modes, S, backwards, spec.looks), f.steps)
+        inner = scopes.in_world(f, w.inside(one.modes, S, spec.looks), f.steps)
         inner.steps = (*f.steps, Step(f.module.name, at, label, RULED.word))
     out: Value | None = None
     used: list[Value] = []
@@ -271,20 +271,16 @@ def _result(
             if kind == "while":
                 carries.check_condition(m, f, at, spec, results[0])
             carries.check_carry(m, f, at, spec, named.get(name, UNKNOWN), body)
-            carries.check_reverse(m, f, spec, named, (init, body))
-        return out(_either(init, body))
+        return out(carries.through_loop(spec, named, _either(init, body)))
     if kind == "branches":
-        return (
-            out(_join_all([r for r in results if r is not UNKNOWN]))
-            if any(r is not UNKNOWN for r in results)
-            else _opaque(f, outer)
-        )
+        known = [r for r in results if r is not UNKNOWN]
+        return out(carries.through_branches(known, _join_all(known))) if known else _opaque(f, outer)
     if kind in ("stack", "first"):
         if results[0] is UNKNOWN:
             return _opaque(f, outer)
         return pytrees.with_rank(out(results[0]), 1 if kind == "stack" else 0)
-    if kind == "last":
-        return out(results[-1])
+    if kind == "last":  # of a solver, whose derivative is a rule of its own
+        return out(pytrees.remode(results[-1], lambda modes: modes & ~LOOPS))
     if kind == "tree_map":
         return (
             pytrees.rebuild(named.get("tree", UNKNOWN), results[0])
@@ -295,11 +291,14 @@ def _result(
         value = out(results[0])
         return Tup((value, value))
     if kind == "vjp":
-        value = out(results[0])
+        value, inside = out(results[0]), results[0]
         aux = named.get("has_aux")
-        site = Tup((Py("str", f.module.name), Py("int", at)))
-        pullback = ExtInst(PULLBACK, {"site": site}) if spec.name.endswith("vjp") else UNKNOWN
-        if type(aux) is Py and aux.const is True and type(value) is Tup and len(value.items) == 2:
+        has_aux = type(aux) is Py and aux.const is True and type(value) is Tup and len(value.items) == 2
+        if has_aux and type(inside) is Tup:
+            inside = inside.items[0]
+        loop = Py("str", carries.loop_behind(inside))
+        pullback = ExtInst(PULLBACK, {"loop": loop}) if spec.name.endswith("vjp") else UNKNOWN
+        if has_aux and type(value) is Tup:
             return Tup((value.items[0], pullback, value.items[1]))
         return Tup((value, pullback))
     if kind == "array":

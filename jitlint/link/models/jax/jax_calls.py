@@ -8,6 +8,7 @@ from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.values import (
     BOOL,
     INT,
+    LOOPS,
     NONE,
     UNKNOWN,
     Arr,
@@ -28,7 +29,7 @@ from jitlint.infer.values import (
     py,
 )
 from jitlint.link.engine.events import emit_truth, tracer_inside
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.machine import Args, Frame, Machine, result_level
 from jitlint.link.models.jax import higher
 from jitlint.link.values import classes, fields, iteration, pytrees, subscripts
 from jitlint.link.values.kinds import is_concrete
@@ -91,7 +92,7 @@ def _abstract_array(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _stop_gradient(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "x")
-    return pytrees.lower(value, L, f.world.here, f.world.level) if traced_modes(value) & L else value
+    return pytrees.remode(value, lambda modes: modes & ~(L | LOOPS))
 
 
 def _device_put(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -180,7 +181,7 @@ def _inspected(kind: type) -> Handler:
 def _ravel_pytree(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "pytree")
     modes = traced_modes(value) | f.world.here
-    return Tup((Arr(modes, None, 1, why_of(value), f.world.level), UNKNOWN))
+    return Tup((Arr(modes, None, 1, why_of(value), result_level(f, [value])), UNKNOWN))
 
 
 JAX_CALLS: dict[str, Handler] = {

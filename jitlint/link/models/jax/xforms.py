@@ -14,6 +14,7 @@ from jitlint.infer.grounds import RULED
 from jitlint.infer.keys import Runs
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
+    LOOPS,
     NONE,
     UNKNOWN,
     Arr,
@@ -35,8 +36,8 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.domain import Transformed
-from jitlint.link.engine.machine import MAX_DEPTH, Args, Frame, Machine, Site, World
-from jitlint.link.models.jax import arrival, boundaries
+from jitlint.link.engine.machine import MAX_DEPTH, Args, Frame, Machine, Site, result_level
+from jitlint.link.models.jax import arrival, boundaries, carries
 from jitlint.link.values import iteration, parameters, pytrees
 from jitlint.link.values.signatures import constant_ints, describe, signature, static_names
 
@@ -107,9 +108,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     if spec.custom:
         return _call_custom(m, f, at, x, args)
     arrived = arrival.arguments(m, f, at, x, sig, args)
-    backwards = spec.result in ("grad", "value_and_grad") or spec.name in ("jax.jacrev", "jax.hessian")
-    reverse = (f.module.name, f.qualname, at, False) if backwards else None
-    world = w.inside(spec.modes, S, reverse, spec.looks)
+    world = w.inside(spec.modes, S, spec.looks)
     steps = _steps(f, x, at)
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = scopes.in_world(f, world, steps, ground)
@@ -122,7 +121,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     outer = 0
     for value in (*args.pos, *args.kw.values()):
         outer |= traced_modes(value, 2)
-    return _leave(m, f, inner, x, args, result, outer)
+    return _leave(m, f, at, inner, x, args, result, outer)
 
 
 def _steps(f: Frame, x: Xform, at: int) -> tuple[Step, ...]:
@@ -140,18 +139,20 @@ def _verb(name: str) -> str:
     )
 
 
-def _leave(m: Machine, f: Frame, inner: Frame, x: Xform, args: Args, result: Value, outer: int) -> Value:
+def _leave(
+    m: Machine, f: Frame, at: int, inner: Frame, x: Xform, args: Args, result: Value, outer: int
+) -> Value:
     spec: Wrap = x.spec
     if spec.strict and spec.modes & S:
         boundaries.check_output(m, inner, x, result)
+    _check_reverse(m, f, at, x, result)
     w = f.world
     out = pytrees.lower(result, spec.modes, w.here, w.level, outer & ~S if not w.here else outer)
     if spec.axes:
         out = pytrees.with_rank(out, 1 if "out_axes" not in x.options else None)
     if spec.result == "same":
         return out
-    aux = x.options.get("has_aux")
-    has_aux = type(aux) is Py and aux.const is True
+    has_aux = _has_aux(x)
     value: Value = out
     extra: Value = UNKNOWN
     if has_aux:
@@ -172,6 +173,23 @@ def _leave(m: Machine, f: Frame, inner: Frame, x: Xform, args: Args, result: Val
     return UNKNOWN
 
 
+def _check_reverse(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
+    """Reverse mode cannot go through a loop whose number of turns is not known while tracing."""
+    if x.spec.result in ("grad", "value_and_grad"):
+        items = iteration.known_items(result) if _has_aux(x) and type(result) is Tup else None
+        result = items[0] if items else UNKNOWN if _has_aux(x) else result
+    elif x.spec.name not in ("jax.jacrev", "jax.hessian"):
+        return
+    loop = carries.loop_behind(result)
+    if loop:
+        carries.emit_reverse(m, f, at, loop)
+
+
+def _has_aux(x: Xform) -> bool:
+    aux = x.options.get("has_aux")
+    return type(aux) is Py and aux.const is True
+
+
 def _gradient(m: Machine, f: Frame, x: Xform, args: Args) -> Value:
     """A gradient has the structure of the argument it belongs to."""
     nums = constant_ints(x.options["argnums"]) if "argnums" in x.options else [0]
@@ -183,7 +201,9 @@ def _gradient(m: Machine, f: Frame, x: Xform, args: Args) -> Value:
         if value is UNKNOWN:
             out.append(Tree(modes, "", f.world.level))
         else:
-            out.append(pytrees.rebuild(value, Arr(modes & ~L, "float", None, "", f.world.level)))
+            out.append(
+                pytrees.rebuild(value, Arr(_not_linear(modes), "float", None, "", result_level(f, [value])))
+            )
     return Tup(tuple(out)) if many else (out[0] if out else UNKNOWN)
 
 
@@ -197,12 +217,9 @@ def _custom_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> Va
 
 
 def _call_custom(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
-    """A function with its own derivative rules: the rules run when it is differentiated inside a trace."""
-    w = f.world
-    plain = World(w.here, w.level, w.excused, w.eager_jit, w.modes, None, w.floor, w.expected)
-    inner = scopes.in_world(f, plain, f.steps)
-    result = evaluator.call(m, inner, at, x.target, args)
-    traced = f.world.here or any(traced_modes(v) & ~L for v in args.pos)
+    """A function with its own derivative rules: the rules run when it is differentiated, perhaps inside a trace."""
+    result = pytrees.remode(evaluator.call(m, f, at, x.target, args), _off_loops)
+    traced = f.world.here or any(traced_modes(v) for v in args.pos)
     if not traced:
         return result
     nondiff: list[int] = []
@@ -210,12 +227,15 @@ def _call_custom(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         nondiff = constant_ints(x.options["nondiff_argnums"]) or []
     if "nondiff_argnames" in x.options or args.more is not None or args.kw_more is not None:
         return result  # which argument goes where in the rules is not known
-    given = _by_position(x, args)
+    tangents = _by_position(x, args)
+    given = [pytrees.remode(v, _not_linear) for v in tangents]
     lead = [given[n] if n < len(given) else UNKNOWN for n in nondiff if n >= 0]
-    rest = tuple(v for i, v in enumerate(given) if i not in nondiff)
+    primals, tangents = ([v for i, v in enumerate(part) if i not in nondiff] for part in (given, tangents))
     for kind, rule in x.rules:
         if kind == "jvp":
-            evaluator.call(m, f, at, rule, Args([*lead, Tup(rest), Tup(rest)]))
+            both = evaluator.call(m, f, at, rule, Args([*lead, Tup(tuple(primals)), Tup(tuple(tangents))]))
+            tangent = both.items[1] if type(both) is Tup and len(both.items) == 2 else UNKNOWN
+            result = _through(traced_modes(tangent) & LOOPS, result)
         elif kind == "fwd":
             forward = evaluator.call(m, f, at, rule, Args(list(given)))
             residuals = forward.items[1] if type(forward) is Tup and len(forward.items) == 2 else UNKNOWN
@@ -223,6 +243,20 @@ def _call_custom(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
             if backward is not None:
                 evaluator.call(m, f, at, backward, Args([*lead, residuals, _cotangent(f, result)]))
     return result
+
+
+def _through(loops: int, value: Value) -> Value:
+    """A value whose derivative goes through these loops."""
+    return pytrees.remode(value, lambda modes: modes | loops if modes & L else modes)
+
+
+def _off_loops(modes: int) -> int:
+    return modes & ~LOOPS
+
+
+def _not_linear(modes: int) -> int:
+    """What a derivative rule is run on: nobody differentiates the rule itself."""
+    return modes & ~(L | LOOPS)
 
 
 def _by_position(x: Xform, args: Args) -> list[Value]:
@@ -237,7 +271,7 @@ def _by_position(x: Xform, args: Args) -> list[Value]:
 
 
 def _cotangent(f: Frame, result: Value) -> Value:
-    modes = f.world.here or traced_modes(result)
+    modes = f.world.here or _not_linear(traced_modes(result))
     if result is UNKNOWN:
         return Tree(modes, "the cotangent", f.world.level)
     return pytrees.rebuild(result, Arr(modes, None, None, "the cotangent", f.world.level))

@@ -127,7 +127,9 @@ def _round(m: Machine, f: Frame, at: int, args: Args) -> Value:
     def one(value: Value) -> Value:
         if is_array(value):
             a: Any = operators.unary(m, f, at, "+", value)
-            return here_array(f, a.modes, "int", a.rank, a.why, a.traced) if whole and not a.host else a
+            return (
+                here_array(f, a.modes, "int", a.rank, a.why, a.traced, a.level) if whole and not a.host else a
+            )
         if type(value) is Py:
             if whole:
                 const = value.const
