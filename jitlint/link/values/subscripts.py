@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.infer.events import ArrayStore, BadIndex
-from jitlint.infer.grounds import SEEN
+from jitlint.infer.grounds import SEEN, weaken
 from jitlint.infer.lattice import anonymous, join, seq_element
 from jitlint.infer.values import (
     FRESH,
@@ -121,7 +121,12 @@ def check_index(m: Machine, f: Frame, at: int, arr: Value, index: Value, update:
         for alt in alternatives(part):
             if type(alt) is Seq and part is not index:
                 continue  # a list inside an index tuple is converted
-            if _check_part(m, f, at, arr, alt, part, update):
+            before = f.confidence
+            if type(part) is Union and type(alt) in (Py, Seq):
+                f.confidence = weaken(before, 2)  # which of the alternatives arrives is not known
+            refused = _check_part(m, f, at, arr, alt, part, update)
+            f.confidence = before
+            if refused:
                 return True
     return False
 
@@ -339,8 +344,12 @@ def widen(target: Seq, value: Value) -> None:
 def store(m: Machine, f: Frame, at: int, obj: Value, index: Value, value: Value, op: str) -> None:
     """``obj[index] = value`` (op setitem) or ``obj[index] += ...`` (op augmented)."""
     alts = alternatives(obj)
+    confidence = f.confidence
+    if any(type(alt) in (Map, Seq, Inst) for alt in alts) and len(alts) > 1:
+        f.confidence = weaken(confidence, 2)  # a container takes what an array refuses: it may be meant
     for alt in alts:
         _store_one(m, f, at, alt, index, value, op, certain=len(alts) == 1)
+    f.confidence = confidence
 
 
 def _store_one(
