@@ -3,7 +3,7 @@
 What it is: a key is named by where it came from and how it was derived (child of a split, element of an array of
 keys), so the same derivation gives the same name; the record is a value that lives among a scope's variables, where
 joins of branches and fixpoints of loops treat it like any other. What it is not: a judge of what consumes a key;
-that is `jitlint.link.domains.keys.uses`.
+that is `jitlint.link.domains.keys`.
 """
 
 from __future__ import annotations
@@ -36,6 +36,29 @@ class Key:
 
     def __repr__(self) -> str:
         return f"{self.parent or ''}/{self.step[0]}:{self.step[1] if len(self.step) > 1 else ''}"
+
+
+class KeyNames:
+    """The names that one session has given. count: of those that stand for a key that is no other."""
+
+    __slots__ = ("_known", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._known: dict[tuple[Any, ...], Key] = {}
+
+    def fresh(self) -> Key:
+        """The name of a key that is no other key."""
+        self.count += 1
+        return Key(None, ("new", self.count))
+
+    def derived(self, parent: Key | None, *step: Any) -> Key:
+        """The name of a key derived from another, or from a constant; the same derivation gives the same name."""
+        place = (parent, step)
+        found = self._known.get(place)
+        if found is None:
+            found = self._known[place] = Key(parent, step)
+        return found
 
 
 class Either(Key):
@@ -88,16 +111,6 @@ class Use:
     api: str
     site: tuple[str, int]
     dims: tuple[int | None, ...] | None = None
-
-
-class Runs:
-    """A function is about to run many times. own: keys that are others in every run. used: what one run consumes."""
-
-    __slots__ = ("own", "used")
-
-    def __init__(self, own: frozenset[Key]) -> None:
-        self.own = own
-        self.used: dict[Key, Use] = {}
 
 
 class KeyUses(Value):

@@ -17,7 +17,7 @@ from jitlint.link.core import calls, expressions, statements
 from jitlint.link.domains.captures.domain import Captures
 from jitlint.link.domains.compilation.domain import Compilation
 from jitlint.link.domains.donation.domain import Donation
-from jitlint.link.domains.keys import defaults as key_defaults
+from jitlint.link.domains.keys.domain import Keys
 from jitlint.link.domains.leaks.domain import Leaks
 from jitlint.link.domains.misuse.domain import Misuse
 from jitlint.link.domains.purity.domain import Purity
@@ -39,6 +39,7 @@ EVALUATOR: Final = Evaluator(
 
 DOMAINS: Final[tuple[type[AnyDomain], ...]] = (
     Captures,
+    Keys,
     Leaks,
     Purity,
     Compilation,
@@ -111,7 +112,6 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
         likely.run_likely,
         *([roots.run_possible] if options.include_possible else []),
         roots.run_sites,
-        key_defaults.check,
         lambda machine: _removed(machine, options.jax_version),
         *[_finished(domain) for domain in m.domains.all],
     ]

@@ -7,7 +7,6 @@ from typing import Any
 from jitlint.infer.events import Step
 from jitlint.infer.freezing import freeze_all
 from jitlint.infer.grounds import weaken
-from jitlint.infer.keys import Key
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
@@ -24,7 +23,6 @@ from jitlint.infer.values import (
     Map,
     Method,
     Partial,
-    S,
     Scope,
     Seq,
     Super,
@@ -33,9 +31,6 @@ from jitlint.infer.values import (
     Value,
     Xform,
 )
-from jitlint.link.domains.keys import calls as key_calls
-from jitlint.link.domains.keys import parameters as key_parameters
-from jitlint.link.domains.keys import uses as keys
 from jitlint.link.engine import effects, evaluator, status
 from jitlint.link.engine.domain import Activation
 from jitlint.link.engine.machine import (
@@ -53,7 +48,7 @@ from jitlint.link.engine.machine import (
 from jitlint.link.models import registry as libraries
 from jitlint.link.models.arrays import methods
 from jitlint.link.models.jax import xforms
-from jitlint.link.values import bounds, classes, parameters
+from jitlint.link.values import bounds, classes, keys, parameters
 from jitlint.link.values.kinds import find_method
 from jitlint.syntax import ir
 
@@ -223,10 +218,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     if caught is not None:
         guessed = (guessed, caught.place.module, caught.place.at)
     bounds.leave_out(bound)
-    first = m.key_count
-    key_parameters.name_all(m, func, bound)
-    if f.many is not None and m.key_count > first:
-        f.many.own |= keys.newer(bound.values(), first)
+    m.domains.on_bind(f, func, bound)
     key = (
         fn.id,
         func.scope.key,
@@ -236,13 +228,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     )
     memo = m.memo.get(key)
     if memo is not None:
-        if memo.summaries:
-            m.domains.replay(f, Activation(at, bound, memo.value), memo.summaries)
-        if memo.keys is not None:
-            return _again(m, f, at, memo, bound)
-        if memo.effects is not None:
-            effects.replay(f, memo.effects, bound)
-        return memo.value
+        return _again(m, f, at, memo, bound)
     if f.depth >= MAX_DEPTH:
         return UNKNOWN
     traced = world.level > 0 and (world.here or any(traced_modes(v) for v in bound.values()))
@@ -257,9 +243,6 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         steps = (*steps, Step(f.module.name, at, f"`{fn.qualname}` is called here"))
     frame = Frame(fn.module, scope, world, fn, f.depth + 1, steps, f.ground, f.confidence)
     frame.key = number
-    frame.key_log = []
-    given, first = keys.inside(bound.values()), m.key_count
-    handed = _handed(f, bound, given)
     frame.caught = caught
     frame.cls = None
     if world.level:
@@ -270,31 +253,21 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     reached = evaluator.run_block(m, frame, fn.body)
     memo.value = _result(fn, frame, reached)
     memo.effects = effects.changes(watched)
-    memo.summaries = m.domains.summarise(frame, Activation(at, bound, memo.value, watched))
     memo.done = True
-    m.domains.on_leave(f, frame, memo.value)
-    memo.keys = key_calls.summarise(m, frame, given, first)
-    if memo.keys is not None:
-        names = key_calls.Renaming(m, memo.keys, given, again=False)
-        key_calls.apply(m, f, at, memo.keys, names, handed)
+    activation = Activation(at, bound, memo.value, watched)
+    memo.summaries = m.domains.summarise(frame, activation)
+    m.domains.on_leave(f, frame, activation)
     return memo.value
 
 
 def _again(m: Machine, f: Frame, at: int, memo: Memo, bound: dict[str, Value]) -> Value:
-    """A remembered call that has to do with keys: it consumes and makes others than the first one did."""
-    given = keys.inside(bound.values())
-    names = key_calls.Renaming(m, memo.keys, given)
+    """A remembered call: the domains repeat what it did, its arguments are changed as its own were."""
+    rename = None
+    if memo.summaries:
+        rename = m.domains.replay(f, Activation(at, bound, memo.value), memo.summaries)
     if memo.effects is not None:
-        effects.replay(f, memo.effects, bound, names.value)
-    key_calls.apply(m, f, at, memo.keys, names, _handed(f, bound, given))
-    return names.value(memo.value)
-
-
-def _handed(f: Frame, bound: dict[str, Value], given: list[Key]) -> list[Key]:
-    """The keys that a call hands over: what a compiled function finds in an object, it has compiled in."""
-    if given and f.world.here & S and f.scope.level < f.world.level:
-        return keys.without_constants(bound.values())
-    return given
+        effects.replay(f, memo.effects, bound, rename)
+    return memo.value if rename is None else rename(memo.value)
 
 
 def _exhausted(fn: FuncInfo, traced: Any, bound: dict[str, Value]) -> bool:

@@ -20,7 +20,6 @@ from jitlint.infer.values import (
     Ext,
     ExtInst,
     Map,
-    Method,
     Py,
     Scope,
     Seq,
@@ -31,7 +30,6 @@ from jitlint.infer.values import (
     py,
 )
 from jitlint.link.core import branches, calls, field_loops, guesses, host_calls
-from jitlint.link.domains.keys import libraries as key_libraries
 from jitlint.link.engine import evaluator, regions, status
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.domain import Called, Change, Load
@@ -101,8 +99,7 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
         obj = evaluate(m, f, node.func.obj)
         if obj is UNKNOWN:
             args = arguments(m, f, node.args)
-            if "rngs" in args.kw:
-                key_libraries.linen_method(m, f, node.at, node.func.name, args, False)
+            m.domains.on_call(f, Called(node, UNKNOWN, args, UNKNOWN))
             guesses.guess(m, f, node.at, node.func.name, args)
             return UNKNOWN
         if f.world.floor and node.func.name in CHANGERS:
@@ -114,8 +111,6 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
         return calls.make_super(m, f, [evaluate(m, f, a.value) for a in node.args])
     args = arguments(m, f, node.args)
     result = evaluator.call(m, f, node.at, func, args)
-    if "rngs" in args.kw and type(node.func) is ir.Attr and type(func) is not Method:
-        key_libraries.linen_method(m, f, node.at, node.func.name, args, False)
     if not f.world.level and type(func) in host_calls.NOTED:
         host_calls.note(m, f, node, func, args, result)
     m.domains.on_call(f, Called(node, func, args, result))

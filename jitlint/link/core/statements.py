@@ -27,7 +27,6 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.core import branches, calls, field_loops, host_calls, matching
-from jitlint.link.domains.keys import uses as keys
 from jitlint.link.engine import evaluator, regions, scopes
 from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.machine import Args, Frame, Machine
@@ -60,9 +59,7 @@ def run_block(m: Machine, f: Frame, block: list[Any]) -> bool:
 
 
 def _expr(m: Machine, f: Frame, node: ir.ExprStmt) -> bool:
-    f.idle = keys.idle_call(node.value)
     value = evaluator.evaluate(m, f, node.value)
-    f.idle = 0
     if type(value) is Xform:
         value.called = True  # thrown away: nobody will ever call it
     m.domains.on_run(f, node, value)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
-from jitlint.infer.values import UNKNOWN, Value, Xform
+from jitlint.infer.values import UNKNOWN, Func, Value, Xform
 from jitlint.syntax import ir
 
 if TYPE_CHECKING:
@@ -98,6 +98,21 @@ class Transformed(NamedTuple):
     inner: Frame
 
 
+class Repeat(NamedTuple):
+    """A function is about to run many times. own: values that are others in every run. batch: all runs are one."""
+
+    own: Sequence[Value]
+    batch: bool = False
+
+
+class Turn(NamedTuple):
+    """The body of a loop has run. given, returned: its carry. paired: it returns the carry with something else."""
+
+    given: Value
+    returned: Value
+    paired: bool
+
+
 class Activation(NamedTuple):
     """An activation of a function that is over, or is remembered. watched: what it got, with the contents before."""
 
@@ -119,6 +134,9 @@ class Domain(Generic[T]):
 
     def on_root(self, fn: FuncInfo | None) -> None:
         """What runs from here on may happen at any time after the modules were run. fn: None for a transform site."""
+
+    def on_module(self, f: Frame) -> None:
+        """The body of a module begins."""
 
     def on_make(self, f: Frame, at: int, value: Value) -> None:
         """A function, a transformed function or an instance is made."""
@@ -152,6 +170,15 @@ class Domain(Generic[T]):
         """A statement has run: a loop (a comprehension is one, whose target is bound), the body of a ``try``, an
         import, an expression. value: what the loop goes over or the expression gives."""
 
+    def on_repeat(self, inner: Frame, repeat: Repeat) -> None:
+        """A library is about to run the function that it calls from ``inner`` many times."""
+
+    def on_turn(self, inner: Frame, turn: Turn) -> None:
+        """A loop of a library has run its body."""
+
+    def on_bind(self, f: Frame, func: Func, bound: dict[str, Value]) -> None:
+        """A function is about to be called: a domain may refine its arguments, before they are compared with others."""
+
     def on_enter(self, f: Frame, inner: Frame) -> None:
         """A caller in ``f`` begins a new activation; the arguments are its variables."""
 
@@ -159,8 +186,8 @@ class Domain(Generic[T]):
         """An activation ends: what later calls in the same context have to repeat; None when that is nothing."""
         return None
 
-    def on_leave(self, f: Frame, inner: Frame, value: Value) -> None:
-        """An activation has ended, and is summarised. value: its result."""
+    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
+        """An activation has ended, and is summarised."""
 
     def replay(self, f: Frame, activation: Activation, summary: T) -> Rename | None:
         """An activation that is remembered happens again, to other arguments."""
@@ -192,6 +219,7 @@ class Domains:
     def __init__(self, domains: Sequence[AnyDomain] = ()) -> None:
         self.all: Final = tuple(domains)
         self._root: Final = _listening(domains, "on_root", Domain.on_root)
+        self._module: Final = _listening(domains, "on_module", Domain.on_module)
         self._make: Final = _listening(domains, "on_make", Domain.on_make)
         self._call: Final = _listening(domains, "on_call", Domain.on_call)
         self._library: Final = _listening(domains, "on_library", Domain.on_library)
@@ -202,6 +230,9 @@ class Domains:
         self._transform: Final = _listening(domains, "on_transform", Domain.on_transform)
         self._result: Final = _listening(domains, "on_result", Domain.on_result)
         self._run: Final = _listening(domains, "on_run", Domain.on_run)
+        self._repeat: Final = _listening(domains, "on_repeat", Domain.on_repeat)
+        self._turn: Final = _listening(domains, "on_turn", Domain.on_turn)
+        self._bind: Final = _listening(domains, "on_bind", Domain.on_bind)
         self._enter: Final = _listening(domains, "on_enter", Domain.on_enter)
         self._leave: Final = _listening(domains, "on_leave", Domain.on_leave)
         self._summarising: Final = tuple([d for d in domains if type(d).summarise is not Domain.summarise])
@@ -211,6 +242,10 @@ class Domains:
         """See `Domain`, here and below."""
         for hook in self._root:
             hook(fn)
+
+    def on_module(self, f: Frame) -> None:
+        for hook in self._module:
+            hook(f)
 
     def on_make(self, f: Frame, at: int, value: Value) -> None:
         for hook in self._make:
@@ -255,13 +290,25 @@ class Domains:
         for hook in self._run:
             hook(f, node, value)
 
+    def on_repeat(self, inner: Frame, repeat: Repeat) -> None:
+        for hook in self._repeat:
+            hook(inner, repeat)
+
+    def on_turn(self, inner: Frame, turn: Turn) -> None:
+        for hook in self._turn:
+            hook(inner, turn)
+
+    def on_bind(self, f: Frame, func: Func, bound: dict[str, Value]) -> None:
+        for hook in self._bind:
+            hook(f, func, bound)
+
     def on_enter(self, f: Frame, inner: Frame) -> None:
         for hook in self._enter:
             hook(f, inner)
 
-    def on_leave(self, f: Frame, inner: Frame, value: Value) -> None:
+    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         for hook in self._leave:
-            hook(f, inner, value)
+            hook(f, inner, activation)
 
     def summarise(self, inner: Frame, activation: Activation) -> tuple[Summary, ...]:
         found = [(domain, domain.summarise(inner, activation)) for domain in self._summarising]
@@ -278,9 +325,17 @@ class Domains:
 
 
 class Slot(Generic[T]):
-    """A place in frames in which one domain keeps something of its own."""
+    """A place in frames in which one domain keeps something of its own.
 
-    __slots__ = ()
+    inherited: what a frame keeps there holds inside another world as well. by_guesses: even when it is only guessed
+    that the code there runs.
+    """
+
+    __slots__ = ("by_guesses", "inherited")
+
+    def __init__(self, inherited: bool = False, by_guesses: bool = True) -> None:
+        self.inherited = inherited
+        self.by_guesses = by_guesses
 
     def of(self, f: Frame) -> T | None:
         """What the domain keeps in a frame; None when that is nothing."""

@@ -29,7 +29,7 @@ from jitlint.infer.events import (
 )
 from jitlint.infer.grounds import SAID, SEEN, SOFTNESS, Ground, weaken
 from jitlint.infer.host_calls import HostCalls
-from jitlint.infer.keys import Key, Runs, Use
+from jitlint.infer.keys import KeyNames
 from jitlint.infer.lattice import traced_level
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import (
@@ -46,7 +46,7 @@ from jitlint.infer.values import (
     Xform,
     mode_letters,
 )
-from jitlint.link.engine.domain import Domains, Summary
+from jitlint.link.engine.domain import Domains, Slot, Summary
 from jitlint.link.engine.evaluator import Evaluator
 from jitlint.link.engine.texts import Texts
 
@@ -181,13 +181,11 @@ class Catch:
 class Frame:
     """One activation of a function or a module body.
 
-    own: what domains keep with it. key_log: the PRNG keys it consumes, None where consumption means nothing. idle: the call whose result the statement
-    throws away. many: set in calls from a loop or a
-    batch, which run the function many times.
+    outer: the same activation seen from outside a transform that it calls. own: what domains keep with it. loops: those around, as the source has them.
     """
 
     __slots__ = (
-        "at", "breaks", "caught", "cls", "confidence", "continues", "depth", "fn", "ground", "idle", "key", "key_log", "loops", "many", "module", "own", "owner", "recv", "returns",
+        "at", "breaks", "caught", "cls", "confidence", "continues", "depth", "fn", "ground", "key", "loops", "module", "outer", "own", "owner", "recv", "returns",
         "scope", "steps", "token", "world", "yields",
     )  # fmt: skip
 
@@ -221,10 +219,8 @@ class Frame:
         self.key = 0
         self.at = 0
         self.loops: tuple[Any, ...] = ()
-        self.own: dict[object, object] | None = None
-        self.key_log: list[Use] | None = None
-        self.many: Runs | None = None
-        self.idle = 0
+        self.outer: Frame | None = None
+        self.own: dict[Slot[Any], object] | None = None
         self.caught: Catch | None = None
 
     @property
@@ -236,11 +232,10 @@ class Frame:
 class Memo:
     """The result of a finished or running activation, and what it changed in its arguments."""
 
-    __slots__ = ("done", "effects", "keys", "summaries", "value")
+    __slots__ = ("done", "effects", "summaries", "value")
 
     def __init__(self) -> None:
         self.done = False
-        self.keys: Any = None
         self.effects: Any = None
         self.summaries: tuple[Summary, ...] = ()
         self.value: Value = UNKNOWN
@@ -295,9 +290,7 @@ class Machine:
     guards: int = 0
     timeless: int = 0
     failures: dict[str, str] = field(default_factory=dict)
-    key_count: int = 0
-    key_names: dict[tuple[Any, ...], Key] = field(default_factory=dict)
-    key_makers: dict[tuple[Any, ...], set[int]] = field(default_factory=dict)
+    keys: KeyNames = field(default_factory=KeyNames)
     broken: tuple[str, int] = ("", 0)
     flatteners: list[tuple[Value, ClassInfo | None]] = field(default_factory=list)
     properties_by_name: dict[str, list[tuple[ClassInfo, Value]]] = field(default_factory=dict)

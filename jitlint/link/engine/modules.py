@@ -14,7 +14,7 @@ def run(m: Machine, info: ModuleInfo) -> None:
         return
     info.state = 1
     frame = Frame(info, info.scope, HOST, ground="test" if info.is_test else "jit")
-    frame.key_log = []
+    m.domains.on_module(frame)
 
     def body() -> Value:
         evaluator.run_block(m, frame, info.tree.body)

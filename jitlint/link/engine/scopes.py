@@ -33,12 +33,10 @@ def in_world(
     )
     g.token = object()
     g.at = f.at
-    g.key_log = f.key_log if confidence is None else None  # a guess consumes nothing
-    g.many = f.many
-    if world.level == f.world.level and world.level:  # still the same trace
-        f.own = {} if f.own is None else f.own
-        g.own = f.own
-    g.idle = f.idle
+    g.outer = f
+    if f.own is not None:
+        sure = confidence is None
+        g.own = {k: v for k, v in f.own.items() if k.inherited and (sure or k.by_guesses)}
     g.caught = f.caught if f.caught is not None and f.caught.traced else None
     g.cls = f.cls
     g.recv = f.recv

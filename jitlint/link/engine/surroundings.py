@@ -224,6 +224,15 @@ def _whole(node: Any, name: str) -> bool:
     return any(_whole(part, name) for part in flat if hasattr(part, "__struct_fields__"))
 
 
+def statement(f: Frame) -> Any:
+    """The statement that runs in a frame, of a function or a module; None when it is not known."""
+    if f.fn is None:
+        found = Table(f.module.tree.body).around.get(f.at, ())
+    else:
+        found = around(f)
+    return next((node for node in found[-1][1] if node.at == f.at), None) if found else None
+
+
 def _statement(f: Frame) -> Any:
     found = around(f)
     return next((node for node in found[-1][1] if node.at == f.at), None) if found else None

@@ -23,8 +23,6 @@ from jitlint.infer.values import (
     alternatives,
     const_of,
 )
-from jitlint.link.domains.keys import libraries as key_libraries
-from jitlint.link.domains.keys import uses as keys
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Library, Store
 from jitlint.link.engine.machine import Args, Frame, Machine, result_level
@@ -33,7 +31,7 @@ from jitlint.link.models.jax import carries, higher, jax_calls, xforms
 from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import stdlib_calls
 from jitlint.link.values import callbacks, classes, operators
-from jitlint.link.values.library_objects import made
+from jitlint.link.values.library_objects import made, makes_initialiser
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
 
@@ -80,9 +78,7 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         if args.kw:
             _ask_leaves(m, f, at, args)
         out = arrays.call_api(m, f, at, fn, args)
-        if dotted.startswith(keys.RANDOM):
-            return keys.random_call(m, f, at, dotted, args, out)
-        return ExtInst(dotted) if key_libraries.makes_initialiser(dotted, out) else out
+        return ExtInst(dotted) if makes_initialiser(dotted, out) else out
     if m.catalogue.constant(dotted) == "dtype" and args.pos:
         return _dtype_call(m, f, dotted, args)
     numpy = m.catalogue.numpy(dotted) if dotted.startswith("numpy.") else None
@@ -91,7 +87,6 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     if dotted in tables.layers:
         arrays.check_layer(m, f, at, dotted, tables.layers[dotted], args)
     if dotted in tables.roles or any(dotted.startswith(p) for p in tables.modules):
-        key_libraries.constructed(m, f, at, dotted, args)
         return ExtInst(dotted)
     return _unknown(m, f, at, dotted, args)
 
@@ -157,7 +152,7 @@ def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Va
     for value in (*args.pos, *args.kw.values()):
         modes |= traced_modes(value, 2)
         why = why or why_of(value)
-    key_libraries.called(m, f, at, obj, args)
+    m.domains.on_library(f, Library(at, f"{obj.dotted}.__call__", args, owner=obj))
     if any(obj.dotted.startswith(p) for p in m.transforms.modules):
         here = modes | f.world.here
         return Tree(here, why or "a layer of a traced function", f.world.level) if here else UNKNOWN

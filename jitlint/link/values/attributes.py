@@ -36,7 +36,6 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.domains.keys import uses as keys
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Load, Store
 from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
@@ -390,7 +389,6 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
             if outlives(a, value):
                 value = UNKNOWN  # blamed at the store; what others read later is no tracer of theirs
             old = a.attrs.get(name)
-            keys.carried(f, old)
             strong = len(alts) == 1 and a.token is f.token
             a.attrs[name] = value if old is None or strong else join(old, value)
         elif t is Mod:

@@ -26,11 +26,10 @@ from jitlint.infer.values import (
     alternatives,
     py,
 )
-from jitlint.link.domains.keys import uses as keys
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.machine import Args, Frame, Machine
-from jitlint.link.values import attributes, paths, subscripts
+from jitlint.link.values import attributes, keys, paths, subscripts
 from jitlint.link.values.kinds import find_method
 from jitlint.syntax import ir
 
@@ -151,7 +150,6 @@ def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
 def _store_outer(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:
     old = scope.vars.get(name)
     m.domains.on_store(f, Store(f.at, target, scope, name, value, old))
-    keys.carried(f, old)
     if value is UNKNOWN and old is not None and target == "global":
         return  # a setter called with who knows what: what holds by default is the better guess
     scope.vars[name] = value if old is None else join(old, value)

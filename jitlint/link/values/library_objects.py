@@ -1,14 +1,27 @@
-"""Objects that libraries make: how many transforms were around the place that made one (layer: ``link``, room ``values``)."""
+"""Objects that libraries make: initialisers, and how many transforms were around the place that made one (layer: ``link``, room ``values``)."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.values import ExtInst, Py, py
+from jitlint.infer.values import UNKNOWN, ExtInst, Py, Value, py
 from jitlint.link.engine.machine import Frame
 
 LEVEL: Final = "$level"
 """The attribute in which a library object remembers it."""
+
+INITIALISERS: Final = "jax.nn.initializers."
+"""Functions that give functions, which draw from their first argument."""
+
+
+def makes_initialiser(dotted: str, out: Value) -> bool:
+    """Whether a function of `jax.nn.initializers` gave an initialiser, not an array."""
+    return out is UNKNOWN and dotted.startswith(INITIALISERS)
+
+
+def is_initialiser(value: Value) -> bool:
+    """Whether something is an initialiser, whose first argument is a key."""
+    return type(value) is ExtInst and value.dotted.startswith(INITIALISERS)
 
 
 def made(f: Frame, dotted: str) -> ExtInst:

@@ -29,11 +29,11 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link.domains.keys import libraries as key_libraries
 from jitlint.link.engine.machine import HOST, Frame, Machine
 from jitlint.link.tables.builtin_names import BUILTINS
 from jitlint.link.values import classes
 from jitlint.link.values.kinds import mro
+from jitlint.link.values.library_objects import is_initialiser
 from jitlint.syntax import ir
 
 SCALARS: dict[str, Value] = {
@@ -196,7 +196,7 @@ def instance_of(m: Machine, info: ClassInfo, depth: int = MAX_DEPTH) -> Value | 
 def _field(m: Machine, info: ClassInfo, name: str, depth: int) -> Value:
     annotation, default = info.fields[name]
     value = value_of(m, info.scope, annotation, depth)
-    if (value is None or value is UNKNOWN) and default is not None and key_libraries.is_initialiser(default):
+    if (value is None or value is UNKNOWN) and default is not None and is_initialiser(default):
         return default  # whichever is given instead is called alike
     return value if value is not None else UNKNOWN
 

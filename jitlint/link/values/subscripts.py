@@ -28,7 +28,6 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link.domains.keys import uses as keys
 from jitlint.link.engine import evaluator, events
 from jitlint.link.engine.domain import Library, Store
 from jitlint.link.engine.events import (
@@ -40,7 +39,7 @@ from jitlint.link.engine.events import (
     tracer_inside,
 )
 from jitlint.link.engine.machine import Args, Frame, Machine
-from jitlint.link.values import bounds, operators
+from jitlint.link.values import bounds, keys, operators
 from jitlint.link.values.kinds import find_method
 from jitlint.syntax import ir
 

@@ -7,7 +7,7 @@ from typing import Final
 from jitlint.infer.values import Ext, Func, Value, Xform
 from jitlint.link.domains.compilation import arguments, makers
 from jitlint.link.domains.compilation.log import BIRTHS, CompilationLog
-from jitlint.link.engine.domain import Called, Domain
+from jitlint.link.engine.domain import Activation, Called, Domain
 from jitlint.link.engine.machine import Frame, Machine
 
 _WITH_IDENTITY: Final = frozenset({Func, Xform})
@@ -35,10 +35,10 @@ class Compilation(Domain[None]):
         elif type(callee) is Ext and callee.dotted in makers.CONTROL_FLOW:
             makers.control_flow(self.log, f, called.node, callee.dotted)
 
-    def on_leave(self, f: Frame, inner: Frame, value: Value) -> None:
+    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """A function gives its caller something that it has made itself."""
         if BIRTHS.of(inner) is not None:
-            makers.returned(self.log, inner, value)
+            makers.returned(self.log, inner, activation.value)
 
     def finish(self) -> None:
         """What depends on how often functions run."""

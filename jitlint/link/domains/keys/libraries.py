@@ -9,43 +9,35 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.values import UNKNOWN, ExtInst, Map, Value
-from jitlint.link.domains.keys import uses as keys
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.infer.values import ExtInst, Map, Value
+from jitlint.link.domains.keys import uses
+from jitlint.link.domains.keys.ledger import LOG, Ledger
+from jitlint.link.engine.machine import Args, Frame
+from jitlint.link.values.keys import keys_of
+from jitlint.link.values.library_objects import INITIALISERS
 
 LAYERS: Final = "equinox.nn."
-INITIALISERS: Final = "jax.nn.initializers."
 CONSTANT: Final = frozenset({"zeros", "ones", "constant"})
 FIRST_KEY: Final = frozenset({"init", "init_with_output", "lazy_init"})
 STREAMED: Final = FIRST_KEY | {"apply"}
 """Methods of a module that are given keys, one for each of its streams."""
 
 
-def constructed(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> None:
+def constructed(k: Ledger, f: Frame, at: int, dotted: str, args: Args) -> None:
     """A layer is made: ``eqx.nn.Linear(2, 3, key=key)``."""
     if dotted.startswith(LAYERS):
-        _draw(m, f, at, args.kw.get("key"), dotted)
+        _draw(k, f, at, args.kw.get("key"), dotted)
 
 
-def makes_initialiser(dotted: str, out: Value) -> bool:
-    """Whether a function of `jax.nn.initializers` gave an initialiser, not an array."""
-    return out is UNKNOWN and dotted.startswith(INITIALISERS)
-
-
-def is_initialiser(value: Value) -> bool:
-    """Whether something is an initialiser, whose first argument is a key."""
-    return type(value) is ExtInst and value.dotted.startswith(INITIALISERS)
-
-
-def called(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> None:
+def called(k: Ledger, f: Frame, at: int, obj: ExtInst, args: Args) -> None:
     """A layer or an initialiser is called: ``dropout(x, key=key)``, ``init(key, (2, 3))``."""
     if obj.dotted.startswith(LAYERS):
-        _draw(m, f, at, args.kw.get("key"), obj.dotted)
+        _draw(k, f, at, args.kw.get("key"), obj.dotted)
     elif obj.dotted.startswith(INITIALISERS) and obj.dotted[len(INITIALISERS) :] not in CONSTANT:
-        _draw(m, f, at, args.get(0, "key"), obj.dotted)
+        _draw(k, f, at, args.get(0, "key"), obj.dotted)
 
 
-def linen_method(m: Machine, f: Frame, at: int, name: str, args: Args, known: bool) -> None:
+def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: bool) -> None:
     """``module.init(key, x)`` and ``module.apply(variables, x, rngs={"dropout": key})``.
 
     known: the object is a module. Of any other, only keys by the name of a stream say what they are for; where the call
@@ -59,17 +51,17 @@ def linen_method(m: Machine, f: Frame, at: int, name: str, args: Args, known: bo
         return
     api = f"flax.linen.Module.{name}"
     site = (f.module.name, at)
-    consumed = set() if known else {u.key for u in f.key_log or () if u.site == site}
+    consumed = set() if known else {u.key for u in LOG.of(f) or () if u.site == site}
     for value in (given, first if first is not given else None):
         if type(value) is not Map and not known:
             continue
         named = value.entries if type(value) is Map else {"": value}
         for stream, part in named.items():
-            for key in keys.keys_of(part):
+            for key in keys_of(part):
                 if key not in consumed:
-                    keys.use(m, f, at, key, f"linen {name == 'apply'} {stream}", api)
+                    uses.use(k, f, at, key, f"linen {name == 'apply'} {stream}", api)
 
 
-def _draw(m: Machine, f: Frame, at: int, value: Value | None, api: str) -> None:
-    for key in keys.keys_of(value):
-        keys.use(m, f, at, key, keys.DRAW, api)
+def _draw(k: Ledger, f: Frame, at: int, value: Value | None, api: str) -> None:
+    for key in keys_of(value):
+        uses.use(k, f, at, key, uses.DRAW, api)

@@ -25,9 +25,11 @@ from jitlint.infer.values import (
     Xform,
 )
 from jitlint.link.domains.keys import libraries as key_libraries
-from jitlint.link.domains.keys import uses as keys
+from jitlint.link.domains.keys.uses import RANDOM
 from jitlint.link.engine.machine import Machine
+from jitlint.link.values.keys import named
 from jitlint.link.values.kinds import mro
+from jitlint.link.values.library_objects import is_initialiser
 from jitlint.syntax import ir
 
 SEEDS = frozenset({"isinstance", "int", "str", "PRNGKey", "key", "hash", "len", "issubclass"})
@@ -41,17 +43,17 @@ def name_all(m: Machine, func: Func, bound: dict[str, Value]) -> None:
     """Give every argument that is a key a name of its own where it has none."""
     for name, value in bound.items():
         if type(value) is Arr and value.dtype == "key" and value.key is None:
-            bound[name] = keys.named(m, value)
+            bound[name] = named(m, value)
     for name in func.fn.keys if func.fn.keys is not None else key_parameters(m, func.fn):
         value = bound.get(name, NONE)
         if value is UNKNOWN:
-            key: Value = keys.named(m, Arr(0, "key"))
+            key: Value = named(m, Arr(0, "key"))
             bound[name] = Union((NONE, key)) if name in func.defaults else key
         elif type(value) is Arr and value.key is None and value.dtype is None and not value.host:
-            bound[name] = keys.named(m, value)
+            bound[name] = named(m, value)
         elif type(value) is Tree and value.evidence in ("", "array"):
             array = Arr(value.modes, "key", None, value.why, value.level, value.traced)
-            bound[name] = keys.named(m, array)
+            bound[name] = named(m, array)
 
 
 def key_parameters(m: Machine, fn: FuncInfo) -> tuple[str, ...]:
@@ -154,12 +156,12 @@ def _is_none(node: Any) -> bool:
 
 def _takes_key(m: Machine, callee: Value, index: int, name: str) -> bool:
     """Whether a callee's argument at a position or under a name is a key."""
-    if key_libraries.is_initialiser(callee):
+    if is_initialiser(callee):
         return index == 0 or name == "key"
     if type(callee) is Ext:
         if callee.dotted.startswith(key_libraries.LAYERS):
             return name == "key"
-        short = callee.dotted[len(keys.RANDOM) :] if callee.dotted.startswith(keys.RANDOM) else ""
+        short = callee.dotted[len(RANDOM) :] if callee.dotted.startswith(RANDOM) else ""
         fn = m.catalogue.function(callee.dotted) if short else None
         takes = fn is not None and bool(fn.parameters) and fn.parameters[0].name == "key"
         return takes and (index == 0 or name == "key")

@@ -1,42 +1,34 @@
-"""Which PRNG keys are consumed, by whom, and whether they were before (layer: ``link``, room ``domains``).
+"""What consumes PRNG keys, and whether they were consumed before (layer: ``link``, room ``domains``).
 
-What it does: names keys where they are made or derived, records consumption in the scope's variables (so that joins
-and loops treat it as any variable), summarises what a call consumes of its caller's keys, and says when a key is
-consumed again. What it does not: decide which parameters are keys (`jitlint.link.domains.keys.parameters`) or what library
-objects do with keys (`jitlint.link.domains.keys.libraries`).
+What it does: records consumption in the scope's variables (so that joins and loops treat it as any variable) and says
+when a key is consumed again. What it does not: name keys (`jitlint.link.values.keys`), decide which parameters are keys
+(`parameters`), what library objects do with keys (`libraries`), or repeat what calls do (`calls`).
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import ConstantKey, KeyReuse, Step
 from jitlint.infer.keys import USES, Either, Key, KeyUses, Use, members_of
-from jitlint.infer.lattice import parts
 from jitlint.infer.values import (
     NO_CONST,
     NONE,
     Arr,
-    Inst,
     L,
-    Map,
-    Partial,
     Py,
     S,
-    Seq,
     Tup,
-    Union,
     Value,
-    alternatives,
 )
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger
+from jitlint.link.engine import surroundings
+from jitlint.link.engine.machine import Args, Frame
+from jitlint.link.values.keys import inside, keys_of, named, uses_of, with_key
 from jitlint.syntax import ir
-
-T = TypeVar("T")
 
 RANDOM = "jax.random."
 MAKERS = frozenset({"key", "PRNGKey"})
@@ -53,98 +45,20 @@ CARRIED = "carried"
 """Consumed, and replaced where it is kept: the next call finds another key there."""
 
 MAX_LOG = 64
-DEPTH = 4
-
-CONTAINERS = frozenset({Tup, Seq, Map, Inst, Union, Partial})
 
 
-def fresh(m: Machine) -> Key:
-    """The name of a key that is no other key."""
-    m.key_count += 1
-    return Key(None, ("new", m.key_count))
-
-
-def child(m: Machine, parent: Key, *step: Any) -> Key:
-    """The name of a key derived from another; the same derivation gives the same name."""
-    place = (parent, step)
-    found = m.key_names.get(place)
-    if found is None:
-        found = m.key_names[place] = Key(parent, step)
-    return found
-
-
-def named(m: Machine, value: Arr) -> Arr:
-    """A key without a name gets one: whoever holds it holds this one."""
-    return with_key(value, fresh(m))
-
-
-def with_key(value: Arr, key: Key | None) -> Arr:
-    """The same array as this key."""
-    return Arr(
-        value.modes, value.dtype or "key", value.rank, value.why, value.level, value.traced, value.host, key
-    )
-
-
-def keys_of(value: Value | None) -> list[Key]:
-    """The named keys that a value itself may be."""
-    if value is None:
-        return []
-    return [a.key for a in alternatives(value) if type(a) is Arr and a.key is not None]
-
-
-def inside(values: Iterable[Value]) -> list[Key]:
-    """All named keys in some values, in a fixed order."""
-    out: list[Key] = []
-    seen: set[int] = set()
-    for value in values:
-        if type(value) is Arr:
-            if value.key is not None:
-                out.append(value.key)
-        elif type(value) in CONTAINERS:
-            _gather(value, out, seen, DEPTH)
-    return out
-
-
-def without_constants(values: Iterable[Value]) -> list[Key]:
-    """The named keys in some values, without those that objects hold outside of any trace."""
-    out: list[Key] = []
-    for value in values:
-        if type(value) is Inst and not value.modes:
-            _gather(value, out, set(), DEPTH, True)
-        else:
-            out += inside([value])
-    return out
-
-
-def newer(values: Iterable[Value], first: int) -> frozenset[Key]:
-    """The keys in some values that got their name after that many others."""
-    return frozenset(k for k in inside(values) if k.step[0] == "new" and k.step[1] > first)
-
-
-def _gather(value: Value, out: list[Key], seen: set[int], depth: int, traced: bool = False) -> None:
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    for part in parts(value):
-        if type(part) is Arr:
-            if part.key is not None and (part.modes or not traced):
-                out.append(part.key)
-        elif depth and type(part) in CONTAINERS:
-            _gather(part, out, seen, depth - 1, traced and not (type(part) is Inst and part.modes))
-
-
-def random_call(m: Machine, f: Frame, at: int, name: str, args: Args, out: Value) -> Value:
+def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value) -> Value:
     """After a call of ``jax.random.name``: record what it consumes, name what it makes."""
     short = name[len(RANDOM) :]
     if short in MAKERS:
-        return _made(m, f, at, short, args, out)
+        return _made(k, f, at, short, args, out)
     given = args.get(0, "key")
     again = False
     keys = keys_of(given)
     if short not in HARMLESS:
         stream = SHUFFLE if short == "permutation" and type(args.get(1, "x")) is not Py else DRAW
         for key in keys:
-            again = use(m, f, at, key, stream, name, dims=out.dims if type(out) is Arr else None) or again
+            again = use(k, f, at, key, stream, name, dims=out.dims if type(out) is Arr else None) or again
     if type(out) is not Arr or out.dtype != "key":
         return out
     parent = keys[0] if len(keys) == 1 and not again else None
@@ -152,29 +66,26 @@ def random_call(m: Machine, f: Frame, at: int, name: str, args: Args, out: Value
         count = args.get(1, "num")
         number = 2 if count is None else count.const if type(count) is Py else None
         number = number if isinstance(number, int) else None
-        return with_key(out, child(m, parent, "split", number, f.module.name, at))
+        return with_key(out, k.m.keys.derived(parent, "split", number, f.module.name, at))
     if parent is not None and short == "fold_in":
         data = args.get(1, "data")
         if type(data) is Py and isinstance(data.const, int):
-            return with_key(out, child(m, parent, "fold", data.const))
-    return named(m, out)
+            return with_key(out, k.m.keys.derived(parent, "fold", data.const))
+    return named(k.m, out)
 
 
-def _made(m: Machine, f: Frame, at: int, short: str, args: Args, out: Value) -> Value:
+def _made(k: Ledger, f: Frame, at: int, short: str, args: Args, out: Value) -> Value:
     seed = args.get(0, "seed")
     const = seed.const if type(seed) is Py else NO_CONST
     if type(out) is not Arr:
         return out
     if not isinstance(const, int):
-        return named(m, out)
-    makers = m.key_makers.setdefault((f.scope.key, const), set())
+        return named(k.m, out)
+    makers = k.makers.setdefault((f.scope.key, const), set())
     makers.add(at)
     if f.world.here & S:
-        m.emit(f, ConstantKey, at, None, api=f"{RANDOM}{short}")
-    place = (None, ("const", f.scope.key, const))
-    key = m.key_names.get(place)
-    if key is None:
-        key = m.key_names[place] = Key(*place)
+        k.m.emit(f, ConstantKey, at, None, api=f"{RANDOM}{short}")
+    key = k.m.keys.derived(None, "const", f.scope.key, const)
     if len(makers) > 1:
         _start_again(f, key)
     return with_key(out, key)
@@ -186,19 +97,6 @@ def _start_again(f: Frame, key: Key) -> None:
     found = state.table.get((key, DRAW)) if state is not None else None
     if state is not None and found is not None and found.api == f"{RANDOM}split":
         f.scope.vars[USES] = KeyUses({k: u for k, u in state.table.items() if k != (key, DRAW)})
-
-
-def item(m: Machine, arr: Arr, index: int) -> Arr:
-    """The key at a constant index of an array of keys."""
-    key = arr.key
-    if key is None or type(key) is Either:
-        return with_key(arr, None)
-    count = key.step[1] if key.step[0] == "split" else None
-    if index < 0:
-        if count is None:
-            return with_key(arr, None)
-        index += count
-    return with_key(arr, child(m, key, "item", index))
 
 
 def earlier(table: dict[Any, Use], key: Key, stream: str) -> Use | None:
@@ -221,7 +119,7 @@ def earlier(table: dict[Any, Use], key: Key, stream: str) -> Use | None:
 
 
 def use(
-    m: Machine,
+    k: Ledger,
     f: Frame,
     at: int,
     key: Key,
@@ -231,7 +129,8 @@ def use(
     dims: tuple[int | None, ...] | None = None,
 ) -> bool:
     """Record that a key is consumed. Answers whether it was consumed before on this path."""
-    if f.key_log is None or f.world.excused:
+    log = LOG.of(f)
+    if log is None or f.world.excused:
         return False
     module, where, function = place if place is not None else (f.module.name, at, f.qualname)
     this = Use(key, stream, module, where, function, api, (f.module.name, at), dims)
@@ -241,27 +140,27 @@ def use(
     if found is not None and _is_meant(f, this, found):
         return False
     if found is not None:
-        report(m, f, this, found)
+        report(k, f, this, found)
     else:
         slot = DRAW if stream == SHUFFLE else stream
         table = {**table, (key, slot): this}
         if key.step[0] == "item":
             table.setdefault((key.parent, "part", slot), this)
         f.scope.vars[USES] = KeyUses(table)
-    if len(f.key_log) < MAX_LOG and all(u.key != key or u.stream != stream for u in f.key_log):
-        f.key_log.append(this)
+    if len(log) < MAX_LOG and all(u.key != key or u.stream != stream for u in log):
+        log.append(this)
     return found is not None
 
 
 def _is_meant(f: Frame, this: Use, found: Use) -> bool:
     """Arrays permuted alike; a compiled function run for its time only; one evaluated here and derived there."""
-    if this.stream == found.stream == SHUFFLE or (f.idle == this.site[1] and f.world.here & S):
+    if this.stream == found.stream == SHUFFLE or (f.world.here & S and _is_idle(f, this.site[1])):
         return True
     captured = (this.module, this.at) != this.site and (found.module, found.at) != found.site
     return captured and this.site != found.site and bool(f.world.modes & L)
 
 
-def report(m: Machine, f: Frame, this: Use, found: Use, how: str = "") -> None:
+def report(k: Ledger, f: Frame, this: Use, found: Use, how: str = "") -> None:
     """Record that a key is consumed again. how: as in `KeyReuse`, "" to find out."""
     if not how and (found.module, found.at) == (this.module, this.at):
         how = "loop" if (this.module, this.function) == (f.module.name, f.qualname) else "calls"
@@ -271,21 +170,23 @@ def report(m: Machine, f: Frame, this: Use, found: Use, how: str = "") -> None:
         () if how in ("loop", "many", "shared", "calls") else (Step(found.module, found.at, _first(found)),)
     )
     level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence
-    made_apart = _made_apart(m, this.key)
-    if _is_test(m.modules[this.module].path):
+    made_apart = _made_apart(k, this.key)
+    if _is_test(k.m.modules[this.module].path):
         meant = made_apart or not _is_slip(this, found)
     else:
         meant = made_apart and this.function == "<module>" and not (this.api and found.api)
     if meant:
         level = Confidence.POSSIBLE
-    m.emit(f, KeyReuse, this.at, None, level, (this.module, this.function), api=this.api, how=how, also=also)
+    k.m.emit(
+        f, KeyReuse, this.at, None, level, (this.module, this.function), api=this.api, how=how, also=also
+    )
 
 
-def _made_apart(m: Machine, key: Key) -> bool:
+def _made_apart(k: Ledger, key: Key) -> bool:
     """Whether a key is made at several places from one constant."""
     while key.parent is not None:
         key = key.parent
-    return key.step[0] == "const" and len(m.key_makers.get(key.step[1:], ())) > 1
+    return key.step[0] == "const" and len(k.makers.get(key.step[1:], ())) > 1
 
 
 @functools.cache
@@ -317,65 +218,36 @@ def _first(found: Use) -> str:
     return f"the key {verb} here"
 
 
-def idle_call(node: Any) -> int:
-    """The origin of the call whose result an expression statement throws away, waited for or not; 0 for others."""
+def _is_idle(f: Frame, at: int) -> bool:
+    """Whether the current statement throws the result of a call away, waited for or not."""
+    statement = surroundings.statement(f)
+    node: Any = statement.value if type(statement) is ir.ExprStmt else None
     if type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == "block_until_ready":
         node = node.args[0].value if node.args else node.func.obj
-    return node.at if type(node) is ir.Call else 0
+    return type(node) is ir.Call and node.at == at
 
 
 def carried(f: Frame, old: Value | None) -> None:
     """A variable or attribute that outlives the activation gets another value: the next call finds that one there."""
     gone = {member for key in keys_of(old) for member in members_of(key)}
-    if gone and f.key_log:
-        f.key_log[:] = [
-            dataclasses.replace(u, stream=CARRIED) if members_of(u.key) & gone else u for u in f.key_log
-        ]
+    log = LOG.of(f) if gone else None
+    if log:
+        log[:] = [dataclasses.replace(u, stream=CARRIED) if members_of(u.key) & gone else u for u in log]
 
 
-def check_carry(m: Machine, f: Frame, given: Value, returned: Value, paired: bool) -> None:
+def check_carry(k: Ledger, f: Frame, given: Value, returned: Value, paired: bool) -> None:
     """A loop body that draws from a key of its carry must not hand the same key to the next turn.
 
     paired: the body returns its carry with something else, as that of a scan does.
     """
-    if f.many is None or not f.many.used or f.key_log is None:
+    many = MANY.of(f)
+    if many is None or not many.used or LOG.of(f) is None:
         return
     if paired:
         returned = returned.items[0] if type(returned) is Tup and returned.items else NONE
     before, after = inside([given]), inside([returned])
     if len(before) == len(after):
         for old, new in zip(before, after):
-            if old is new and old in f.many.used:
-                found = f.many.used[old]
-                report(m, f, found, found, "many")
-
-
-def uses_of(f: Frame) -> KeyUses | None:
-    """What was consumed so far on this path."""
-    state = f.scope.vars.get(USES)
-    return state if type(state) is KeyUses else None
-
-
-def rewind(f: Frame, before: KeyUses | None) -> None:
-    """Go back to what was consumed before, for another path."""
-    if before is None:
-        f.scope.vars.pop(USES, None)
-    else:
-        f.scope.vars[USES] = before
-
-
-def exclusive(f: Frame, alternatives: Iterable[T]) -> Iterator[T]:
-    """Go through alternatives of which only one happens: none sees what another consumes, what follows sees all."""
-    before = after = uses_of(f)
-    for alternative in alternatives:
-        rewind(f, before)
-        yield alternative
-        after = merged(after, uses_of(f))
-    rewind(f, after)
-
-
-def merged(a: KeyUses | None, b: KeyUses | None) -> KeyUses | None:
-    """What is consumed on one path or the other."""
-    if a is None or b is None:
-        return b if a is None else a
-    return a.merged(b)
+            if old is new and old in many.used:
+                found = many.used[old]
+                report(k, f, found, found, "many")

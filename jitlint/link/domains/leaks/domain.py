@@ -47,7 +47,7 @@ class Leaks(Domain[pending.Kept]):
         """What a call leaves in older places, it leaves there each time."""
         return pending.KEPT.of(inner) or None
 
-    def on_leave(self, f: Frame, inner: Frame, value: Value) -> None:
+    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """The caller takes over what the call has stored into older places; outside of the trace that has leaked."""
         kept = pending.KEPT.of(inner)
         if kept:

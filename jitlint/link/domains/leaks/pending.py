@@ -54,6 +54,8 @@ def place(box: Any, what: str) -> tuple[Any, ...]:
 
 def keep(f: Frame, key: tuple[Any, ...], pending: Pending | None) -> bool:
     """Something is stored into an older place; None: it is no tracer of this trace. Whether it replaces one."""
+    while f.outer is not None and f.outer.world.level == f.world.level > 0:
+        f = f.outer  # still the same trace
     kept = KEPT.of(f)
     if kept is None:
         kept = {}

@@ -25,7 +25,6 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.domains.keys import libraries as key_libraries
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Change, Library
 from jitlint.link.engine.events import emit_convert, hurt
@@ -179,7 +178,7 @@ def _inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) 
 
 def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> Value:
     """What `flax.linen.Module` gives its subclasses."""
-    key_libraries.linen_method(m, f, at, name, args, True)
+    m.domains.on_library(f, Library(at, f"flax.linen.Module.{name}", args, owner=obj))
     if name == "param":
         for value in args.pos[1:2]:
             evaluator.call(m, f, at, value, Args([Arr(f.world.here, "key"), *args.pos[2:]]))

@@ -11,10 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.catalogue.transforms import Wrap
-from jitlint.infer.keys import Key
 from jitlint.infer.lattice import join
 from jitlint.infer.values import NONE, UNKNOWN, Inst, Map, Py, S, Seq, Tup, Value, Xform, alternatives
-from jitlint.link.domains.keys import uses as keys
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.models.jax import boundaries
 from jitlint.link.values import iteration, parameters, pytrees
@@ -69,12 +67,10 @@ def _with_outputs(x: Xform, sig: Signature, args: Args, level: int) -> Args:
     return args
 
 
-def batched_keys(x: Xform, inner: Frame, args: Args) -> frozenset[Key]:
-    """The keys that every element of a batch has one of its own of."""
+def batched(x: Xform, args: Args) -> list[Value]:
+    """The arguments of which every element of a batch has one of its own."""
     marks = _Marks(x)
-    given = [v for i, v in enumerate(args.pos) if marks.of(i) is not NONE]
-    found = frozenset(keys.inside([*given, *args.kw.values()]))
-    return found if inner.many is None else found & inner.many.own
+    return [*[v for i, v in enumerate(args.pos) if marks.of(i) is not NONE], *args.kw.values()]
 
 
 class _Marks:

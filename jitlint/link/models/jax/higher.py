@@ -7,7 +7,6 @@ import msgspec
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import Step
 from jitlint.infer.grounds import GUESSED, RULED, SEEN
-from jitlint.infer.keys import Runs
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     LOOPS,
@@ -27,11 +26,11 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link.domains.keys import uses as keys
 from jitlint.link.engine import evaluator, events, scopes
+from jitlint.link.engine.domain import Repeat, Turn
 from jitlint.link.engine.machine import HOST, Args, Frame, Machine
 from jitlint.link.models.jax import carries, xforms
-from jitlint.link.values import iteration, pytrees
+from jitlint.link.values import iteration, keys, pytrees
 from jitlint.link.values.signatures import describe, signature
 
 ALL_MODES = S | B | L
@@ -149,11 +148,12 @@ def _run_one(
             inner.steps = (*f.steps, step)
         call_args, used = _arguments(m, f, inner, at, one, named, function)
         if spec.result in REPEATING and type(named.get("tree")) is not Arr:
-            inner.many = Runs(frozenset(keys.inside(call_args.pos)))
+            m.domains.on_repeat(inner, Repeat(call_args.pos))
         xforms.mark_called(function)
         value = evaluator.call(m, inner, at, function, call_args)
-        if spec.result in CARRYING and inner.many is not None:
-            keys.check_carry(m, inner, used[-1 if spec.result == "fori" else 0], value, spec.result == "scan")
+        if spec.result in CARRYING:
+            given = used[-1 if spec.result == "fori" else 0]
+            m.domains.on_turn(inner, Turn(given, value, spec.result == "scan"))
         each.append(value)
         out = value if out is None else join(out, value)
     if not used:

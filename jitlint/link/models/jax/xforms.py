@@ -11,7 +11,6 @@ from typing import Any
 from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.events import Step
 from jitlint.infer.grounds import RULED
-from jitlint.infer.keys import Runs
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     LOOPS,
@@ -35,7 +34,7 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine import evaluator, scopes
-from jitlint.link.engine.domain import Transformed
+from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.machine import MAX_DEPTH, Args, Frame, Machine, Site, result_level
 from jitlint.link.models.jax import arrival, boundaries, carries
 from jitlint.link.values import iteration, parameters, pytrees
@@ -113,7 +112,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = scopes.in_world(f, world, steps, ground)
     if spec.axes:
-        inner.many = Runs(arrival.batched_keys(x, inner, arrived))
+        m.domains.on_repeat(inner, Repeat(arrival.batched(x, arrived), batch=True))
     transformed = Transformed(x, args, inner)
     m.domains.on_transform(f, transformed)
     result = evaluator.call(m, inner, at, x.target, arrived)

@@ -1,0 +1,139 @@
+"""Which PRNG keys are consumed, and whether they were before (layer: ``link``, room ``domains``)."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from jitlint.infer.keys import Key
+from jitlint.infer.values import ExtInst, Func, Inst, Method, S, Value
+from jitlint.link.domains.keys import calls, defaults, libraries, parameters, uses
+from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger, Runs
+from jitlint.link.engine.domain import (
+    Activation,
+    Called,
+    Domain,
+    Library,
+    Rename,
+    Repeat,
+    Slot,
+    Store,
+    Turn,
+)
+from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.values import keys
+from jitlint.syntax import ir
+
+_OUTLIVE: Final = ("attribute", "global", "nonlocal")
+"""Kinds of places that outlive the activation that stores there."""
+
+
+class _Given(NamedTuple):
+    """What an activation starts from. given: keys in its arguments. handed: those that its caller hands over. first:
+    the number of the last key that is older."""
+
+    given: list[Key]
+    handed: list[Key]
+    first: int
+
+
+_GIVEN: Final = Slot[_Given]()
+_SUMMARY: Final = Slot[calls.Summary]()
+
+
+class Keys(Domain[calls.Summary]):
+    """Keeps what each activation consumes, and says so again for a remembered one."""
+
+    def __init__(self, m: Machine) -> None:
+        super().__init__(m)
+        self.ledger = Ledger(m)
+
+    def on_module(self, f: Frame) -> None:
+        """What a module's body consumes, it consumes."""
+        LOG.put(f, [])
+
+    def on_bind(self, f: Frame, func: Func, bound: dict[str, Value]) -> None:
+        """Arguments that are keys have names before they are compared."""
+        names = self.m.keys
+        first = names.count
+        parameters.name_all(self.m, func, bound)
+        if names.count > first:
+            many = MANY.of(f)
+            if many is not None:
+                many.own |= keys.newer(bound.values(), first)
+
+    def on_enter(self, f: Frame, inner: Frame) -> None:
+        """An activation consumes for itself first."""
+        LOG.put(inner, [])
+        bound = inner.scope.vars
+        given = keys.inside(bound.values())
+        _GIVEN.put(inner, _Given(given, _handed(f, bound, given), self.m.keys.count))
+
+    def summarise(self, inner: Frame, activation: Activation) -> calls.Summary | None:
+        """What it consumes of keys that are older."""
+        start = _GIVEN.of(inner)
+        summary = calls.summarise(self.ledger, inner, start.given, start.first) if start is not None else None
+        if summary is not None:
+            _SUMMARY.put(inner, summary)
+        return summary
+
+    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
+        """Its caller consumes that as well."""
+        summary, start = _SUMMARY.of(inner), _GIVEN.of(inner)
+        if summary is not None and start is not None:
+            names = calls.renaming(self.ledger, summary, start.given, again=False)
+            calls.apply(self.ledger, f, activation.at, summary, names, start.handed)
+
+    def replay(self, f: Frame, activation: Activation, summary: calls.Summary) -> Rename | None:
+        """A remembered call consumes and makes other keys than the first one did."""
+        given = keys.inside(activation.bound.values())
+        names = calls.renaming(self.ledger, summary, given)
+        calls.apply(self.ledger, f, activation.at, summary, names, _handed(f, activation.bound, given))
+        return names.value
+
+    def on_store(self, f: Frame, store: Store) -> None:
+        """The next call finds another key in the place."""
+        if store.old is not None and store.kind in _OUTLIVE:
+            uses.carried(f, store.old)
+
+    def on_call(self, f: Frame, called: Called) -> None:
+        """A call hands a library the keys of its streams."""
+        if "rngs" in called.args.kw:
+            func = called.node.func
+            if type(func) is ir.Attr and type(called.callee) is not Method:
+                libraries.linen_method(self.ledger, f, called.node.at, func.name, called.args, False)
+
+    def on_library(self, f: Frame, library: Library) -> Value | None:
+        """A library draws from a key, or makes one."""
+        dotted, owner = library.dotted, library.owner
+        if owner is None:
+            if dotted.startswith(uses.RANDOM) and self.m.catalogue.function(dotted) is not None:
+                return uses.random_call(self.ledger, f, library.at, dotted, library.args, library.result)
+            if dotted.startswith(libraries.LAYERS) and type(library.result) is ExtInst:
+                libraries.constructed(self.ledger, f, library.at, dotted, library.args)
+        elif type(owner) is Inst:
+            name = dotted.rpartition(".")[2]
+            libraries.linen_method(self.ledger, f, library.at, name, library.args, True)
+        elif type(owner) is ExtInst and dotted.endswith(".__call__"):
+            libraries.called(self.ledger, f, library.at, owner, library.args)
+        return None
+
+    def on_repeat(self, inner: Frame, repeat: Repeat) -> None:
+        """Keys that are not others in every run are the same in all of them."""
+        found = frozenset(keys.inside(repeat.own))
+        around = MANY.of(inner)
+        MANY.put(inner, Runs(found & around.own if repeat.batch and around is not None else found))
+
+    def on_turn(self, inner: Frame, turn: Turn) -> None:
+        """A loop hands a key on from turn to turn."""
+        uses.check_carry(self.ledger, inner, turn.given, turn.returned, turn.paired)
+
+    def finish(self) -> None:
+        """Fields whose default is a key."""
+        defaults.check(self.m)
+
+
+def _handed(f: Frame, bound: dict[str, Value], given: list[Key]) -> list[Key]:
+    """The keys that a call hands over: what a compiled function finds in an object, it has compiled in."""
+    if given and f.world.here & S and f.scope.level < f.world.level:
+        return keys.without_constants(bound.values())
+    return given

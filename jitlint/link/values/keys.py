@@ -1,0 +1,194 @@
+"""Names of PRNG keys inside values: given, derived, found again, exchanged (layer: ``link``, room ``values``).
+
+What it does: names keys where they are made or derived, and keeps the record of what was consumed apart on paths of
+which only one is taken (it lives among a scope's variables, so joins and loops treat it as any variable). What it does
+not: say what consumes a key; that is a domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+from jitlint.infer.keys import USES, Either, Key, KeyNames, KeyUses
+from jitlint.infer.lattice import parts
+from jitlint.infer.values import Arr, Inst, Map, Partial, Seq, Tup, Union, Value, alternatives
+from jitlint.link.engine.machine import Frame, Machine
+
+T = TypeVar("T")
+
+DEPTH = 4
+
+CONTAINERS = frozenset({Tup, Seq, Map, Inst, Union, Partial})
+
+
+def named(m: Machine, value: Arr) -> Arr:
+    """A key without a name gets one: whoever holds it holds this one."""
+    return with_key(value, m.keys.fresh())
+
+
+def with_key(value: Arr, key: Key | None) -> Arr:
+    """The same array as this key."""
+    return Arr(
+        value.modes, value.dtype or "key", value.rank, value.why, value.level, value.traced, value.host, key
+    )
+
+
+def keys_of(value: Value | None) -> list[Key]:
+    """The named keys that a value itself may be."""
+    if value is None:
+        return []
+    return [a.key for a in alternatives(value) if type(a) is Arr and a.key is not None]
+
+
+def inside(values: Iterable[Value]) -> list[Key]:
+    """All named keys in some values, in a fixed order."""
+    out: list[Key] = []
+    seen: set[int] = set()
+    for value in values:
+        if type(value) is Arr:
+            if value.key is not None:
+                out.append(value.key)
+        elif type(value) in CONTAINERS:
+            _gather(value, out, seen, DEPTH)
+    return out
+
+
+def without_constants(values: Iterable[Value]) -> list[Key]:
+    """The named keys in some values, without those that objects hold outside of any trace."""
+    out: list[Key] = []
+    for value in values:
+        if type(value) is Inst and not value.modes:
+            _gather(value, out, set(), DEPTH, True)
+        else:
+            out += inside([value])
+    return out
+
+
+def newer(values: Iterable[Value], first: int) -> frozenset[Key]:
+    """The keys in some values that got their name after that many others."""
+    return frozenset(k for k in inside(values) if k.step[0] == "new" and k.step[1] > first)
+
+
+def _gather(value: Value, out: list[Key], seen: set[int], depth: int, traced: bool = False) -> None:
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    for part in parts(value):
+        if type(part) is Arr:
+            if part.key is not None and (part.modes or not traced):
+                out.append(part.key)
+        elif depth and type(part) in CONTAINERS:
+            _gather(part, out, seen, depth - 1, traced and not (type(part) is Inst and part.modes))
+
+
+def item(m: Machine, arr: Arr, index: int) -> Arr:
+    """The key at a constant index of an array of keys."""
+    key = arr.key
+    if key is None or type(key) is Either:
+        return with_key(arr, None)
+    count = key.step[1] if key.step[0] == "split" else None
+    if index < 0:
+        if count is None:
+            return with_key(arr, None)
+        index += count
+    return with_key(arr, m.keys.derived(key, "item", index))
+
+
+def uses_of(f: Frame) -> KeyUses | None:
+    """What was consumed so far on this path."""
+    state = f.scope.vars.get(USES)
+    return state if type(state) is KeyUses else None
+
+
+def rewind(f: Frame, before: KeyUses | None) -> None:
+    """Go back to what was consumed before, for another path."""
+    if before is None:
+        f.scope.vars.pop(USES, None)
+    else:
+        f.scope.vars[USES] = before
+
+
+def exclusive(f: Frame, alternatives: Iterable[T]) -> Iterator[T]:
+    """Go through alternatives of which only one happens: none sees what another consumes, what follows sees all."""
+    before = after = uses_of(f)
+    for alternative in alternatives:
+        rewind(f, before)
+        yield alternative
+        after = merged(after, uses_of(f))
+    rewind(f, after)
+
+
+def merged(a: KeyUses | None, b: KeyUses | None) -> KeyUses | None:
+    """What is consumed on one path or the other."""
+    if a is None or b is None:
+        return b if a is None else a
+    return a.merged(b)
+
+
+class Renaming:
+    """Names of keys in a remembered call to those of this call.
+
+    known: what its arguments are called here. first, last: the numbers of the keys that it made, which get new names.
+    """
+
+    __slots__ = ("first", "known", "last", "names")
+
+    def __init__(self, names: KeyNames, first: int, last: int, known: dict[Key, Key]) -> None:
+        self.names = names
+        self.first = first
+        self.last = last
+        self.known = known
+
+    def key(self, key: Key) -> Key:
+        """The name that this call has for a key."""
+        found = self.known.get(key)
+        if found is not None:
+            return found
+        out = key
+        if type(key) is Either:
+            members = frozenset(self.key(member) for member in key.members)
+            out = Either(members) if members != key.members else key
+        elif key.parent is not None:
+            parent = self.key(key.parent)
+            out = key if parent is key.parent else self.names.derived(parent, *key.step)
+        elif key.step[0] == "new" and self.first < key.step[1] <= self.last:
+            out = self.names.fresh()
+        self.known[key] = out
+        return out
+
+    def value(self, value: Value, depth: int = DEPTH) -> Value:
+        """A value with the keys inside it renamed; the same object when there are none."""
+        t = type(value)
+        a: Any = value
+        if t is Arr:
+            if a.key is None:
+                return value
+            key = self.key(a.key)
+            return value if key is a.key else with_key(a, key)
+        if t not in CONTAINERS or depth == 0:
+            return value
+        if t is Tup:
+            items = [self.value(i, depth - 1) for i in a.items]
+            return value if _unchanged(items, a.items) else Tup(tuple(items), a.cls)
+        if t is Seq and a.items is not None:
+            items = [self.value(i, depth - 1) for i in a.items]
+            return value if _unchanged(items, a.items) else Seq(a.kind, items, None, a.level, a.token)
+        if t is Map or t is Inst:
+            table: dict[Any, Value] = a.entries if t is Map else a.attrs
+            new = {k: self.value(v, depth - 1) for k, v in table.items()}
+            if _unchanged(new.values(), table.values()):
+                return value
+            if t is Map:
+                return Map(new, a.rest, a.level, a.token)
+            inst = Inst(a.cls, new, a.level, a.token, a.open)
+            inst.modes, inst.why = a.modes, a.why
+            return inst
+        if t is Union:
+            alts = [self.value(i, depth - 1) for i in a.alts]
+            return value if _unchanged(alts, a.alts) else Union(tuple(alts))
+        return value
+
+
+def _unchanged(new: Iterable[Value], old: Iterable[Value]) -> bool:
+    return all(a is b for a, b in zip(new, old))
