@@ -198,9 +198,10 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
         return Map(dict(obj.attrs), UNKNOWN, obj.level)
     if f.world.level:
         callbacks.run_protocol(m, f, at, obj, "__getattr__", [STR])
-    if obj.modes:
+    given = classes.inherited(m, f, at, obj, name)
+    if given is UNKNOWN and obj.modes:
         return Tree(obj.modes, obj.why, obj.level, GUESSED)
-    return classes.inherited(m, f, at, obj, name)
+    return given
 
 
 def class_lookup(obj: Any, name: str) -> Value | None:
