@@ -266,7 +266,7 @@ def settings_from_mapping(table: Mapping[str, object], where: str, base: Setting
 
 
 def _nearest(key: str) -> str:
-    close = difflib.get_close_matches(key.replace("_", "-"), _BY_NAME, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(key.replace("_", "-"), _BY_NAME, n=1, cutoff=0.7)
     return f"did you mean {close[0]!r}?" if close else f"the keys are {_or(sorted(_BY_NAME))}"
 
 

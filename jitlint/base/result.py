@@ -44,8 +44,9 @@ class Statistics:
 
     files, lines: what was asked for. parsed: files that had to be looked into. cached: whether the whole
     result came from the cache. jit_sites: transform applications seen, and how many of their functions
-    were found. notes: counts that the analysis wants to show. seconds: wall time per phase.
-    jax_version: the JAX that findings are about, and why that one.
+    were found. notes: counts that the analysis wants to show. unmatched: configured patterns of
+    functions that match none of the files looked into. seconds: wall time per phase. jax_version: the JAX that
+    findings are about, and why that one.
     """
 
     files: int = 0
@@ -55,6 +56,7 @@ class Statistics:
     jit_sites: int = 0
     jit_sites_resolved: int = 0
     notes: dict[str, int] = field(default_factory=dict)
+    unmatched: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     jax_version: str = ""
     jax_version_why: str = ""

@@ -28,6 +28,9 @@ def load_settings(start: str, config: str = "") -> Settings:
         return _load(os.path.abspath(config), ())
     directory = os.path.abspath(start)
     while True:
+        hidden = os.path.join(directory, ".jitlint.toml")
+        if os.path.isfile(hidden):
+            raise ConfigError(f"{_display(hidden)}: is not read; the file is called jitlint.toml")
         for name in _READERS:
             path = os.path.join(directory, name)
             table = _table(path)
@@ -123,6 +126,9 @@ def _from_setup_cfg(data: bytes, path: str) -> Mapping[str, object] | None:
         parser.read_string(data.decode("utf-8"))
     except (UnicodeDecodeError, configparser.Error) as error:
         raise ConfigError(f"{_display(path)}: not a valid configuration file: {error}") from None
+    for section in ("tool:jitlint", "tool.jitlint"):
+        if parser.has_section(section):
+            raise ConfigError(f"{_display(path)}: the section is called [jitlint], not [{section}]")
     return dict(parser["jitlint"]) if parser.has_section("jitlint") else None
 
 

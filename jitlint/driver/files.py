@@ -2,7 +2,8 @@
 
 Directories are walked for ``*.py`` in a fixed order. Skipped are what ``.gitignore`` files and the ``exclude``
 setting name, directories that hold no code of the project (virtual environments, caches, build output) and
-symbolic links to directories (so there are no loops). What the user names explicitly is always taken.
+symbolic links to directories (so there are no loops). What the user names explicitly is always taken, but for files
+that hold no Python.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import os
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from jitlint.base.config import ConfigError
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -22,6 +25,8 @@ SKIPPED_DIRECTORIES = frozenset(
         "node_modules site-packages venv"
     ).split()
 )
+# A name without a suffix is as good as any.
+_PYTHON = frozenset({"", ".py", ".pyi", ".pyw"})
 
 
 @dataclass(slots=True)
@@ -44,12 +49,23 @@ class _Ignore:
         relative = path[len(self.directory) :].lstrip(os.sep)
         return self.spec.check_file(relative + "/" if is_directory else relative).include
 
+    def but_for(self, named: str) -> _Ignore:
+        """Without the patterns that hide a directory which was named, or one above it."""
+        relative = named[len(self.directory) :].strip(os.sep)
+        if not relative or not self.spec.check_file(relative + "/").include:
+            return self
+        kept = [p for p in self.spec.patterns if p.match_file(relative + "/") is None]
+        return _Ignore(self.directory, type(self.spec)(kept))
+
 
 class FileIgnores:
     """Which selectors are ignored in which files: patterns as in ``.gitignore``, relative to a directory."""
 
     def __init__(self, entries: Sequence[tuple[str, Sequence[str]]], directory: str) -> None:
-        self._entries = [(_Ignore(directory, _spec([pattern])), selectors) for pattern, selectors in entries]
+        self._entries = [
+            (_Ignore(directory, _checked_spec([pattern], "per-file-ignores")), selectors)
+            for pattern, selectors in entries
+        ]
 
     def selectors(self, path: str) -> list[str]:
         """The selectors that are ignored in the file at an absolute path."""
@@ -68,24 +84,44 @@ def find_files(
 ) -> Found:
     """Walk the given files and directories. unsaved: files that count as existing.
 
-    A missing path or an unreadable directory becomes a failure; the rest is still walked. Files that are
-    reached twice are listed once.
+    A missing path, an unreadable directory or a file that is no Python becomes a failure; the rest is still walked.
+    Files that are reached twice are listed once. Raises ConfigError for a pattern in ``exclude`` that is none.
     """
     found = Found()
+    excluded = _checked_spec(exclude, "exclude") if exclude else None
     for path in paths:
         absolute = os.path.abspath(path)
         if os.path.isdir(absolute):
             ignores = _ignores_above(absolute)
-            if exclude:
+            if excluded:
                 root = os.path.abspath(exclude_root or os.getcwd())
-                ignores.append(_Ignore(root if _inside(absolute, root) else absolute, _spec(exclude)))
-            found.files.extend(_walk(absolute, ignores, found))
+                ignores.append(_Ignore(root if _inside(absolute, root) else absolute, excluded))
+            found.files.extend(_walk(absolute, [ignore.but_for(absolute) for ignore in ignores], found))
         elif os.path.exists(absolute) or absolute in unsaved:
-            found.files.append(absolute)
+            why = _no_python(absolute, absolute in unsaved)
+            if why:
+                found.failures.append((absolute, why))
+            else:
+                found.files.append(absolute)
         else:
             found.failures.append((absolute, "no such file or directory"))
     found.files = _unique(found.files)
     return found
+
+
+def _no_python(path: str, unsaved: bool) -> str:
+    """Why a file that was named is not looked into; "" if it is, as everything is that might be Python."""
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix == ".ipynb":
+        return "a notebook, which jitlint does not read"
+    if suffix in _PYTHON or unsaved or not os.path.isfile(path):
+        return ""
+    try:
+        with open(path, "rb") as stream:
+            first = stream.readline(200)
+    except OSError:
+        return ""  # whoever reads it says so
+    return "" if first.startswith(b"#!") and b"python" in first else f"{suffix} is no suffix of Python files"
 
 
 def _walk(directory: str, ignores: list[_Ignore], found: Found) -> Iterator[str]:
@@ -162,6 +198,16 @@ def _read_gitignore(directory: str) -> _Ignore | None:
     except OSError:
         return None
     return _Ignore(directory, _spec(lines))
+
+
+def _checked_spec(patterns: Sequence[str], where: str) -> GitIgnoreSpec:
+    """Patterns that the user has given. Raises ConfigError for one that is none."""
+    spec = _spec(patterns)
+    for pattern in patterns:
+        wanted = pattern.strip() and not pattern.lstrip().startswith("#")
+        if wanted and not any(each.include is not None for each in _spec([pattern]).patterns):
+            raise ConfigError(f"{where}: {pattern!r} is not a pattern as in .gitignore")
+    return spec
 
 
 def _spec(lines: Sequence[str]) -> GitIgnoreSpec:

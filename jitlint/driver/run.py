@@ -334,6 +334,7 @@ class _Run:
             notes=dict(analysis.notes),
             jax_version=self._target.version or "newest known",
             jax_version_why=self._target.why,
+            unmatched=list(analysis.unmatched),
         )
 
     def _problems(self, lowered: Lowered, analysis: Analysis) -> list[Finding]:
@@ -399,8 +400,14 @@ def _unused(path: str, comment: Comment) -> Finding:
     rule = rules()["JIT004"]
     help = "remove the comment"
     if comment.verb not in (*VERBS, "noqa"):
+        rule = rules()["JIT005"]
         message = f"this comment silences nothing: `{comment.verb}` is not known"
         help = f"use {', '.join(f'`{verb}`' for verb in VERBS[:-1])} or `{VERBS[-1]}`"
+        if comment.verb.endswith(("[]", "()")):
+            message = (
+                f"this comment silences nothing: after `{comment.verb[:-2]}` come rules in square brackets"
+            )
+            help = f"write `{comment.verb[:-2]}[JIT101]`"
     else:
         names = (code.upper() if code.startswith("jit") else code for code in sorted(comment.codes))
         codes = ", ".join(names) or "anything"

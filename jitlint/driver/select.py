@@ -74,7 +74,7 @@ def nearest(selector: str, rules: Mapping[str, Rule]) -> str:
     """What to say of a selector that matches no rule: the nearest one, if it is a slip of the pen."""
     known = [*rules, *(rule.name for rule in rules.values()), "ALL"]
     # A code that does not exist is like any other code: that says nothing.
-    close = [] if _CODE.fullmatch(selector) else difflib.get_close_matches(selector, known, n=1, cutoff=0.6)
+    close = [] if _CODE.fullmatch(selector) else difflib.get_close_matches(selector, known, n=1, cutoff=0.7)
     return f"did you mean {close[0]!r}?" if close else "`jitlint rules` lists them"
 
 

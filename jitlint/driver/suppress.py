@@ -21,7 +21,10 @@ from jitlint.syntax.comments import comments
 _NOQA = re.compile(
     r"#\s*noqa\b(?P<colon>\s*:\s*(?P<codes>[A-Za-z]+\d*(?:[,\s]+[A-Za-z]+\d+)*)?)?", re.IGNORECASE
 )
-_OURS = re.compile(r"#\s*jitlint:\s*(?P<verb>ignore-file|ignore|off|on)\b\s*(?:\[(?P<codes>[^\]]*)\])?", re.I)
+_OURS = re.compile(
+    r"#\s*jitlint:\s*(?P<verb>ignore-file|ignore|off|on)\b\s*(?:\[(?P<codes>[^\]]*)\]|(?P<wrong>(?<=\w)\(|\(\s*[a-z]+\d))?",
+    re.I,
+)
 _ANY = re.compile(r"#\s*jitlint:\s*(?P<verb>[\w-]+)")
 VERBS = ("ignore", "ignore-file", "off", "on", "traced", "example")
 _NOTHING = frozenset({"-"})  # no code is like that
@@ -175,6 +178,9 @@ def _statements(text: str, found: Suppressions) -> dict[int, tuple[int, int]]:
 def _read_comment(comment: str, line: int, column: int, found: Suppressions, blocks: list[Comment]) -> None:
     for match in _OURS.finditer(comment):
         codes = frozenset(code.strip().lower() for code in (match["codes"] or "").split(",") if code.strip())
+        if match["wrong"]:
+            found.comments.append(Comment(match["verb"] + "()", _NOTHING, _span(line, column, match)))
+            continue  # silencing everything would be more than was meant
         if match["codes"] is not None and not codes:
             found.comments.append(Comment(match["verb"] + "[]", _NOTHING, _span(line, column, match)))
             continue  # names nothing, so it silences nothing

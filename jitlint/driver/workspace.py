@@ -14,7 +14,8 @@ import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from jitlint.base.config import Settings
+from jitlint.base.config import ConfigError, Settings
+from jitlint.base.text import display_path
 from jitlint.driver.cache import Cache, FileEntry, cache_directory, digest, entry_for
 from jitlint.driver.files import find_files
 from jitlint.driver.fingerprint import parser_fingerprint, tool_fingerprint
@@ -87,7 +88,10 @@ def open_workspace(
     workspace.failures = found.failures
     look = _Look(workspace)
     workspace.named = [path for path in found.files if look.at(path, report=True)]
-    around = find_files(context, settings.excluded, settings.directory).files if context else []
+    nearby = find_files(context, settings.excluded, settings.directory)
+    for path, why in nearby.failures:
+        raise ConfigError(f"--context: {display_path(path)}: {why}")
+    around = nearby.files
     named = set(workspace.named)
     around = [path for path in around if path not in named and look.at(path, report=False)]
     edges = _with_context(workspace, look, around)

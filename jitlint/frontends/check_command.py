@@ -284,7 +284,8 @@ def _show_files(paths: tuple[str, ...], settings: Settings) -> int:
     return FAILED if found.failures else OK
 
 
-def _checked(request: _Request, settings: Settings) -> CheckResult:
+def _checked(request: _Request, settings: Settings, hidden: list[str]) -> CheckResult:
+    """The run's result. hidden: gets what was found and is not in it."""
     from jitlint.driver.run import check as run_check
 
     wants_bar = request.verbosity >= 0 and request.output_format in _FOR_PEOPLE
@@ -305,8 +306,15 @@ def _checked(request: _Request, settings: Settings) -> CheckResult:
 
         here = os.path.abspath(request.paths[0])
         folder = here if os.path.isdir(here) else os.path.dirname(here)
-        result.findings = on_changed_lines(result.findings, changed_lines(request.diff, folder))
+        changed = on_changed_lines(result.findings, changed_lines(request.diff, folder))
+        _hide(hidden, len(result.findings) - len(changed), "outside the changed lines")
+        result.findings = changed
     return result
+
+
+def _hide(hidden: list[str], count: int, where: str) -> None:
+    if count:
+        hidden.append(f"{count:,} {where}")
 
 
 def _with_recorded(request: _Request, settings: Settings, result: CheckResult) -> None:
@@ -350,7 +358,7 @@ def _add_noqa(request: _Request, settings: Settings) -> int:
 
     if request.unsaved:
         raise ConfigError("--add-noqa changes files; it cannot change standard input")
-    result = _checked(request, settings)
+    result = _checked(request, settings, [])
     added = add_noqa(result.findings)
     for path, why in added.failures:
         console.complain(f"{path}: left alone: {why}")
@@ -362,7 +370,8 @@ def _add_noqa(request: _Request, settings: Settings) -> int:
 def _report(request: _Request, settings: Settings) -> int:
     from jitlint.base.text import display_path
 
-    result = _checked(request, settings)
+    hidden: list[str] = []
+    result = _checked(request, settings, hidden)
     texts = Texts({display_path(path): _decoded(data) for path, data in request.unsaved.items()})
     if request.write_baseline:
         from jitlint.driver.baseline import write
@@ -374,10 +383,10 @@ def _report(request: _Request, settings: Settings) -> int:
             )
         result.findings = []
     elif request.baseline:
-        _without_known(request, settings, result, texts)
+        _hide(hidden, _without_known(request, settings, result, texts), "in the baseline")
     with _output(request.output_file) as stream:
         console.print_lines(_rendered(request, result, texts, stream), stream)
-    console.warn_if_empty(result.statistics, result.problems)
+    _warn_of_mistakes(request, settings, result)
     shown = _shown(result)
     machine = request.output_format not in _FOR_PEOPLE and not request.output_file
     if request.statistics:
@@ -389,13 +398,37 @@ def _report(request: _Request, settings: Settings) -> int:
         from jitlint.report.text import summary
 
         style = console.style_for(sys.stdout, request.color)
-        console.print_lines([summary(result.findings, result.problems, result.statistics.files, style)])
+        console.print_lines(
+            [summary(result.findings, result.problems, result.statistics.files, style, hidden)]
+        )
     if result.problems:
         return FAILED
     return FINDINGS if result.findings and not request.exit_zero else OK
 
 
-def _without_known(request: _Request, settings: Settings, result: CheckResult, texts: Texts) -> None:
+def _warn_of_mistakes(request: _Request, settings: Settings, result: CheckResult) -> None:
+    """Folders without files, and a file whose name looks as if something else had been meant."""
+    from jitlint.driver.files import find_files
+
+    console.warn_if_empty(result.statistics, result.problems)
+    for path in request.paths if len(request.paths) > 1 and result.statistics.files else ():
+        found = find_files([path], settings.excluded, settings.directory, request.unsaved)
+        if not found.files and not found.failures:
+            console.warn(f"{path}: no Python files found")
+    tops = {os.path.realpath(path) for path in request.paths}
+    home = os.path.realpath(settings.directory) if settings.directory else ""
+    if any(home == top or home.startswith(top.rstrip(os.sep) + os.sep) for top in tops):
+        for pattern in result.statistics.unmatched:
+            console.warn(f"traced: {pattern!r} matches no function")
+    if request.output_file in FORMATS:
+        name = request.output_file
+        console.warn(
+            f"the report was written to a file called {name}; `--output-format {name}` chooses the format"
+        )
+
+
+def _without_known(request: _Request, settings: Settings, result: CheckResult, texts: Texts) -> int:
+    """Leave out what the baseline lists; how many findings that were."""
     from jitlint.driver.baseline import compare
 
     compared = compare(result.findings, request.baseline, texts.lines, _files(request, settings))
@@ -405,6 +438,7 @@ def _without_known(request: _Request, settings: Settings, result: CheckResult, t
         console.warn(
             f"{compared.fixed} finding{plural} in the baseline but fixed; --write-baseline drops them"
         )
+    return compared.known
 
 
 def _shown(result: CheckResult) -> list[Finding]:

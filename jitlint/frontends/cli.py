@@ -152,6 +152,8 @@ def clean(paths: tuple[str, ...]) -> int:
     from jitlint.driver.project import project_root
 
     for path in paths or (".",):
+        if not os.path.exists(path):
+            raise ConfigError(f"{path}: no such file or directory")
         removed = remove_cache(project_root([path]))
         if removed:
             click.echo(f"Removed {display_path(removed)}.")

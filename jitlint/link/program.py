@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -80,8 +81,8 @@ class Options:
 class Analysis:
     """What the analysis found.
 
-    jit_sites: places that stage a function; jit_sites_resolved: those whose function is known. failures: modules
-    in which the analysis itself failed, with the reason; "" stands for what looks at all of them together.
+    jit_sites: places that stage a function; jit_sites_resolved: those whose function is known. unmatched: patterns of
+    functions that somebody else traces, and that no function here is called. failures: modules in which the analysis itself failed, with the reason; "" stands for what looks at all of them together.
     """
 
     events: list[AnyEvent]
@@ -89,6 +90,7 @@ class Analysis:
     jit_sites: int
     jit_sites_resolved: int
     notes: dict[str, int] = field(default_factory=dict)
+    unmatched: list[str] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 
 
@@ -123,8 +125,16 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
         len(m.jit_sites),
         sum(m.jit_sites.values()),
         {"activations": m.activations, "functions": len(m.functions), "events": len(m.events)},
+        _unmatched(m, options.traced),
         m.failures,
     )
+
+
+def _unmatched(m: Machine, patterns: Sequence[str]) -> list[str]:
+    if not patterns:
+        return []
+    names = [f"{function.module.name}.{function.qualname}" for function in m.functions]
+    return [pattern for pattern in patterns if not any(fnmatch.fnmatchcase(name, pattern) for name in names)]
 
 
 def _contain(m: Machine, phase: Callable[[Machine], object]) -> None:

@@ -78,22 +78,36 @@ def full(
         yield ""
 
 
-def summary(findings: Sequence[Finding], problems: Sequence[Finding], files: int, style: Style) -> str:
-    """The last line: how much was found, in how many files, and how many were checked."""
+def summary(
+    findings: Sequence[Finding],
+    problems: Sequence[Finding],
+    files: int,
+    style: Style,
+    hidden: Sequence[str] = (),
+) -> str:
+    """The last line: how much was found, in how many files, and how many were checked.
+
+    hidden: what was found too, and is not shown.
+    """
     affected = len({finding.path for finding in findings})
     parts = [
         style.paint(f"{count:,} {severity.value}{'s' if count != 1 else ''}", "bold", _COLOURS[severity])
         for severity, count in _by_severity(findings)
     ]
-    text = (
-        f"Found {', '.join(parts)} in {_files(affected)} ({_files(files)} checked)."
-        if parts
-        else f"No findings in {_files(files)}."
-    )
-    if problems:
-        count = len({problem.path for problem in problems})
-        text += f" {style.paint(f'{count:,} could not be analysed.', 'bold', 'red')}"
-    return text
+    more = f" ({', '.join(hidden)})" if hidden else ""
+    new = "new " if hidden else ""
+    count = len({problem.path for problem in problems})
+    failed = style.paint(f"{_files(count)} could not be analysed.", "bold", "red")
+    if parts:
+        found = f"Found {', '.join(parts)} in {_files(affected)} ({'; '.join([f'{_files(files)} checked', *hidden])})."
+        return f"{found} {failed}" if count else found
+    if not count:
+        return (
+            f"No {new}findings in {_files(files)}{more}."
+            if files
+            else "No Python files, so nothing was checked."
+        )
+    return f"{failed} No {new}findings in what could be{more}." if files else failed
 
 
 def _files(count: int) -> str:

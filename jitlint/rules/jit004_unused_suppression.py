@@ -13,11 +13,11 @@ RULE = Rule(
     summary="a suppression comment that silences nothing",
     explanation="""\
 The comment names findings that are not there: the code was mended, or it never was wrong. Left in place, it would
-silence the next, real mistake on that line. Or it is misspelt (`# jitlint: ignroe[JIT101]`), and never did anything.
+silence the next, real mistake on that line.
 
 `# noqa` counts only when every code in it is one of jitlint's; a bare `# noqa` may be meant for another tool.
 """,
-    instead="Remove the comment, or correct it.\n",
+    instead="Remove the comment.\n",
     bad="",
     good="",
     outcome=Advisory("JAX is not involved: this is about a comment"),

@@ -145,4 +145,16 @@ def test_summary() -> None:
         summary([FINDING, FINDING, warning], [], 1200, PLAIN)
         == "Found 2 errors, 1 warning in 1 file (1,200 files checked)."
     )
-    assert summary([], [FINDING], 3, PLAIN) == "No findings in 3 files. 1 could not be analysed."
+    assert summary([], [FINDING], 3, PLAIN) == ("1 file could not be analysed. No findings in what could be.")
+    assert summary([], [FINDING], 0, PLAIN) == "1 file could not be analysed."
+    assert summary([], [], 0, PLAIN) == "No Python files, so nothing was checked."
+    hidden = ["1 in the baseline", "3 outside the changed lines"]
+    assert summary([], [], 2, PLAIN, hidden) == (
+        "No new findings in 2 files (1 in the baseline, 3 outside the changed lines)."
+    )
+    assert summary([FINDING], [], 2, PLAIN, hidden[:1]) == (
+        "Found 1 error in 1 file (2 files checked; 1 in the baseline)."
+    )
+    assert summary([], [FINDING], 2, PLAIN, hidden[:1]) == (
+        "1 file could not be analysed. No new findings in what could be (1 in the baseline)."
+    )
