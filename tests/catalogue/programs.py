@@ -141,7 +141,10 @@ def traceable(text: str) -> bool:
     """Whether the value of this text may be an argument of a jitted function."""
     from probe_catalogue import is_traceable
 
-    return is_traceable(value_of(text))
+    try:
+        return is_traceable(value_of(text))
+    except AttributeError:  # a setting that another JAX does not have
+        return False
 
 
 def programs() -> dict[str, str]:
