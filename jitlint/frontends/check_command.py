@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
@@ -23,13 +20,12 @@ from jitlint.base.config import (
 from jitlint.base.config import (
     jax_version as parse_jax_version,
 )
-from jitlint.base.diagnostic import Finding, Severity
+from jitlint.base.diagnostic import Severity
 from jitlint.base.result import CheckResult
 from jitlint.frontends import console
+from jitlint.frontends.check_output import FOR_PEOPLE, FORMATS, all_of, is_standard_output, output, rendered
 from jitlint.frontends.console import FAILED, FINDINGS, OK, Texts
 
-FORMATS = ("full", "concise", "json", "jsonl", "github", "gitlab", "sarif", "junit")
-_FOR_PEOPLE = ("full", "concise")
 _STDIN = "-"
 
 
@@ -214,7 +210,7 @@ def check(
         unsaved=unsaved,
         context=tuple(item for value in context for item in string_list(value, "--context")),
         output_format=output_format,
-        output_file="" if _is_standard_output(output_file) else output_file,
+        output_file="" if is_standard_output(output_file) else output_file,
         baseline=baseline or settings.baseline,
         write_baseline=write_baseline,
         diff=diff,
@@ -288,7 +284,7 @@ def _checked(request: _Request, settings: Settings, hidden: list[str]) -> CheckR
     """The run's result. hidden: gets what was found and is not in it."""
     from jitlint.driver.run import check as run_check
 
-    wants_bar = request.verbosity >= 0 and request.output_format in _FOR_PEOPLE
+    wants_bar = request.verbosity >= 0 and request.output_format in FOR_PEOPLE
     with console.progress_bar(wants_bar) as progress:
         result = run_check(
             request.paths,
@@ -384,17 +380,19 @@ def _report(request: _Request, settings: Settings) -> int:
         result.findings = []
     elif request.baseline:
         _hide(hidden, _without_known(request, settings, result, texts), "in the baseline")
-    with _output(request.output_file) as stream:
-        console.print_lines(_rendered(request, result, texts, stream), stream)
+    with output(request.output_file) as stream:
+        style = console.style_for(stream, request.color)
+        report = rendered(request.output_format, result, texts.lines, style, request.show_path)
+        console.print_lines(report, stream)
     _warn_of_mistakes(request, settings, result)
-    shown = _shown(result)
-    machine = request.output_format not in _FOR_PEOPLE and not request.output_file
+    shown = all_of(result)
+    machine = request.output_format not in FOR_PEOPLE and not request.output_file
     if request.statistics:
         console.print_statistics(shown, result.statistics, to_error=machine)
     if request.verbosity > 0:
         _say_what_was_used(settings, result)
     wants_summary = request.verbosity >= 0 and not (request.write_baseline and not result.problems)
-    if not machine and wants_summary and request.output_format in _FOR_PEOPLE:
+    if not machine and wants_summary and request.output_format in FOR_PEOPLE:
         from jitlint.report.text import summary
 
         style = console.style_for(sys.stdout, request.color)
@@ -439,72 +437,6 @@ def _without_known(request: _Request, settings: Settings, result: CheckResult, t
             f"{compared.fixed} finding{plural} in the baseline but fixed; --write-baseline drops them"
         )
     return compared.known
-
-
-def _shown(result: CheckResult) -> list[Finding]:
-    return sorted([*result.problems, *result.findings], key=lambda finding: finding.sort_key)
-
-
-def _rendered(request: _Request, result: CheckResult, texts: Texts, stream: TextIO) -> Iterable[str]:
-    """The report's lines, in the format asked for."""
-    shown = _shown(result)
-    style = console.style_for(stream, request.color)
-    name = request.output_format
-    if name == "full":
-        from jitlint.report.text import full
-
-        return full(shown, style, texts.lines, request.show_path)
-    if name == "concise":
-        from jitlint.report.text import concise
-
-        return concise(shown, style, request.show_path)
-    if name in ("json", "jsonl"):
-        from jitlint.report import json
-
-        if name == "jsonl":
-            return json.findings_jsonl(shown, result.urls)
-        return [json.findings_json(shown, result.urls)]
-    from jitlint.report import ci
-
-    if name == "github":
-        return ci.github(shown)
-    if name == "junit":
-        return ci.junit(shown, result.statistics.files)
-    if name == "gitlab":
-        return ci.gitlab(shown, _marks(shown, texts.lines))
-    from jitlint.driver.registry import rules
-    from jitlint.report.sarif import sarif
-
-    marks = _marks(result.findings, texts.lines)
-    return sarif(result.findings, result.problems, marks, rules(), result.urls)
-
-
-def _marks(findings: Sequence[Finding], lines: Callable[[str], list[str]]) -> list[str]:
-    from jitlint.base.fingerprint import fingerprints
-
-    return fingerprints(findings, lines, lambda path: path)
-
-
-def _is_standard_output(path: str) -> bool:
-    """Whether the file is only another name for where the report goes anyway."""
-    if not path:
-        return True
-    from jitlint.driver.writing import STDOUT, descriptor_of
-
-    return descriptor_of(path) == STDOUT
-
-
-@contextlib.contextmanager
-def _output(path: str) -> Iterator[TextIO]:
-    """Standard output, or a file that is written whole at the end."""
-    if not path:
-        yield sys.stdout
-        return
-    from jitlint.driver.writing import save
-
-    buffer = io.StringIO()
-    yield buffer
-    save(path, buffer.getvalue().encode("utf-8", "backslashreplace"))
 
 
 def _decoded(data: bytes) -> str:
