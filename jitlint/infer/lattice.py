@@ -10,7 +10,7 @@ import functools
 from typing import Any, Final
 
 from jitlint.infer.freezing import freeze
-from jitlint.infer.keys import KeyUses, either
+from jitlint.infer.keys import Either, KeyUses, either
 from jitlint.infer.values import (
     LOOPS,
     NO_CONST,
@@ -243,7 +243,16 @@ def anonymous(value: Value) -> Value:
         if all(i is j for i, j in zip(new, old)):
             return value
         return Tup(new, a.cls) if t is Tup else Union(new)
+    if t is Inst and any(type(v) is Arr and type(v.key) is Either for v in a.attrs.values()):
+        out = Inst(a.cls, {k: _apart(v) for k, v in a.attrs.items()}, a.level, a.token, a.open)
+        out.modes, out.why, out.born = a.modes, a.why, a.born
+        return out
     return value
+
+
+def _apart(value: Value) -> Value:
+    """A part of one of several objects: a key that is another one in each of them is not known."""
+    return anonymous(value) if type(value) is Arr and type(value.key) is Either else value
 
 
 def traced_modes(value: Value, depth: int = 3) -> int:

@@ -30,7 +30,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine.budgets import MAX_ITEMS
 from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.machine import Args, Frame, Machine
-from jitlint.link.values import iteration, subscripts
+from jitlint.link.values import iteration, keys, subscripts
 
 
 def joined(values: Iterable[Value]) -> Value | None:
@@ -91,6 +91,8 @@ def spread(m: Machine, f: Frame, at: int, iterable: Value) -> tuple[list[Value] 
     if f.world.floor and type(iterable) is Seq:
         m.domains.on_change(f, Change(at, iterable, "iteration"))
     items = iteration.known_items(iterable)
+    if items is None and type(iterable) is Arr and iterable.key is not None:
+        items = keys.items(m, iterable)
     if items is not None:
         return items, None
     if type(iterable) is Map and not iterable.entries and iterable.rest is None:

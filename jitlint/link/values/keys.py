@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from jitlint.infer.keys import USES, Either, Key, KeyNames, KeyUses
 from jitlint.infer.lattice import parts
 from jitlint.infer.values import Arr, Inst, Map, Partial, Seq, Tup, Union, Value, alternatives
+from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.machine import Frame, Machine
 
 T = TypeVar("T")
@@ -93,6 +94,50 @@ def item(m: Machine, arr: Arr, index: int) -> Arr:
             return with_key(arr, None)
         index += count
     return with_key(arr, m.keys.derived(key, "item", index))
+
+
+def items(m: Machine, arr: Arr) -> list[Value] | None:
+    """The keys of an array that a split into a few has made, None for any other."""
+    step = arr.key.step if arr.key is not None and type(arr.key) is not Either else ()
+    count = step[1] if step[:1] == ("split",) else None
+    return [item(m, arr, i) for i in range(count)] if count is not None and count <= UNROLLED else None
+
+
+class Apart:
+    """Forgets which keys are inside of what one of many runs has made: each run makes others.
+
+    first: the number of the last key that is older than all runs.
+    """
+
+    __slots__ = ("first",)
+
+    def __init__(self, first: int) -> None:
+        self.first = first
+
+    def value(self, value: Value, depth: int = DEPTH) -> Value:
+        """The value without these names; the same object when there are none."""
+        t = type(value)
+        a: Any = value
+        gone = newer([value], self.first)
+        if not gone or not depth:
+            return value
+        if t is Arr:
+            return with_key(a, None)
+        if t is Tup:
+            return Tup(tuple([self.value(i, depth - 1) for i in a.items]), a.cls)
+        if t is Seq:
+            known = None if a.items is None else [self.value(i, depth - 1) for i in a.items]
+            rest = None if a.rest is None else self.value(a.rest, depth - 1)
+            return Seq(a.kind, known, rest, a.level, a.token)
+        if t is not Map and t is not Inst:
+            return value
+        table: dict[Any, Value] = a.entries if t is Map else a.attrs
+        new = {k: self.value(v, depth - 1) for k, v in table.items()}
+        if t is Map:
+            return Map(new, a.rest, a.level, a.token)
+        inst = Inst(a.cls, new, a.level, a.token, a.open)
+        inst.modes, inst.why, inst.born = a.modes, a.why, a.born
+        return inst
 
 
 def uses_of(f: Frame) -> KeyUses | None:

@@ -20,7 +20,7 @@ from jitlint.link.engine.domain import (
     Turn,
 )
 from jitlint.link.engine.machine import Frame, Machine
-from jitlint.link.values import keys
+from jitlint.link.values import keys, paths
 from jitlint.syntax import ir
 
 _OUTLIVE: Final = ("attribute", "global", "nonlocal")
@@ -100,7 +100,9 @@ class Keys(Domain[calls.Summary]):
         if "rngs" in called.args.kw:
             func = called.node.func
             if type(func) is ir.Attr and type(called.callee) is not Method:
-                libraries.linen_method(self.ledger, f, called.node.at, func.name, called.args, False)
+                at = called.node.at
+                written = paths.path_key(func) or at  # a module that a call makes is like no other
+                libraries.linen_method(self.ledger, f, at, func.name, called.args, False, written)
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A library draws from a key, or makes one."""
@@ -112,7 +114,7 @@ class Keys(Domain[calls.Summary]):
                 libraries.constructed(self.ledger, f, library.at, dotted, library.args)
         elif type(owner) is Inst:
             name = dotted.rpartition(".")[2]
-            libraries.linen_method(self.ledger, f, library.at, name, library.args, True)
+            libraries.linen_method(self.ledger, f, library.at, name, library.args, True, id(owner))
         elif type(owner) is ExtInst and dotted.endswith(".__call__"):
             libraries.called(self.ledger, f, library.at, owner, library.args)
         return None

@@ -7,9 +7,9 @@ repeats itself. Everything else is taken to leave keys alone.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from jitlint.infer.values import ExtInst, Map, Value
+from jitlint.infer.values import NONE, Bound, ExtInst, Func, Map, Py, Value
 from jitlint.link.domains.keys import uses
 from jitlint.link.domains.keys.ledger import LOG, Ledger
 from jitlint.link.engine.machine import Args, Frame
@@ -37,10 +37,11 @@ def called(k: Ledger, f: Frame, at: int, obj: ExtInst, args: Args) -> None:
         _draw(k, f, at, args.get(0, "key"), obj.dotted)
 
 
-def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: bool) -> None:
+def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: bool, module: object) -> None:
     """``module.init(key, x)`` and ``module.apply(variables, x, rngs={"dropout": key})``.
 
-    known: the object is a module. Of any other, only keys by the name of a stream say what they are for; where the call
+    What is drawn depends on the places inside a module: another module, or another method, draws others, or none at all.
+    module: by what it is told apart. known: the object is a module. Of any other, only keys by the name of a stream say what they are for; where the call
     was followed into a function of the project, that may have consumed them already.
     """
     if name not in STREAMED:
@@ -50,6 +51,7 @@ def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: boo
     if first is None and given is None:
         return
     api = f"flax.linen.Module.{name}"
+    who = f"apply {module} {_method(args, at)}" if name == "apply" else "init"
     site = (f.module.name, at)
     consumed = set() if known else {u.key for u in LOG.of(f) or () if u.site == site}
     for value in (given, first if first is not given else None):
@@ -59,7 +61,19 @@ def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: boo
         for stream, part in named.items():
             for key in keys_of(part):
                 if key not in consumed:
-                    uses.use(k, f, at, key, f"linen {name == 'apply'} {stream}", api)
+                    uses.use(k, f, at, key, f"linen {who} {stream}", api)
+
+
+def _method(args: Args, at: int) -> str:
+    """Which method is applied; one that is not known is like no other."""
+    value: Any = args.kw.get("method")
+    if type(value) is Bound:
+        value = value.func
+    if value is None or value is NONE:
+        return "__call__"
+    if type(value) is Py and isinstance(value.const, str):
+        return value.const
+    return str(value.fn.qualname.rpartition(".")[2]) if type(value) is Func else f"at {at}"
 
 
 def _draw(k: Ledger, f: Frame, at: int, value: Value | None, api: str) -> None:

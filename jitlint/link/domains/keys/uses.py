@@ -39,7 +39,10 @@ DRAW = "draw"
 """The stream of the key's own bits; libraries that fold a name into the key have streams of their own."""
 
 SHUFFLE = "shuffle"
-"""As `DRAW`, but several arrays are often permuted with one key, to keep them aligned."""
+"""As `DRAW`, but rows of several arrays are often taken with one key, to keep them aligned."""
+
+_PAIRING = frozenset({"permutation", "choice"})
+"""Functions of `jax.random` that take rows of an array, if they are given one."""
 
 CARRIED = "carried"
 """Consumed, and replaced where it is kept: the next call finds another key there."""
@@ -56,7 +59,8 @@ def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value)
     again = False
     keys = keys_of(given)
     if short not in HARMLESS:
-        stream = SHUFFLE if short == "permutation" and type(args.get(1, "x")) is not Py else DRAW
+        array = args.get(1, "a" if short == "choice" else "x")
+        stream = SHUFFLE if short in _PAIRING and array is not None and type(array) is not Py else DRAW
         for key in keys:
             again = use(k, f, at, key, stream, name, dims=out.dims if type(out) is Arr else None) or again
     if type(out) is not Arr or out.dtype != "key":
@@ -154,7 +158,8 @@ def use(
 
 def _is_meant(f: Frame, this: Use, found: Use) -> bool:
     """Arrays permuted alike; a compiled function run for its time only; one evaluated here and derived there."""
-    if this.stream == found.stream == SHUFFLE or (f.world.here & S and _is_idle(f, this.site[1])):
+    paired = this.stream == found.stream == SHUFFLE and this.api == found.api
+    if paired or (f.world.here & S and _is_idle(f, this.site[1])):
         return True
     captured = (this.module, this.at) != this.site and (found.module, found.at) != found.site
     return captured and this.site != found.site and bool(f.world.modes & L)

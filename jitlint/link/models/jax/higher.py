@@ -57,14 +57,14 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
 
 
 def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> Value:
-    split = _split_tree(named) if spec.result == "tree_map" and "is_leaf" not in named else None
+    split = _split_tree(m, named) if spec.result == "tree_map" and "is_leaf" not in named else None
     if split is not None:
         tree, children = split
         return pytrees.with_children(tree, [_run_all(m, f, at, spec, child) for child in children])
     results: list[Value] = []
     given: list[list[Value]] = []
     branches: list[Value] = []
-    alternative = spec.result == "branches"
+    alternative, first = spec.result == "branches", m.keys.count
     before, after = keys.uses_of(f), None
     for one in spec.run:
         if alternative:
@@ -74,16 +74,18 @@ def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, 
         results.append(result)
         given.append(used)
         branches.extend(each)
+    if spec.result == "tree_map":
+        results = [keys.Apart(first).value(result) for result in results]
     keys.rewind(f, before if spec.result == "shapes" else after)  # what is not computed consumes nothing
     if alternative and not f.world.eager_jit:
         carries.check_branches(m, f, at, spec, branches)
     return _result(m, f, at, spec, named, results, given)
 
 
-def _split_tree(named: dict[str, Value]) -> tuple[Value, list[dict[str, Value]]] | None:
+def _split_tree(m: Machine, named: dict[str, Value]) -> tuple[Value, list[dict[str, Value]]] | None:
     """The calls for each child of a small tree whose leaves are of different kinds; None when one call says it all."""
     tree = named.get("tree", UNKNOWN)
-    if type(pytrees.leaf(tree)) is not Union:
+    if type(pytrees.leaf(tree)) is not Union and not keys.inside(pytrees.children(tree) or ()):
         return None
     rest = named.get("rest", Tup(()))
     trees = [tree, *rest.items] if type(rest) is Tup else []
