@@ -48,6 +48,7 @@ from jitlint.link.engine.machine import (
 from jitlint.link.models import registry as libraries
 from jitlint.link.models.arrays import methods
 from jitlint.link.models.jax import xforms
+from jitlint.link.models.python import dispatch
 from jitlint.link.values import bounds, classes, keys, parameters
 from jitlint.link.values.kinds import find_method
 from jitlint.syntax import ir
@@ -76,11 +77,10 @@ def decorated(m: Machine, f: Frame, value: Func) -> Value:
     for node in reversed(value.fn.node.decorators):
         decorator = evaluator.evaluate(m, f, node)
         result = call(m, f, node.at, decorator, Args([out]))
-        if result is not UNKNOWN and not (
-            type(result) is ExtInst and type(decorator) in (Ext, ExtInst, Method)
-        ):
+        kept = type(result) is ExtInst and result.dotted != dispatch.DISPATCH
+        if result is not UNKNOWN and not (kept and type(decorator) in (Ext, ExtInst, Method)):
             out = result
-    return out
+    return UNKNOWN if out is value and dispatch.is_one_of_many(value.fn) else out
 
 
 def make_super(m: Machine, f: Frame, explicit: list[Value]) -> Value:

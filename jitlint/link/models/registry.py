@@ -29,7 +29,7 @@ from jitlint.link.engine.machine import Args, Frame, Machine, result_level
 from jitlint.link.models.arrays import arrays, numpy_calls
 from jitlint.link.models.jax import carries, higher, jax_calls, xforms
 from jitlint.link.models.python import builtin_calls as python_calls
-from jitlint.link.models.python import stdlib_calls
+from jitlint.link.models.python import dispatch, stdlib_calls
 from jitlint.link.values import callbacks, classes, operators
 from jitlint.link.values.library_objects import made, makes_initialiser
 
@@ -142,6 +142,8 @@ def _unknown(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
 
 def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
     """Call an object of a library: a layer maps arrays to arrays."""
+    if obj.dotted == dispatch.DISPATCH:
+        return dispatch.call(m, f, at, obj, args)
     if obj.dotted == higher.PULLBACK:
         loop = obj.attrs["loop"]
         if type(loop) is Py and loop.const:

@@ -30,7 +30,7 @@ from jitlint.link.engine.domain import Change, Library
 from jitlint.link.engine.events import emit_convert, hurt
 from jitlint.link.engine.machine import Args, Frame, Machine
 from jitlint.link.models.arrays import arrays, numpy_calls
-from jitlint.link.models.python import containers
+from jitlint.link.models.python import containers, dispatch
 from jitlint.link.values import bounds
 from jitlint.link.values.kinds import find_method
 
@@ -216,6 +216,8 @@ def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> V
 def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args: Args) -> Value:
     if "assertRaises" in name:
         return ExtInst(f"unittest.{name}")
+    if obj.dotted == dispatch.DISPATCH:
+        return dispatch.register(m, f, at, Args([obj, *args.pos])) if name == "register" else UNKNOWN
     m.domains.on_library(f, Library(at, f"{obj.dotted}.{name}", args, owner=obj))
     if obj.dotted in NUMPY_GENERATORS:
         return _draw(m, f, at, name, args)

@@ -36,6 +36,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.events import emit_convert, emit_truth, tracer_inside
 from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.models.python import dispatch
 from jitlint.link.models.python import python_sequences as sequences
 from jitlint.link.models.python.builtin_calls import (
     BUILTIN_CALLS,
@@ -416,6 +417,8 @@ STDLIB_CALLS: Final[dict[str, Handler]] = {
     **{f"time.{name}": _clock(FLOAT) for name in _CLOCKS.split()},
     **{f"time.{name}_ns": _clock(INT) for name in _CLOCKS.split()},
     **{f"datetime.datetime.{name}": _clock(ExtInst("datetime.datetime")) for name in ("now", "utcnow")},
+    dispatch.DISPATCH: dispatch.make,
+    dispatch.REGISTER: dispatch.register,
     "timeit.default_timer": _clock(FLOAT),
     "timeit.timeit": _clock(FLOAT),
     "timeit.repeat": _clock(Seq("list", None, FLOAT)),

@@ -1,0 +1,109 @@
+"""Functions that choose their body by the class of an argument: `functools.singledispatch` (layer: ``link``, room ``models``).
+
+What it does: remembers what is registered, and calls what Python would call when the class is known. What it does not:
+run any body when it is not; other libraries that dispatch are not known, and `is_one_of_many` says when a name has several bodies.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import (
+    UNKNOWN,
+    Arr,
+    Class,
+    Ext,
+    ExtInst,
+    Func,
+    Inst,
+    Partial,
+    Seq,
+    Tup,
+    Value,
+    alternatives,
+)
+from jitlint.link.engine import evaluator
+from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.values import parameters
+from jitlint.link.values.kinds import mro
+from jitlint.syntax import ir
+
+DISPATCH: Final = "functools.singledispatch"
+REGISTER: Final = "functools.singledispatch.register"
+TRACER: Final = "jax.core.Tracer"
+"""What the class of a tracer derives from. It is no subclass of `jax.Array`, whatever `isinstance` says: measured."""
+
+HOST_ARRAY: Final = "numpy.ndarray"
+_BODIES: Final = "registered"
+_DEFAULT: Final = "default"
+
+
+def make(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """``@functools.singledispatch``."""
+    default = args.pos[0] if args.pos else UNKNOWN
+    return (
+        ExtInst(DISPATCH, {_DEFAULT: default, _BODIES: Seq("list", [])}) if type(default) is Func else UNKNOWN
+    )
+
+
+def register(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """``@act.register``, ``@act.register(C)``, ``act.register(C, body)``."""
+    made, given = args.pos[0], args.pos[1:]
+    body: Any = given[-1] if given else UNKNOWN
+    if type(body) is not Func:
+        return Partial(Ext(REGISTER), [made, *given], {})
+    cls: Value = given[0] if len(given) > 1 else UNKNOWN
+    if len(given) == 1 and body.fn.node.params:
+        cls = parameters.resolve(m, body.scope, body.fn.node.params[0].annotation)
+    bodies = made.attrs[_BODIES] if type(made) is ExtInst else None
+    if type(bodies) is Seq and bodies.items is not None:
+        bodies.items.append(Tup((cls, body)))
+    return body
+
+
+def call(m: Machine, f: Frame, at: int, made: ExtInst, args: Args) -> Value:
+    """Call the body for the class of the first argument; nothing when that is not certain."""
+    bodies = made.attrs[_BODIES]
+    found: Any = UNKNOWN
+    if args.pos and type(bodies) is Seq:
+        pairs = [(i.items[0], i.items[1]) for i in bodies.items or () if type(i) is Tup]
+        chosen = {id(b): b for b in (_choose(m, made, a, pairs) for a in alternatives(args.pos[0]))}
+        found = next(iter(chosen.values())) if len(chosen) == 1 else UNKNOWN
+    return UNKNOWN if found is UNKNOWN else evaluator.call(m, f, at, found, args)
+
+
+def _choose(m: Machine, made: ExtInst, value: Value, bodies: list[tuple[Value, Value]]) -> Value:
+    """The body for a value, or unknown."""
+    default = made.attrs[_DEFAULT]
+    if type(value) is Inst:
+        known = {cls.info.id: body for cls, body in bodies if type(cls) is Class}
+        for cls in mro(value.cls):
+            if cls.id in known:
+                return known[cls.id]
+        opaque = value.open or any(c.extern for c in mro(value.cls)) or len(known) < len(bodies)
+        return UNKNOWN if opaque else default
+    if type(value) is not Arr or value.weak or any(type(cls) not in (Class, Ext) for cls, _ in bodies):
+        return UNKNOWN
+    wanted = TRACER if value.modes else HOST_ARRAY if value.host else "jax.Array"
+    fitting = [body for cls, body in bodies if type(cls) is Ext and cls.dotted == wanted]
+    return fitting[-1] if fitting else default
+
+
+def is_one_of_many(fn: FuncInfo) -> bool:
+    """Whether a function is one of several bodies of a name, of which a decorator that is not understood makes one."""
+    own = _names(fn)
+    return bool(own) and any(
+        other is not fn and other.qualname == fn.qualname and own & _names(other)
+        for other in fn.module.functions
+    )
+
+
+def _names(fn: FuncInfo) -> set[str]:
+    found: set[str] = set()
+    node: Any
+    for node in fn.node.decorators:
+        while type(node) is ir.Call:
+            node = node.func
+        found.add(node.name if type(node) is ir.Attr else node.id if type(node) is ir.Name else "")
+    return found - {""}
