@@ -119,12 +119,13 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     ]
     for phase in phases:
         _contain(m, phase)
+    events = m.sink.judge()
     return Analysis(
-        list(m.events.values()),
+        events,
         _traced(m),
         len(m.jit_sites),
         sum(m.jit_sites.values()),
-        {"activations": m.activations, "functions": len(m.functions), "events": len(m.events)},
+        {"activations": m.activations, "functions": len(m.functions), "events": len(events)},
         _unmatched(m, options.traced),
         m.failures,
     )
@@ -173,7 +174,7 @@ def _removed(m: Machine, version: str) -> None:
             event = ApiMisuse(
                 place, api=dotted, problem="removed", cure=entry.replacement, since=entry.removed_in
             )
-            m.events[(ApiMisuse, module, at, "removed")] = event
+            m.sink.add((ApiMisuse, module, at, "removed"), event)
 
 
 def _traced(m: Machine) -> list[TracedFunction]:

@@ -17,7 +17,6 @@ from jitlint.catalogue.load import Catalogue
 from jitlint.catalogue.transforms import Role, Transforms
 from jitlint.infer.events import (
     RAISING,
-    AnyEvent,
     ArrayStore,
     BadIndex,
     Convert,
@@ -48,6 +47,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine.domain import Domains, Slot, Summary
 from jitlint.link.engine.evaluator import Evaluator
+from jitlint.link.engine.sink import Condition, Sink
 from jitlint.link.engine.texts import Texts
 
 MAX_DEPTH = 40
@@ -255,7 +255,7 @@ class Site:
 
 @dataclass(slots=True)
 class Machine:
-    """Everything the analysis knows. ``events`` and ``traced`` are its result.
+    """Everything the analysis knows. ``sink`` and ``traced`` are its result.
 
     broken: module and statement of the last code that JAX refuses or that a leak is blamed for, or takes one back.
     version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
@@ -274,7 +274,7 @@ class Machine:
     own_libraries: frozenset[str] = frozenset()
     functions: list[FuncInfo] = field(default_factory=list)
     classes: list[ClassInfo] = field(default_factory=list)
-    events: dict[tuple[Any, ...], AnyEvent] = field(default_factory=dict)
+    sink: Sink = field(default_factory=Sink)
     traced: dict[int, TracedFunction] = field(default_factory=dict)
     keep_statuses: bool = False
     statuses: dict[int, dict[str, set[str]]] = field(default_factory=dict)
@@ -325,12 +325,13 @@ class Machine:
         value: Value | None = None,
         confidence: Confidence | None = None,
         where: tuple[str, str] | None = None,
+        when: tuple[Condition, ...] = (),
         **fields: Any,
     ) -> None:
-        """Record an event of class ``kind`` at origin ``at``; the first certain witness is kept.
+        """Record an event of class ``kind`` at origin ``at``; the strongest witness is kept.
 
-        ``where``: module and function of the place when it is not the frame's own. Inside an excused region
-        nothing is recorded.
+        ``where``: module and function of the place when it is not the frame's own. ``when``: what must hold in the
+        end. Inside an excused region nothing is recorded.
         """
         if f.world.excused:
             return
@@ -358,15 +359,9 @@ class Machine:
                     return
                 expected = True  # the program is prepared for it
         key = (kind, module, at, *fields.values())
-        old = self.events.get(key)
-        if old is not None and (old.place.confidence.rank, not old.place.expected) >= (
-            level.rank,
-            not expected,
-        ):
-            return
         ground = f.ground if f.steps else "eager"
         place = Place(module, at, function, f.steps, ground, level, expected, traced, array)
-        self.events[key] = kind(place, why, modes, **fields)
+        self.sink.add(key, kind(place, why, modes, **fields), when)
 
     def _swallowed(
         self,
@@ -394,7 +389,7 @@ class Machine:
             key = (Handler, place.module, place.at)
             step = Step(module, at, "here JAX raises while tracing")
             name = next(iter(sorted(broad)), error)
-            self.events.setdefault(key, Handler(place, why, modes, "swallows", name, also=(step,)))
+            self.sink.add(key, Handler(place, why, modes, "swallows", name, also=(step,)))
         return True
 
 

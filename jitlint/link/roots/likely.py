@@ -8,6 +8,7 @@ the host, so nothing is said about it. What it does not: functions of arrays in 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
@@ -17,6 +18,7 @@ from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import UNKNOWN, Arr, Class, Descr, Func, Inst, S, Value, alternatives
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Found, Key
 from jitlint.link.roots import run as roots
 from jitlint.link.values import parameters, pytrees
 
@@ -120,22 +122,26 @@ def _run(m: Machine, func: Func, message: str, given: list[Value], constructs: b
     What draws, prints, checks or answers a question belongs there as well: whatever gives no arrays, or is called by a
     script. Of a constructor only numbers count that `jax.numpy` makes of static ones, since there the cure is free.
     """
-    before, m.events = m.events, {}
-    try:
+    meant = _Meant(constructs)
+    with m.sink.trial(meant):
         result = roots.run_meant(m, func, "catalogue", Confidence.LIKELY, message, given)
-    finally:
-        found, m.events = m.events, before
-    if any(_for_the_host(event) for event in found.values()):
-        return
-    arrays = not func.fn.hosted and all(traced_modes(part) for part in alternatives(result))
-    if not arrays and not constructs:
-        return
-    for key, event in found.items():
-        if constructs and not _is_static_number(event):
-            continue
-        old = before.get(key)
-        if _is_telling(event) and (old is None or old.place.confidence.rank < event.place.confidence.rank):
-            before[key] = event
+        meant.arrays = not func.fn.hosted and all(traced_modes(part) for part in alternatives(result))
+
+
+class _Meant:
+    """Whether a function is written to be traced, as all that was found in it shows. arrays: its result is of arrays."""
+
+    def __init__(self, constructs: bool) -> None:
+        self.constructs = constructs
+        self.arrays = False
+
+    def keeps(self, found: Found) -> Iterator[tuple[Key, AnyEvent]]:
+        """What is telling, if nothing speaks for the host."""
+        if any(_for_the_host(event) for event in found.values()) or not (self.arrays or self.constructs):
+            return
+        for key, event in found.items():
+            if _is_telling(event) and (not self.constructs or _is_static_number(event)):
+                yield key, event
 
 
 def _of_argument(event: AnyEvent) -> bool:

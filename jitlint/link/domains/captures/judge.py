@@ -100,7 +100,7 @@ def _large(m: Machine, log: list[Write | Call]) -> None:
             size = elements(info, str(load.key))
             if size >= LARGE:
                 event = Capture(_place(load), kind="array", problem="large", size=size)
-                m.events[(Capture, "large", load.module, load.at)] = event
+                m.sink.add((Capture, "large", load.module, load.at), event)
 
 
 def _place(load: Load) -> Place:
@@ -245,9 +245,7 @@ class _Judge:
         where = f"`{writer}` changes it here" if writer else "it is changed here"
         also = (Step(write.module, write.at, where),)
         key = (Capture, load.module, load.at)
-        old = self.m.events.get(key)
-        if old is None or old.place.confidence.rank < load.confidence.rank:
-            self.m.events[key] = Capture(_place(load), kind=_kind(load.value), writer=writer, also=also)
+        self.m.sink.add(key, Capture(_place(load), kind=_kind(load.value), writer=writer, also=also))
 
 
 def _may_follow(first: _Read, write: Write, second: _Read) -> bool:

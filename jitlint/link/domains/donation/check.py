@@ -18,6 +18,7 @@ from jitlint.link.domains.donation.state import Kill, State, join_all
 from jitlint.link.domains.donation.walk import run_block, start
 from jitlint.link.domains.donation.walker import Summary, Walker, initial
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Key
 from jitlint.link.tables.ir_walk import nodes
 from jitlint.link.values.kinds import mro
 from jitlint.syntax import ir
@@ -52,6 +53,7 @@ def check(m: Machine) -> None:
 class _Engine:
     m: Machine
     summaries: dict[int, Summary | None] = field(default_factory=dict)
+    said: set[Key] = field(default_factory=set)
     depth: int = 0
 
     def summary(self, fn: FuncInfo) -> Summary | None:
@@ -87,15 +89,16 @@ class _Engine:
     def record(self, module: str, at: int, function: str, kill: Kill, form: str) -> None:
         """Record one read of a dead buffer."""
         key = (DonatedRead, module, at)
-        if key in self.m.events:
+        if key in self.said:
             return
+        self.said.add(key)
         info = self.m.modules[module]
         ground = "test" if info.is_test else "jit"
         level = Confidence.CERTAIN if kill.array else Confidence.LIKELY
         place = Place(module, at, function, (), ground, level)
         name = f"`{kill.name}`" if kill.name else "an argument"
         told = () if form == "again" else (Step(kill.module, kill.at, f"{name} is donated here"),)
-        self.m.events[key] = DonatedRead(place, also=told, name=kill.name, callee=kill.callee, form=form)
+        self.m.sink.add(key, DonatedRead(place, also=told, name=kill.name, callee=kill.callee, form=form))
 
     def left_behind(self, fn: FuncInfo, summary: Summary) -> None:
         """An attribute that a method leaves donated is read by other methods of the class."""

@@ -17,6 +17,7 @@ from jitlint.link.domains.timing import blocks as timing_blocks
 from jitlint.link.domains.timing.state import DONE, ENTRY, Clocks, Pending, either
 from jitlint.link.domains.timing.walk import Walker, run_block
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Key
 from jitlint.syntax import ir
 
 MAX_DEPTH: Final = 8
@@ -55,6 +56,7 @@ class _Engine:
     m: Machine
     clocked: frozenset[int]
     summaries: dict[int, Pending] = field(default_factory=dict)
+    said: set[Key] = field(default_factory=set)
     depth: int = 0
 
     def summary(self, fn: FuncInfo) -> Pending:
@@ -80,12 +82,13 @@ class _Engine:
         info = walker.module
         for at, work in walker.found.items():
             key = (UnsyncedClock, info.name, at)
-            if key in self.m.events:
+            if key in self.said:
                 continue
+            self.said.add(key)
             level = Confidence.CERTAIN if work.direct else Confidence.LIKELY
             place = Place(info.name, at, function, (), "test" if info.is_test else "jit", level)
             step = Step(work.module, work.at, f"`{work.name}` starts here, and nothing waits for its result")
-            self.m.events[key] = UnsyncedClock(place, also=(step,), callee=work.name)
+            self.m.sink.add(key, UnsyncedClock(place, also=(step,), callee=work.name))
 
 
 def _arrays(fn: FuncInfo) -> set[str]:

@@ -30,7 +30,3 @@ class Unrolling(Domain[None]):
             loops.check_while(self.m, f, node)
         elif type(node) is ir.Comp:
             loops.check_comprehension(self.rows, f, node, value)
-
-    def finish(self) -> None:
-        """A few rows make no long program."""
-        rows.finish(self.rows)

@@ -23,6 +23,7 @@ from jitlint.infer.values import Arr, Ext, Py, S, Seq, Tree, Value, alternatives
 from jitlint.link.domains.unrolling import rows
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.sink import Condition, Found
 from jitlint.link.tables import ir_walk
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.values import paths
@@ -41,22 +42,25 @@ _DEPTH: Final = 5
 def check_for(known: rows.Rows, f: Frame, node: ir.For, iterable: Value) -> None:
     """Look at a loop that has been run."""
     m = known.m
-    if leaves_early(node.body) or _refused(m, f, node):
+    if leaves_early(node.body):
         return
     table = m.texts.table(f)
     if _iterates_array(f, node.iter, iterable):
         chained = _chain(f, table, node)
         problem = "unrolled" if chained else "iteration"
+        when: tuple[Condition, ...] = (Accepted(f, node), *rows.enough(known, f, table, node.iter))
         m.emit(
-            f, UnrolledLoop, node.iter.at, _traced(iterable), Confidence.LIKELY, problem=problem, count="array"
+            f, UnrolledLoop, node.iter.at, _traced(iterable), Confidence.LIKELY, when=when,
+            problem=problem, count="array",
         )  # fmt: skip
-        rows.ask(known, f, table, node.iter, problem, "array")
         return
     count = _count(m, f, table, node.iter, iterable)
     if count is None and _length_of(f, table, node.iter):
         if _chain(f, table, node):
-            m.emit(f, UnrolledLoop, node.iter.at, None, Confidence.LIKELY, problem="unrolled", count="shape")
-            rows.ask(known, f, table, node.iter, "unrolled", "shape")
+            when = (Accepted(f, node), *rows.enough(known, f, table, node.iter))
+            m.emit(
+                f, UnrolledLoop, node.iter.at, None, Confidence.LIKELY, when=when, problem="unrolled", count="shape"
+            )  # fmt: skip
     elif count is not None and count >= LARGE:
         _large(m, f, table, node, node.iter.at, count)
 
@@ -67,7 +71,7 @@ def check_while(m: Machine, f: Frame, node: ir.While) -> None:
     test = node.test
     if type(test) is not ir.Compare or len(test.ops) != 1 or test.ops[0] not in ("<", "<=", ">", ">="):
         return
-    if type(test.left) is not ir.Name or leaves_early(node.body) or _refused(m, f, node):
+    if type(test.left) is not ir.Name or leaves_early(node.body):
         return
     end = _number(m, f, test.rights[0])
     values = table.bound.get(test.left.id, [])
@@ -85,10 +89,11 @@ def check_comprehension(known: rows.Rows, f: Frame, node: ir.Comp, iterable: Val
     m = known.m
     part = node.fors[0]
     if _iterates_array(f, part.iter, iterable):
+        when = rows.enough(known, f, m.texts.table(f), part.iter)
         m.emit(
-            f, UnrolledLoop, part.iter.at, _traced(iterable), Confidence.LIKELY, problem="iteration", count="array"
+            f, UnrolledLoop, part.iter.at, _traced(iterable), Confidence.LIKELY, when=when,
+            problem="iteration", count="array",
         )  # fmt: skip
-        rows.ask(known, f, m.texts.table(f), part.iter, "iteration", "array")
         return
     count = _count(m, f, m.texts.table(f), part.iter, iterable)
     if count is not None and count >= LARGE and traced_modes(evaluator.evaluate(m, f, node.elt)) & S:
@@ -96,10 +101,11 @@ def check_comprehension(known: rows.Rows, f: Frame, node: ir.Comp, iterable: Val
 
 
 def _large(m: Machine, f: Frame, table: CodeTable, node: Any, at: int, count: int) -> None:
-    if _chain(f, table, node):
-        m.emit(f, UnrolledLoop, at, None, None, problem="unrolled", count=str(count))
-    elif _computes(f, table, node):
-        m.emit(f, UnrolledLoop, at, None, Confidence.LIKELY, problem="unrolled", count=str(count))
+    chained = _chain(f, table, node)
+    if chained or _computes(f, table, node):
+        level = None if chained else Confidence.LIKELY
+        when = (Accepted(f, node),)
+        m.emit(f, UnrolledLoop, at, None, level, when=when, problem="unrolled", count=str(count))
 
 
 def leaves_early(body: list[Any]) -> bool:
@@ -107,10 +113,19 @@ def leaves_early(body: list[Any]) -> bool:
     return type(body[-1]) in (ir.Break, ir.Return, ir.Raise)
 
 
-def _refused(m: Machine, f: Frame, loop: Any) -> bool:
-    """Whether JAX refuses something in a loop: then there is no program that it makes long."""
-    refused = {key[2] for key in m.events if key[1] == f.module.name and key[0] in _REFUSED}
-    return bool(refused) and any(getattr(node, "at", None) in refused for node in ir_walk.nodes(loop.body))
+class Accepted:
+    """JAX refuses nothing in a loop: else there is no program that it makes long."""
+
+    def __init__(self, f: Frame, loop: ir.For | ir.While) -> None:
+        self.module = f.module.name
+        self.places = {getattr(node, "at", None) for node in ir_walk.nodes(loop.body)}
+
+    def holds(self, found: Found) -> bool:
+        """Whether nothing in the loop is refused."""
+        return not any(
+            key[0] in _REFUSED and key[1] == self.module and key[2] in self.places and key[3:] != ("removed",)
+            for key in found
+        )
 
 
 def _traced(value: Value) -> Value | None:

@@ -1,7 +1,7 @@
 """Loops over arguments that have a few rows only, whoever calls the traced function (layer: ``link``, room ``domains``).
 
 What it does: remembers with how many rows the program calls its transformed functions, as far as it makes the arrays
-itself, and takes back at the end what was said about loops over such an argument. What it does not: follow sizes into
+itself; what is said about loops over an argument holds if these are enough. What it does not: follow sizes into
 the functions that a traced function calls.
 """
 
@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from jitlint.infer.events import UnrolledLoop
 from jitlint.infer.values import Arr, Bound, Func, Value, Xform
 from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.sink import Found
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.values.signatures import signature
 from jitlint.syntax import ir
@@ -25,12 +25,10 @@ _SIZED: Final = frozenset({"len", "enumerate", "reversed", "zip"})
 
 @dataclass(slots=True)
 class Rows:
-    """known: per function and parameter the rows that its callers give, None among them when one is not known.
-    asked: loops that were recorded, by the key of their event, with the parameters that they go through."""
+    """known: per function and parameter the rows that its callers give, None among them when one is not known."""
 
     m: Machine
     known: dict[tuple[int, str], set[int | None]] = field(default_factory=dict)
-    asked: dict[tuple[Any, ...], list[tuple[int, str]]] = field(default_factory=dict)
 
 
 def called(known: Rows, f: Frame, x: Xform, args: Args) -> None:
@@ -50,15 +48,25 @@ def _count(value: Value | None) -> int | None:
     return value.dims[0] if type(value) is Arr and value.dims else None
 
 
-def ask(known: Rows, f: Frame, table: CodeTable, node: Any, problem: str, count: str) -> None:
-    """A loop was recorded that goes through what ``node`` says: remember which parameters these are."""
+class Enough:
+    """Nobody calls a function with a few rows only. params: what a loop goes through, by function and name."""
+
+    def __init__(self, known: Rows, params: list[tuple[int, str]]) -> None:
+        self.known = known
+        self.params = params
+
+    def holds(self, found: Found) -> bool:
+        """Whether none of the parameters has a few rows whenever it is known to be given."""
+        return not any(_few(self.known.known.get(param)) for param in self.params)
+
+
+def enough(known: Rows, f: Frame, table: CodeTable, node: Any) -> tuple[Enough, ...]:
+    """The condition on what is said of a loop that goes through what ``node`` says."""
     if f.fn is None:
-        return
+        return ()
     params = {p.name for p in f.fn.node.params}
     names = [name for name in _names(node) if name in params and not table.bound.get(name)]
-    if names:
-        key = (UnrolledLoop, f.module.name, node.at, problem, count)
-        known.asked[key] = [(f.fn.id, name) for name in names]
+    return (Enough(known, [(f.fn.id, name) for name in names]),) if names else ()
 
 
 def _names(node: Any) -> list[str]:
@@ -85,13 +93,6 @@ def _length(node: Any) -> list[str]:
     ):
         return _names(node.obj.obj) if node.index.value == 0 else []
     return _names(node) if t is ir.Call else []
-
-
-def finish(known: Rows) -> None:
-    """Take back what was said about loops of a few turns."""
-    for key, params in known.asked.items():
-        if any(_few(known.known.get(param)) for param in params):
-            known.m.events.pop(key, None)
 
 
 def _few(rows: set[int | None] | None) -> bool:

@@ -1,0 +1,96 @@
+"""Where events go: they are added and never taken back (layer: ``link``, room ``engine``).
+
+What it does: keeps of all witnesses of one thing the strongest, the first of equals. What is only known when
+everything has run, such as who calls a function with how many rows, is a *condition* on the event; `judge` decides all
+of them, once, at the end. What it does not: decide how sure an event is; `Machine.emit` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from jitlint.infer.events import AnyEvent
+
+Key = tuple[Any, ...]
+"""What makes two events witnesses of one thing: the class, the place and the fields."""
+
+Found = Mapping[Key, AnyEvent]
+"""What holds unconditionally, by the time conditions are decided."""
+
+
+class Condition(Protocol):
+    """What an event depends on."""
+
+    def holds(self, found: Found) -> bool:
+        """Whether the event is to be reported."""
+        ...
+
+
+class Trial(Protocol):
+    """What all events of one run depend on together."""
+
+    def keeps(self, found: Found) -> Iterator[tuple[Key, AnyEvent]]:
+        """Those that are to be reported. found: the strongest of each, of this run alone."""
+        ...
+
+
+class Sink:
+    """The events of a session. A number tells in which order they came."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._plain: dict[Key, tuple[AnyEvent, int]] = {}
+        self._waiting: list[tuple[Key, AnyEvent, tuple[Condition, ...]]] = []
+        self._trials: list[tuple[Trial, dict[Key, tuple[AnyEvent, int]], int]] = []
+        self._current = self._plain
+
+    def add(self, key: Key, event: AnyEvent, when: tuple[Condition, ...] = ()) -> None:
+        """Something was found. when: what must hold in the end for it to be reported.
+
+        A trial asks for what is sure in itself: what has a condition of its own counts for nothing there.
+        """
+        self._count += 1
+        if when:
+            if self._current is self._plain:
+                self._waiting.append((key, event, when))
+        else:
+            _merge(self._current, key, event, self._count)
+
+    @contextmanager
+    def trial(self, trial: Trial) -> Iterator[None]:
+        """What is found in the block depends on what the whole block turns out to be."""
+        outer, found = self._current, dict[Key, tuple[AnyEvent, int]]()
+        self._current = found
+        try:
+            yield
+        finally:
+            self._current = outer
+            self._count += 1
+            self._trials.append((trial, found, self._count))
+
+    def judge(self) -> list[AnyEvent]:
+        """Decide all conditions: what is to be reported."""
+        out = dict(self._plain)
+        for trial, found, number in self._trials:
+            for key, event in trial.keeps({key: event for key, (event, _) in found.items()}):
+                _merge(out, key, event, number)
+        sure = {key: event for key, (event, _) in out.items()}
+        for key, event, when in self._waiting:
+            if all(condition.holds(sure) for condition in when):
+                _merge(out, key, event, self._count)
+        return [event for event, _ in out.values()]
+
+
+def _merge(into: dict[Key, tuple[AnyEvent, int]], key: Key, event: AnyEvent, number: int) -> None:
+    old = into.get(key)
+    if old is not None:
+        before, now = _strength(old[0]), _strength(event)
+        if before > now or (before == now and old[1] <= number):
+            return
+    into[key] = (event, number)
+
+
+def _strength(event: AnyEvent) -> tuple[int, bool]:
+    return event.place.confidence.rank, not event.place.expected
