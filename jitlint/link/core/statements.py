@@ -80,14 +80,14 @@ def _aug_assign(m: Machine, f: Frame, node: ir.AugAssign) -> bool:
     t = type(target)
     if t is ir.Name:
         left = evaluator.evaluate(m, f, target)
-        m.domains.on_target(f, target.at)
+        m.domains.on_target(f, target.at, None)
         right = evaluator.evaluate(m, f, node.value)
         m.domains.on_change(f, Change(node.at, left, "in-place"))
         iteration.assign_name(m, f, target.id, _augmented(m, f, node, left, right))
     elif t is ir.Attr:
         obj = evaluator.evaluate(m, f, target.obj)
         left = attributes.get(m, f, target.at, obj, target.name)
-        m.domains.on_target(f, target.at)
+        m.domains.on_target(f, target.at, None)
         if obj is UNKNOWN or type(obj) is ExtInst:
             paths.store_part(m, f, target, None)
         right = evaluator.evaluate(m, f, node.value)
@@ -96,7 +96,7 @@ def _aug_assign(m: Machine, f: Frame, node: ir.AugAssign) -> bool:
         attributes.store(m, f, target.at, obj, target.name, _augmented(m, f, node, left, right))
     elif t is ir.Sub:
         obj = evaluator.evaluate(m, f, target.obj)
-        m.domains.on_target(f, target.obj.at)
+        m.domains.on_target(f, target.obj.at, None)
         index = evaluator.evaluate(m, f, target.index)
         right = evaluator.evaluate(m, f, node.value)
         left = UNKNOWN if _is_jax_array(obj) else subscripts.get(m, f, target.at, obj, index, target.index)
@@ -269,7 +269,7 @@ def _while(m: Machine, f: Frame, node: ir.While) -> bool:
     loops, f.loops = f.loops, (*f.loops, node)
     reachable = _loop(m, f, begin, node.body, node.orelse, certain=endless)
     f.loops = loops
-    m.domains.on_run(f, node)
+    m.domains.on_run(f, node, UNKNOWN)
     if endless:
         return reachable
     branches.narrow(m, f, node.test, False)
@@ -288,7 +288,7 @@ def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
     reached = run_block(m, f, node.body)
     m.guards -= fallback
     f.world, f.caught = world, caught
-    m.domains.on_run(f, node)
+    m.domains.on_run(f, node, UNKNOWN)
     if reached and node.orelse:
         reached = run_block(m, f, node.orelse)
     out: dict[str, Value] | None = f.scope.vars if reached else None
@@ -394,7 +394,7 @@ def _import(m: Machine, f: Frame, node: ir.Import) -> bool:
             imports.module(m, f, name.name)
             top = name.name.split(".")[0]
             f.scope.vars[top] = imports.module(m, f, top)
-    m.domains.on_run(f, node)
+    m.domains.on_run(f, node, UNKNOWN)
     return True
 
 
@@ -405,7 +405,7 @@ def _import_from(m: Machine, f: Frame, node: ir.ImportFrom) -> bool:
             imports.star(m, f, base)
         else:
             f.scope.vars[name.asname or name.name] = imports.member(m, f, base, name.name)
-    m.domains.on_run(f, node)
+    m.domains.on_run(f, node, UNKNOWN)
     return True
 
 

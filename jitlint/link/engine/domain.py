@@ -213,114 +213,82 @@ def _listening(
     return tuple([getattr(domain, name) for domain in domains if getattr(type(domain), name) is not nothing])
 
 
+def _tell(domains: Sequence[AnyDomain], name: str, nothing: Callable[..., None]) -> Callable[..., None]:
+    """What goes to each of these hooks: to one of them as directly as can be."""
+    hooks = _listening(domains, name, nothing)
+    if len(hooks) == 1:
+        return hooks[0]
+
+    def tell(*observed: object) -> None:
+        for hook in hooks:
+            hook(*observed)
+
+    return tell
+
+
 class Domains:
     """The domains of a session: each hook goes to those that override it, in the order of registration."""
 
     def __init__(self, domains: Sequence[AnyDomain] = ()) -> None:
-        self.all: Final = tuple(domains)
-        self._root: Final = _listening(domains, "on_root", Domain.on_root)
-        self._module: Final = _listening(domains, "on_module", Domain.on_module)
-        self._make: Final = _listening(domains, "on_make", Domain.on_make)
-        self._call: Final = _listening(domains, "on_call", Domain.on_call)
-        self._library: Final = _listening(domains, "on_library", Domain.on_library)
-        self._load: Final = _listening(domains, "on_load", Domain.on_load)
-        self._target: Final = _listening(domains, "on_target", Domain.on_target)
-        self._store: Final = _listening(domains, "on_store", Domain.on_store)
-        self._change: Final = _listening(domains, "on_change", Domain.on_change)
-        self._transform: Final = _listening(domains, "on_transform", Domain.on_transform)
-        self._result: Final = _listening(domains, "on_result", Domain.on_result)
-        self._run: Final = _listening(domains, "on_run", Domain.on_run)
-        self._repeat: Final = _listening(domains, "on_repeat", Domain.on_repeat)
-        self._turn: Final = _listening(domains, "on_turn", Domain.on_turn)
-        self._bind: Final = _listening(domains, "on_bind", Domain.on_bind)
-        self._enter: Final = _listening(domains, "on_enter", Domain.on_enter)
-        self._leave: Final = _listening(domains, "on_leave", Domain.on_leave)
-        self._summarising: Final = tuple([d for d in domains if type(d).summarise is not Domain.summarise])
-        self._progress: Final = _listening(domains, "progress", Domain.progress)
-
-    def on_root(self, fn: FuncInfo | None) -> None:
-        """See `Domain`, here and below."""
-        for hook in self._root:
-            hook(fn)
-
-    def on_module(self, f: Frame) -> None:
-        for hook in self._module:
-            hook(f)
-
-    def on_make(self, f: Frame, at: int, value: Value) -> None:
-        for hook in self._make:
-            hook(f, at, value)
-
-    def on_call(self, f: Frame, called: Called) -> None:
-        for hook in self._call:
-            hook(f, called)
+        d = domains
+        self.all: Final = tuple(d)
+        self.on_root: Final[Callable[[FuncInfo | None], None]] = _tell(d, "on_root", Domain.on_root)
+        self.on_module: Final[Callable[[Frame], None]] = _tell(d, "on_module", Domain.on_module)
+        self.on_make: Final[Callable[[Frame, int, Value], None]] = _tell(d, "on_make", Domain.on_make)
+        self.on_call: Final[Callable[[Frame, Called], None]] = _tell(d, "on_call", Domain.on_call)
+        self.on_load: Final[Callable[[Frame, Load], None]] = _tell(d, "on_load", Domain.on_load)
+        self.on_target: Final[Callable[[Frame, int, Value | None], None]] = _tell(
+            d, "on_target", Domain.on_target
+        )
+        self.on_store: Final[Callable[[Frame, Store], None]] = _tell(d, "on_store", Domain.on_store)
+        self.on_change: Final[Callable[[Frame, Change], None]] = _tell(d, "on_change", Domain.on_change)
+        self.on_transform: Final[Callable[[Frame, Transformed], None]] = _tell(
+            d, "on_transform", Domain.on_transform
+        )
+        self.on_result: Final[Callable[[Frame, Transformed, Value], None]] = _tell(
+            d, "on_result", Domain.on_result
+        )
+        self.on_run: Final[Callable[[Frame, ir.Node, Value], None]] = _tell(d, "on_run", Domain.on_run)
+        self.on_repeat: Final[Callable[[Frame, Repeat], None]] = _tell(d, "on_repeat", Domain.on_repeat)
+        self.on_turn: Final[Callable[[Frame, Turn], None]] = _tell(d, "on_turn", Domain.on_turn)
+        self.on_bind: Final[Callable[[Frame, Func, dict[str, Value]], None]] = _tell(
+            d, "on_bind", Domain.on_bind
+        )
+        self.on_enter: Final[Callable[[Frame, Frame], None]] = _tell(d, "on_enter", Domain.on_enter)
+        self.on_leave: Final[Callable[[Frame, Frame, Activation], None]] = _tell(
+            d, "on_leave", Domain.on_leave
+        )
+        self._library: Final = _listening(d, "on_library", Domain.on_library)
+        self._progress: Final = _listening(d, "progress", Domain.progress)
+        self._summarising: Final = tuple([one for one in d if type(one).summarise is not Domain.summarise])
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
+        """The answer of the last domain that has one."""
         answer: Value | None = None
         for hook in self._library:
             found = hook(f, library)
-            answer = answer if found is None else found
+            if found is not None:
+                answer = found
         return answer
 
-    def on_load(self, f: Frame, load: Load) -> None:
-        for hook in self._load:
-            hook(f, load)
-
-    def on_target(self, f: Frame, at: int, changed: Value | None = None) -> None:
-        for hook in self._target:
-            hook(f, at, changed)
-
-    def on_store(self, f: Frame, store: Store) -> None:
-        for hook in self._store:
-            hook(f, store)
-
-    def on_change(self, f: Frame, change: Change) -> None:
-        for hook in self._change:
-            hook(f, change)
-
-    def on_transform(self, f: Frame, transformed: Transformed) -> None:
-        for hook in self._transform:
-            hook(f, transformed)
-
-    def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
-        for hook in self._result:
-            hook(f, transformed, result)
-
-    def on_run(self, f: Frame, node: ir.Node, value: Value = UNKNOWN) -> None:
-        for hook in self._run:
-            hook(f, node, value)
-
-    def on_repeat(self, inner: Frame, repeat: Repeat) -> None:
-        for hook in self._repeat:
-            hook(inner, repeat)
-
-    def on_turn(self, inner: Frame, turn: Turn) -> None:
-        for hook in self._turn:
-            hook(inner, turn)
-
-    def on_bind(self, f: Frame, func: Func, bound: dict[str, Value]) -> None:
-        for hook in self._bind:
-            hook(f, func, bound)
-
-    def on_enter(self, f: Frame, inner: Frame) -> None:
-        for hook in self._enter:
-            hook(f, inner)
-
-    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
-        for hook in self._leave:
-            hook(f, inner, activation)
-
     def summarise(self, inner: Frame, activation: Activation) -> tuple[Summary, ...]:
-        found = [(domain, domain.summarise(inner, activation)) for domain in self._summarising]
-        return tuple([one for one in found if one[1] is not None])
+        """What all domains remember of an activation."""
+        found: tuple[Summary, ...] = ()
+        for domain in self._summarising:
+            summary = domain.summarise(inner, activation)
+            if summary is not None:
+                found = (*found, (domain, summary))
+        return found
 
     def replay(self, f: Frame, activation: Activation, summaries: tuple[Summary, ...]) -> Rename | None:
+        """What all domains remember happens again."""
         rename: Rename | None = None
         for domain, summary in summaries:
             rename = domain.replay(f, activation, summary) or rename
         return rename
 
     def progress(self) -> int:
+        """How far all records together have grown."""
         return sum([hook() for hook in self._progress])
 
 

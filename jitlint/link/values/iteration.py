@@ -164,7 +164,7 @@ def bind(m: Machine, f: Frame, target: Any, value: Value) -> None:
         _unpack(m, f, target, value)
     elif t is ir.Attr:
         obj = evaluator.evaluate(m, f, target.obj)
-        m.domains.on_target(f, target.obj.at)
+        m.domains.on_target(f, target.obj.at, None)
         if obj is UNKNOWN or type(obj) is ExtInst:
             paths.store_part(m, f, target, value)
         key = paths.path_key(target)
@@ -173,7 +173,7 @@ def bind(m: Machine, f: Frame, target: Any, value: Value) -> None:
         attributes.store(m, f, target.at, obj, target.name, value)
     elif t is ir.Sub:
         obj = evaluator.evaluate(m, f, target.obj)
-        m.domains.on_target(f, target.obj.at)
+        m.domains.on_target(f, target.obj.at, None)
         if obj is UNKNOWN:
             paths.store_part(m, f, target, value)
         index = evaluator.evaluate(m, f, target.index)
