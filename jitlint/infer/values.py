@@ -166,6 +166,12 @@ class Tree(Value):
         self.evidence = evidence
         self.kind = kind if evidence else GUESSED
 
+    def leaf(self) -> Arr:
+        """The array that this is when it is one; what no transform made a tracer may as well be one of NumPy."""
+        if self.modes:
+            return Arr(self.modes, None, None, self.why, self.level, self.traced)
+        return Arr(0, None, None, "", self.level, GUESSED, kind=GUESSED)
+
     @property
     def weak(self) -> bool:
         """Whether it is a mere guess that something inside is a tracer."""

@@ -17,9 +17,12 @@ from jitlint.infer.values import (
     Ext,
     Func,
     Inst,
+    Map,
     Mod,
     Py,
+    Seq,
     Tree,
+    Tup,
     Union,
     Value,
     alternatives,
@@ -191,12 +194,24 @@ def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
             _specialise(m, f, subject, classes)
             _doubt_kind(m, f, subject, classes)
         return _filter(m, f, subject, lambda a: isinstance_of(m, a, classes) is not (not outcome))
+    if value.dotted in COUNTING and outcome:
+        return _filter(m, f, subject, lambda a: not _is_empty(a))
     if value.dotted == "builtins.callable":
         return _filter(m, f, subject, lambda a: is_callable(a) is not (not outcome))
     if value.dotted == "builtins.hasattr" and len(test.args) == 2 and type(test.args[1].value) is ir.Const:
         name = test.args[1].value.value
         return _filter(m, f, subject, lambda a: has_attribute(m, a, str(name)) is not (not outcome))
     return True
+
+
+COUNTING: Final = frozenset({"builtins.len", "jax.tree.leaves", "jax.tree_util.tree_leaves"})
+"""What they give is true unless their argument is empty."""
+
+
+def _is_empty(value: Value) -> bool:
+    if type(value) is Tup or type(value) is Seq:
+        return value.items is not None and not value.items
+    return type(value) is Map and not value.entries and value.rest is None
 
 
 def _guarded_classes(m: Machine, func: Func) -> Value | None:

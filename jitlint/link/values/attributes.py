@@ -117,8 +117,10 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
             obj.rank,
             obj.why,
             obj.level,
-            obj.traced,
+            obj.traced if obj.modes else obj.kind,
             obj.host,
+            None,
+            obj.kind,
         )
     if obj.host:
         return Method(obj, name)
@@ -155,7 +157,7 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
         return Seq("tuple", None, INT, FRESH)
     if name == "at":
         is_ref = obj.evidence == "ref"
-        return At(obj if is_ref else Arr(obj.modes, None, None, obj.why, obj.level, obj.traced))
+        return At(obj if is_ref else obj.leaf())
     if name in TREE_METHODS:
         return Method(obj, name)
     kind = m.catalogue.array_attribute(name)
@@ -168,9 +170,11 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
             else STATIC
         )
     if kind == "array" and name in ("T", "mT", "real", "imag"):
-        return Arr(obj.modes | f.world.here, None, None, obj.why, obj.level, obj.traced)
+        leaf = obj.leaf()
+        leaf.modes |= f.world.here
+        return leaf
     if obj.evidence == "array" and kind is not None and kind.startswith(("concrete-only", "missing")):
-        return _array(m, f, at, Arr(obj.modes, None, None, obj.why, obj.level, obj.traced), name)
+        return _array(m, f, at, obj.leaf(), name)
     if name == "block_until_ready" and obj.modes & STAGED_OR_BATCHED and not obj.weak:
         return _array(m, f, at, Arr(obj.modes, None, None, obj.why, obj.level), name)
     if m.catalogue.array_method(name) is not None:

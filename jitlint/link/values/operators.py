@@ -173,7 +173,9 @@ def _combine(f: Frame, op: str, left: Any, right: Any, dtype: str | None, rank: 
     A NumPy array with something unknown may give either kind of array.
     """
     opaque = [type(v) not in (Arr, Tree, Py, Seq, Tup) for v in (left, right)]
-    if any(opaque) and all(o or (type(v) is Arr and v.host) for o, v in zip(opaque, (left, right))):
+    sure = [type(v) is Arr and (v.host or v.modes or v.kind is SEEN) for v in (left, right)]
+    jax = [s and not v.host for s, v in zip(sure, (left, right))]
+    if not any(v.modes for v in (left, right) if type(v) is Tree) and not any(jax if any(opaque) else sure):
         return UNKNOWN
     modes = 0
     why = ""
@@ -192,7 +194,7 @@ def _combine(f: Frame, op: str, left: Any, right: Any, dtype: str | None, rank: 
                 host = False
                 if not value.modes and f.world.here:
                     modes |= f.world.here
-                    ground = SEEN
+                    ground = min(ground, value.kind)  # staged if it is a JAX array, not one of NumPy
             elif t is Tree and value.modes:
                 host = False
         elif t not in (Py, Seq, Tup):
@@ -200,8 +202,14 @@ def _combine(f: Frame, op: str, left: Any, right: Any, dtype: str | None, rank: 
     if not modes:
         ground = SEEN
     out = Arr(modes, dtype, rank, why, max(level, f.world.base), ground, host and not modes)
-    out.kind = _kind_of_result(op, left, right)
+    out.kind = _kind_of_result(op, left, right) if modes else _jax_ground(left, right)
     return settle(f, out)
+
+
+def _jax_ground(left: Any, right: Any) -> Ground:
+    """On what ground one of the operands is a JAX array, so that the result is one as well."""
+    grounds = [v.kind for v in (left, right) if type(v) is Arr and not v.host]
+    return min(grounds) if grounds else SEEN
 
 
 _NEVER_OF_CONTAINERS: Final = frozenset({"-", "/", "//", "%", "**", "@", "<", "<=", ">", ">=", "<<", ">>"})

@@ -141,7 +141,7 @@ def is_static_field(default: Value | None) -> bool:
 
 def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: bool, depth: int) -> Value:
     info = value.cls
-    if not is_pytree(info) and not (value.open and info.stands_for_others):
+    if not is_pytree(info):
         return value
     static = meta_names(info)
     known = next((c.data_fields for c in mro(info) if c.data_fields is not None), None)

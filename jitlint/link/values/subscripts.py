@@ -179,7 +179,7 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
         bounds.check(m, f, at, arr, index)
     modes = arr.modes | (f.world.here if not arr.host or traced is not None else 0)
     why = arr.why
-    ground = arr.traced
+    ground = arr.traced if arr.modes else arr.kind
     level = arr.level
     if traced is not None:
         t: Any = traced
@@ -229,7 +229,7 @@ def _tree(m: Machine, f: Frame, at: int, tree: Tree, index: Value) -> Value:
     if type(index) in (Arr, Tree, SliceVal, Tup) and (
         tree.evidence == "array" or tracer_inside(index) is not None
     ):
-        arr = Arr(tree.modes, None, None, tree.why, tree.level, tree.traced)
+        arr = tree.leaf()
         if type(index) is not Tup:  # no container has an index of several parts
             arr.kind = tree.kind
         return _array(m, f, at, arr, index)
@@ -344,7 +344,7 @@ def store(m: Machine, f: Frame, at: int, obj: Value, index: Value, value: Value,
     """``obj[index] = value`` (op setitem) or ``obj[index] += ...`` (op augmented)."""
     alts = alternatives(obj)
     confidence = f.confidence
-    if any(type(alt) in (Map, Seq, Inst) for alt in alts) and len(alts) > 1:
+    if len(alts) > 1 and any(type(a) in (Map, Seq, Inst) or (type(a) is Arr and a.host) for a in alts):
         f.confidence = weaken(confidence, 2)  # a container takes what an array refuses: it may be meant
     for alt in alts:
         _store_one(m, f, at, alt, index, value, op, certain=len(alts) == 1)

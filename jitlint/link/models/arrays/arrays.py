@@ -93,7 +93,7 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
     blamed = False
     modes = receiver.modes if receiver is not None else 0
     why = receiver.why if receiver is not None else ""
-    ground = receiver.traced if receiver is not None and receiver.modes else GUESSED
+    ground = GUESSED if receiver is None else receiver.traced if receiver.modes else receiver.kind
     unknown = args.more is not None or args.kw_more is not None
     for param, value in bound:
         if param.must_be_static:
@@ -141,8 +141,11 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
             out.traced, out.host = ground if modes else SEEN, receiver.host and not modes
         return out
     out = _value(m, f, fn, result, bound, receiver, modes | f.world.here, why or here_why(f, where), where)
-    if type(out) is Arr and modes and not f.world.here & S and result.kind != "same":
-        out.traced = ground
+    if type(out) is Arr and result.kind != "same":
+        if modes | f.world.here and (receiver is not None or not f.world.here & S):
+            out.traced = ground  # a method of what may be NumPy's stages nothing
+        elif receiver is not None:
+            out.kind = receiver.kind
     return settle(f, out) if result.kind != "same" else out
 
 

@@ -97,7 +97,7 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str, args: Args) -> Va
     found = containers.call_method(m, f, at, obj, name, args)
     if found is not None:
         return found
-    arr = Arr(obj.modes, None, None, obj.why, obj.level, obj.traced)
+    arr = obj.leaf()
     if name in CONVERTERS or m.catalogue.array_method(name) is not None:
         return _array(m, f, at, arr, name, args)
     return Tree(obj.modes, obj.why, obj.level, GUESSED)
