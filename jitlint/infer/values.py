@@ -93,7 +93,25 @@ STR: Final = Py("str")
 STATIC: Final = Py("static")
 
 
-class Arr(Value):
+class Grounded(Value):
+    """A value that is perhaps traced: ``traced`` and ``kind`` are the grounds for that, and for what it is."""
+
+    __slots__ = ("kind", "traced")
+    kind: Ground
+    traced: Ground
+
+    @property
+    def weak(self) -> bool:
+        """Whether it is a mere guess that this is a tracer."""
+        return self.traced is GUESSED
+
+    @property
+    def softness(self) -> int:
+        """How many soft links it takes to call this a traced value of its kind: one origin counts once."""
+        return max(SOFTNESS[self.traced], SOFTNESS[self.kind])
+
+
+class Arr(Grounded):
     """An array (or NumPy array when ``host``), a tracer when ``modes`` is not 0.
 
     dtype: bool, int, float, complex, key, number (an integer that gives way to other types, as a Python number
@@ -103,7 +121,7 @@ class Arr(Value):
     the axes of an array made here of constants, None for those that are not known, and None when none is.
     """
 
-    __slots__ = ("dims", "dtype", "host", "key", "kind", "level", "modes", "rank", "traced", "why")
+    __slots__ = ("dims", "dtype", "host", "key", "level", "modes", "rank", "why")
 
     def __init__(
         self,
@@ -128,27 +146,17 @@ class Arr(Value):
         self.kind = kind
         self.host = host
 
-    @property
-    def weak(self) -> bool:
-        """Whether it is a mere guess that this is a tracer."""
-        return self.traced is GUESSED
-
-    @property
-    def softness(self) -> int:
-        """How many soft links it takes to call this a traced array: one origin counts once."""
-        return max(SOFTNESS[self.traced], SOFTNESS[self.kind])
-
     def __repr__(self) -> str:
         return f"Arr[{mode_letters(self.modes)}{'?' if self.weak else ''} {self.dtype} r{self.rank}{' np' if self.host else ''}]"
 
 
-class Tree(Value):
+class Tree(Grounded):
     """A pytree of unknown structure; every array leaf in it has these modes.
 
     evidence: what it is (array, map, seq, ref, flag), on the ground ``kind``, or "" when that is not known.
     """
 
-    __slots__ = ("evidence", "kind", "level", "modes", "traced", "why")
+    __slots__ = ("evidence", "level", "modes", "why")
 
     def __init__(
         self,
@@ -171,16 +179,6 @@ class Tree(Value):
         if self.modes:
             return Arr(self.modes, None, None, self.why, self.level, self.traced)
         return Arr(0, None, None, "", self.level, GUESSED, kind=GUESSED)
-
-    @property
-    def weak(self) -> bool:
-        """Whether it is a mere guess that something inside is a tracer."""
-        return self.traced is GUESSED
-
-    @property
-    def softness(self) -> int:
-        """How many soft links it takes to call this a traced value of the kind ``evidence``."""
-        return max(SOFTNESS[self.traced], SOFTNESS[self.kind])
 
     def __repr__(self) -> str:
         return f"Tree[{mode_letters(self.modes)}{'?' if self.weak else ''} {self.evidence}]"
