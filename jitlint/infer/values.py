@@ -56,15 +56,8 @@ class Unknown(Value):
 
 UNKNOWN: Final = Unknown()
 
-
-class _NoConst:
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "..."
-
-
-NO_CONST: Final = _NoConst()
+NO_CONST: Final = object()
+"""In the place of a constant that is not known."""
 
 
 class Py(Value):
