@@ -28,7 +28,9 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine import evaluator, scopes
-from jitlint.link.engine.machine import HOST, Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
 from jitlint.link.values import attributes, parameters, paths, pytrees, truths
 from jitlint.link.values.kinds import has_attribute, is_callable, is_concrete, is_foreign, isinstance_of
 from jitlint.syntax import ir

@@ -32,19 +32,17 @@ from jitlint.infer.values import (
     Xform,
 )
 from jitlint.link.engine import effects, evaluator, status
-from jitlint.link.engine.domain import Activation
-from jitlint.link.engine.machine import (
+from jitlint.link.engine.budgets import (
     MANY_CONTEXTS,
     MAX_CONTEXTS,
     MAX_DEPTH,
     MAX_SMALL_CONTEXTS,
     MAX_TRACED_CONTEXTS,
     SMALL,
-    Args,
-    Frame,
-    Machine,
-    Memo,
 )
+from jitlint.link.engine.domain import Activation
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine, Memo
 from jitlint.link.models import registry as libraries
 from jitlint.link.models.arrays import methods
 from jitlint.link.models.jax import xforms
@@ -242,7 +240,6 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     if steps and (steps[-1].module, steps[-1].at) != (f.module.name, at):
         steps = (*steps, Step(f.module.name, at, f"`{fn.qualname}` is called here"))
     frame = Frame(fn.module, scope, world, fn, f.depth + 1, steps, f.ground, f.confidence)
-    frame.key = number
     frame.caught = caught
     frame.cls = None
     if world.level:

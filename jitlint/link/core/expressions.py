@@ -34,7 +34,8 @@ from jitlint.link.engine import evaluator, regions, status
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.domain import Called, Change, Load
 from jitlint.link.engine.events import STAGED_OR_BATCHED, emit_format, hurt, text_of
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.builtin_names import BUILTINS
 from jitlint.link.tables.changers import CHANGERS
 from jitlint.link.values import attributes, bounds, fields, iteration, operators, paths, subscripts, truths

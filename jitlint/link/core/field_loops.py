@@ -9,7 +9,8 @@ from __future__ import annotations
 from jitlint.infer.values import Value
 from jitlint.link.core import branches
 from jitlint.link.engine import evaluator
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import fields, iteration
 from jitlint.syntax import ir
 

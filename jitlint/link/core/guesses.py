@@ -9,7 +9,8 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.values import Func
 from jitlint.link.engine import evaluator, scopes
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import callbacks, classes
 
 

@@ -29,7 +29,8 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import names_read, nodes
 from jitlint.link.values import signatures
 from jitlint.link.values.kinds import find_method

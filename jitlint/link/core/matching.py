@@ -15,7 +15,8 @@ from jitlint.infer.values import NO_CONST, UNKNOWN, Map, Py, Seq, Tree, Tup, Val
 from jitlint.link.core import branches
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.events import STAGED_OR_BATCHED, confidence_of, hurt
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import attributes, iteration, kinds, subscripts
 from jitlint.syntax import ir
 

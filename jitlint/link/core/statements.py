@@ -29,7 +29,8 @@ from jitlint.infer.values import (
 from jitlint.link.core import branches, calls, field_loops, host_calls, matching
 from jitlint.link.engine import evaluator, regions, scopes
 from jitlint.link.engine.domain import Change, Store
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import (
     attributes,
     callbacks,

@@ -16,10 +16,13 @@ from jitlint.syntax import ir
 
 if TYPE_CHECKING:
     from jitlint.infer.program import FuncInfo
-    from jitlint.link.engine.effects import Watched
-    from jitlint.link.engine.machine import Args, Frame, Machine
+    from jitlint.link.engine.frame import Args, Frame
+    from jitlint.link.engine.machine import Machine
 
 T = TypeVar("T")
+
+Watched = Sequence[tuple[str, Any, object]]
+"""Boxes among the arguments of a call, by parameter, with their contents before it."""
 
 Owner = Any
 """What holds a place: a `Value`, a `Scope` or a `ClassInfo`, depending on the kind of place."""
@@ -290,29 +293,3 @@ class Domains:
     def progress(self) -> int:
         """How far all records together have grown."""
         return sum([hook() for hook in self._progress])
-
-
-class Slot(Generic[T]):
-    """A place in frames in which one domain keeps something of its own.
-
-    inherited: what a frame keeps there holds inside another world as well. by_guesses: even when it is only guessed
-    that the code there runs.
-    """
-
-    __slots__ = ("by_guesses", "inherited")
-
-    def __init__(self, inherited: bool = False, by_guesses: bool = True) -> None:
-        self.inherited = inherited
-        self.by_guesses = by_guesses
-
-    def of(self, f: Frame) -> T | None:
-        """What the domain keeps in a frame; None when that is nothing."""
-        found: Any = f.own.get(self) if f.own is not None else None
-        kept: T | None = found
-        return kept
-
-    def put(self, f: Frame, value: T) -> None:
-        """Keep something in a frame."""
-        if f.own is None:
-            f.own = {}
-        f.own[self] = value

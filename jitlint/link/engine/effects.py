@@ -6,17 +6,15 @@ arguments get the remembered changes: an instance the attributes that ``__init__
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import Inst, Map, Seq, Value
-from jitlint.link.engine.domain import Rename
-from jitlint.link.engine.machine import Frame
+from jitlint.link.engine.domain import Rename, Watched
+from jitlint.link.engine.frame import Frame
 
 Contents = dict[Any, Value]
-Watched = Sequence[tuple[str, Any, object]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from jitlint.infer.values import Func, Value
 
 if TYPE_CHECKING:
-    from jitlint.link.engine.machine import Args, Frame, Machine
+    from jitlint.link.engine.frame import Args, Frame
+    from jitlint.link.engine.machine import Machine
 
 
 class Evaluate(Protocol):

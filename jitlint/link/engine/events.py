@@ -16,7 +16,8 @@ from jitlint.infer.lattice import seq_element
 from jitlint.infer.values import STR, Arr, B, L, Py, S, Seq, Tree, Tup, Union, Value, alternatives
 from jitlint.infer.values import Map as MapValue
 from jitlint.infer.values import Seq as SeqValue
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 
 STAGED_OR_BATCHED = S | B
 ANY_TRACER = S | B | L

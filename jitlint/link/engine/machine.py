@@ -1,14 +1,13 @@
-"""The state of one whole-program analysis: worlds, frames, events, memo (layer: ``link``, room ``engine``).
+"""The state of one whole-program analysis, and how it records what it finds (layer: ``link``, room ``engine``).
 
-What it does: holds what the evaluator modules of this package share. What it does not: evaluate anything.
-The other modules are plain functions ``(machine, frame, ...)``; `Machine` gives them access to each other
-through late-bound hooks only where Python's import order would forbid a direct import.
+What it does: holds what the rooms share for the length of a session. What it does not: evaluate anything. What belongs
+to one activation is in `frame` and `world`, the state of a domain with the domain.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,207 +25,26 @@ from jitlint.infer.events import (
     TracedFunction,
     Truth,
 )
-from jitlint.infer.grounds import SAID, SEEN, SOFTNESS, Ground, weaken
+from jitlint.infer.grounds import SAID, SOFTNESS, weaken
 from jitlint.infer.host_calls import HostCalls
 from jitlint.infer.keys import KeyNames
-from jitlint.infer.lattice import traced_level
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import (
-    DISCRETE,
     UNKNOWN,
     Arr,
-    B,
     Func,
     Inst,
-    S,
-    Scope,
     Tree,
     Value,
     Xform,
     mode_letters,
 )
-from jitlint.link.engine.domain import Domains, Slot, Summary
+from jitlint.link.engine.domain import Domains, Summary
 from jitlint.link.engine.evaluator import Evaluator
+from jitlint.link.engine.frame import Catch, Frame
 from jitlint.link.engine.sink import Condition, Sink
 from jitlint.link.engine.texts import Texts
-
-MAX_DEPTH = 40
-"""Activations on the abstract stack; deeper calls give unknown."""
-
-MAX_CONTEXTS = 6
-"""Distinct argument contexts per function outside of any trace; later ones give unknown.
-
-Measured: more of them reach no more traced code, and take longer.
-"""
-
-SMALL = 30
-MAX_SMALL_CONTEXTS = 12
-"""The same for functions of at most so many nodes, factories often, where a context costs little."""
-
-MAX_TRACED_CONTEXTS = 40
-"""The same inside traces. Counted apart: what the host calls often must not hide what a trace calls."""
-
-MANY_CONTEXTS = 2
-"""A function that is handed functions stands for as many as it is handed: it may have so many times more."""
-
-
-class World:
-    """The transforms in force. ``here``: modes that a fresh `jax.numpy` result gets. ``level``: boundaries.
-
-    base: the level right inside the innermost staging transform, whose tracers fresh results are. modes: of all transforms
-    in force. excused: inside ``pytest.raises``. expected: inside a
-    handler for tracing errors. eager_jit: ``disable_jit`` is active. floor: the level right inside the innermost
-    transform that runs its function once for many calls, 0 when there is none: what is older outlives the trace.
-    """
-
-    __slots__ = ("base", "eager_jit", "excused", "expected", "floor", "here", "key", "level", "modes")
-
-    def __init__(
-        self,
-        here: int,
-        level: int,
-        excused: bool = False,
-        eager_jit: bool = False,
-        modes: int = 0,
-        base: int = 0,
-        floor: int = 0,
-        expected: bool = False,
-    ) -> None:
-        self.here = here
-        self.level = level
-        self.excused = excused
-        self.eager_jit = eager_jit
-        self.modes = modes
-        self.base = base
-        self.floor = floor
-        self.expected = expected
-        self.key = (here, level, excused, eager_jit, modes, base, floor, expected)
-
-    def inside(self, modes: int, staged: int, looks: bool = False) -> World:
-        """The world one transform further in.
-
-        looks: the transform only wants to see what the function would do, such as `jax.eval_shape`.
-        """
-        return World(
-            self.here | (modes & staged),
-            self.level + 1,
-            self.excused,
-            self.eager_jit,
-            self.modes | modes,
-            self.level + 1 if modes & staged else self.base,
-            self.level + 1 if modes & staged and not looks else self.floor,
-            self.expected,
-        )
-
-    def but(
-        self,
-        here: int | None = None,
-        excused: bool | None = None,
-        eager_jit: bool | None = None,
-        expected: bool | None = None,
-    ) -> World:
-        """This world with some of its properties changed."""
-        return World(
-            self.here if here is None else here,
-            self.level,
-            self.excused if excused is None else excused,
-            self.eager_jit if eager_jit is None else eager_jit,
-            self.modes,
-            self.base,
-            self.floor,
-            self.expected if expected is None else expected,
-        )
-
-
-HOST = World(0, 0)
-
-
-class Args:
-    """Arguments of a call. more: a ``*unknown`` was passed; kw_more: a ``**unknown`` was passed."""
-
-    __slots__ = ("kw", "kw_more", "more", "pos")
-
-    def __init__(
-        self,
-        pos: list[Value],
-        kw: dict[str, Value] | None = None,
-        more: Value | None = None,
-        kw_more: Value | None = None,
-    ) -> None:
-        self.pos = pos
-        self.kw = kw if kw is not None else {}
-        self.more = more
-        self.kw_more = kw_more
-
-    def get(self, index: int, name: str) -> Value | None:
-        """The argument at a position or under a name, or None."""
-        if 0 <= index < len(self.pos):
-            return self.pos[index]
-        return self.kw.get(name)
-
-
-@dataclass(frozen=True, slots=True)
-class Catch:
-    """An exception handler around: its place, the classes it names, whether it stands inside a trace.
-
-    meant: it goes another way to the same answer.
-    """
-
-    place: Place
-    names: frozenset[str]
-    traced: bool
-    meant: bool
-
-
-class Frame:
-    """One activation of a function or a module body.
-
-    outer: the same activation seen from outside a transform that it calls. own: what domains keep with it. loops: those around, as the source has them.
-    """
-
-    __slots__ = (
-        "at", "breaks", "caught", "cls", "confidence", "continues", "depth", "fn", "ground", "key", "loops", "module", "outer", "own", "owner", "recv", "returns",
-        "scope", "steps", "token", "world", "yields",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        module: ModuleInfo,
-        scope: Scope,
-        world: World,
-        fn: FuncInfo | None = None,
-        depth: int = 0,
-        steps: tuple[Step, ...] = (),
-        ground: str = "jit",
-        confidence: Confidence = Confidence.CERTAIN,
-    ) -> None:
-        self.module = module
-        self.scope = scope
-        self.world = world
-        self.fn = fn
-        self.depth = depth
-        self.steps = steps
-        self.ground = ground
-        self.confidence = confidence
-        self.returns: Value | None = None
-        self.yields: Value | None = None
-        self.breaks: list[dict[str, Value]] = []
-        self.continues: list[dict[str, Value]] = []
-        self.token: object = scope.token
-        self.cls: ClassInfo | None = None
-        self.recv: Value | None = None
-        self.owner: ClassInfo | None = None
-        self.key = 0
-        self.at = 0
-        self.loops: tuple[Any, ...] = ()
-        self.outer: Frame | None = None
-        self.own: dict[Slot[Any], object] | None = None
-        self.caught: Catch | None = None
-
-    @property
-    def qualname(self) -> str:
-        """The function's qualified name, or ``<module>``."""
-        return self.fn.qualname if self.fn is not None else "<module>"
+from jitlint.link.engine.world import World
 
 
 class Memo:
@@ -411,35 +229,3 @@ def _family(kind: Any, fields: dict[str, Any]) -> str:
     if exception.endswith(("IndexError", "NonConcreteBooleanIndexError")):
         return "IndexError"
     return "TypeError"
-
-
-def result_level(f: Frame, operands: Iterable[Value]) -> int:
-    """The level of what an operation gives: that of its deepest operand, or that of the innermost staging transform.
-
-    A batch or a derivative that no operand belongs to has nothing to do with the result (measured: it is no tracer of
-    theirs), so keeping it leaks nothing.
-    """
-    w = f.world
-    return w.level if w.base == w.level else max([w.base, *[traced_level(v, 2) for v in operands]])
-
-
-def settle(f: Frame, value: Value) -> Value:
-    """The result of an operation: one without a derivative is no tracer of the derivatives around."""
-    if type(value) is Arr and value.dtype in DISCRETE and not value.modes & B:
-        value.level = min(value.level, f.world.base)
-    return value
-
-
-def here_array(
-    f: Frame,
-    modes: int,
-    dtype: str | None = None,
-    rank: int | None = None,
-    why: str = "",
-    traced: Ground = SEEN,
-    level: int = 0,
-) -> Arr:
-    """The result of a staging operation: the operands' modes and those of the world. level: the operands' highest."""
-    here = f.world.here
-    modes |= here
-    return Arr(modes, dtype, rank, why, max(f.world.base, level), SEEN if here & S else traced)

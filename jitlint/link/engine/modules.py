@@ -5,7 +5,9 @@ from __future__ import annotations
 from jitlint.infer.program import ModuleInfo
 from jitlint.infer.values import NONE, Value
 from jitlint.link.engine import evaluator
-from jitlint.link.engine.machine import HOST, Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
 
 
 def run(m: Machine, info: ModuleInfo) -> None:

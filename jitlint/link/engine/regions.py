@@ -9,7 +9,9 @@ from typing import Any
 from jitlint.infer.events import Place
 from jitlint.infer.values import ExtInst, Value
 from jitlint.link.engine import surroundings
-from jitlint.link.engine.machine import Catch, Frame, Machine, World
+from jitlint.link.engine.frame import Catch, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import World
 from jitlint.syntax import ir
 
 EXPECTED = ("pytest.raises", "unittest.case.TestCase.assertRaises", "contextlib.suppress")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
 from jitlint.infer.values import Scope, Value
-from jitlint.link.engine.machine import Frame, World
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.world import World
 from jitlint.link.tables.builtin_names import BUILTINS
 
 

@@ -8,7 +8,8 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step, TracedFunction
 from jitlint.infer.lattice import parts, traced_modes
 from jitlint.infer.values import UNKNOWN, Arr, B, Inst, L, S, Tree, Tup, Value, alternatives, mode_letters
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 
 GROUND_RANK = {"jit": 4, "declared": 3, "test": 2, "catalogue": 1, "possible": 0}
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from jitlint.infer.program import FuncInfo
-from jitlint.link.engine.machine import Frame
+from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.ir_walk import nodes
 from jitlint.syntax import ir
 

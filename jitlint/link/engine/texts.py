@@ -8,7 +8,7 @@ from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.tables.sizes import Sizes, collect
 
 if TYPE_CHECKING:
-    from jitlint.link.engine.machine import Frame
+    from jitlint.link.engine.frame import Frame
 
 
 class Texts:

@@ -25,7 +25,8 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Library, Store
-from jitlint.link.engine.machine import Args, Frame, Machine, result_level
+from jitlint.link.engine.frame import Args, Frame, result_level
+from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, numpy_calls
 from jitlint.link.models.jax import carries, higher, jax_calls, xforms
 from jitlint.link.models.python import builtin_calls as python_calls

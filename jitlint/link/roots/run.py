@@ -28,7 +28,9 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine import evaluator
-from jitlint.link.engine.machine import Frame, Machine, World
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import World
 from jitlint.link.models.jax import xforms
 from jitlint.link.values import classes, parameters, pytrees
 from jitlint.link.values.kinds import mro

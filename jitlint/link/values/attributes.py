@@ -39,7 +39,8 @@ from jitlint.infer.values import (
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Load, Store
 from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import callbacks, classes, fields, imports
 from jitlint.link.values.kinds import find_method, is_plain_enum, mro
 from jitlint.link.values.ownership import outlives

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from jitlint.infer.events import OutOfBounds
 from jitlint.infer.values import NO_CONST, Arr, At, Py, Seq, SliceVal, Tree, Tup, Value
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import sizes
 from jitlint.syntax import ir
 

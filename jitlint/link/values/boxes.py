@@ -29,7 +29,8 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine.budgets import MAX_ITEMS
 from jitlint.link.engine.domain import Change, Store
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import iteration, keys, subscripts
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.values import UNKNOWN, ExtInst, Func, Inst, Value
 from jitlint.link.engine import evaluator, scopes
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values.kinds import find_method
 
 GUESSES = 6

@@ -28,7 +28,9 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine import evaluator, regions, scopes
-from jitlint.link.engine.machine import HOST, Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
 from jitlint.link.values import callbacks, fields, parameters, pytrees
 from jitlint.link.values.kinds import find_method, mro
 from jitlint.syntax import ir

@@ -26,7 +26,9 @@ from jitlint.infer.values import (
     py,
 )
 from jitlint.link.engine import evaluator
-from jitlint.link.engine.machine import HOST, Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
 from jitlint.link.values import pytrees
 from jitlint.link.values.kinds import mro
 

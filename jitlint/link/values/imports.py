@@ -7,7 +7,8 @@ import sys
 from jitlint.infer.program import ModuleInfo
 from jitlint.infer.values import STR, UNKNOWN, Ext, Mod, Value
 from jitlint.link.engine import modules
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 
 NOT_BESIDE = frozenset({"numpy", "scipy"})
 """Libraries that a module of the same name in a package does not hide: imports are absolute."""

@@ -28,7 +28,8 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Store
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import attributes, keys, paths, subscripts
 from jitlint.link.values.kinds import find_method
 from jitlint.syntax import ir

@@ -14,7 +14,8 @@ from jitlint.infer.keys import USES, Either, Key, KeyNames, KeyUses
 from jitlint.infer.lattice import parts
 from jitlint.infer.values import Arr, Inst, Map, Partial, Seq, Tup, Union, Value, alternatives
 from jitlint.link.engine.budgets import UNROLLED
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.infer.values import UNKNOWN, ExtInst, Py, Value, py
-from jitlint.link.engine.machine import Frame
+from jitlint.link.engine.frame import Frame
 
 LEVEL: Final = "$level"
 """The attribute in which a library object remembers it."""

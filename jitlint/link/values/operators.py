@@ -43,7 +43,8 @@ from jitlint.link.engine.events import (
     hurt,
     sequence_operand,
 )
-from jitlint.link.engine.machine import Args, Frame, Machine, settle
+from jitlint.link.engine.frame import Args, Frame, settle
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import text_format
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.values.concatenation import combine_containers

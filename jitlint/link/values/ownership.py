@@ -24,7 +24,7 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine import surroundings
-from jitlint.link.engine.machine import Frame
+from jitlint.link.engine.frame import Frame
 
 LIBRARY_STATE: Final = ("nnx", "linen", "haiku")
 """Roles of classes whose attributes a library keeps track of."""

@@ -29,7 +29,9 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link.engine.machine import HOST, Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
 from jitlint.link.tables.builtin_names import BUILTINS
 from jitlint.link.values import classes
 from jitlint.link.values.kinds import mro

@@ -7,7 +7,8 @@ from typing import Any
 from jitlint.infer.values import Scope, Value
 from jitlint.link.engine import scopes
 from jitlint.link.engine.domain import Store
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import attributes
 from jitlint.syntax import ir
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from jitlint.infer.lattice import join, traced_modes, why_of
 from jitlint.infer.values import NONE, STR, UNKNOWN, Tree, Tup, Value, alternatives
-from jitlint.link.engine.machine import Args, Frame
+from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.values.boxes import make_seq
 
 TreeMethod = Callable[[Frame, Tree, Args], Value]

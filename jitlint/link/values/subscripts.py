@@ -38,7 +38,8 @@ from jitlint.link.engine.events import (
     hurt,
     tracer_inside,
 )
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import bounds, keys, operators
 from jitlint.link.values.kinds import find_method
 from jitlint.syntax import ir

@@ -7,7 +7,8 @@ from typing import Final
 
 from jitlint.infer.values import STR, Map, Py, Tup, Value
 from jitlint.link.engine.events import emit_format, text_of
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 
 _CONVERSION: Final = re.compile(r"%(?:\((\w*)\))?[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?(.)")
 

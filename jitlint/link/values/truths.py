@@ -22,7 +22,8 @@ from jitlint.infer.values import (
     py,
 )
 from jitlint.link.engine.events import emit_truth
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 
 
 def truth(m: Machine, f: Frame, at: int, value: Value, form: str) -> bool | None:

@@ -9,7 +9,8 @@ from jitlint.infer.values import Arr, Func, Inst, Map, Seq, Value, Xform
 from jitlint.link.domains.captures import judge
 from jitlint.link.domains.captures.log import ANY, Log, Remembered
 from jitlint.link.engine.domain import Activation, Change, Domain, Load, Rename, Store, Transformed
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.changers import ARRAY_CHANGERS, CHANGERS
 
 _NAMES: Final = {"name": "name", "global": "name", "nonlocal": "name", "module": "name"}

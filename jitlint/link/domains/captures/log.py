@@ -30,13 +30,14 @@ from jitlint.infer.values import (
     alternatives,
     const_of,
 )
-from jitlint.link.engine.domain import Slot
+from jitlint.link.engine.frame import Slot
 
 if TYPE_CHECKING:
     from jitlint.infer.events import Step
     from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
-    from jitlint.link.engine.effects import Watched
-    from jitlint.link.engine.machine import Frame, Machine
+    from jitlint.link.engine.domain import Watched
+    from jitlint.link.engine.frame import Frame
+    from jitlint.link.engine.machine import Machine
 
 ANY: Final = "*"
 """The key of a place that is a whole container or buffer."""

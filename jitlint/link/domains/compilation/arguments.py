@@ -16,7 +16,7 @@ from jitlint.infer.values import Class, Inst, Xform
 from jitlint.link.domains.compilation import runs as compilation_runs
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog, Question, births
 from jitlint.link.domains.compilation.variation import Chance, Variation
-from jitlint.link.engine.machine import Frame
+from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.values import signatures
 from jitlint.link.values.kinds import mro

@@ -8,7 +8,8 @@ from jitlint.infer.values import Ext, Func, Value, Xform
 from jitlint.link.domains.compilation import arguments, makers
 from jitlint.link.domains.compilation.log import BIRTHS, CompilationLog
 from jitlint.link.engine.domain import Activation, Called, Domain
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 
 _WITH_IDENTITY: Final = frozenset({Func, Xform})
 

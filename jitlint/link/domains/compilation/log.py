@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.values import Value
-from jitlint.link.engine.domain import Slot
+from jitlint.link.engine.frame import Slot
 from jitlint.link.tables.code_tables import CodeTable
 
 if TYPE_CHECKING:
-    from jitlint.link.engine.machine import Frame, Machine
+    from jitlint.link.engine.frame import Frame
+    from jitlint.link.engine.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)

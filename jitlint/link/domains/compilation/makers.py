@@ -37,7 +37,7 @@ from jitlint.link.domains.compilation.log import (
     PerCall,
     births,
 )
-from jitlint.link.engine.machine import Frame
+from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.syntax import ir
 

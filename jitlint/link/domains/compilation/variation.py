@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from jitlint.infer.values import Arr, Ext, ExtInst, Mod, Py, Seq, Value, alternatives
 from jitlint.link.engine import scopes
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import affine
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.values import attributes

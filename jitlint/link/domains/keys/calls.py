@@ -7,7 +7,7 @@ import dataclasses
 from jitlint.infer.keys import Either, Key, Use
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger
 from jitlint.link.domains.keys.uses import CARRIED, DRAW, RANDOM, SHUFFLE, earlier, report, use
-from jitlint.link.engine.machine import Frame
+from jitlint.link.engine.frame import Frame
 from jitlint.link.values.keys import Renaming, uses_of
 
 

@@ -16,7 +16,9 @@ from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import UNKNOWN, Arr, Class, Ext
 from jitlint.link.domains.keys import parameters as key_parameters
 from jitlint.link.domains.keys import uses as keys
-from jitlint.link.engine.machine import HOST, Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import nodes
 from jitlint.link.values.kinds import mro
 from jitlint.syntax import children, ir

@@ -8,18 +8,9 @@ from jitlint.infer.keys import Key
 from jitlint.infer.values import ExtInst, Func, Inst, Method, S, Value
 from jitlint.link.domains.keys import calls, defaults, libraries, parameters, uses
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger, Runs
-from jitlint.link.engine.domain import (
-    Activation,
-    Called,
-    Domain,
-    Library,
-    Rename,
-    Repeat,
-    Slot,
-    Store,
-    Turn,
-)
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.domain import Activation, Called, Domain, Library, Rename, Repeat, Store, Turn
+from jitlint.link.engine.frame import Frame, Slot
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import keys, paths
 from jitlint.syntax import ir
 

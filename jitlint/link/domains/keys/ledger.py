@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from jitlint.infer.keys import Key, Use
-from jitlint.link.engine.domain import Slot
+from jitlint.link.engine.frame import Slot
 from jitlint.link.engine.machine import Machine
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from jitlint.infer.values import NONE, Bound, ExtInst, Func, Map, Py, Value
 from jitlint.link.domains.keys import uses
 from jitlint.link.domains.keys.ledger import LOG, Ledger
-from jitlint.link.engine.machine import Args, Frame
+from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.values.keys import keys_of
 from jitlint.link.values.library_objects import INITIALISERS
 

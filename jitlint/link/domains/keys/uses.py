@@ -26,7 +26,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger
 from jitlint.link.engine import surroundings
-from jitlint.link.engine.machine import Args, Frame
+from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.values.keys import inside, keys_of, named, uses_of, with_key
 from jitlint.syntax import ir
 

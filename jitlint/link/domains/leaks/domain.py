@@ -7,7 +7,8 @@ from typing import Final
 from jitlint.infer.values import Func, Inst, Map, Seq, Value
 from jitlint.link.domains.leaks import pending, stores
 from jitlint.link.engine.domain import Activation, Change, Domain, Store, Transformed
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 
 _TAKES: Final = frozenset({"pop", "popleft", "popitem", "clear", "remove", "del"})
 

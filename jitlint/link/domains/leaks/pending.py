@@ -13,8 +13,8 @@ from typing import Any, Final, Optional
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Leak
 from jitlint.infer.values import Inst, Scope
-from jitlint.link.engine.domain import Slot
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame, Slot
+from jitlint.link.engine.machine import Machine
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 

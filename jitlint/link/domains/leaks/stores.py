@@ -24,7 +24,8 @@ from jitlint.link.domains.leaks import pending
 from jitlint.link.domains.leaks.pending import Pending
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.events import confidence_of
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import ownership, pytrees
 from jitlint.link.values.ownership import deepest_tracer
 

@@ -7,7 +7,8 @@ from typing import Any, Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import DroppedUpdate, ImportIdiom
 from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Value
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import paths
 from jitlint.syntax import ir
 

@@ -15,7 +15,8 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Mutation
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Bound, Func, Value, Xform, alternatives
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import nodes
 from jitlint.syntax import ir
 

@@ -8,7 +8,8 @@ from jitlint.infer.values import Bound, Inst, Map, Py, Seq, Tree, Value, Xform
 from jitlint.link.domains.purity import copies, handlers, mutations, side_effects
 from jitlint.link.domains.purity.copies import Copies
 from jitlint.link.engine.domain import Called, Change, Domain, Library, Store
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.syntax import ir
 
 _ADVANCES: Final = ("next", "iteration")

@@ -13,7 +13,8 @@ from jitlint.infer.events import Handler
 from jitlint.infer.values import Func, Tree, Value, alternatives
 from jitlint.link.engine import regions, scopes, surroundings
 from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.syntax import ir
 
 _DIVISION: Final = frozenset({"/", "//", "%"})

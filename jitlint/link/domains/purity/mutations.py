@@ -13,7 +13,8 @@ from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NO_CONST, SETS, Inst, Map, Py, Seq, Tree, Value, alternatives, const_of
 from jitlint.link.domains.purity.copies import Change, Copies
 from jitlint.link.engine import surroundings
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values.ownership import LIBRARY_STATE, is_guess
 
 _SEQ_METHODS: Final = frozenset(

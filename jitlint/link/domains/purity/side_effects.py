@@ -14,7 +14,8 @@ from jitlint.infer.values import NO_CONST, NONE, Arr, ExtInst, Py, Seq, Tree, Va
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.events import TRACED_TEXT, tracer_inside
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values.library_objects import level_of
 
 _SPOKEN: Final = frozenset({"print", "log", "warning"})

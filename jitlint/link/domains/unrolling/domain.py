@@ -5,7 +5,8 @@ from __future__ import annotations
 from jitlint.infer.values import S, Value
 from jitlint.link.domains.unrolling import loops, rows
 from jitlint.link.engine.domain import Domain, Transformed
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.syntax import ir
 
 

@@ -22,7 +22,8 @@ from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import Arr, Ext, Py, S, Seq, Tree, Value, alternatives
 from jitlint.link.domains.unrolling import rows
 from jitlint.link.engine import evaluator, scopes
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Condition, Found
 from jitlint.link.tables import ir_walk
 from jitlint.link.tables.code_tables import CodeTable

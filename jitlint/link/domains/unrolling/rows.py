@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from jitlint.infer.values import Arr, Bound, Func, Value, Xform
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.values.signatures import signature

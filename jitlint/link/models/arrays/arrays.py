@@ -33,7 +33,8 @@ from jitlint.link.engine.events import (
     hurt,
     tracer_inside,
 )
-from jitlint.link.engine.machine import Args, Frame, Machine, result_level, settle
+from jitlint.link.engine.frame import Args, Frame, result_level, settle
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import bounds, pytrees, truths
 
 FULL_REDUCTIONS = frozenset(

@@ -28,7 +28,8 @@ from jitlint.infer.values import (
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Change, Library
 from jitlint.link.engine.events import emit_convert, hurt
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, numpy_calls
 from jitlint.link.models.python import containers, dispatch
 from jitlint.link.values import bounds

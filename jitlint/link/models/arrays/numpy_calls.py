@@ -10,7 +10,8 @@ from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Map, Py, S, Seq, Tree, Value
 from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import confidence_of, emit_numpy, emit_static, here_why, hurt, tracer_inside
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays.arrays import SHAPED, dtype_kind, nested_rank, shape_rank
 from jitlint.link.values.library_objects import made
 

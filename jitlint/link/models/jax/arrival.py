@@ -13,7 +13,8 @@ from typing import Any
 from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.lattice import join
 from jitlint.infer.values import NONE, UNKNOWN, Inst, Map, Py, S, Seq, Tup, Value, Xform, alternatives
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import boundaries
 from jitlint.link.values import iteration, parameters, pytrees
 from jitlint.link.values.signatures import Signature, constant_ints, describe, static_names

@@ -27,7 +27,8 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import pytrees, signatures
 from jitlint.link.values.kinds import mro
 from jitlint.link.values.signatures import signature

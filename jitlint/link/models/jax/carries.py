@@ -28,7 +28,8 @@ from jitlint.infer.values import (
     Value,
 )
 from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
-from jitlint.link.engine.machine import Frame, Machine
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import pytrees
 
 _WORDS: Final = {

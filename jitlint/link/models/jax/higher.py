@@ -28,7 +28,9 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine import evaluator, events, scopes
 from jitlint.link.engine.domain import Repeat, Turn
-from jitlint.link.engine.machine import HOST, Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
 from jitlint.link.models.jax import carries, xforms
 from jitlint.link.values import iteration, keys, pytrees
 from jitlint.link.values.signatures import describe, signature

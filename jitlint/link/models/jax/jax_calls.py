@@ -29,7 +29,8 @@ from jitlint.infer.values import (
     py,
 )
 from jitlint.link.engine.events import emit_truth, tracer_inside
-from jitlint.link.engine.machine import Args, Frame, Machine, result_level
+from jitlint.link.engine.frame import Args, Frame, result_level
+from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import higher
 from jitlint.link.values import classes, fields, iteration, pytrees, subscripts
 from jitlint.link.values.kinds import is_concrete

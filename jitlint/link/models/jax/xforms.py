@@ -34,8 +34,10 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine import evaluator, scopes
+from jitlint.link.engine.budgets import MAX_DEPTH
 from jitlint.link.engine.domain import Repeat, Transformed
-from jitlint.link.engine.machine import MAX_DEPTH, Args, Frame, Machine, Site, result_level
+from jitlint.link.engine.frame import Args, Frame, result_level
+from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.models.jax import arrival, boundaries, carries
 from jitlint.link.values import iteration, parameters, pytrees
 from jitlint.link.values.signatures import constant_ints, describe, signature, static_names

@@ -38,7 +38,8 @@ from jitlint.infer.values import (
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.events import emit_convert, emit_format, text_of
-from jitlint.link.engine.machine import Args, Frame, Machine, here_array
+from jitlint.link.engine.frame import Args, Frame, here_array
+from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python import python_sequences as sequences
 from jitlint.link.tables.builtin_names import EXCEPTIONS
 from jitlint.link.values import attributes, operators, truths

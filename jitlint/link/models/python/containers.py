@@ -29,7 +29,8 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.events import emit_convert
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python.python_sequences import advance, sort_items
 from jitlint.link.models.python.text_methods import call_text_method
 from jitlint.link.values import operators, subscripts

@@ -24,7 +24,8 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine import evaluator
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import parameters
 from jitlint.link.values.kinds import mro
 from jitlint.syntax import ir

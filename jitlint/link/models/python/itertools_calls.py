@@ -12,7 +12,8 @@ from jitlint.infer.values import INT, NONE, UNKNOWN, Seq, Tup, Value
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.budgets import MAX_ITEMS, UNROLLED
 from jitlint.link.engine.events import emit_convert
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import iteration, operators, truths
 from jitlint.link.values.boxes import argument, const_int, joined, make_seq, or_unknown, repeated, spread
 

@@ -8,7 +8,8 @@ from typing import Final
 
 from jitlint.infer.values import BOOL, FLOAT, INT, NO_CONST, Py, Tup, Value, py
 from jitlint.link.engine.events import emit_convert
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python.python_sequences import fold
 from jitlint.link.values.boxes import argument, or_unknown, spread
 

@@ -30,7 +30,8 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.budgets import MAX_ITEMS, UNROLLED
 from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import STAGED_OR_BATCHED, emit_convert, emit_truth, hurt
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values import iteration, operators, truths
 from jitlint.link.values.boxes import (
     argument,

@@ -35,7 +35,8 @@ from jitlint.infer.values import (
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.events import emit_convert, emit_truth, tracer_inside
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python import dispatch
 from jitlint.link.models.python import python_sequences as sequences
 from jitlint.link.models.python.builtin_calls import (

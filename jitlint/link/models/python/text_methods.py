@@ -21,7 +21,8 @@ from jitlint.infer.values import (
     py,
 )
 from jitlint.link.engine.events import emit_format, text_of
-from jitlint.link.engine.machine import Args, Frame, Machine
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.values.boxes import const_text, make_seq
 
 MAX_TEXT: Final = 200

@@ -1,0 +1,163 @@
+"""One activation of code: what it runs in, what it was given, what its operations give (layer: ``link``, room ``engine``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import Place, Step
+from jitlint.infer.grounds import SEEN, Ground
+from jitlint.infer.lattice import traced_level
+from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
+from jitlint.infer.values import DISCRETE, Arr, B, S, Scope, Value
+from jitlint.link.engine.world import World
+
+T = TypeVar("T")
+
+
+class Slot(Generic[T]):
+    """A place in frames in which one domain keeps something of its own.
+
+    inherited: what a frame keeps there holds inside another world as well. by_guesses: even when it is only guessed
+    that the code there runs.
+    """
+
+    __slots__ = ("by_guesses", "inherited")
+
+    def __init__(self, inherited: bool = False, by_guesses: bool = True) -> None:
+        self.inherited = inherited
+        self.by_guesses = by_guesses
+
+    def of(self, f: Frame) -> T | None:
+        """What the domain keeps in a frame; None when that is nothing."""
+        found: Any = f.own.get(self) if f.own is not None else None
+        kept: T | None = found
+        return kept
+
+    def put(self, f: Frame, value: T) -> None:
+        """Keep something in a frame."""
+        if f.own is None:
+            f.own = {}
+        f.own[self] = value
+
+
+class Args:
+    """Arguments of a call. more: a ``*unknown`` was passed; kw_more: a ``**unknown`` was passed."""
+
+    __slots__ = ("kw", "kw_more", "more", "pos")
+
+    def __init__(
+        self,
+        pos: list[Value],
+        kw: dict[str, Value] | None = None,
+        more: Value | None = None,
+        kw_more: Value | None = None,
+    ) -> None:
+        self.pos = pos
+        self.kw = kw if kw is not None else {}
+        self.more = more
+        self.kw_more = kw_more
+
+    def get(self, index: int, name: str) -> Value | None:
+        """The argument at a position or under a name, or None."""
+        if 0 <= index < len(self.pos):
+            return self.pos[index]
+        return self.kw.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Catch:
+    """An exception handler around: its place, the classes it names, whether it stands inside a trace.
+
+    meant: it goes another way to the same answer.
+    """
+
+    place: Place
+    names: frozenset[str]
+    traced: bool
+    meant: bool
+
+
+class Frame:
+    """One activation of a function or a module body.
+
+    outer: the same activation seen from outside a transform that it calls. own: what domains keep with it.
+    loops: those around, as the source has them.
+    """
+
+    __slots__ = (
+        "at", "breaks", "caught", "cls", "confidence", "continues", "depth", "fn", "ground", "loops", "module", "outer", "own", "owner", "recv", "returns",
+        "scope", "steps", "token", "world", "yields",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        module: ModuleInfo,
+        scope: Scope,
+        world: World,
+        fn: FuncInfo | None = None,
+        depth: int = 0,
+        steps: tuple[Step, ...] = (),
+        ground: str = "jit",
+        confidence: Confidence = Confidence.CERTAIN,
+    ) -> None:
+        self.module = module
+        self.scope = scope
+        self.world = world
+        self.fn = fn
+        self.depth = depth
+        self.steps = steps
+        self.ground = ground
+        self.confidence = confidence
+        self.returns: Value | None = None
+        self.yields: Value | None = None
+        self.breaks: list[dict[str, Value]] = []
+        self.continues: list[dict[str, Value]] = []
+        self.token: object = scope.token
+        self.cls: ClassInfo | None = None
+        self.recv: Value | None = None
+        self.owner: ClassInfo | None = None
+        self.at = 0
+        self.loops: tuple[Any, ...] = ()
+        self.outer: Frame | None = None
+        self.own: dict[Slot[Any], object] | None = None
+        self.caught: Catch | None = None
+
+    @property
+    def qualname(self) -> str:
+        """The function's qualified name, or ``<module>``."""
+        return self.fn.qualname if self.fn is not None else "<module>"
+
+
+def result_level(f: Frame, operands: Iterable[Value]) -> int:
+    """The level of what an operation gives: that of its deepest operand, or that of the innermost staging transform.
+
+    A batch or a derivative that no operand belongs to has nothing to do with the result (measured: it is no tracer of
+    theirs), so keeping it leaks nothing.
+    """
+    w = f.world
+    return w.level if w.base == w.level else max([w.base, *[traced_level(v, 2) for v in operands]])
+
+
+def settle(f: Frame, value: Value) -> Value:
+    """The result of an operation: one without a derivative is no tracer of the derivatives around."""
+    if type(value) is Arr and value.dtype in DISCRETE and not value.modes & B:
+        value.level = min(value.level, f.world.base)
+    return value
+
+
+def here_array(
+    f: Frame,
+    modes: int,
+    dtype: str | None = None,
+    rank: int | None = None,
+    why: str = "",
+    traced: Ground = SEEN,
+    level: int = 0,
+) -> Arr:
+    """The result of a staging operation: the operands' modes and those of the world. level: the operands' highest."""
+    here = f.world.here
+    modes |= here
+    return Arr(modes, dtype, rank, why, max(f.world.base, level), SEEN if here & S else traced)
