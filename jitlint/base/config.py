@@ -19,6 +19,9 @@ class ConfigError(Exception):
     """A configuration file or option that cannot be used. The message is for the user."""
 
 
+TESTS = ("errors", "all")
+"""What may be reported in test code."""
+
 FileIgnores = tuple[tuple[str, tuple[str, ...]], ...]
 """Patterns of files, each with the selectors that are ignored in them."""
 
@@ -39,6 +42,7 @@ class Settings:
     per_file_ignores: FileIgnores = ()
     min_confidence: Confidence = Confidence.LIKELY
     severity: Severity | None = None
+    tests: str = "errors"
     exclude: tuple[str, ...] = ()
     extend_exclude: tuple[str, ...] = ()
     traced: tuple[str, ...] = ()
@@ -86,6 +90,13 @@ def parse_severity(value: object, where: str) -> Severity:
     if isinstance(value, str) and value in names:
         return Severity(value)
     raise ConfigError(f"{where}: {value!r} is not a severity; use {_or(names)}")
+
+
+def parse_tests(value: object, where: str) -> str:
+    """What to report in test code, by its name. Raises ConfigError for anything else."""
+    if isinstance(value, str) and value in TESTS:
+        return value
+    raise ConfigError(f"{where}: {value!r} says nothing about tests; use {_or(list(TESTS))}")
 
 
 def string_list(value: object, where: str) -> tuple[str, ...]:
@@ -185,6 +196,16 @@ KEYS: tuple[Key, ...] = (
         " knowing, and errors that the code itself expects.",
         'severity = "info"',
         parse_severity,
+    ),
+    Key(
+        "tests",
+        "`errors` or `all`",
+        "`errors`",
+        "What to report in test code: `test_*.py`, `*_test.py`, `conftest.py` and folders called `test`, `tests` or `testing`."
+        " Tests use keys again, jit at each call and print on purpose, so only errors are reported there; the last line"
+        " says how many warnings are not.",
+        'tests = "all"',
+        parse_tests,
     ),
     Key(
         "exclude",

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from jitlint.base.diagnostic import Confidence, Finding
 
+IN_TESTS = "in tests"
+"""How the last line calls what the profile for test code leaves out."""
+
 
 class AnalysisError(Exception):
     """The analysis itself failed: a mistake in jitlint. Findings would be incomplete, so there are none."""
@@ -64,12 +67,16 @@ class Statistics:
 
 @dataclass(slots=True)
 class CheckResult:
-    """findings: selected and sorted. problems: what could not be analysed (JIT0xx); they count as failures."""
+    """findings: selected and sorted. problems: what could not be analysed (JIT0xx); they count as failures.
+
+    in_tests: findings in test code that the profile for tests leaves out.
+    """
 
     findings: list[Finding]
     problems: list[Finding]
     statistics: Statistics
     urls: dict[str, str] = field(default_factory=dict)
+    in_tests: int = 0
 
 
 @dataclass(slots=True)

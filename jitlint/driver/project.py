@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 MARKERS = ("jitlint.toml", "pyproject.toml", "setup.cfg", "setup.py", ".git")
 _SUBPROJECT = ("pyproject.toml", "setup.cfg", "setup.py")
-_TEST_DIRECTORIES = frozenset(
-    ("test", "tests", "testing", "example", "examples", "demo", "demos", "benchmark", "benchmarks")
-)
+_CODE_OF_TESTS = frozenset(("test", "tests", "testing"))
+_TEST_DIRECTORIES = _CODE_OF_TESTS | {"example", "examples", "demo", "demos", "benchmark", "benchmarks"}
 
 
 def project_root(paths: Sequence[str]) -> str:
@@ -188,13 +187,22 @@ def _voted_start(path: str, outermost: str, votes: Mapping[str, int]) -> str:
 
 def is_test(path: str, root: str) -> bool:
     """Whether a file belongs to the tests, examples or benchmarks of the project at ``root``."""
+    return _is_in(path, root, _TEST_DIRECTORIES)
+
+
+def is_test_code(path: str, root: str) -> bool:
+    """Whether a file belongs to the tests of the project at ``root``; examples and benchmarks are programs."""
+    return _is_in(path, root, _CODE_OF_TESTS)
+
+
+def _is_in(path: str, root: str, directories: frozenset[str]) -> bool:
     parts = os.path.relpath(path, root).split(os.sep)
     name = parts[-1]
     return (
         name.startswith("test_")
         or name.endswith(("_test.py", "_tests.py"))
         or name == "conftest.py"
-        or not _TEST_DIRECTORIES.isdisjoint(parts[:-1])
+        or not directories.isdisjoint(parts[:-1])
     )
 
 

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from jitlint.base.config import ConfigError, Settings
-from jitlint.base.diagnostic import Confidence, Finding, Span
+from jitlint.base.diagnostic import Confidence, Finding, Severity, Span
 from jitlint.base.result import AnalysisError, CheckResult, Reason, Statistics, TracedResult, TracedRow
 from jitlint.base.text import display_path
 from jitlint.driver.files import FileIgnores
+from jitlint.driver.project import is_test_code
 from jitlint.driver.registry import rule_url, rules
 from jitlint.driver.schedule import Progress, available_cpus
 from jitlint.driver.select import selected_codes, wanted
@@ -96,9 +97,22 @@ def check(
     ignores = FileIgnores(settings.per_file_ignores, settings.directory or os.getcwd())
     findings = wanted(found, settings, codes, rules(), lambda path: ignores.selectors(run.absolute(path)))
     findings.sort(key=lambda finding: finding.sort_key)
+    everywhere, root = len(findings), run.root
+    if settings.tests == "errors":
+        findings = [
+            f
+            for f in findings
+            if f.severity is Severity.ERROR or not is_test_code(run.absolute(f.path), root)
+        ]
     urls = {f.code: url for f in findings if (url := rule_url(rules()[f.code]))}
     place = run.shown
-    return CheckResult([place(f) for f in findings], [place(f) for f in kept.problems], kept.statistics, urls)
+    return CheckResult(
+        [place(f) for f in findings],
+        [place(f) for f in kept.problems],
+        kept.statistics,
+        urls,
+        everywhere - len(findings),
+    )
 
 
 def traced(
@@ -150,6 +164,11 @@ class _Run:
         with self._clock.phase("files"):
             self._workspace = open_workspace(paths, settings, use_cache, unsaved, context)
             self._target = target_of(self._workspace.root, settings.jax_version)
+
+    @property
+    def root(self) -> str:
+        """The top of the project."""
+        return self._workspace.root
 
     # ------------------------------------------------------------ the cache around a run
 

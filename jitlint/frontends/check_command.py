@@ -15,13 +15,14 @@ from jitlint.base.config import (
     file_ignores,
     parse_confidence,
     parse_severity,
+    parse_tests,
     string_list,
 )
 from jitlint.base.config import (
     jax_version as parse_jax_version,
 )
 from jitlint.base.diagnostic import Severity
-from jitlint.base.result import CheckResult
+from jitlint.base.result import IN_TESTS, CheckResult
 from jitlint.frontends import console
 from jitlint.frontends.check_output import FOR_PEOPLE, FORMATS, all_of, is_standard_output, output, rendered
 from jitlint.frontends.console import FAILED, FINDINGS, OK, Texts
@@ -53,7 +54,7 @@ class _Request:
 
 _SECTIONS = {
     "What to report": (
-        "select extend-select ignore extend-ignore per-file-ignores min-confidence severity baseline write-baseline diff"
+        "select extend-select ignore extend-ignore per-file-ignores min-confidence severity tests baseline write-baseline diff"
         " no-recorded add-noqa"
     ),
     "Which files": "exclude extend-exclude context stdin-filename show-files",
@@ -108,6 +109,7 @@ _SECTIONS = {
 @click.option(
     "--severity", metavar="LEVEL", help="How severe at least: error, warning (the default) or info."
 )
+@click.option("--tests", metavar="WHAT", help="What to report in test code: errors (the default) or all.")
 @click.option(
     "--jax-version",
     metavar="VERSION",
@@ -154,6 +156,7 @@ def check(
     per_file_ignores: tuple[str, ...],
     min_confidence: str | None,
     severity: str | None,
+    tests: str | None,
     jax_version: str,
     exclude: tuple[str, ...],
     extend_exclude: tuple[str, ...],
@@ -199,6 +202,8 @@ def check(
         settings = replace(settings, min_confidence=parse_confidence(min_confidence, "--min-confidence"))
     if severity is not None:
         settings = replace(settings, severity=parse_severity(severity, "--severity"))
+    if tests is not None:
+        settings = replace(settings, tests=parse_tests(tests, "--tests"))
     if jax_version:
         settings = replace(settings, jax_version=parse_jax_version(jax_version, "--jax-version"))
     if show_settings:
@@ -295,6 +300,7 @@ def _checked(request: _Request, settings: Settings, hidden: list[str]) -> CheckR
             context=request.context,
             progress=progress,
         )
+    _hide(hidden, result.in_tests, f"{IN_TESTS}, which `--tests all` shows")
     if request.recorded:
         _with_recorded(request, settings, result)
     if request.diff:

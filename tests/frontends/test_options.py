@@ -42,6 +42,7 @@ class Effect:
     common: list[str] = field(default_factory=list)
 
 
+PRINTING = "import jax\n\n\n@jax.jit\ndef f(x):\n    print(x)\n    return x\n\n\nf(1.0)\n"
 TWO = {"a.py": BRANCH, "b/c.py": RANGE}
 ALL = "a.py:6 JIT101, b/c.py:6 JIT106"
 EFFECTS: dict[str, Effect] = {
@@ -70,6 +71,13 @@ EFFECTS: dict[str, Effect] = {
         'min-confidence = "possible"',
     ),
     "severity": Effect({"a.py": IDIOM}, ["--severity", "info"], "", "a.py:1 JIT702", 'severity = "info"'),
+    "tests": Effect(
+        {"a.py": PRINTING, "tests/test_a.py": PRINTING, "examples/b.py": PRINTING},
+        ["--tests", "all"],
+        "a.py:6 JIT301, examples/b.py:6 JIT301",
+        "a.py:6 JIT301, examples/b.py:6 JIT301, tests/test_a.py:6 JIT301",
+        'tests = "all"',
+    ),
     "exclude": Effect(TWO, ["--exclude", "b/"], ALL, "a.py:6 JIT101", 'exclude = ["b/"]'),
     "extend-exclude": Effect(
         TWO, ["--extend-exclude", "a.py"], ALL, "b/c.py:6 JIT106", 'extend-exclude = ["a.py"]'
@@ -121,6 +129,19 @@ def test_keys_change_what_is_found(name: str, project: Write, capsys: pytest.Cap
     assert _findings(capsys, []) == effect.before
     project({"jitlint.toml": effect.config + "\n"})
     assert _findings(capsys, []) == effect.after
+
+
+def test_errors_in_tests_are_shown_and_warnings_are_counted(
+    project: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project({"tests/test_a.py": PRINTING, "tests/test_b.py": BRANCH})
+    shown = _out(capsys)
+    assert "JIT101" in shown
+    assert shown.endswith("(2 files checked; 1 in tests, which `--tests all` shows).\n")
+    (Path("tests") / "test_b.py").unlink()
+    assert _out(capsys) == "No findings in 1 file (1 in tests, which `--tests all` shows).\n"
+    assert main(["check", "--tests", "some"]) == 2
+    assert "'some' says nothing about tests; use errors or all" in capsys.readouterr().err
 
 
 def _out(capsys: pytest.CaptureFixture[str], *options: str) -> str:
