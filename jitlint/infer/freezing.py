@@ -162,7 +162,15 @@ class _Writer:
             items = None if a.items is None else self._all(a.items)
             return ("q", a.kind, a.level, self._owner(a), items, self._maybe(a.rest))
         if t is Map:
-            return ("m", a.level, self._owner(a), a.open, self._table(a.entries), self._maybe(a.rest))
+            return (
+                "m",
+                a.level,
+                self._owner(a),
+                a.open,
+                self._table(a.entries),
+                self._maybe(a.rest),
+                self._maybe(a.key),
+            )
         if t is ExtInst:
             return ("e", a.dotted, self._table(a.attrs))
         is_cold = a.cls.cold is a

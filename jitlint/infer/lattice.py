@@ -191,7 +191,11 @@ def _merge_containers(a: Any, b: Any, depth: int, known: _Known) -> Value | None
         return Seq(a.kind, None, rest, level)
     if t is Map:
         rest = _join_optional(a.rest, b.rest, depth, known)
-        return Map(_join_entries(a.entries, b.entries, depth, known), rest, level)
+        keys = [m.key for m in (a, b) if m.rest is not None]
+        out = Map(_join_entries(a.entries, b.entries, depth, known), rest, level)
+        if keys and None not in keys:
+            out.key = _join(keys[0], keys[-1], depth, known)
+        return out
     if a.cls is not b.cls:
         return None
     attrs = _join_entries(a.attrs, b.attrs, depth, known)
@@ -212,6 +216,15 @@ def _join_optional(a: Value | None, b: Value | None, depth: int, known: _Known) 
     if a is None:
         return b
     return a if b is None else _join(a, b, depth, known)
+
+
+def put_rest(target: Map, key: Value | None, value: Value) -> None:
+    """Store under an unknown key, of which perhaps the kind is known."""
+    if target.rest is None:
+        target.rest, target.key = value, key
+    else:
+        target.rest = join(target.rest, value)
+        target.key = None if target.key is None or key is None else join(target.key, key)
 
 
 def seq_element(value: Any) -> Value | None:

@@ -221,13 +221,22 @@ class Seq(Value):
 
 
 class Map(Value):
-    """A dict. entries: constant key to value. rest: join of the values under unknown keys, or None."""
+    """A dict. entries: constant key to value. rest: join of the values under unknown keys, or None.
 
-    __slots__ = ("entries", "level", "open", "rest", "token")
+    key: the join of the unknown keys, None when nothing is known of them.
+    """
+
+    __slots__ = ("entries", "key", "level", "open", "rest", "token")
 
     def __init__(
-        self, entries: dict[Any, Value], rest: Value | None = None, level: int = 0, token: object = None
+        self,
+        entries: dict[Any, Value],
+        rest: Value | None = None,
+        level: int = 0,
+        token: object = None,
+        key: Value | None = None,
     ) -> None:
+        self.key = key
         self.entries = entries
         self.rest = rest
         self.level = level

@@ -12,6 +12,7 @@ from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     FRESH,
     NONE,
+    STR,
     UNKNOWN,
     Bound,
     Class,
@@ -164,7 +165,7 @@ def bind_arguments(m: Machine, func: Func, args: Args) -> dict[str, Value]:
                 Tup(tuple(rest)) if args.more is None else Seq("tuple", None, _join(rest, args.more), FRESH)
             )
         elif kind == "kwvar":
-            out[name] = Map(kw, args.kw_more, FRESH)
+            out[name] = Map(kw, args.kw_more, FRESH, None, STR)
             kw = {}
         elif kind in ("pos", "any") and used < len(pos):
             out[name] = pos[used]
@@ -178,6 +179,28 @@ def bind_arguments(m: Machine, func: Func, args: Args) -> dict[str, Value]:
         else:
             out[name] = func.defaults.get(name, UNKNOWN)
     return out
+
+
+def cannot_bind(func: Func, args: Args) -> bool:
+    """Whether Python certainly refuses a call: an argument is missing, or one too many or of an unknown name.
+
+    A decorator that is not understood may take or give some, so a decorated function is never refused.
+    """
+    if args.more is not None or args.kw_more is not None or func.fn.node.decorators:
+        return False
+    left = len(args.pos)
+    names = set(args.kw)
+    kinds = {param.kind for param in func.fn.node.params}
+    for param in func.fn.node.params:
+        if param.kind in ("pos", "any") and left:
+            left -= 1
+            if param.kind == "any" and param.name in names:
+                return True
+        elif param.kind in ("any", "kwonly") and param.name in names:
+            names.discard(param.name)
+        elif param.kind in ("pos", "any", "kwonly") and param.default is None:
+            return True
+    return (left > 0 and "var" not in kinds) or (bool(names) and "kwvar" not in kinds)
 
 
 def _join(values: list[Value], last: Value) -> Value:
@@ -200,6 +223,8 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
                 value.info.extern = True  # perhaps as a pytree
     if not f.world.level and (f.fn is None or f.fn.hosted) and not f.module.is_test:
         func.fn.hosted = True
+    if cannot_bind(func, args):
+        return UNKNOWN  # Python says so, and the function never runs
     bound = bind_arguments(m, func, args)
     parameters.refine(func, bound)
     if f.fn is not func.fn and not f.module.is_test:

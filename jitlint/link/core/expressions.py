@@ -363,7 +363,7 @@ def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
     value = evaluate(m, f, node.elt)
     if node.kind == "dict":
         operators.hashed(m, f, node.elt.at, value, "dict key")
-        result = Map({}, evaluate(m, f, node.value), f.world.level, None)
+        result = Map({}, evaluate(m, f, node.value), f.world.level, None, None if value is UNKNOWN else value)
     if f.scope.vars.get(USES) is not consumed:
         for target, element in bound:  # a second turn meets the keys that the first one consumed
             iteration.bind(m, f, target, element)

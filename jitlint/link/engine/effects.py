@@ -40,7 +40,7 @@ def _contents(box: Any) -> tuple[object, ...]:
     if type(box) is Inst:
         return (dict(box.attrs), box.open)
     if type(box) is Map:
-        return (dict(box.entries), box.rest)
+        return (dict(box.entries), (box.rest, box.key))
     return (None if box.items is None else list(box.items), box.rest)
 
 
@@ -55,7 +55,7 @@ def replay(f: Frame, effects: Effects, bound: dict[str, Value], rename: Rename |
             box.open = box.open or rest
         elif type(box) is Map:
             _put(f, box.entries, _renamed(contents, rename), strong, same)
-            box.rest = rest
+            box.rest, box.key = rest
         elif type(box) is Seq and strong:
             box.items, box.rest = None if contents is None else list(contents), rest
         elif type(box) is Seq:
@@ -84,5 +84,5 @@ def _fresh(f: Frame, value: Value) -> Value:
             value.kind, None if value.items is None else list(value.items), value.rest, value.level, f.token
         )
     if type(value) is Map:
-        return Map(dict(value.entries), value.rest, value.level, f.token)
+        return Map(dict(value.entries), value.rest, value.level, f.token, value.key)
     return value

@@ -14,6 +14,7 @@ from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import (
     NONE,
+    STR,
     UNKNOWN,
     Arr,
     Bound,
@@ -107,7 +108,7 @@ def run_meant(
         if param.kind == "var":
             bound[name] = Seq("tuple", None, UNKNOWN, 1)
         elif param.kind == "kwvar":
-            bound[name] = Map({}, UNKNOWN, 1)
+            bound[name] = Map({}, UNKNOWN, 1, None, STR)
         elif values:
             bound[name] = values.pop(0)
         else:

@@ -200,7 +200,7 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     if name == "__dataclass_fields__":
         return fields.descriptions(obj.cls)
     if name == "__dict__":
-        return Map(dict(obj.attrs), UNKNOWN, obj.level)
+        return Map(dict(obj.attrs), UNKNOWN, obj.level, None, STR)
     if f.world.level:
         callbacks.run_protocol(m, f, at, obj, "__getattr__", [STR])
     given = classes.inherited(m, f, at, obj, name)

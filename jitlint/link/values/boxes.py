@@ -13,7 +13,6 @@ from typing import Any
 from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import (
     NO_CONST,
-    STR,
     UNKNOWN,
     Arr,
     Inst,
@@ -82,9 +81,9 @@ def make_seq(f: Frame, kind: str, items: list[Value] | None, rest: Value | None 
     return Seq(kind, items, None if items is not None else rest, f.world.level, f.token)
 
 
-def make_map(f: Frame, entries: dict[Any, Value], rest: Value | None = None) -> Map:
+def make_map(f: Frame, entries: dict[Any, Value], rest: Value | None = None, key: Value | None = None) -> Map:
     """A new dict made here."""
-    return Map(entries, rest, f.world.level, f.token)
+    return Map(entries, rest, f.world.level, f.token, key)
 
 
 def spread(m: Machine, f: Frame, at: int, iterable: Value) -> tuple[list[Value] | None, Value | None]:
@@ -119,7 +118,7 @@ def collect(m: Machine, f: Frame, at: int, iterable: Value, kind: str) -> Value:
 def copy_box(f: Frame, box: Seq | Map) -> Value:
     """A shallow copy made here."""
     if isinstance(box, Map):
-        return make_map(f, dict(box.entries), box.rest)
+        return make_map(f, dict(box.entries), box.rest, box.key)
     return make_seq(f, box.kind, None if box.items is None else list(box.items), box.rest)
 
 
@@ -159,9 +158,9 @@ def put_all(m: Machine, f: Frame, at: int, box: Map, source: Value) -> None:
                     with repeated(f):
                         put(m, f, at, box, py(key), value)
             if alt.rest is not None:
-                put(m, f, at, box, STR, alt.rest)
+                put(m, f, at, box, or_unknown(alt.key), alt.rest)
         elif type(alt) is Tree:
-            put(m, f, at, box, STR, subscripts.any_item(alt))
+            put(m, f, at, box, UNKNOWN, subscripts.any_item(alt))
         else:
             _put_pairs(m, f, at, box, alt)
 
@@ -175,14 +174,14 @@ def _put_pairs(m: Machine, f: Frame, at: int, box: Map, source: Value) -> None:
         if pair is not None and len(pair) == 2:
             put(m, f, at, box, pair[0], pair[1])
         else:
-            put(m, f, at, box, STR, iteration.element(m, f, at, item, quiet=True))
+            put(m, f, at, box, UNKNOWN, iteration.element(m, f, at, item, quiet=True))
 
 
 def pairs_of(m: Machine, f: Frame, at: int, box: Map) -> list[Value]:
     """The (key, value) tuples of a dict; one for all unknown keys."""
     out: list[Value] = [Tup((py(key), value)) for key, value in box.entries.items()]
     if box.rest is not None:
-        out.append(Tup((STR, box.rest)))
+        out.append(Tup((or_unknown(box.key), box.rest)))
     return out
 
 

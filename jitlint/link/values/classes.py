@@ -9,6 +9,7 @@ from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     NONE,
+    STR,
     UNKNOWN,
     Arr,
     Class,
@@ -290,7 +291,7 @@ def calls_default(m: Machine, func: Func, param: ir.Param) -> Value:
     if param.kind == "var":
         return Seq("tuple", None, UNKNOWN, 0)
     if param.kind == "kwvar":
-        return Map({}, UNKNOWN, 0)
+        return Map({}, UNKNOWN, 0, None, STR)
     value = parameters.value_of(m, func.scope, param.annotation)
     if type(value) is Arr and (
         type(func.defaults.get(param.name)) is Py or parameters.may_be_python(m, func.scope, param.annotation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitlint.infer.lattice import join
+from jitlint.infer.lattice import join, put_rest
 from jitlint.infer.values import FRESH, NO_CONST, SETS, UNKNOWN, Map, Py, Seq, Tup, Value
 from jitlint.link.engine import budgets
 
@@ -13,9 +13,9 @@ def combine_containers(op: str, left: Any, right: Any) -> Value:
     """A container put together with another, or repeated."""
     tl, tr = type(left), type(right)
     if tl is Map and op == "|" and tr is Map:
-        merged = Map({**left.entries, **right.entries}, left.rest, left.level)
+        merged = Map({**left.entries, **right.entries}, left.rest, left.level, None, left.key)
         if right.rest is not None:
-            merged.rest = right.rest if merged.rest is None else join(merged.rest, right.rest)
+            put_rest(merged, right.key, right.rest)
         return merged
     if op == "+" and tl in (Seq, Tup) and tr in (Seq, Tup):
         a, b = _items(left), _items(right)

@@ -67,7 +67,9 @@ def _element_of(m: Machine, f: Frame, at: int, value: Value, quiet: bool) -> Val
         return found if found is not None else UNKNOWN
     if t is Map:
         keys: list[Value] = [py(k) for k in a.entries]
-        return _join_all(keys if keys and a.rest is None else [*keys, STR])
+        if keys and a.rest is None:
+            return _join_all(keys)
+        return _join_all([*keys, a.key if a.key is not None else UNKNOWN])
     if t is Arr:
         if a.rank == 0 and a.modes and not quiet:
             m.emit(f, Convert, at, value, to="iter")
@@ -84,7 +86,7 @@ def _element_of(m: Machine, f: Frame, at: int, value: Value, quiet: bool) -> Val
         )
     if t is Tree:
         if a.evidence == "map":
-            return STR
+            return UNKNOWN
         return (
             Tree(a.modes, a.why, a.level, a.traced, "array" if a.evidence == "array" else "", a.kind)
             if a.evidence != ""

@@ -226,7 +226,7 @@ class Renaming:
             if _unchanged(new.values(), table.values()):
                 return value
             if t is Map:
-                return Map(new, a.rest, a.level, a.token)
+                return Map(new, a.rest, a.level, a.token, a.key)
             inst = Inst(a.cls, new, a.level, a.token, a.open)
             inst.modes, inst.why = a.modes, a.why
             return inst

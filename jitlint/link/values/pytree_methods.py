@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from jitlint.infer.lattice import join, traced_modes, why_of
-from jitlint.infer.values import NONE, STR, UNKNOWN, Tree, Tup, Value, alternatives
+from jitlint.infer.values import NONE, UNKNOWN, Tree, Tup, Value, alternatives
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.values.boxes import make_seq
 
@@ -27,11 +27,11 @@ def _inside(tree: Tree) -> Tree:
 
 
 def _items(f: Frame, tree: Tree, args: Args) -> Value:
-    return make_seq(f, "iter", None, Tup((STR, _inside(tree))))
+    return make_seq(f, "iter", None, Tup((UNKNOWN, _inside(tree))))
 
 
 def _keys(f: Frame, tree: Tree, args: Args) -> Value:
-    return make_seq(f, "iter", None, STR)
+    return make_seq(f, "iter", None, UNKNOWN)
 
 
 def _values(f: Frame, tree: Tree, args: Args) -> Value:

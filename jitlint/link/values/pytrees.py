@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
-from jitlint.infer.lattice import join, parts
+from jitlint.infer.lattice import join, parts, traced_level, traced_modes, why_of
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     FRESH,
@@ -84,7 +84,7 @@ def lift(
     if t is Map:
         entries = {k: lift(v, modes, level, why, arrays_only, depth - 1) for k, v in a.entries.items()}
         rest = None if a.rest is None else lift(a.rest, modes, level, why, arrays_only, depth - 1)
-        return Map(entries, rest, level)
+        return Map(entries, rest, level, None, a.key)
     if t is Inst:
         return _lift_instance(a, modes, level, why, arrays_only, depth)
     if t is Union:
@@ -204,7 +204,11 @@ def lower(value: Value, drop: int, here: int, level: int, outer: int = 0, depth:
     if t is Map:
         entries = {k: lower(v, drop, here, level, outer, depth - 1) for k, v in a.entries.items()}
         return Map(
-            entries, None if a.rest is None else lower(a.rest, drop, here, level, outer, depth - 1), level
+            entries,
+            None if a.rest is None else lower(a.rest, drop, here, level, outer, depth - 1),
+            level,
+            None,
+            a.key,
         )
     if t is Inst:
         if not is_pytree(a.cls):
@@ -298,7 +302,7 @@ def remode(value: Value, change: Callable[[int], int], depth: int = DEPTH) -> Va
         )
     if t is Map:
         rest = new.pop() if a.rest is not None else None
-        return Map(dict(zip(a.entries, new)), rest, a.level)
+        return Map(dict(zip(a.entries, new)), rest, a.level, None, a.key)
     inst = Inst(a.cls, dict(zip(a.attrs, new)), a.level, None, a.open)
     inst.modes, inst.why = a.modes, a.why
     return inst
@@ -317,7 +321,9 @@ def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:
         return Tup(tuple([with_rank(i, change, depth - 1) for i in a.items]), a.cls)
     if t is Map:
         rest = None if a.rest is None else with_rank(a.rest, change, depth - 1)
-        return Map({k: with_rank(v, change, depth - 1) for k, v in a.entries.items()}, rest, a.level)
+        return Map(
+            {k: with_rank(v, change, depth - 1) for k, v in a.entries.items()}, rest, a.level, None, a.key
+        )
     if t is Seq and a.kind == "list" and a.items is not None:
         return Seq("list", [with_rank(i, change, depth - 1) for i in a.items], None, a.level)
     if t is Inst and is_pytree(a.cls):
@@ -351,7 +357,9 @@ def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:
         return Seq(a.kind, None, None if a.rest is None else on_ground(a.rest, ground, depth - 1), a.level)
     if t is Map:
         rest = None if a.rest is None else on_ground(a.rest, ground, depth - 1)
-        return Map({k: on_ground(v, ground, depth - 1) for k, v in a.entries.items()}, rest, a.level)
+        return Map(
+            {k: on_ground(v, ground, depth - 1) for k, v in a.entries.items()}, rest, a.level, None, a.key
+        )
     if t is Inst and is_pytree(a.cls):
         out = Inst(
             a.cls, {k: on_ground(v, ground, depth - 1) for k, v in a.attrs.items()}, a.level, None, a.open
@@ -402,7 +410,9 @@ def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
         return Seq(a.kind, None, rest, FRESH)
     if t is Map:
         rest = None if a.rest is None else rebuild(a.rest, new_leaf, depth - 1)
-        return Map({k: rebuild(v, new_leaf, depth - 1) for k, v in a.entries.items()}, rest, FRESH)
+        return Map(
+            {k: rebuild(v, new_leaf, depth - 1) for k, v in a.entries.items()}, rest, FRESH, None, a.key
+        )
     if t is Inst and is_pytree(a.cls):
         static = meta_names(a.cls)
         attrs = {
@@ -416,6 +426,10 @@ def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
         return UNKNOWN
     if value is NONE or value is UNKNOWN:
         return value
+    if t is ExtInst and a.dotted != ABSTRACT_ARRAY:
+        # what a library gave may be a leaf or hold any number of them
+        modes = traced_modes(new_leaf)
+        return Tree(modes, why_of(new_leaf), traced_level(new_leaf), GUESSED) if modes else UNKNOWN
     return new_leaf
 
 

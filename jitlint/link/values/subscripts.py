@@ -6,7 +6,7 @@ from typing import Any
 
 from jitlint.infer.events import ArrayStore, BadIndex
 from jitlint.infer.grounds import SEEN, weaken
-from jitlint.infer.lattice import anonymous, join, seq_element
+from jitlint.infer.lattice import anonymous, join, put_rest, seq_element
 from jitlint.infer.values import (
     FRESH,
     NO_CONST,
@@ -52,14 +52,20 @@ SPECIAL_FORMS = frozenset(
 def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = None) -> Value:
     """``obj[index]``."""
     out: Value | None = None
-    for alt in alternatives(obj):
+    alts = alternatives(obj)
+    confidence = f.confidence
+    meant = len(alts) > 1 and any(type(alt) in (Map, Seq, Tup, Inst) for alt in alts)
+    for alt in alts:
         if type(alt) is Py and alt.kind == "none":
             continue
+        if meant:  # a container takes what an array refuses
+            f.confidence = weaken(confidence, 2) if type(alt) is Arr else confidence
         if type(alt) is Arr and type(index) is Py and index.kind == "str" and type(node) is not ir.Const:
             one: Value = UNKNOWN  # a name chosen elsewhere: then the value is hardly an array on this path
         else:
             one = _get_one(m, f, at, alt, index)
         out = one if out is None else join(out, one)
+    f.confidence = confidence
     return out if out is not None else UNKNOWN
 
 
@@ -319,7 +325,7 @@ def put(target: Map, key: Value, value: Value, strong: bool) -> None:
         old = target.entries.get(key.const)
         target.entries[key.const] = value if old is None or strong else join(old, value)
     else:
-        target.rest = value if target.rest is None else join(target.rest, value)
+        put_rest(target, None if key is UNKNOWN else key, value)
 
 
 def update_map(target: Map, source: Value) -> None:
@@ -328,10 +334,9 @@ def update_map(target: Map, source: Value) -> None:
         if type(alt) is Map:
             target.entries.update(alt.entries)
             if alt.rest is not None:
-                target.rest = alt.rest if target.rest is None else join(target.rest, alt.rest)
+                put_rest(target, alt.key, alt.rest)
         else:
-            item = any_item(alt)
-            target.rest = item if target.rest is None else join(target.rest, item)
+            put_rest(target, None, any_item(alt))
 
 
 def widen(target: Seq, value: Value) -> None:

@@ -143,7 +143,8 @@ def _one(
     if value is UNKNOWN and sig is not None and name:
         value = parameters.generic(m, sig.func, name, meant=spec.filter or spec.kernel)
     if spec.strict and not spec.kernel and (staged or not _may_keep(mark)):
-        boundaries.check_argument(m, f, at, x, name, value)
+        refused = boundaries.check_argument(m, f, at, x, name, value)
+        value = UNKNOWN if refused else value
     why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
     if spec.kernel:
         return pytrees.references(value, spec.modes, level, why)
@@ -173,7 +174,7 @@ def _as_marked(mark: Value | None, before: Value, after: Value) -> Value:
     c: Any = after
     if type(mark) is Map and type(before) is Map and type(after) is Map:
         entries = {k: _as_marked(a.entries.get(k), b.entries[k], v) for k, v in c.entries.items()}
-        return Map(entries, c.rest, c.level)
+        return Map(entries, c.rest, c.level, None, c.key)
     if type(mark) is Inst and type(before) is Inst and type(after) is Inst:
         attrs = {k: _as_marked(a.attrs.get(k), b.attrs.get(k, v), v) for k, v in c.attrs.items()}
         out = Inst(c.cls, attrs, c.level, None, c.open)

@@ -165,11 +165,11 @@ def _subscribed(value: Inst) -> bool:
     return any(name in cls.namespace for cls in chain for name in names)
 
 
-def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> None:
-    """An argument that is not static must be a pytree of arrays."""
+def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> bool:
+    """An argument that is not static must be a pytree of arrays. Answers whether it certainly is none."""
     kinds = [not_an_array(m, a) for a in alternatives(value)]
     if not kinds or not all(kinds):
-        return
+        return False
     sig = signature(x.target)
     first = sig.params[0].name if sig is not None and sig.params else ""
     own_self = sig is not None and sig.func.owner is not None and name == first and name in ("self", "cls")
@@ -184,7 +184,7 @@ def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Va
             parameter=name,
             detail=kinds[0],
         )
-        return
+        return False
     level = Confidence.LIKELY if type(value) is Inst else None
     m.emit(
         f,
@@ -197,6 +197,7 @@ def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Va
         parameter=name,
         detail=kinds[0],
     )
+    return type(value) is not Inst
 
 
 def check_output(m: Machine, f: Frame, x: Xform, result: Value) -> None:

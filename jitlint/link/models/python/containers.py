@@ -330,7 +330,7 @@ def _items(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
 
 def _keys(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
     keys: list[Value] = [py(key) for key in box.entries]
-    return make_seq(f, "iter", keys if box.rest is None else None, joined([*keys, STR]))
+    return make_seq(f, "iter", keys if box.rest is None else None, joined([*keys, or_unknown(box.key)]))
 
 
 def _values(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
@@ -356,7 +356,7 @@ def _popitem(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
 
 def _map_clear(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
     if owned(f, box):
-        box.entries, box.rest = {}, None
+        box.entries, box.rest, box.key = {}, None, None
     return NONE
 
 
