@@ -15,7 +15,9 @@ from typing import Any
 import msgspec
 
 from jitlint.catalogue import transforms
+from jitlint.catalogue.lexicon import Lexicon
 from jitlint.catalogue.load import COMPILED, Catalogue, Packed
+from jitlint.catalogue.ranks import names_of, parse_dtypes, parse_rank
 from jitlint.catalogue.schema import EXCEPTION_LETTERS, CatalogueError
 from jitlint.catalogue.transforms import Transforms
 
@@ -43,9 +45,10 @@ FILES = (
     "jax_small",
     "numpy",
     "removed",
+    "results",
 )
 # Tables by module: [functions."jax.numpy"] sum = ... becomes "jax.numpy.sum".
-BY_MODULE = ("functions", "constants", "numpy", "removed")
+BY_MODULE = ("functions", "constants", "numpy", "removed", "ranks", "dtypes")
 # Tables whose keys are complete names already.
 FLAT = ("conditions", "ufunc_methods", "methods", "attributes", "updates", "aliases")
 LISTS = ("ufuncs", "transforms", "libraries", "common_methods")
@@ -93,10 +96,12 @@ def read(folder: Path) -> Packed:
     conditions = {
         key: value if isinstance(value, list) else [value] for key, value in merged.pop("conditions").items()
     }
-    sets = {key: sorted(merged.pop(key)) for key in ("transforms", "libraries", "common_methods")}
     entries = msgspec.Raw(msgspec.msgpack.encode(read_entries(folder), order="deterministic"))
+    named = msgspec.Raw(msgspec.msgpack.encode(read_lexicon(folder), order="deterministic"))
+    sets = {key: sorted(merged.pop(key)) for key in ("transforms", "libraries", "common_methods")}
     try:
-        return msgspec.convert({**merged, **sets, "conditions": conditions, "entries": entries}, Packed)
+        whole = {**merged, **sets, "conditions": conditions, "lexicon": named, "entries": entries}
+        return msgspec.convert(whole, Packed)
     except msgspec.ValidationError as error:
         raise CatalogueError(str(error)) from None
 
@@ -110,6 +115,44 @@ def read_entries(folder: Path) -> Transforms:
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise CatalogueError(f"{path.name}: {error}") from None
     return out
+
+
+def read_lexicon(folder: Path) -> Lexicon:
+    """The sets of names. Raises CatalogueError for a set that is missing, unknown or written wrongly."""
+    path = folder / "lexicon.toml"
+    try:
+        topics = tomllib.loads(path.read_text(encoding="utf-8"))
+        return msgspec.convert(_fields(topics, Lexicon, ""), Lexicon)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise CatalogueError(f"{path.name}: {error}") from None
+
+
+def _fields(table: dict[str, Any], struct: type[Any], place: str) -> dict[str, Any]:
+    known = {info.name: info.type for info in msgspec.structs.fields(struct)}
+    if set(table) != set(known):
+        odd = min(set(table) - set(known) or set(known) - set(table))
+        raise CatalogueError(f"lexicon.toml: `{place}{odd}` is {'unknown' if odd in table else 'missing'}")
+    return {name: _names(value, known[name], f"{place}{name}.") for name, value in table.items()}
+
+
+def _names(value: Any, kind: Any, place: str) -> Any:
+    """One value of the file in the form that its type asks for."""
+    is_table = isinstance(value, dict)
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return _fields(value if is_table else {}, kind, place)
+    if not all(isinstance(text, str) for text in (value.values() if is_table else [value])):
+        raise CatalogueError(f"lexicon.toml: `{place[:-1]}` holds something else than text")
+    if kind == dict[str, str]:
+        pairs = [(name, word) for word, text in value.items() for name in text.split()]
+    elif kind == dict[str, tuple[str, ...]]:
+        return {name: text.split() for name, text in value.items()}
+    elif is_table:
+        pairs = [(f"{owner}.{name}", "") for owner, text in value.items() for name in text.split()]
+    else:
+        pairs = [(name, "") for name in value.split()]
+    if len(dict(pairs)) != len(pairs):
+        raise CatalogueError(f"lexicon.toml: a name is twice in `{place[:-1]}`")
+    return dict(pairs) if kind == dict[str, str] else [name for name, _ in pairs]
 
 
 def validate(packed: Packed) -> None:
@@ -136,6 +179,7 @@ def validate(packed: Packed) -> None:
         data.update_method(name)
     for name in packed.numpy:
         data.numpy(name)
+    validate_results(packed, data)
     for name, text in packed.attributes.items():
         kind, _, letter = text.partition(" ")
         if kind not in ATTRIBUTE_KINDS or (letter and letter not in EXCEPTION_LETTERS):
@@ -143,6 +187,24 @@ def validate(packed: Packed) -> None:
     for name in packed.conditions:
         if name not in packed.functions and name.removeprefix("array.") not in packed.methods:
             raise CatalogueError(f"{name}: a condition on an unknown function")
+
+
+def validate_results(packed: Packed, data: Catalogue) -> None:
+    """Parse what is said about results; it may speak of parameters that the function has."""
+    for name in (*packed.ranks, *packed.dtypes):
+        twin = f"jax.{name}" if name.startswith("numpy.") else name
+        method = name.removeprefix("array.")
+        fn = data.array_method(method) if name.startswith("array.") else data.function(twin)
+        if fn is None:
+            raise CatalogueError(f"{name}: a result of an unknown function")
+        if name in packed.dtypes:
+            parse_dtypes(name, packed.dtypes[name])
+        known = {"self", *(parameter.name for parameter in fn.parameters)}
+        unknown = (
+            set(names_of(parse_rank(name, packed.ranks[name]))) - known if name in packed.ranks else set()
+        )
+        if unknown:
+            raise CatalogueError(f"{name}: no parameter `{min(unknown)}`")
 
 
 def main(arguments: list[str]) -> int:

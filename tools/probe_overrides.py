@@ -117,6 +117,11 @@ REASONS: dict[str, str] = {
     "jax.lax.scaled_dot": "only for the number formats of some accelerators",
 }
 
+# Functions whose result has as many axes as sizes or values say, which arrays of ones, all of one size, do not show.
+NO_RANK: frozenset[str] = frozenset(
+    {"jax.numpy.linalg.tensorsolve", "numpy.linalg.tensorsolve", "numpy.linalg.solve"}
+)
+
 # The generated files: what they hold, and which modules.
 FILES: dict[str, tuple[str, tuple[str, ...]]] = {
     "jax_numpy": ("jax.numpy", ("jax.numpy", "jax.numpy.linalg", "jax.numpy.fft")),

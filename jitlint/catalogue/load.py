@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -22,6 +22,9 @@ from jitlint.catalogue.schema import (
     parse_function,
     parse_numpy,
 )
+
+if TYPE_CHECKING:
+    from jitlint.catalogue.ranks import Rank
 
 COMPILED: Final = Path(__file__).with_name("catalogue.msgpack")
 
@@ -38,12 +41,16 @@ class Packed(msgspec.Struct, frozen=True):
     attributes: dict[str, str]
     updates: dict[str, str]
     numpy: dict[str, str]
+    ranks: dict[str, str]
+    dtypes: dict[str, str]
     removed: dict[str, tuple[str, str]]
     aliases: dict[str, str]
     effects: dict[str, str]
     transforms: frozenset[str]
     libraries: frozenset[str]
     common_methods: frozenset[str]
+    lexicon: msgspec.Raw
+    """The sets of ``lexicon.toml``: see ``lexicon.lexicon``."""
     entries: msgspec.Raw
     """The entries of ``transforms.toml`` and ``frameworks.toml``: see ``transforms.load_transforms``."""
 
@@ -56,6 +63,7 @@ class Catalogue:
         self._functions: dict[str, ApiFunction | None] = {}
         self._methods: dict[str, ApiFunction | None] = {}
         self._numpy: dict[str, NumpyFunction | None] = {}
+        self._ranks: dict[str, Rank | None] = {}
         self._canonical: dict[str, str] = {}
 
     def extended(self, functions: dict[str, str]) -> Catalogue:
@@ -139,6 +147,23 @@ class Catalogue:
                 line = self._packed.numpy.get(owner)
             self._numpy[dotted] = parse_numpy(dotted, line) if line else None
         return self._numpy[dotted]
+
+    def rank(self, name: str) -> Rank | None:
+        """How many axes the result of a function has (``array.sum``: of a method); None when that is not known.
+        ``name`` is the one that the entry has, not an alias."""
+        from jitlint.catalogue.ranks import parse_rank  # its patterns are compiled when somebody asks
+
+        if name not in self._ranks:
+            line = self._packed.ranks.get(name)
+            self._ranks[name] = parse_rank(name, line) if line else None
+        return self._ranks[name]
+
+    def dtypes(self, name: str) -> dict[str, str]:
+        """The kinds of numbers that a ``like(...)`` result does not share with its arguments: see ``parse_dtypes``."""
+        from jitlint.catalogue.ranks import parse_dtypes
+
+        line = self._packed.dtypes.get(name)
+        return parse_dtypes(name, line) if line else {}
 
     def effect(self, dotted: str) -> str | None:
         """What a function, or a method of an object that a callable makes (``logging.getLogger.info``), does besides

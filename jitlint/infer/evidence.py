@@ -10,33 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.load import catalogue
 from jitlint.infer.grounds import GUESSED, USED, Ground
 from jitlint.infer.program import FuncInfo
 from jitlint.syntax import ir
 
-ARRAY_ATTRIBUTES = frozenset(
-    "shape ndim dtype at T mT astype reshape sum mean max min prod std var any all ravel flatten transpose squeeze dot "
-    "argmax argmin argsort cumsum clip conj real imag item tolist block_until_ready itemsize nbytes".split()
-)
-MAP_ATTRIBUTES = frozenset({"items", "keys", "values", "setdefault"})
-SEQ_ATTRIBUTES = frozenset({"append", "extend", "insert"})
-ARRAY_ROOTS = frozenset({"jnp", "np", "numpy", "onp", "lax", "jsp", "jrandom", "random", "jr", "math"})
-NOT_ARRAY_CALLS = frozenset(
-    {"tree_map", "tree", "tree_util", "asarray", "array", "shape", "ndim", "size", "result_type"}
-)
-SHARED_ATTRIBUTES = frozenset({"shape", "ndim", "dtype", "real", "imag", "item", "itemsize", "nbytes"})
-"""Attributes that specifications of arrays and Python's numbers have as well."""
-
-MAKERS = frozenset(
-    {"zeros", "ones", "full", "empty", "eye", "arange", "linspace", "maximum", "minimum", "where", "log", "sqrt", "exp",
-     "power", "PRNGKey", "key", "float32", "int32", "broadcast_shapes", "iota", "tri", "identity"}
-)  # fmt: skip
-"""Functions that are fed with Python numbers as readily as with arrays."""
-
-RUN_FUNCTIONS = frozenset({"scan", "cond", "while_loop", "fori_loop"})
-JAX_ARRAY_MODULES = frozenset({"numpy", "nn", "lax", "random", "scipy"})
-JAX_ROOTS = {"jnp": "jax.numpy", "lax": "jax.lax", "jrandom": "jax.random", "jr": "jax.random", "jax": "jax"}
 ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**", "@"})
 ORDER = frozenset({"<", "<=", ">", ">="})
 
@@ -118,13 +97,13 @@ def _boolop(c: _Collector, node: ir.BoolOp) -> None:
 
 
 def _attr(c: _Collector, node: ir.Attr) -> None:
-    if node.name in ARRAY_ATTRIBUTES:
+    if node.name in lexicon().evidence.array_attributes:
         c.note(node.obj, "array")
-        if node.name not in SHARED_ATTRIBUTES:
+        if node.name not in lexicon().evidence.shared_attributes:
             c.only_array(node.obj)
-    elif node.name in MAP_ATTRIBUTES:
+    elif node.name in lexicon().evidence.map_attributes:
         c.note(node.obj, "map")
-    elif node.name in SEQ_ATTRIBUTES:
+    elif node.name in lexicon().evidence.sequence_attributes:
         c.note(node.obj, "seq")
 
 
@@ -205,13 +184,17 @@ def _call(c: _Collector, node: ir.Call) -> None:
         for i, arg in enumerate(node.args[:2]):
             if arg.name is None and arg.star == 0 and i not in static:
                 c.note(arg.value, "array")
-                if func.id not in ("math", "np", "numpy", "onp") and i == 0 and path[0] not in MAKERS:
+                if (
+                    func.id not in ("math", "np", "numpy", "onp")
+                    and i == 0
+                    and path[0] not in lexicon().evidence.fed_with_numbers
+                ):
                     c.only_array(arg.value)
 
 
 def _static_positions(root: str, path: list[str]) -> frozenset[int]:
     """Which of the first two arguments the called JAX function wants static: a shape, an equation."""
-    base = JAX_ROOTS.get(root)
+    base = lexicon().evidence.roots.get(root)
     if base is None:
         return frozenset()
     known = catalogue().function(".".join([base, *reversed(path)]))
@@ -223,9 +206,15 @@ def _static_positions(root: str, path: list[str]) -> frozenset[int]:
 
 def _takes_arrays(root: str, path: list[str]) -> bool:
     """Whether ``root.….path[0]`` looks like a call that wants arrays first. ``path`` runs outwards in."""
-    if not path or path[0] in RUN_FUNCTIONS or NOT_ARRAY_CALLS.intersection(path):
+    if (
+        not path
+        or path[0] in lexicon().evidence.run_functions
+        or lexicon().evidence.no_arrays.intersection(path)
+    ):
         return False
-    return root in ARRAY_ROOTS or (root == "jax" and path[-1] in JAX_ARRAY_MODULES)
+    return root in lexicon().evidence.array_roots or (
+        root == "jax" and path[-1] in lexicon().evidence.array_modules
+    )
 
 
 _LOOKS: dict[type, Callable[[_Collector, Any], None]] = {

@@ -14,6 +14,7 @@ from jitlint.catalogue.schema import CatalogueError, Removed, Result
 
 ROOT = Path(__file__).parents[2]
 DATA = COMPILED.parent / "data"
+LEXICON = (DATA / "lexicon.toml").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,18 @@ def test_every_entry_parses(compiler: ModuleType) -> None:
         ("jax_lax", '[functions."jax.numpy"]\nsum = "a -> array"', "`jax.numpy.sum` is listed twice"),
         ("jax_lax", '[functions."jax.lax"]\nscan = "f -> tree"', "jax.lax.scan: is a transform"),
         ("jax_misc", '[functions."jax"]\nremat = "f -> tree"', "jax.remat: is an alias of jax.checkpoint"),
+        ("results", '[ranks."jax.numpy"]\nnope = "2"', "jax.numpy.nope: a result of an unknown function"),
+        ("results", '[ranks."jax.numpy"]\nsum = "reduce(x, axis)"', "jax.numpy.sum: no parameter `axis`"),
+        ("results", '[ranks."jax.numpy"]\nsum = "all(a)"', "jax.numpy.sum: cannot read the rank"),
+        ("results", '[dtypes."jax.numpy"]\nsum = "bool"', "jax.numpy.sum: cannot read the dtypes"),
+        ("lexicon", "[arrays]", "`buffers` is missing"),
+        ("lexicon", LEXICON + "[nope]", "`nope` is unknown"),
+        (
+            "lexicon",
+            LEXICON.replace('apart = "', 'apart = 1 # "'),
+            "`python.apart` holds something else than text",
+        ),
+        ("lexicon", LEXICON.replace('apart = "', 'apart = "numpy '), "a name is twice in `python.apart`"),
         ("array", '[attributes]\nitem = "raises C"', "array attribute item: cannot read"),
         (
             "conditions",
@@ -67,6 +80,7 @@ def test_bad_data_is_refused_by_name(
         "aliases": '[transforms]\n"jax.lax" = "scan"\n[aliases]\n"jax.remat" = "jax.checkpoint"',
         "jax_numpy": '[functions."jax.numpy"]\nsum = "a -> array"',
     }
+    tmp_path.joinpath("lexicon.toml").write_text(text if file == "lexicon" else LEXICON, encoding="utf-8")
     for name in (*compiler.FILES, *compiler.ENTRIES):
         tmp_path.joinpath(f"{name}.toml").write_text(text if name == file else small.get(name, ""))
     with pytest.raises(CatalogueError) as caught:

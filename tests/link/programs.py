@@ -5,16 +5,23 @@ from __future__ import annotations
 import random
 import re
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.link.models.jax.jax_calls import JAX_CALLS
 from jitlint.link.models.python.itertools_calls import ITERTOOLS_CALLS
-from jitlint.link.models.python.math_calls import MATH_CALLS
 from jitlint.link.models.python.stdlib_calls import STDLIB_CALLS
 from jitlint.link.tables.builtin_names import BUILTINS, EXCEPTIONS
 
-FUNCTIONS = sorted(
-    {name for table in (BUILTINS, ITERTOOLS_CALLS, JAX_CALLS, MATH_CALLS, STDLIB_CALLS) for name in table}
-    - EXCEPTIONS
+_PYTHON = lexicon().python
+_TABLES = (
+    BUILTINS,
+    ITERTOOLS_CALLS,
+    JAX_CALLS,
+    STDLIB_CALLS,
+    _PYTHON.numbers,
+    _PYTHON.results,
+    _PYTHON.identities,
 )
+FUNCTIONS = sorted({name for table in _TABLES for name in table} - EXCEPTIONS)
 _MODULES = {name.rpartition(".")[0] for name in FUNCTIONS if "." in name}
 
 PRELUDE = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join
 from jitlint.infer.values import (
@@ -37,7 +38,6 @@ from jitlint.link.engine.events import STAGED_OR_BATCHED, emit_format, hurt, tex
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.builtin_names import BUILTINS
-from jitlint.link.tables.changers import CHANGERS
 from jitlint.link.values import attributes, bounds, fields, iteration, operators, paths, subscripts, truths
 from jitlint.syntax import ir
 
@@ -103,7 +103,7 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
             m.domains.on_call(f, Called(node, UNKNOWN, args, UNKNOWN))
             guesses.guess(m, f, node.at, node.func.name, args)
             return UNKNOWN
-        if f.world.floor and node.func.name in CHANGERS:
+        if f.world.floor and node.func.name in lexicon().containers.changing:
             m.domains.on_target(f, node.func.obj.at, obj)
         func = _attr_of(m, f, node.func, obj)
     else:

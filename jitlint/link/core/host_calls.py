@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.host_calls import HostCall, HostCalls
 from jitlint.infer.lattice import seq_element
 from jitlint.infer.program import FuncInfo
@@ -42,8 +43,6 @@ NOTED: Final = frozenset({Xform, Func, Bound, Partial, Union, Inst})
 """Types of callee that `note` wants to see."""
 
 _MOST_LAYERS: Final = 20
-
-DONORS: Final = frozenset({"jax.jit", "jax.pmap", "jax.experimental.pjit.pjit", "equinox.filter_jit"})
 
 
 _HOST_DATA: Final = Arr(0, host=True)
@@ -150,7 +149,7 @@ def _function(method: Value | None) -> FuncInfo | None:
 
 def _may_donate(x: Xform) -> bool:
     options = x.options
-    return x.spec.name in DONORS and (
+    return x.spec.name in lexicon().buffers.donors and (
         "donate_argnums" in options or "donate_argnames" in options or "donate" in options
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Place
 from jitlint.infer.values import ExtInst, Value
 from jitlint.link.engine import surroundings
@@ -14,26 +15,6 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import World
 from jitlint.syntax import ir
 
-EXPECTED = ("pytest.raises", "unittest.case.TestCase.assertRaises", "contextlib.suppress")
-EXPECTED_METHODS = frozenset(
-    {"assertRaises", "assertRaisesRegex", "assertRaisesWithLiteralMatch", "assertRaisesWithPredicateMatch"}
-)
-COMPILE_TIME = ("jax.ensure_compile_time_eval", "jax.core.eval_context")
-_BROAD = frozenset({"", "BaseException", "Exception"})
-_CATCHERS = frozenset({"", "BaseException", "Exception", "TypeError", "IndexError", "AttributeError"})
-TRACING_ERRORS = frozenset(
-    {
-        "ConcretizationTypeError",
-        "TracerBoolConversionError",
-        "TracerIntegerConversionError",
-        "TracerArrayConversionError",
-        "NonConcreteBooleanIndexError",
-        "UnexpectedTracerError",
-        "JAXTypeError",
-        "JAXIndexError",
-    }
-)
-
 
 def entered(f: Frame, value: Value, node: Any) -> World | None:
     """The world inside ``with value:`` when it differs from the one around. ``node`` is how the value is written."""
@@ -41,13 +22,16 @@ def entered(f: Frame, value: Value, node: Any) -> World | None:
     if type(value) is not ExtInst:
         # a method of a test case whose base class is not known
         func = node.func if type(node) is ir.Call else None
-        expected = type(func) is ir.Attr and func.name in EXPECTED_METHODS
+        expected = type(func) is ir.Attr and func.name in lexicon().errors.expecting_methods
         return w.but(excused=True) if expected else None
-    if value.dotted in COMPILE_TIME:
+    if value.dotted in lexicon().compilation.at_compile_time:
         return w.but(here=0)
     if value.dotted == "jax.disable_jit":
         return w.but(eager_jit=True)
-    if value.dotted in EXPECTED or value.dotted.rpartition(".")[2] in EXPECTED_METHODS:
+    if (
+        value.dotted in lexicon().errors.expecting
+        or value.dotted.rpartition(".")[2] in lexicon().errors.expecting_methods
+    ):
         return w.but(excused=True)
     return None
 
@@ -55,7 +39,7 @@ def entered(f: Frame, value: Value, node: Any) -> World | None:
 def guarded(f: Frame, handlers: list[ir.Handler]) -> World:
     """The world of a ``try`` body: one in which tracing errors are expected when a handler names one."""
     for handler in handlers:
-        if handler.type is not None and any(name in TRACING_ERRORS for name in names(handler.type)):
+        if handler.type is not None and any(name in lexicon().errors.tracing for name in names(handler.type)):
             return f.world.but(expected=True)
     return f.world
 
@@ -64,11 +48,11 @@ def catching(f: Frame, handlers: list[ir.Handler], body: list[Any]) -> Catch | N
     """The handler that keeps errors of the ``try`` body from everybody: the last one that does not raise again."""
     for handler in reversed(handlers):
         found = frozenset(names(handler.type)) if handler.type is not None else frozenset({""})
-        if found & _CATCHERS and not any(type(s) is ir.Raise for s in handler.body):
+        if found & {"", *lexicon().errors.of_tracers} and not any(type(s) is ir.Raise for s in handler.body):
             at = handler.at if handler.type is None else handler.type.at
             ground = f.ground if f.steps else "eager"
             place = Place(f.module.name, at, f.qualname, f.steps, ground, f.confidence)
-            meant = not found & _BROAD and _uses_same(handler.body, body)
+            meant = not found & {"", *lexicon().errors.everything} and _uses_same(handler.body, body)
             return Catch(place, found, f.world.floor > 0, meant)
     return None
 
@@ -86,7 +70,7 @@ def _read(block: list[Any]) -> set[str]:
 
 def catches_missing_names(handlers: list[ir.Handler]) -> bool:
     """Whether a ``try`` is prepared for names that this version of a library does not have."""
-    missing = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception")
+    missing = lexicon().errors.of_versions
     return any(h.type is None or any(n in missing for n in names(h.type)) for h in handlers)
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.ir_walk import nodes
 from jitlint.syntax import ir
 
 _BLOCKS: Final = ("body", "orelse", "final")
-_TRACER_WORDS: Final = ("Tracer", "trace_state_clean", "is_concrete", "trace_ctx", "is_tracer")
 
 Around = tuple[tuple[Any, list[Any]], ...]
 """The compound statements around a statement with the block of each that holds it, outermost first."""
@@ -240,7 +240,7 @@ def _statement(f: Frame) -> Any:
 
 def mentions_tracing(node: Any) -> bool:
     """Whether an expression speaks of tracers by name."""
-    return any(_name(part).endswith(_TRACER_WORDS) for part in expressions(node))
+    return any(_name(part).endswith(lexicon().evidence.tracer_words) for part in expressions(node))
 
 
 def _is_absence(node: Any) -> bool:

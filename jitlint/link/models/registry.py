@@ -27,7 +27,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Library, Store
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import arrays, numpy_calls
+from jitlint.link.models.arrays import arrays, numpy_calls, results
 from jitlint.link.models.jax import carries, higher, jax_calls, xforms
 from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import dispatch, stdlib_calls
@@ -112,7 +112,7 @@ class _Handlers(dict[str, Optional[Handler]]):
         found = self[dotted] = (
             python_calls.BUILTIN_CALLS.get(dotted)
             or jax_calls.JAX_CALLS.get(dotted)
-            or stdlib_calls.STDLIB_CALLS.get(dotted)
+            or stdlib_calls.handler_of(dotted)
             or _OWN.get(dotted)
         )
         return found
@@ -169,10 +169,10 @@ def _dtype_call(m: Machine, f: Frame, dotted: str, args: Args) -> Value:
     """``jnp.float32(x)``."""
     value = args.pos[0]
     here = f.world.here
-    rank = getattr(value, "rank", 0 if type(value) is Py else None)
+    rank = results.nested_rank(value)
     return Arr(
         traced_modes(value) | here,
-        arrays.dtype_kind(Ext(dotted)),
+        results.dtype_kind(Ext(dotted)),
         rank,
         why_of(value),
         result_level(f, [value]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import join
@@ -44,24 +45,6 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.values import callbacks, classes, fields, imports
 from jitlint.link.values.kinds import find_method, is_plain_enum, mro
 from jitlint.link.values.ownership import outlives
-
-TREE_METHODS = frozenset(
-    {"items", "keys", "values", "get", "copy", "update", "pop", "setdefault", "_replace", "replace"}
-)
-"""Methods of containers: on a pytree of unknown structure they say that it is one."""
-
-IN_PLACE = frozenset(
-    {"sort", "fill", "put", "itemset", "resize", "partition", "setfield", "setflags", "byteswap"}
-)
-CONCRETE_CONVERTERS = {"item": "item", "tolist": "tolist"}
-CONSTANT_ATTRIBUTES = {
-    "pi": "float",
-    "e": "float",
-    "inf": "float",
-    "nan": "float",
-    "newaxis": "none",
-    "tau": "float",
-}
 
 
 def get(m: Machine, f: Frame, at: int, obj: Value, name: str) -> Value:
@@ -107,7 +90,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
         return At(obj)
     kind = m.catalogue.array_attribute(name)
     if kind == "static":
-        if name in ("ndim", "size", "itemsize", "nbytes"):
+        if name in lexicon().arrays.counting_attributes:
             return INT
         return Py("dtype") if name == "dtype" else STATIC
     if kind == "array":
@@ -134,10 +117,10 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
 def _refused(m: Machine, f: Frame, at: int, obj: Arr, name: str, kind: str) -> None:
     """An attribute that every JAX array lacks, or that only a concrete one has."""
     label, _, exception = kind.partition(":")
-    if name in CONCRETE_CONVERTERS or name.startswith("__"):
+    if name in ("item", "tolist") or name.startswith("__"):
         return
     if label == "missing":
-        if name in IN_PLACE and not obj.weak:
+        if name in lexicon().arrays.in_place_methods and not obj.weak:
             m.emit(f, ArrayStore, at, obj, op="method", what=name)
     elif hurt(obj, ANY_TRACER) is not None and (obj.modes & STAGED_OR_BATCHED):
         m.emit(
@@ -159,13 +142,13 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
     if name == "at":
         is_ref = obj.evidence == "ref"
         return At(obj if is_ref else obj.leaf())
-    if name in TREE_METHODS:
+    if name in lexicon().containers.of_trees:
         return Method(obj, name)
     kind = m.catalogue.array_attribute(name)
     if kind == "static":
         return (
             INT
-            if name in ("ndim", "size", "itemsize", "nbytes")
+            if name in lexicon().arrays.counting_attributes
             else Py("dtype")
             if name == "dtype"
             else STATIC
@@ -293,8 +276,8 @@ def _module(m: Machine, f: Frame, at: int, obj: Mod, name: str) -> Value:
 
 def _ext(m: Machine, f: Frame, at: int, obj: Ext, name: str) -> Value:
     dotted = f"{obj.dotted}.{name}"
-    if obj.dotted in ("jax.numpy", "numpy", "math", "jax.lax") and name in CONSTANT_ATTRIBUTES:
-        kind = CONSTANT_ATTRIBUTES[name]
+    if obj.dotted in lexicon().arrays.constant_modules and name in lexicon().arrays.constants:
+        kind = lexicon().arrays.constants[name]
         return Py(kind, None) if kind == "none" else Py(kind)
     removed = m.catalogue.removed(dotted)
     if removed is not None and not m.guards and obj.dotted != "jax" and m.catalogue.removed(obj.dotted):

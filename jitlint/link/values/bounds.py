@@ -7,7 +7,7 @@ guess; where a size or an index has a second definition or a test stands in the 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from jitlint.infer.events import OutOfBounds
 from jitlint.infer.values import NO_CONST, Arr, At, Py, Seq, SliceVal, Tree, Tup, Value
@@ -19,37 +19,29 @@ from jitlint.syntax import ir
 Dims = tuple[Any, ...]
 """Sizes of the axes, None where one is not known."""
 
-MAKERS: Final = frozenset(
-    "zeros ones empty full arange linspace eye identity array asarray zeros_like ones_like full_like empty_like normal "
-    "uniform".split()
-)
-"""Functions of JAX that tell the size of what they make."""
 
-_BY_SHAPE: Final = frozenset("zeros ones empty full normal uniform".split())
-
-
-def dims_of(name: str, by_name: dict[str, Value]) -> Dims | None:
-    """The sizes of what a function of `MAKERS` makes, or None."""
+def dims_of(form: str, by_name: dict[str, Value]) -> Dims | None:
+    """The sizes of what a function makes, or None. ``form``: how its arguments say them, see ``lexicon.toml``."""
     out: Dims | None = None
     shape = by_name.get("shape")
-    if name in _BY_SHAPE:
+    if form == "shape":
         out = _shape(shape)
-    elif name.endswith("_like"):
+    elif form == "like":
         first = next(iter(by_name.values()), None)
         out = first.dims if type(first) is Arr and shape is None else _shape(shape)
-    elif name == "arange":
+    elif form == "range":
         given = [_int(by_name[key]) for key in ("start", "stop", "step") if key in by_name]
         exact = [n for n in given if n is not None]
         if len(exact) == len(given) and exact and (len(exact) < 3 or exact[2]):
             out = (len(range(*exact)),)
-    elif name == "linspace":
+    elif form == "count":
         out = (_int(by_name["num"]) if "num" in by_name else 50,)
         if any(type(by_name.get(key)) is not Py for key in ("start", "stop")):
             out = None
-    elif name in ("eye", "identity"):
+    elif form == "square":
         rows = _int(by_name.get("N", by_name.get("n")))
         out = (rows, _int(by_name["M"]) if "M" in by_name else rows)
-    elif "ndmin" not in by_name:
+    elif form == "nested" and "ndmin" not in by_name:
         out = _nested(by_name.get("object", by_name.get("a")))
     return out if out and any(n is not None for n in out) else None
 

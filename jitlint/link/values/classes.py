@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
@@ -28,27 +29,13 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link.engine import evaluator, regions, scopes
+from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.values import callbacks, fields, parameters, pytrees
 from jitlint.link.values.kinds import find_method, mro
 from jitlint.syntax import ir
-
-HARMLESS_BASES = frozenset(
-    {
-        "builtins.object",
-        "abc.ABC",
-        "typing.Generic",
-        "typing.Protocol",
-        "typing_extensions.Protocol",
-        "enum.Enum",
-        "enum.IntEnum",
-    }
-)
-ABSTRACT_BASES = frozenset({"abc.ABC", "typing.Protocol", "typing_extensions.Protocol"})
-HARMLESS_DECORATORS = ("functools.total_ordering", "typing.", "abc.", "builtins.")
 
 
 def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
@@ -92,7 +79,9 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
         result = evaluator.call(m, f, decorator_node.at, decorator, Args([out]))
         if result is not UNKNOWN and type(result) is not ExtInst:
             out = result
-        elif type(decorator) is not Ext or not decorator.dotted.startswith(HARMLESS_DECORATORS):
+        elif type(decorator) is not Ext or not decorator.dotted.startswith(
+            lexicon().types.harmless_decorators
+        ):
             info.extern = True
     return out
 
@@ -135,10 +124,10 @@ def _inherit(m: Machine, info: ClassInfo) -> None:
             if base.dotted in ("typing.NamedTuple", "typing_extensions.NamedTuple"):
                 info.shape = "namedtuple"
                 continue
-            info.stands_for_others = info.stands_for_others or base.dotted in ABSTRACT_BASES
+            info.stands_for_others = info.stands_for_others or base.dotted in lexicon().types.abstract_bases
             found = m.transforms.roles.get(base.dotted)
             role = role or found
-            if found is None and base.dotted not in HARMLESS_BASES:
+            if found is None and base.dotted not in lexicon().types.harmless_bases:
                 info.extern = True
         elif type(base) is not ExtInst or base.dotted != "namedtuple":
             info.extern = True
@@ -309,7 +298,7 @@ def inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
         return Method(obj, name)
     if name == "variant" and _has_variants(f, obj.cls):
         return Ext("jax.jit")  # chex runs a test once with `self.variant` as `jax.jit`
-    if name in regions.EXPECTED_METHODS and obj.cls.extern:
+    if name in lexicon().errors.expecting_methods and obj.cls.extern:
         return Ext(f"unittest.case.TestCase.{name}")
     return UNKNOWN
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ModuleInfo
 from jitlint.infer.values import STR, UNKNOWN, Ext, Mod, Value
 from jitlint.link.engine import modules
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-
-NOT_BESIDE = frozenset({"numpy", "scipy"})
-"""Libraries that a module of the same name in a package does not hide: imports are absolute."""
 
 
 def absolute(module: ModuleInfo, name: str, level: int) -> str:
@@ -41,7 +39,7 @@ def find(m: Machine, near: ModuleInfo, dotted: str) -> ModuleInfo | None:
     if info is not None:
         return info
     top = dotted.partition(".")[0]
-    if top in sys.stdlib_module_names or top in m.catalogue.libraries or top in NOT_BESIDE:
+    if top in sys.stdlib_module_names or top in m.catalogue.libraries or top in lexicon().python.apart:
         return None
     package = near.name.rpartition(".")[0]
     if package:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     Arr,
@@ -33,47 +34,6 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine.machine import Machine
-
-PYTHON_TYPES = {
-    "builtins.int": ("int", "bool"),
-    "builtins.float": ("float",),
-    "builtins.bool": ("bool",),
-    "builtins.str": ("str",),
-    "builtins.complex": ("complex",),
-    "builtins.bytes": ("bytes",),
-    "numbers.Number": ("int", "float", "bool", "complex"),
-    "numbers.Real": ("int", "float", "bool"),
-    "numbers.Integral": ("int", "bool"),
-}
-CONTAINERS = {
-    "builtins.list": ("list",),
-    "builtins.tuple": ("tuple",),
-    "builtins.set": ("set",),
-    "builtins.frozenset": ("frozenset",),
-    "builtins.dict": ("dict",),
-    "collections.abc.Sequence": ("list", "tuple", "str"),
-    "typing.Sequence": ("list", "tuple", "str"),
-    "collections.abc.Iterable": ("list", "tuple", "set", "frozenset", "dict", "str", "iter"),
-    "typing.Iterable": ("list", "tuple", "set", "frozenset", "dict", "str", "iter"),
-    "collections.abc.Mapping": ("dict",),
-    "typing.Mapping": ("dict",),
-    "collections.abc.MutableMapping": ("dict",),
-}
-CALLABLES = ("collections.abc.Callable", "typing.Callable", "types.FunctionType")
-TRACER_TYPES = ("jax.core.Tracer",)
-HOST_ARRAY_TYPES = (
-    "numpy.ndarray",
-    "numpy.generic",
-    "numpy.number",
-    "numpy.floating",
-    "numpy.integer",
-    "numpy.bool_",
-)
-
-_FAMILIAR = frozenset(
-    "abc builtins chex collections jax jaxtyping numbers numpy types typing typing_extensions".split()
-)
-"""Where the classes come from that an array may be an instance of, or of which it is known."""
 
 _CALLABLE_TYPES = (Func, Bound, Class, Partial, Xform, Method)
 
@@ -184,8 +144,10 @@ def is_foreign(m: Machine, classes: Value) -> bool:
     if type(classes) is not Ext:
         return False
     name = classes.dotted
-    known = name in m.transforms.arrays or name in CONTAINERS or name in CALLABLES
-    return not known and name.partition(".")[0] not in _FAMILIAR
+    known = (
+        name in m.transforms.arrays or name in lexicon().types.containers or name in lexicon().types.callables
+    )
+    return not known and name.partition(".")[0] not in lexicon().types.familiar
 
 
 def isinstance_of(m: Machine, value: Value, classes: Value) -> bool | None:
@@ -228,21 +190,21 @@ def _instance_of_one(m: Machine, value: Value, cls: Value) -> bool | None:
         return True if t is Class else None if t is Ext or (t is Py and a.kind == "static") else False
     if name in m.transforms.arrays:
         return _instance_of_array(value, name)
-    if name in HOST_ARRAY_TYPES:
+    if name in lexicon().types.host_arrays:
         if t is Arr:
             return a.host and not a.modes
         if t is Tree:
             return None if a.weak or not a.modes else False
         return None if t is Py and a.kind == "static" else False
-    if name in PYTHON_TYPES:
+    if name in lexicon().types.python:
         if t is Py:
-            return None if a.kind == "static" else a.kind in PYTHON_TYPES[name]
+            return None if a.kind == "static" else a.kind in lexicon().types.python[name]
         if t is Tree:
             return None if a.weak or not a.modes else False
         return False
-    if name in CONTAINERS:
-        return _instance_of_container(value, CONTAINERS[name])
-    if name in CALLABLES:
+    if name in lexicon().types.containers:
+        return _instance_of_container(value, lexicon().types.containers[name])
+    if name in lexicon().types.callables:
         return is_callable(value)
     if t in (Arr, Py) and name.startswith(("flax.", "haiku.", "equinox.", "optax.")):
         return False
@@ -253,13 +215,13 @@ def _instance_of_array(value: Value, name: str) -> bool | None:
     t = type(value)
     a: Any = value
     if t is Arr:
-        if name in TRACER_TYPES:
+        if name in lexicon().types.tracers:
             return bool(a.modes)
         return not a.host or bool(a.modes)
     if t is Tree:
         if a.modes and not a.weak and a.evidence in ("", "array", "flag"):
             return True
-        return True if a.evidence == "array" and name not in TRACER_TYPES else None
+        return True if a.evidence == "array" and name not in lexicon().types.tracers else None
     if t is Py:
         return None if a.kind == "static" else False
     return None if t in (Ext, At) else False

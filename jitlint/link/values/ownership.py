@@ -6,8 +6,9 @@ made it. A tracer made under more boundaries than its new home leaks.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.lattice import seq_element
 from jitlint.infer.values import (
     Arr,
@@ -26,9 +27,6 @@ from jitlint.infer.values import (
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 
-LIBRARY_STATE: Final = ("nnx", "linen", "haiku")
-"""Roles of classes whose attributes a library keeps track of."""
-
 
 def deepest_tracer(value: Value, depth: int = 2) -> Any:
     """The tracer of the highest level inside a value, or None."""
@@ -46,7 +44,7 @@ def deepest_tracer(value: Value, depth: int = 2) -> Any:
             found = deepest_tracer(inner, depth - 1) if inner is not None else None
         elif depth and t is Map:
             found = _deepest([deepest_tracer(i, depth - 1) for i in a.entries.values()])
-        elif depth and t is Inst and a.cls.role not in LIBRARY_STATE:
+        elif depth and t is Inst and a.cls.role not in lexicon().captures.tracked_roles:
             found = _deepest([deepest_tracer(i, depth - 1) for i in a.attrs.values()])
         elif depth and t is Func and a.scope.level:
             found = _deepest([deepest_tracer(i, depth - 1) for i in _captured(a)])

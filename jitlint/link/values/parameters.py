@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.evidence import array_ground, parameter_evidence
 from jitlint.infer.grounds import RULED, SAID, USED
 from jitlint.infer.lattice import join
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
-    BOOL,
-    FLOAT,
     INT,
     NONE,
     STR,
@@ -38,39 +37,6 @@ from jitlint.link.values.kinds import mro
 from jitlint.link.values.library_objects import is_initialiser
 from jitlint.syntax import ir
 
-SCALARS: dict[str, Value] = {
-    "builtins.int": INT,
-    "builtins.float": Union((FLOAT, INT)),  # an int passes for a float, and is one no less
-    "builtins.bool": BOOL,
-    "builtins.str": STR,
-}
-MAPS = frozenset(
-    {"builtins.dict", "typing.Dict", "typing.Mapping", "collections.abc.Mapping", "flax.core.FrozenDict"}
-)
-SEQS = frozenset(
-    {
-        "builtins.list",
-        "builtins.tuple",
-        "typing.List",
-        "typing.Tuple",
-        "typing.Sequence",
-        "collections.abc.Sequence",
-    }
-)
-TREES = frozenset(
-    {
-        "typing.Any",
-        "jaxtyping.PyTree",
-        "chex.ArrayTree",
-        "optax.Params",
-        "optax.Updates",
-        "optax.OptState",
-        "flax.typing.Collection",
-    }
-)
-ARRAYS_OR_NUMBERS = frozenset(
-    {"jax.typing.ArrayLike", "jaxtyping.ArrayLike", "numpy.typing.ArrayLike", "chex.Numeric", "chex.Scalar"}
-)
 MAX_DEPTH = 3
 
 
@@ -98,7 +64,9 @@ def may_be_python(m: Machine, scope: Scope, node: Any) -> bool:
         either = type(base) is Ext and base.dotted in ("typing.Union", "typing.Optional")
         return either and any(may_be_python(m, scope, p) for p in parts)
     found = resolve(m, scope, node)
-    return type(found) is Ext and (found.dotted in SCALARS or found.dotted in ARRAYS_OR_NUMBERS)
+    return type(found) is Ext and (
+        found.dotted in lexicon().types.scalars or found.dotted in lexicon().types.arrays_or_numbers
+    )
 
 
 def resolve(m: Machine, scope: Scope, node: Any) -> Value:
@@ -124,7 +92,11 @@ def resolve(m: Machine, scope: Scope, node: Any) -> Value:
 
 def _named(m: Machine, value: Value, depth: int) -> Value | None:
     if type(value) is Class:
-        if any(type(b) is Ext and b.dotted in NUMBER_ENUMS for c in mro(value.info) for b in c.bases):
+        if any(
+            type(b) is Ext and b.dotted in lexicon().types.number_enums
+            for c in mro(value.info)
+            for b in c.bases
+        ):
             return INT
         return instance_of(m, value.info, depth - 1)
     if type(value) is not Ext:
@@ -132,13 +104,15 @@ def _named(m: Machine, value: Value, depth: int) -> Value | None:
     name = value.dotted
     if name in m.transforms.arrays:
         return Arr(0, kind=SAID)
-    if name in SCALARS:
-        return SCALARS[name]
-    if name in MAPS:
+    types = lexicon().types
+    kinds = [Py(kind) for kind in types.scalars.get(name, ())]
+    if kinds:
+        return kinds[0] if len(kinds) == 1 else Union(tuple(kinds))
+    if name in types.maps:
         return Tree(0, evidence="map")
-    if name in SEQS:
+    if name in types.sequences:
         return Tree(0, evidence="seq")
-    if name in TREES:
+    if name in types.trees:
         return Tree(0)
     if name == "numpy.ndarray":
         return Arr(0, host=True, kind=SAID)
@@ -243,10 +217,6 @@ def _as_argument(func: Func, name: str, value: Value) -> Value:
     if numbers and len(numbers) == len(alternatives(value)):
         return Arr(0, kind=SAID)  # `x: float` says little of the dtype and the rank of what is passed
     return value
-
-
-NUMBER_ENUMS = frozenset({"enum.IntEnum", "enum.IntFlag"})
-"""Their members are integers, which any transform takes."""
 
 
 def _of_library_use(value: Value) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Arr, Func, Inst, Map, Seq, Value, Xform
 from jitlint.link.domains.captures import judge
@@ -11,7 +12,6 @@ from jitlint.link.domains.captures.log import ANY, Log, Remembered
 from jitlint.link.engine.domain import Activation, Change, Domain, Load, Rename, Store, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.changers import ARRAY_CHANGERS, CHANGERS
 
 _NAMES: Final = {"name": "name", "global": "name", "nonlocal": "name", "module": "name"}
 """Kinds of stores to a variable."""
@@ -68,9 +68,9 @@ class Captures(Domain[Remembered]):
     def on_change(self, f: Frame, change: Change) -> None:
         """Host code changes a container or a NumPy array."""
         box, how = change.box, change.how
-        if how == "in-place" or (how in ARRAY_CHANGERS and type(box) is Arr):
+        if how == "in-place" or (how in lexicon().arrays.host_in_place_methods and type(box) is Arr):
             self.log.write_in_place(f, change.at, box)
-        elif how in CHANGERS and isinstance(box, (Seq, Map)):
+        elif how in lexicon().containers.changing and isinstance(box, (Seq, Map)):
             self.log.write(f, change.at, "elem", box, ANY, None)
 
     def on_transform(self, f: Frame, transformed: Transformed) -> None:

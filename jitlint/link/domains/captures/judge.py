@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Capture, Place, Step
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import (
@@ -51,8 +52,6 @@ _SET_UP: Final = re.compile(
 
 MOST: Final = 50
 """Writes between two calls that are looked at, the latest ones."""
-
-_LIBRARY_STATE: Final = ("nnx", "linen", "haiku", "eqx", "struct")
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +272,11 @@ def _keeps(load: Load) -> bool:
         return False
     if type(owner) is not Inst or _is_thread_local(owner.cls):
         return type(owner) is not Inst
-    return not owner.cls.pytree and owner.cls.role not in _LIBRARY_STATE and not owner.cls.hashable
+    return (
+        not owner.cls.pytree
+        and owner.cls.role not in lexicon().captures.pytree_roles
+        and not owner.cls.hashable
+    )
 
 
 def _is_thread_local(cls: ClassInfo) -> bool:

@@ -9,18 +9,13 @@ from __future__ import annotations
 from math import prod
 from typing import Any, Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ModuleInfo
 from jitlint.infer.values import Ext, Py, Value, const_of
 from jitlint.syntax import ir
 
 LARGE: Final = 1_000_000
 """Elements from which on a constant is worth a word: 4 MB of 32-bit numbers in the program's text."""
-
-_BY_SHAPE: Final = frozenset({"zeros", "ones", "full", "empty"})
-_BY_SIZE: Final = frozenset({"eye", "identity", "tri"})
-_RANDOM: Final = frozenset({"normal", "uniform", "bernoulli", "randint", "truncated_normal", "random"})
-_BY_NUMBERS: Final = frozenset({"rand", "randn"})
-_ARRAYS: Final = ("jax.numpy.", "numpy.", "jax.random.")
 
 
 def elements(info: ModuleInfo, name: str) -> int:
@@ -37,14 +32,14 @@ def _binds(node: Any, name: str) -> bool:
 
 def _made(info: ModuleInfo, call: ir.Call) -> int:
     dotted = _dotted(info, call.func)
-    if not dotted.startswith(_ARRAYS):
+    if not dotted.startswith(lexicon().captures.modules):
         return 0
     short = dotted.rpartition(".")[2]
     pos = [_number(info, arg.value) for arg in call.args if arg.name is None and not arg.star]
     named = {arg.name: _number(info, arg.value) for arg in call.args if arg.name is not None}
-    if short in _BY_SHAPE:
+    if short in lexicon().captures.by_shape:
         return _size(pos[0] if pos else named.get("shape"))
-    if short in _BY_SIZE:
+    if short in lexicon().captures.by_size:
         numbers = [n for n in pos[:2] if type(n) is int]
         return numbers[0] * numbers[-1] if numbers else 0
     if short == "arange":
@@ -52,9 +47,9 @@ def _made(info: ModuleInfo, call: ir.Call) -> int:
         return numbers[0] if len(pos) == 1 and numbers else 0
     if short == "linspace":
         return _size(pos[2] if len(pos) > 2 else named.get("num"))
-    if short in _BY_NUMBERS:
+    if short in lexicon().captures.by_numbers:
         return _size(tuple(pos))
-    if short in _RANDOM:
+    if short in lexicon().captures.random:
         index = 1 if dotted.startswith("jax.") else (0 if short == "random" else 2)
         key = "shape" if dotted.startswith("jax.") else "size"
         return _size(pos[index] if len(pos) > index else named.get(key))

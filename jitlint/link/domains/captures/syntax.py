@@ -9,16 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.captures.log import Call, Load, Write
 from jitlint.link.engine.surroundings import Around, Table
 from jitlint.link.tables.ir_walk import nodes
 from jitlint.syntax import ir
-
-_MISSING: Final = frozenset(
-    {"KeyError", "AttributeError", "NameError", "IndexError", "LookupError", "Exception"}
-)
-
 
 GLOBAL: Final = "global"
 LOCAL: Final = "local"
@@ -181,7 +177,7 @@ def _is_lazy(around: Around, statement: int, path: tuple[str, ...]) -> bool:
 
 def _catches_missing(node: Any) -> bool:
     parts = node.elts if type(node) is ir.Tuple else [node]
-    return node is None or any(_last_name(part) in _MISSING for part in parts)
+    return node is None or any(_last_name(part) in lexicon().errors.of_missing for part in parts)
 
 
 def _asks_presence(test: Any, path: tuple[str, ...]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Ext, Func, Value, Xform
 from jitlint.link.domains.compilation import arguments, makers
 from jitlint.link.domains.compilation.log import BIRTHS, CompilationLog
@@ -33,7 +34,7 @@ class Compilation(Domain[None]):
         callee = called.callee
         if type(callee) in makers.CALLABLE or type(called.result) in makers.WATCHED:
             makers.after_call(self.log, f, called.node, callee, called.result)
-        elif type(callee) is Ext and callee.dotted in makers.CONTROL_FLOW:
+        elif type(callee) is Ext and callee.dotted in lexicon().compilation.control_flow:
             makers.control_flow(self.log, f, called.node, callee.dotted)
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import JitCreation, Step
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
@@ -41,30 +42,12 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.syntax import ir
 
-COMPILES: Final = frozenset({
-    "jax.jit", "jax.experimental.pjit.pjit", "jax.pmap", "equinox.filter_jit", "equinox.filter_pmap",
-    "flax.nnx.jit", "flax.nnx.pmap", "haiku.jit",
-})  # fmt: skip
-"""Transforms that keep compiled programs for the function they are given."""
-
-CONTROL_FLOW: Final = {
-    "jax.lax.scan": ("f",), "jax.lax.map": ("f",), "jax.lax.cond": ("pred", "true_fun", "false_fun"),
-    "jax.lax.switch": ("index", "branches"), "jax.lax.while_loop": ("cond_fun", "body_fun"),
-    "jax.lax.fori_loop": ("lower", "upper", "body_fun"),
-}  # fmt: skip
-"""Functions that JAX compiles, outside of a trace, with the functions they are given: their leading parameters."""
-
-_FUNCTIONS: Final = frozenset({"f", "true_fun", "false_fun", "branches", "cond_fun", "body_fun"})
-
 WATCHED: Final = frozenset({Func, Bound, Xform, Partial, Inst, Method})
 """Types of values that a call may be about."""
 
 CALLABLE: Final = frozenset({Func, Bound, Xform, Union})
 
-BY_STRUCTURE: Final = ("equinox.",)
-"""Libraries whose transformed functions and methods are pytrees, equal when their parts are."""
 
-_ONCE: Final = frozenset({"__init__", "__post_init__", "__init_subclass__", "__new__", "setup"})
 _MEMOS: Final = ("cache", "memo")
 
 
@@ -84,9 +67,13 @@ def after_call(log: CompilationLog, f: Frame, node: ir.Call, callee: Value, resu
         if func is not None:
             sites = log.sites.setdefault(func.fn.id, {})
             sites.setdefault((f.module.name, node.at), CallSite(f, node, f.loops))
-        if type(alt) is Xform and alt.spec.name in COMPILES:
+        if type(alt) is Xform and alt.spec.name in lexicon().compilation.transforms:
             _called(log, f, node, alt)
-        elif type(alt) is Bound and type(alt.func) is Xform and alt.func.spec.name in COMPILES:
+        elif (
+            type(alt) is Bound
+            and type(alt.func) is Xform
+            and alt.func.spec.name in lexicon().compilation.transforms
+        ):
             compilation_arguments.check(log, f, log.m.texts.table(f), node, alt.func, 1)
     func = _function(callee)
     if type(result) is Union and func is not None:
@@ -107,10 +94,18 @@ def control_flow(log: CompilationLog, f: Frame, node: ir.Call, name: str) -> Non
     if not births(f) or doubtful or (fn is not None and fn.traced_contexts):
         return
     table = log.m.texts.table(f)
-    given = [(a.name or p, a.value) for a, p in zip(node.args, CONTROL_FLOW[name]) if not a.star]
-    given += [(a.name, a.value) for a in node.args[len(CONTROL_FLOW[name]) :] if a.name is not None]
+    given = [
+        (a.name or p, a.value)
+        for a, p in zip(node.args, lexicon().compilation.control_flow[name])
+        if not a.star
+    ]
+    given += [
+        (a.name, a.value)
+        for a in node.args[len(lexicon().compilation.control_flow[name]) :]
+        if a.name is not None
+    ]
     for parameter, value in given:
-        found = _written(f, table, value) if parameter in _FUNCTIONS else None
+        found = _written(f, table, value) if parameter in lexicon().compilation.functions else None
         if found is None:
             continue
         made, what = found
@@ -120,7 +115,12 @@ def control_flow(log: CompilationLog, f: Frame, node: ir.Call, name: str) -> Non
             if key in log.done or is_literal(table, loop) or table.runs_once(loop, f.at):
                 return
             log.eager.setdefault(key[::2], EagerLoop(f, f.confidence, node.at, what, name, True))
-        elif not f.loops and fn is not None and not is_memo(fn) and fn.name not in _ONCE:
+        elif (
+            not f.loops
+            and fn is not None
+            and not is_memo(fn)
+            and fn.name not in lexicon().compilation.run_once
+        ):
             log.eager.setdefault(
                 (f.module.name, node.at), EagerLoop(f, f.confidence, node.at, what, name, False)
             )
@@ -253,7 +253,7 @@ def _called(log: CompilationLog, f: Frame, node: ir.Call, x: Xform) -> None:
         _in_loop(log, f, table, node, at, birth, retraces, what)
     elif f.loops or _guarded(table, birth.statement, f.at):
         log.kept.add(key)
-    elif f.fn is not None and not is_memo(f.fn) and f.fn.name not in _ONCE:
+    elif f.fn is not None and not is_memo(f.fn) and f.fn.name not in lexicon().compilation.run_once:
         if not retraces and _is_local(f.fn, table, at):
             return
         log.per_call.setdefault(key, PerCall(f, f.confidence, at, node.at, retraces, what))
@@ -278,7 +278,7 @@ def _identity(
 ) -> tuple[bool, str]:
     target = x.target
     here = births(f)
-    structural = x.spec.name.startswith(BY_STRUCTURE)
+    structural = x.spec.name.startswith(lexicon().compilation.by_structure)
     if type(target) is Func:
         made = here.get(target.fn.node.at)
         if made is not None and made.loops[: len(loops)] == loops:

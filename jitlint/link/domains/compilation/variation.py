@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Arr, Ext, ExtInst, Mod, Py, Seq, Value, alternatives
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
@@ -22,18 +23,6 @@ FEW: Final = 4
 """So many values of a static argument are variants, not a stream."""
 
 DEPTH: Final = 8
-
-_SAME_NUMBER: Final = frozenset({"builtins.int", "builtins.float", "builtins.str", "builtins.repr", "builtins.round",
-    "builtins.abs", "builtins.tuple", "builtins.frozenset", "builtins.format", "builtins.hash"})  # fmt: skip
-_DRAWS: Final = frozenset({"randint", "randrange", "integers", "poisson", "binomial", "geometric"})
-_GROWERS: Final = frozenset({"concatenate", "append", "hstack", "vstack", "column_stack", "concat", "insert"})
-_JOINERS: Final = _GROWERS | {"stack", "array", "asarray", "dstack", "device_put", "float32", "int32"}
-_MAKERS: Final = {"zeros": (0, "shape"), "ones": (0, "shape"), "empty": (0, "shape"), "full": (0, "shape"),
-    "eye": (0, "N"), "identity": (0, "n"), "tile": (1, "reps"), "repeat": (1, "repeats"),
-    "linspace": (2, "num")}  # fmt: skip
-_SAME_SHAPE: Final = frozenset({"astype", "copy", "block_until_ready"})
-_GROWING: Final = frozenset({"append", "extend", "insert", "appendleft"})
-_SHRINKING: Final = frozenset({"pop", "popleft", "clear", "remove"})
 
 
 class Variation:
@@ -95,7 +84,9 @@ class Variation:
             return "the length of a list that grows" if grows else ""
         if name == "builtins.float" and len(args) == 1 and self._is_data(args[0]):
             return "a number computed at every turn"
-        if name in _SAME_NUMBER or name.startswith(("math.", "numpy.float", "numpy.int")):
+        if name in lexicon().compilation.same_number or name.startswith(
+            ("math.", "numpy.float", "numpy.int")
+        ):
             return self._first(args, depth)
         return "a number drawn at random" if self._draws(name, node) else ""
 
@@ -104,7 +95,10 @@ class Variation:
         if not name and type(node.func) is ir.Attr:
             obj = self.static(node.func.obj)
             name = f"{obj.dotted}.{node.func.name}" if type(obj) is ExtInst else ""
-        if not name.startswith(("random.", "numpy.random.")) or name.rpartition(".")[2] not in _DRAWS:
+        if (
+            not name.startswith(("random.", "numpy.random."))
+            or name.rpartition(".")[2] not in lexicon().compilation.draws
+        ):
             return False
         bounds = [self.number(arg.value) for arg in node.args]
         known = [b for b in bounds if b is not None]
@@ -325,9 +319,12 @@ class Variation:
         for call in self.table.calls.values():
             func = call.func
             if type(func) is ir.Attr and type(func.obj) is ir.Name and func.obj.id == name:
-                if func.name in _SHRINKING:
+                if func.name in lexicon().containers.shrinking:
                     return False
-                grows = grows or (func.name in _GROWING and self.table.call_stands_in(call, self.loops[-1:]))
+                grows = grows or (
+                    func.name in lexicon().containers.growing
+                    and self.table.call_stands_in(call, self.loops[-1:])
+                )
         return grows
 
     def _grown(self, name: str, value: Any) -> str:
@@ -342,7 +339,10 @@ class Variation:
         if type(value) is not ir.Call or not value.args:
             return ""
         api = self.dotted(value.func)
-        if not api.startswith(("jax.numpy.", "numpy.")) or api.rpartition(".")[2] not in _GROWERS:
+        if (
+            not api.startswith(("jax.numpy.", "numpy."))
+            or api.rpartition(".")[2] not in lexicon().compilation.growing
+        ):
             return ""
         first = value.args[0].value
         parts: list[Any] = first.elts if type(first) is ir.List or type(first) is ir.Tuple else [first]
@@ -393,7 +393,7 @@ class Variation:
     def _made(self, node: ir.Call, depth: int) -> str:
         args = [a.value for a in node.args if not a.star and a.name is None]
         named = {a.name: a.value for a in node.args if a.name is not None}
-        if type(node.func) is ir.Attr and node.func.name in _SAME_SHAPE:
+        if type(node.func) is ir.Attr and node.func.name in lexicon().compilation.same_shape:
             return self.shape(node.func.obj, depth - 1)
         api = self.dotted(node.func)
         name = api.rpartition(".")[2]
@@ -408,11 +408,11 @@ class Variation:
             return ""
         if name == "arange":
             return "a length that changes" if self._varying_range(node, depth) else ""
-        if name in _MAKERS:
-            place, keyword = _MAKERS[name]
-            wanted = named.get(keyword, args[place] if place < len(args) else None)
+        if name in lexicon().compilation.makers:
+            place, keyword = lexicon().compilation.makers[name]
+            wanted = named.get(keyword, args[int(place)] if int(place) < len(args) else None)
             return "a shape that changes" if wanted is not None and self.scalar(wanted, depth - 1) else ""
-        return self.shape(args[0], depth - 1) if name in _JOINERS and args else ""
+        return self.shape(args[0], depth - 1) if name in lexicon().compilation.joining and args else ""
 
 
 class Chance(Variation):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DonatedRead, Place, Step
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import Func
@@ -24,7 +25,6 @@ from jitlint.link.values.kinds import mro
 from jitlint.syntax import ir
 
 MAX_DEPTH: Final = 12
-MAKERS: Final = frozenset({"__init__", "__post_init__", "setup", "setUp", "__new__"})
 
 
 def check(m: Machine) -> None:
@@ -103,7 +103,7 @@ class _Engine:
     def left_behind(self, fn: FuncInfo, summary: Summary) -> None:
         """An attribute that a method leaves donated is read by other methods of the class."""
         owner = fn.values[0].owner if fn.values else None
-        if owner is None or not fn.node.params or fn.name in MAKERS:
+        if owner is None or not fn.node.params or fn.name in lexicon().buffers.making:
             return
         this = ("v", fn.node.params[0].name)
         gone: dict[str, Kill] = {}
@@ -115,7 +115,7 @@ class _Engine:
         if not gone:
             return
         for method in self.methods(owner):
-            if method is fn or method.name in MAKERS:
+            if method is fn or method.name in lexicon().buffers.making:
                 continue
             reads = self.summary(method)
             if reads is None or not method.node.params:
@@ -137,7 +137,7 @@ class _Engine:
         if any(_stores(info.tree.body, name) for info in self.m.modules.values()):
             return True
         return any(
-            other is not fn and other.name not in MAKERS and _stores(other.body, name)
+            other is not fn and other.name not in lexicon().buffers.making and _stores(other.body, name)
             for other in self.m.functions
         )
 

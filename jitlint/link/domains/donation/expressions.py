@@ -5,53 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.host_calls import HostCall
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.donation.state import Kill, Term, fresh, join
 from jitlint.link.domains.donation.walker import TURNS, Summary, Walker, initial
 from jitlint.link.tables.ir_walk import path_text
 from jitlint.syntax import ir
-
-METADATA: Final = frozenset(
-    "shape dtype ndim size nbytes itemsize aval weak_type sharding committed is_deleted delete "
-    "is_fully_addressable is_fully_replicated __class__ __len__".split()
-)
-"""What a deleted array still answers."""
-
-VIEWS: Final = frozenset({"T", "mT", "real", "imag", "at"})
-
-READERS: Final = frozenset({"item", "tolist", "block_until_ready", "copy", "__array__"})
-MAYBE_CONTAINER: Final = frozenset(
-    "copy update get items keys values pop replace index count sort clear".split()
-)
-"""Methods that dicts, lists and records have too."""
-
-FILLERS: Final = frozenset({"append", "add", "insert", "extend", "setdefault", "appendleft"})
-"""They put an argument into a container and leave it alone."""
-
-READING_BUILTINS: Final = frozenset(
-    f"builtins.{name}"
-    for name in "float int bool complex str repr print abs sum max min round format any all divmod pow".split()
-)
-READING_MODULES: Final = (
-    "jax.numpy.",
-    "jax.lax.",
-    "jax.nn.",
-    "jax.random.",
-    "jax.scipy.",
-    "numpy.",
-    "optax.",
-)
-READING_FUNCTIONS: Final = frozenset({"jax.device_get", "jax.block_until_ready", "copy.deepcopy"})
-SHAPE_ONLY: Final = frozenset(
-    f"jax.numpy.{name}"
-    for name in "shape ndim size zeros_like ones_like full_like empty_like result_type isdtype asarray".split()
-) | frozenset({"numpy.shape", "numpy.ndim", "numpy.size", "numpy.result_type"})
-SAME_OBJECT: Final = frozenset({"jax.block_until_ready", "jax.numpy.asarray", "jax.device_put"})
-HOLDERS: Final = frozenset({"numpy.asarray", "jax.device_get"})
-"""Their result looks into the buffer; while it lives, JAX cannot take the buffer over."""
-
-TREE_MAPS: Final = frozenset({"jax.tree.map", "jax.tree_util.tree_map"})
 
 
 def evaluate(w: Walker, node: Any) -> Term:
@@ -106,7 +66,7 @@ def _attr(w: Walker, node: ir.Attr) -> Term:
     if w.dotted(node) is not None:
         return fresh()
     owner = evaluate(w, node.obj)
-    if node.name in METADATA or w.is_computed(node.obj, node.name):
+    if node.name in lexicon().buffers.metadata or w.is_computed(node.obj, node.name):
         return fresh()
     return w.state.part(owner, f".{node.name}")
 
@@ -382,43 +342,54 @@ def _mapped(w: Walker, fn: FuncInfo, term: Term, held: dict[str, Term]) -> Term 
 
 def _call_library(w: Walker, node: ir.Call, name: str) -> Term:
     arguments = [arg.value for arg in node.args]
-    if name in TREE_MAPS and arguments:
+    if name in lexicon().buffers.tree_maps and arguments:
         mapped = w.dotted(arguments[0]) or ""
-        reads = mapped.startswith(READING_MODULES) and mapped not in SHAPE_ONLY
+        reads = (
+            mapped.startswith(lexicon().buffers.reading_modules)
+            and mapped not in lexicon().buffers.shape_only
+        )
         arguments = arguments[1:]
     else:
-        reads = name in READING_BUILTINS or name in READING_FUNCTIONS or name.startswith(READING_MODULES)
-        reads = reads and name not in SHAPE_ONLY
+        reads = name in lexicon().buffers.reading_functions or name.startswith(
+            lexicon().buffers.reading_modules
+        )
+        reads = reads and name not in lexicon().buffers.shape_only
     first: Term | None = None
     for argument in arguments:
-        deep = name.startswith(READING_MODULES)
+        deep = name.startswith(lexicon().buffers.reading_modules)
         term = use(w, argument, deep=deep) if reads else evaluate(w, argument)
         first = term if first is None else first
         if not reads and not name.startswith(("builtins.", "jax.")):
             w.state.forget(term)
-    if first is not None and name in HOLDERS:
+    if first is not None and name in lexicon().buffers.holding:
         w.state.held.add(first)
-    return first if first is not None and name in SAME_OBJECT and len(arguments) == 1 else fresh()
+    return (
+        first
+        if first is not None and name in lexicon().buffers.same_object and len(arguments) == 1
+        else fresh()
+    )
 
 
 def _call_method(w: Walker, node: ir.Call, func: ir.Attr, receiver: Term) -> Term:
     name = func.name
-    of_array = name in READERS or w.m.catalogue.array_method(name) is not None
+    of_array = name in lexicon().buffers.reading_methods or w.m.catalogue.array_method(name) is not None
     kill = w.state.killed(receiver)
-    if name in METADATA:
+    if name in lexicon().buffers.metadata:
         return fresh()
-    if of_array and (name not in MAYBE_CONTAINER or (kill is not None and kill.array)):
+    if of_array and (
+        name not in lexicon().containers.shared_with_arrays or (kill is not None and kill.array)
+    ):
         _read(w, receiver, func.obj.at)
         for arg in node.args:
             use(w, arg.value)
         return receiver if name == "block_until_ready" else fresh()
     for arg in node.args:
         term = evaluate(w, arg.value)
-        if name in FILLERS:
+        if name in lexicon().containers.filling:
             w.state.store(receiver, f"+{fresh()[1]}", term)
         else:
             w.state.forget(term)
-    if not of_array and name not in FILLERS:
+    if not of_array and name not in lexicon().containers.filling:
         w.state.forget(receiver)
     return fresh()
 

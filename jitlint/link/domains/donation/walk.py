@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.link.domains.donation.expressions import bind, evaluate, use
 from jitlint.link.domains.donation.state import State, fresh, join, join_all
 from jitlint.link.domains.donation.walker import TURNS, Walker
 from jitlint.link.tables.ir_walk import inner_functions
 from jitlint.syntax import ir
-
-CATCHERS: Final = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress"})
 
 
 def start(walker: Walker) -> None:
@@ -151,7 +150,7 @@ def _with(w: Walker, node: ir.With) -> bool:
     for item in node.items:
         func = item.value.func if type(item.value) is ir.Call else None
         name = func.name if type(func) is ir.Attr else func.id if type(func) is ir.Name else ""
-        catches += name in CATCHERS
+        catches += name in lexicon().errors.expecting_words
         value = evaluate(w, item.value)
         if item.target is not None:
             bind(w, item.target, w.state.part(value, "entered"))

@@ -8,9 +8,10 @@ own, or where nobody is seen to consume it. Nothing is looked at in a program wi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import KeyReuse, Step
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import UNKNOWN, Arr, Class, Ext
@@ -22,9 +23,6 @@ from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import nodes
 from jitlint.link.values.kinds import mro
 from jitlint.syntax import children, ir
-
-CHANGERS: Final = frozenset({"replace", "_replace", "evolve", "tree_at"})
-"""Functions and methods that make an object with another value in a field."""
 
 
 @dataclass(slots=True)
@@ -96,7 +94,7 @@ def _look(m: Machine, fn: FuncInfo, found: list[_Default]) -> None:
 
 def _call(m: Machine, fn: FuncInfo, node: ir.Call, default: _Default) -> None:
     name = node.func.name if type(node.func) is ir.Attr else getattr(node.func, "id", "")
-    if name in CHANGERS:
+    if name in lexicon().keys.replacing:
         changes = any(
             a.name == default.name or a.star == 2 or _names(fn, a.value, default) for a in node.args
         )

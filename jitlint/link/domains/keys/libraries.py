@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import NONE, Bound, ExtInst, Func, Map, Py, Value
 from jitlint.link.domains.keys import uses
 from jitlint.link.domains.keys.ledger import LOG, Ledger
@@ -17,10 +18,6 @@ from jitlint.link.values.keys import keys_of
 from jitlint.link.values.library_objects import INITIALISERS
 
 LAYERS: Final = "equinox.nn."
-CONSTANT: Final = frozenset({"zeros", "ones", "constant"})
-FIRST_KEY: Final = frozenset({"init", "init_with_output", "lazy_init"})
-STREAMED: Final = FIRST_KEY | {"apply"}
-"""Methods of a module that are given keys, one for each of its streams."""
 
 
 def constructed(k: Ledger, f: Frame, at: int, dotted: str, args: Args) -> None:
@@ -33,7 +30,10 @@ def called(k: Ledger, f: Frame, at: int, obj: ExtInst, args: Args) -> None:
     """A layer or an initialiser is called: ``dropout(x, key=key)``, ``init(key, (2, 3))``."""
     if obj.dotted.startswith(LAYERS):
         _draw(k, f, at, args.kw.get("key"), obj.dotted)
-    elif obj.dotted.startswith(INITIALISERS) and obj.dotted[len(INITIALISERS) :] not in CONSTANT:
+    elif (
+        obj.dotted.startswith(INITIALISERS)
+        and obj.dotted[len(INITIALISERS) :] not in lexicon().keys.constant_initialisers
+    ):
         _draw(k, f, at, args.get(0, "key"), obj.dotted)
 
 
@@ -44,10 +44,10 @@ def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: boo
     module: by what it is told apart. known: the object is a module. Of any other, only keys by the name of a stream say what they are for; where the call
     was followed into a function of the project, that may have consumed them already.
     """
-    if name not in STREAMED:
+    if name not in lexicon().keys.streamed:
         return
     first = args.kw.get("rngs")
-    given = args.get(0, "rngs") if known and name in FIRST_KEY else None
+    given = args.get(0, "rngs") if known and name in lexicon().keys.initialising else None
     if first is None and given is None:
         return
     api = f"flax.linen.Module.{name}"

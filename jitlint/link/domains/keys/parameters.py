@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     NONE,
@@ -31,12 +32,6 @@ from jitlint.link.values.keys import named
 from jitlint.link.values.kinds import mro
 from jitlint.link.values.library_objects import is_initialiser
 from jitlint.syntax import ir
-
-SEEDS = frozenset({"isinstance", "int", "str", "PRNGKey", "key", "hash", "len", "issubclass"})
-"""Callees whose argument is perhaps no key yet."""
-
-
-KEY_TYPES = frozenset({"PRNGKey", "PRNGKeyArray", "KeyArray", "PRNGKeyLike"})
 
 
 def name_all(m: Machine, func: Func, bound: dict[str, Value]) -> None:
@@ -82,8 +77,8 @@ def _is_declared(annotation: Any) -> bool:
     if type(annotation) is ir.BinOp:
         return _is_declared(annotation.left)
     if type(annotation) is ir.Attr:
-        return annotation.name in KEY_TYPES
-    return type(annotation) is ir.Name and annotation.id in KEY_TYPES
+        return annotation.name in lexicon().types.keys
+    return type(annotation) is ir.Name and annotation.id in lexicon().types.keys
 
 
 class _Scan:
@@ -122,7 +117,7 @@ class _Scan:
         for i, arg in given:
             value: Any = arg.value
             name = value.id
-            if last in SEEDS:
+            if last in lexicon().keys.seeds:
                 self.refuted.add(name)
             elif type(node.func) is ir.Call:
                 if self._mapped(node.func, i if arg.name is None else -1, arg.name or ""):

@@ -12,6 +12,7 @@ import functools
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ConstantKey, KeyReuse, Step
 from jitlint.infer.keys import USES, Either, Key, KeyUses, Use, members_of
 from jitlint.infer.values import (
@@ -31,9 +32,6 @@ from jitlint.link.values.keys import inside, keys_of, named, uses_of, with_key
 from jitlint.syntax import ir
 
 RANDOM = "jax.random."
-MAKERS = frozenset({"key", "PRNGKey"})
-HARMLESS = frozenset({"key_data", "key_impl", "key_dtype", "wrap_key_data", "clone", "fold_in", *MAKERS})
-"""Functions of `jax.random` that consume no key."""
 
 DRAW = "draw"
 """The stream of the key's own bits; libraries that fold a name into the key have streams of their own."""
@@ -41,8 +39,6 @@ DRAW = "draw"
 SHUFFLE = "shuffle"
 """As `DRAW`, but rows of several arrays are often taken with one key, to keep them aligned."""
 
-_PAIRING = frozenset({"permutation", "choice"})
-"""Functions of `jax.random` that take rows of an array, if they are given one."""
 
 CARRIED = "carried"
 """Consumed, and replaced where it is kept: the next call finds another key there."""
@@ -53,14 +49,18 @@ MAX_LOG = 64
 def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value) -> Value:
     """After a call of ``jax.random.name``: record what it consumes, name what it makes."""
     short = name[len(RANDOM) :]
-    if short in MAKERS:
+    if short in lexicon().keys.makers:
         return _made(k, f, at, short, args, out)
     given = args.get(0, "key")
     again = False
     keys = keys_of(given)
-    if short not in HARMLESS:
+    if short not in lexicon().keys.harmless:
         array = args.get(1, "a" if short == "choice" else "x")
-        stream = SHUFFLE if short in _PAIRING and array is not None and type(array) is not Py else DRAW
+        stream = (
+            SHUFFLE
+            if short in lexicon().keys.pairing and array is not None and type(array) is not Py
+            else DRAW
+        )
         for key in keys:
             again = use(k, f, at, key, stream, name, dims=out.dims if type(out) is Arr else None) or again
     if type(out) is not Arr or out.dtype != "key":

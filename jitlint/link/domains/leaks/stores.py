@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Leak
 from jitlint.infer.grounds import weaken
 from jitlint.infer.values import (
@@ -34,7 +35,7 @@ def stored(
     m: Machine, f: Frame, at: int, box: Inst | Seq | Map, value: Value, target: str, what: str
 ) -> None:
     """A value goes into an attribute or element of a box: a leak when it outlives its trace, and stays there."""
-    if type(box) is Inst and box.cls.role in ownership.LIBRARY_STATE:
+    if type(box) is Inst and box.cls.role in lexicon().captures.tracked_roles:
         return
     if box.level < f.world.level:
         _leak(m, f, at, box, value, target, what, ownership.is_guess(f, box))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate, ImportIdiom
 from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Value
 from jitlint.link.engine.frame import Frame
@@ -12,15 +13,10 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.values import paths
 from jitlint.syntax import ir
 
-UPDATES: Final = frozenset(
-    {"set", "add", "subtract", "multiply", "mul", "divide", "div", "power", "min", "max", "apply"}
-)
-NUMPY_NAMES: Final = frozenset({"np", "numpy"})
-
 
 def thrown_away(m: Machine, f: Frame, node: Any, value: Value) -> None:
     """Record ``x.at[i].set(v)`` that stands alone as a statement."""
-    if type(node) is not ir.Call or type(node.func) is not ir.Attr or node.func.name not in UPDATES:
+    if type(node) is not ir.Call or type(node.func) is not ir.Attr or not _updates(m, node.func.name):
         return
     place = node.func.obj
     if type(place) is not ir.Sub or type(place.obj) is not ir.Attr or place.obj.name != "at":
@@ -32,6 +28,10 @@ def thrown_away(m: Machine, f: Frame, node: Any, value: Value) -> None:
         m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, method=node.func.name)
 
 
+def _updates(m: Machine, method: str) -> bool:
+    return method != "get" and m.catalogue.update_method(method) is not None
+
+
 def _has_no_references(f: Frame) -> bool:
     """Whether what has ``.at`` here is an array: kernels have mutable references too, which are updated in place."""
     mentions = " ".join(f.module.tree.mentions)
@@ -40,5 +40,5 @@ def _has_no_references(f: Frame) -> bool:
 
 def imported(m: Machine, f: Frame, at: int, module: str, name: str) -> None:
     """Record `jax.numpy` under the name by which everybody knows NumPy."""
-    if module == "jax.numpy" and name in NUMPY_NAMES:
+    if module == "jax.numpy" and name in lexicon().evidence.numpy_names:
         m.emit(f, ImportIdiom, at, None, name=name, what=module)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Handler
 from jitlint.infer.values import Func, Tree, Value, alternatives
 from jitlint.link.engine import regions, scopes, surroundings
@@ -18,22 +19,15 @@ from jitlint.link.engine.machine import Machine
 from jitlint.syntax import ir
 
 _DIVISION: Final = frozenset({"/", "//", "%"})
-_STATIC: Final = frozenset({"shape", "ndim", "dtype", "size", "aval", "weak_type", "__name__", "sharding"})
-_STATIC_CALLS: Final = frozenset(
-    {"len", "isinstance", "hasattr", "range", "type", "callable", "id", "issubclass"}
-)
-
-WAITED_FOR: Final = frozenset(
-    {"IndexError", "LookupError", "ZeroDivisionError", "ArithmeticError", "FloatingPointError", "OverflowError", "LinAlgError"}
-)  # fmt: skip
-"""Exceptions that NumPy or Python raises because of values."""
 
 
 def check(m: Machine, f: Frame, node: ir.Try) -> None:
     """Record the handlers of a ``try`` whose body was just run."""
     for handler in node.handlers:
         names = (
-            sorted(WAITED_FOR.intersection(regions.names(handler.type))) if handler.type is not None else []
+            sorted(lexicon().errors.of_values.intersection(regions.names(handler.type)))
+            if handler.type is not None
+            else []
         )
         for name in names:
             value = _cause(m, f, name, node.body)
@@ -117,7 +111,7 @@ def _traced(f: Frame, node: Any) -> Value | None:
         value = scopes.lookup(f, node.id)
         return hurt(value, STAGED_OR_BATCHED) if value is not None else None
     if t is ir.Attr:
-        return None if node.name in _STATIC else _traced(f, node.obj)
+        return None if node.name in lexicon().errors.static_attributes else _traced(f, node.obj)
     if t is ir.Sub:
         return _traced(f, node.obj)
     if t is ir.BinOp:
@@ -125,7 +119,7 @@ def _traced(f: Frame, node: Any) -> Value | None:
     if t is ir.UnaryOp:
         return _traced(f, node.operand)
     if t is ir.Call:
-        if type(node.func) is ir.Name and node.func.id in _STATIC_CALLS:
+        if type(node.func) is ir.Name and node.func.id in lexicon().errors.static_calls:
             return None
         parts = [_traced(f, arg.value) for arg in node.args]
         if type(node.func) is ir.Attr:

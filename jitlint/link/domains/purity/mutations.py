@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Mutation
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NO_CONST, SETS, Inst, Map, Py, Seq, Tree, Value, alternatives, const_of
@@ -15,28 +16,8 @@ from jitlint.link.domains.purity.copies import Change, Copies
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values.ownership import LIBRARY_STATE, is_guess
+from jitlint.link.values.ownership import is_guess
 
-_SEQ_METHODS: Final = frozenset(
-    {
-        "append",
-        "appendleft",
-        "clear",
-        "extend",
-        "extendleft",
-        "insert",
-        "pop",
-        "popleft",
-        "remove",
-    }
-)
-_SET_METHODS: Final = frozenset(
-    {
-        "add", "clear", "difference_update", "discard", "intersection_update", "pop", "remove",
-        "symmetric_difference_update", "update",
-    }
-)  # fmt: skip
-_MAP_METHODS: Final = frozenset({"clear", "pop", "popitem", "update"})
 _MEANT: Final = ("trac", "compil", "jit", "cache", "cell", "memo", "regist")
 """Words in the name of what is changed that say it is meant to happen once per trace."""
 
@@ -66,11 +47,12 @@ def called(m: Machine, copies: Copies, f: Frame, at: int, box: Any, name: str) -
     if inside and id(box) not in copies.rebuilt:
         return
     if type(box) is Map:
-        names = _MAP_METHODS
+        names = lexicon().containers.changing_maps
     elif type(box) is not Seq or box.kind == "iter":
         return
     else:
-        names = _SET_METHODS if box.kind in SETS else _SEQ_METHODS
+        methods = lexicon().containers
+        names = methods.changing_sets if box.kind in SETS else methods.changing_sequences
     if name in names and inside:
         if not name.startswith("pop"):  # whoever takes an element out wants the element
             lost(m, copies, f, at, box)
@@ -83,7 +65,7 @@ def stored(
     m: Machine, copies: Copies, f: Frame, at: int, box: Any, value: Value, target: str, what: str
 ) -> None:
     """An attribute or element of a box was replaced. A tracer that gets out is a leak, which is said already."""
-    if type(box) is Inst and box.cls.role in LIBRARY_STATE:
+    if type(box) is Inst and box.cls.role in lexicon().captures.tracked_roles:
         return
     if box.level >= f.world.floor:
         if id(box) in copies.rebuilt:
@@ -116,7 +98,9 @@ def deleted(m: Machine, f: Frame, at: int, box: Value, index: Value | None = Non
         a: Any = alt
         if type(alt) is Map and index is not None and const_of(index) is NO_CONST:
             continue
-        known = type(alt) in (Map, Seq) or (type(alt) is Inst and a.cls.role not in LIBRARY_STATE)
+        known = type(alt) in (Map, Seq) or (
+            type(alt) is Inst and a.cls.role not in lexicon().captures.tracked_roles
+        )
         if known and a.level < f.world.floor:
             level = Confidence.POSSIBLE if is_guess(f, alt) else Confidence.CERTAIN
             _record(m, f, at, "delete", "", "", level)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.host_calls import HostCall
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Func, Xform
@@ -15,57 +16,14 @@ from jitlint.syntax import ir
 if TYPE_CHECKING:
     from jitlint.link.domains.timing.walk import Walker
 
-CLOCKS: Final = frozenset(
-    f"time.{name}{suffix}"
-    for name in ("time", "perf_counter", "monotonic", "process_time", "thread_time")
-    for suffix in ("", "_ns")
-) | frozenset({"timeit.default_timer", "datetime.datetime.now", "datetime.datetime.utcnow"})
-
-STOPWATCHES: Final = frozenset({"timeit.timeit", "timeit.repeat", "timeit.Timer"})
-
-WORK: Final = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.random.")
-CHEAP: Final = frozenset(
-    "array asarray zeros ones empty full arange linspace eye zeros_like ones_like full_like empty_like shape ndim size "
-    "dtype result_type finfo iinfo float32 float64 float16 bfloat16 int32 int64 int8 uint8 uint32 bool_ complex64 "
-    "key PRNGKey split fold_in issubdtype expand_dims reshape squeeze Precision".split()
-)
-"""Functions of these modules that nobody times."""
-
-TREES: Final = ("jax.tree.", "jax.tree_util.")
-MAPS: Final = frozenset({"jax.tree.map", "jax.tree_util.tree_map", "jax.tree_map"})
-LEAVES: Final = frozenset(
-    f"{tree}{prefix}{name}"
-    for tree, prefix in (("jax.tree.", ""), ("jax.tree_util.", "tree_"))
-    for name in "leaves structure flatten unflatten transpose leaves_with_path flatten_with_path".split()
-)
-"""They only take a tree apart or put it together."""
-
-WAITING: Final = frozenset({"jax.block_until_ready", "jax.device_get", "jax.effects_barrier", "time.sleep"})
-PLAIN: Final = frozenset(
-    f"builtins.{name}" for name in "len isinstance range type id callable hasattr".split()
-)
-"""What they give holds no result of JAX work."""
-PASSIVE: Final = frozenset(
-    f"builtins.{name}"
-    for name in "len isinstance range enumerate zip iter next type id getattr hasattr map reversed callable list tuple "
-    "dict set super staticmethod classmethod property".split()
-)
-WAITING_METHODS: Final = frozenset(
-    "block_until_ready item tolist __array__ wait wait_until_finished result join".split()
-)
-WAITING_WORDS: Final = ("block", "sync", "wait", "ready", "barrier")
-CONTAINER_METHODS: Final = frozenset(
-    "append add insert extend setdefault appendleft items keys values get pop copy update replace index count".split()
-)
-
 
 def call(w: Walker, node: ir.Call) -> str:
     """A call: what it gives, after what it does to the clocks."""
     name = w.dotted(node.func)
-    if name in CLOCKS:
+    if name in lexicon().timing.clocks:
         w.clock = (node.at, dict(w.state.readings))
         return timing_walk.CLOCK
-    if name in STOPWATCHES:
+    if name in lexicon().timing.stopwatches:
         return _stopwatch(w, node)
     receiver = ""
     if name is None and type(node.func) is ir.Attr:
@@ -89,7 +47,7 @@ def call(w: Walker, node: ir.Call) -> str:
 def _says_so(node: Any) -> bool:
     """Whether the callee's name says that it waits."""
     name = node.name if type(node) is ir.Attr else node.id if type(node) is ir.Name else ""
-    return any(word in name.lower() for word in WAITING_WORDS)
+    return any(word in name.lower() for word in lexicon().timing.waiting_words)
 
 
 def _known(w: Walker, node: ir.Call, noted: HostCall, held: str) -> str:
@@ -114,21 +72,21 @@ def _reached(w: Walker, node: ir.Call, found: list[Pending], held: str) -> str:
 
 
 def _library(w: Walker, node: ir.Call, name: str, held: str) -> str:
-    if name in WAITING:
+    if name in lexicon().timing.waiting:
         w.state.waited()
         return held
-    if name.startswith(WORK):
+    if name.startswith(lexicon().timing.work):
         short = name.rpartition(".")[2]
-        if short not in CHEAP:
+        if short not in lexicon().timing.cheap:
             w.state.started(Work(w.module.name, node.at, f"{name}", False))
         return timing_walk.DEVICE
-    if name in PLAIN:
+    if name in lexicon().timing.plain:
         return ""
-    if name not in PASSIVE and held and not name.startswith("jax."):
+    if name not in lexicon().timing.passive and held and not name.startswith("jax."):
         w.state.waited()
-    if held and name in MAPS:
+    if held and name in lexicon().timing.tree_maps:
         return _mapped(w, node, held)
-    if held and name.startswith(TREES) and name not in LEAVES:
+    if held and name.startswith(lexicon().timing.trees) and name not in lexicon().timing.tree_parts:
         w.state.waited()  # whatever is called for each leaf may wait for it
     return held
 
@@ -137,8 +95,8 @@ def _mapped(w: Walker, node: ir.Call, held: str) -> str:
     """A function is called for each leaf of a tree that may hold results."""
     given: Any = next((arg.value for arg in node.args if arg.name in (None, "f") and not arg.star), None)
     name = w.dotted(given)
-    if name is not None and name.startswith(WORK):
-        if name.rpartition(".")[2] not in CHEAP:
+    if name is not None and name.startswith(lexicon().timing.work):
+        if name.rpartition(".")[2] not in lexicon().timing.cheap:
             w.state.started(Work(w.module.name, node.at, name, False))
         return timing_walk.DEVICE
     fn = _function(w, given)
@@ -164,10 +122,10 @@ def _function(w: Walker, node: Any) -> FuncInfo | None:
 
 
 def _method(w: Walker, func: ir.Attr, receiver: str, held: str) -> str:
-    if func.name in WAITING_METHODS or _says_so(func):
+    if func.name in lexicon().timing.waiting_methods or _says_so(func):
         w.state.waited()
         return held
-    if func.name in CONTAINER_METHODS:
+    if func.name in lexicon().containers.common:
         if held and not receiver:
             w.state.device.add(timing_walk.path_of(func.obj))
         return held

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Arr, Bound, Func, Value, Xform
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -20,8 +21,6 @@ from jitlint.syntax import ir
 
 FEW: Final = 8
 """Fewer copies of a loop's body than this make no long program."""
-
-_SIZED: Final = frozenset({"len", "enumerate", "reversed", "zip"})
 
 
 @dataclass(slots=True)
@@ -76,7 +75,7 @@ def _names(node: Any) -> list[str]:
     if t is ir.Name:
         return [node.id]
     if t is ir.Call and type(node.func) is ir.Name:
-        if node.func.id in _SIZED:
+        if node.func.id in lexicon().python.counted:
             return [name for arg in node.args for name in _names(arg.value)]
         return [name for arg in node.args for name in _length(arg.value)] if node.func.id == "range" else []
     return []

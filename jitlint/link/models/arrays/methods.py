@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import OutOfBounds
 from jitlint.infer.grounds import GUESSED, SEEN
 from jitlint.infer.lattice import traced_modes, why_of
@@ -30,21 +31,10 @@ from jitlint.link.engine.domain import Change, Library
 from jitlint.link.engine.events import emit_convert, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import arrays, numpy_calls
+from jitlint.link.models.arrays import arrays, numpy_calls, results
 from jitlint.link.models.python import containers, dispatch
 from jitlint.link.values import bounds
 from jitlint.link.values.kinds import find_method
-
-CONVERTERS = {
-    "item": "item",
-    "tolist": "tolist",
-    "__array__": "numpy",
-    "__index__": "index",
-    "__int__": "int",
-    "__float__": "float",
-}
-NUMPY_GENERATORS = ("numpy.random.default_rng", "numpy.random.Generator", "numpy.random.RandomState")
-RULE_METHODS = ("defjvp", "defvjp", "defjvps", "def_jvp", "def_vjp", "def_fwd", "def_bwd")
 
 
 def call(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args) -> Value:
@@ -80,11 +70,11 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
         m.domains.on_change(f, Change(at, obj, name))
         if any(traced_modes(v) for v in args.pos) and name not in ("dot",):
             return UNKNOWN
-        if name in CONVERTERS:
+        if name in lexicon().arrays.converters:
             return STATIC
-        dtype = arrays.dtype_kind(args.pos[0]) if name == "astype" and args.pos else obj.dtype
+        dtype = results.dtype_kind(args.pos[0]) if name == "astype" and args.pos else obj.dtype
         return Arr(0, dtype, None, "", 0, SEEN, True)
-    to = CONVERTERS.get(name)
+    to = lexicon().arrays.converters.get(name)
     if to is not None:
         emit_convert(m, f, at, obj, to, name)
         return STATIC
@@ -99,7 +89,7 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str, args: Args) -> Va
     if found is not None:
         return found
     arr = obj.leaf()
-    if name in CONVERTERS or m.catalogue.array_method(name) is not None:
+    if name in lexicon().arrays.converters or m.catalogue.array_method(name) is not None:
         return _array(m, f, at, arr, name, args)
     return Tree(obj.modes, obj.why, obj.level, GUESSED)
 
@@ -128,7 +118,7 @@ def _update(m: Machine, f: Frame, at: int, obj: At, name: str, args: Args) -> Va
 
 
 def _transformed(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Value:
-    if name in RULE_METHODS:
+    if name in lexicon().arrays.rule_methods:
         kinds = ("fwd", "bwd") if name in ("defvjp", "def_vjp") else ("jvp",)
         if name == "def_fwd":
             kinds = ("fwd",)
@@ -220,7 +210,7 @@ def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args
     if obj.dotted == dispatch.DISPATCH:
         return dispatch.register(m, f, at, Args([obj, *args.pos])) if name == "register" else UNKNOWN
     m.domains.on_library(f, Library(at, f"{obj.dotted}.{name}", args, owner=obj))
-    if obj.dotted in NUMPY_GENERATORS:
+    if obj.dotted in lexicon().arrays.generators:
         return _draw(m, f, at, name, args)
     modes = 0
     why = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import EXCEPTION_LETTERS, NumpyFunction
 from jitlint.infer.events import ArrayStore, SilentAnswer
 from jitlint.infer.grounds import SEEN
@@ -12,11 +13,8 @@ from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import confidence_of, emit_numpy, emit_static, here_why, hurt, tracer_inside
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays.arrays import SHAPED, dtype_kind, nested_rank, shape_rank
+from jitlint.link.models.arrays.results import bind, described, dtype_kind, nested_rank
 from jitlint.link.values.library_objects import made
-
-IN_PLACE: Final = frozenset({"copyto", "place", "put", "putmask", "fill_diagonal", "at"})
-"""Functions that write into their first argument; ``at`` is a method of ufuncs."""
 
 ARRAY_CONVERSION: Final = EXCEPTION_LETTERS["A"]
 
@@ -69,20 +67,16 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
     if any(v is UNKNOWN or type(v) in (Tree,) for v in args.pos[:1]):
         return UNKNOWN
     dtype = dtype_kind(args.kw.get("dtype"))
-    return Arr(0, dtype, _numpy_rank(fn.name.rpartition(".")[2], args), "", 0, SEEN, True)
+    return Arr(0, dtype, _rank(m, fn.name, args), "", 0, SEEN, True)
 
 
-def _numpy_rank(name: str, args: Args) -> int | None:
-    first = args.get(0, "shape")
-    if first is None:
-        return None
-    if name in SHAPED:
-        return shape_rank(first)
-    if name in ("arange", "linspace"):
-        return 1
-    if name in ("array", "asarray", "zeros_like", "ones_like", "full_like") or dtype_kind(Ext(name)):
-        return nested_rank(first)
-    return None
+def _rank(m: Machine, name: str, args: Args) -> int | None:
+    """The rank of a host array. The parameters of a NumPy function are those of its twin in `jax.numpy`."""
+    rank = m.catalogue.rank(name)
+    if rank is not None and args.more is None and args.kw_more is None:
+        twin = m.catalogue.function(f"jax.{name}")
+        return rank.of(described(bind(twin, args), None)) if twin is not None else None
+    return nested_rank(args.pos[0]) if args.pos and dtype_kind(Ext(name)) else None
 
 
 def _writes(m: Machine, f: Frame, at: int, name: str, args: Args) -> bool:
@@ -90,14 +84,14 @@ def _writes(m: Machine, f: Frame, at: int, name: str, args: Args) -> bool:
     out = args.kw.get("out")
     first = args.pos[0] if args.pos else None
     short = name.rpartition(".")[2]
-    if out is not None or short in IN_PLACE:
+    if out is not None or short in lexicon().arrays.in_place_functions:
         m.domains.on_change(f, Change(at, out or first or NONE, "in-place"))
     if type(out) is Arr and not out.host and not out.weak:
         m.emit(f, ArrayStore, at, out, op="out", what=name)
         return True
     short = name.rpartition(".")[2]
     first = args.pos[0] if args.pos else None
-    if short not in IN_PLACE or type(first) is not Arr or first.host or first.weak:
+    if short not in lexicon().arrays.in_place_functions or type(first) is not Arr or first.host or first.weak:
         return False
     m.emit(f, ArrayStore, at, first, op="method", what=name)
     return True

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import BOOL, FLOAT, INT, NO_CONST, Py, Tup, Value, py
 from jitlint.link.engine.events import emit_convert
 from jitlint.link.engine.frame import Args, Frame
@@ -13,13 +14,6 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python.python_sequences import fold
 from jitlint.link.values.boxes import argument, or_unknown, spread
 
-_FLOATS: Final = """
-acos acosh asin asinh atan atan2 atanh cbrt copysign cos cosh degrees dist erf erfc exp exp2 expm1 fabs fma fmod
-fsum gamma hypot ldexp lgamma log log10 log1p log2 nextafter pow radians remainder sin sinh sqrt sumprod tan tanh ulp
-"""
-_INTS: Final = "ceil comb factorial floor gcd isqrt lcm perm trunc"
-_BOOLS: Final = "isclose isfinite isinf isnan"
-_COMPLEX: Final = "acos acosh asin asinh atan atanh cos cosh exp log log10 rect sin sinh sqrt tan tanh"
 _ITERATING: Final = frozenset({"dist", "fsum", "sumprod"})
 
 _EXACT: Final[dict[str, Callable[..., float]]] = {
@@ -31,7 +25,10 @@ _EXACT: Final[dict[str, Callable[..., float]]] = {
 LARGEST: Final = 1 << 40
 
 
-def _handler(module: str, name: str, result: Value) -> Callable[[Machine, Frame, int, Args], Value]:
+Handler = Callable[[Machine, Frame, int, Args], Value]
+
+
+def _handler(module: str, name: str, result: Value) -> Handler:
     what = f"{module}.{name}"
 
     def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -74,18 +71,20 @@ def _prod(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return fold(m, f, at, "*", or_unknown(argument(args, 0)), args.get(1, "start") or py(1))
 
 
-_PAIR: Final = Tup((FLOAT, FLOAT))
-
-MATH_CALLS: Final = {
-    **{f"math.{name}": _handler("math", name, FLOAT) for name in _FLOATS.split()},
-    **{f"math.{name}": _handler("math", name, INT) for name in _INTS.split()},
-    **{f"math.{name}": _handler("math", name, BOOL) for name in _BOOLS.split()},
-    **{f"cmath.{name}": _handler("cmath", name, BOOL) for name in _BOOLS.split()},
-    **{f"cmath.{name}": _handler("cmath", name, Py("complex")) for name in _COMPLEX.split()},
-    "cmath.phase": _handler("cmath", "phase", FLOAT),
-    "cmath.polar": _handler("cmath", "polar", _PAIR),
-    "math.frexp": _handler("math", "frexp", Tup((FLOAT, INT))),
-    "math.modf": _handler("math", "modf", _PAIR),
-    "math.prod": _prod,
+_RESULTS: Final[dict[str, Value]] = {
+    "float": FLOAT,
+    "int": INT,
+    "bool": BOOL,
+    "complex": Py("complex"),
+    "pair": Tup((FLOAT, FLOAT)),
+    "mixed": Tup((FLOAT, INT)),
 }
-"""Dotted name to handler."""
+
+
+def conversion(dotted: str) -> Handler | None:
+    """The model of a function that makes Python numbers of its arguments; None for any other."""
+    if dotted == "math.prod":
+        return _prod
+    kind = lexicon().python.numbers.get(dotted)
+    module, _, name = dotted.rpartition(".")
+    return None if kind is None else _handler(module, name, _RESULTS[kind])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ArrayStore
 from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import (
@@ -37,7 +38,7 @@ from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.events import emit_convert, emit_truth, tracer_inside
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.python import dispatch
+from jitlint.link.models.python import dispatch, math_calls
 from jitlint.link.models.python import python_sequences as sequences
 from jitlint.link.models.python.builtin_calls import (
     BUILTIN_CALLS,
@@ -49,7 +50,6 @@ from jitlint.link.models.python.builtin_calls import (
 )
 from jitlint.link.models.python.containers import call_method
 from jitlint.link.models.python.itertools_calls import ITERTOOLS_CALLS
-from jitlint.link.models.python.math_calls import MATH_CALLS
 from jitlint.link.values import attributes, fields, operators, subscripts, truths
 from jitlint.link.values.boxes import (
     argument,
@@ -396,51 +396,40 @@ def _clock(value: Value) -> Handler:
     return handler
 
 
-def _fixed(value: Value, module: str, names: str) -> dict[str, Handler]:
-    """Functions of a module that give one kind of Python value whatever their arguments are."""
-    return {f"{module}.{name}": returns(value) for name in names.split()}
+_FIXED: Final[dict[str, Value]] = {
+    "str": STR,
+    "int": INT,
+    "float": FLOAT,
+    "bool": BOOL,
+    "static": STATIC,
+    "none": NONE,
+    "texts": Tup((STR, STR)),
+}
 
 
-_IDENTITIES: Final = """
-abc.abstractmethod atexit.register enum.unique functools.singledispatch functools.total_ordering
-functools.update_wrapper typing.final typing.no_type_check typing.override typing.runtime_checkable
-typing_extensions.final typing_extensions.override typing_extensions.runtime_checkable typing.assert_type
-typing_extensions.assert_type
-"""
-_CLOCKS: Final = "time perf_counter monotonic process_time thread_time"
-_LOGGED: Final = "critical debug error exception fatal info log warn warning basicConfig disable"
+def handler_of(dotted: str) -> Handler | None:
+    """The model of a function of the standard library; None when there is none."""
+    found = STDLIB_CALLS.get(dotted) or math_calls.conversion(dotted)
+    if found is not None:
+        return found
+    kind = lexicon().python.results.get(dotted)
+    if kind is not None:
+        return returns(_FIXED[kind])
+    if dotted in lexicon().timing.clocks:
+        owner, _, name = dotted.rpartition(".")
+        whole = ExtInst(owner) if owner == "datetime.datetime" else INT if name.endswith("_ns") else FLOAT
+        return _clock(whole)
+    return returns_first if dotted in lexicon().python.identities else None
+
 
 STDLIB_CALLS: Final[dict[str, Handler]] = {
-    **dict.fromkeys(_IDENTITIES.split(), returns_first),
     **{f"operator.{name}": handler for name, handler in _OPERATOR.items()},
     **ITERTOOLS_CALLS,
-    **MATH_CALLS,
-    **{f"time.{name}": _clock(FLOAT) for name in _CLOCKS.split()},
-    **{f"time.{name}_ns": _clock(INT) for name in _CLOCKS.split()},
-    **{f"datetime.datetime.{name}": _clock(ExtInst("datetime.datetime")) for name in ("now", "utcnow")},
     dispatch.DISPATCH: dispatch.make,
     dispatch.REGISTER: dispatch.register,
-    "timeit.default_timer": _clock(FLOAT),
     "timeit.timeit": _clock(FLOAT),
     "timeit.repeat": _clock(Seq("list", None, FLOAT)),
     "timeit.Timer": _clock(ExtInst("timeit.Timer")),
-    **_fixed(STR, "time", "strftime ctime asctime"),
-    **_fixed(NONE, "time", "sleep"),
-    **_fixed(FLOAT, "random", "random"),
-    **_fixed(INT, "random", "randint randrange getrandbits"),
-    **_fixed(NONE, "random", "seed"),
-    **_fixed(STR, "os", "getcwd fspath"),
-    **_fixed(STATIC, "os", "getenv cpu_count getpid environ.get"),
-    **_fixed(NONE, "os", "makedirs mkdir remove chdir"),
-    **_fixed(STR, "os.path", "abspath basename dirname expanduser expandvars join normpath realpath relpath"),
-    **_fixed(BOOL, "os.path", "exists isdir isfile isabs islink"),
-    **_fixed(Tup((STR, STR)), "os.path", "split splitext"),
-    **_fixed(NONE, "warnings", "warn filterwarnings simplefilter"),
-    **_fixed(NONE, "logging", _LOGGED),
-    **_fixed(STR, "json", "dumps"),
-    **_fixed(NONE, "json", "dump"),
-    **_fixed(NONE, "gc", "collect enable disable"),
-    **_fixed(STR, "textwrap", "dedent indent fill shorten"),
     "abc.abstractproperty": descriptor("property"),
     "collections.Counter": _counter,
     "collections.OrderedDict": sequences.make_dict,
@@ -453,7 +442,6 @@ STDLIB_CALLS: Final[dict[str, Handler]] = {
     "dataclasses.asdict": _asdict,
     "dataclasses.astuple": _astuple,
     "dataclasses.fields": _fields,
-    "dataclasses.is_dataclass": returns(BOOL),
     "dataclasses.replace": _replace,
     "functools.cached_property": descriptor("cached_property"),
     "functools.reduce": _reduce,
@@ -470,7 +458,6 @@ STDLIB_CALLS: Final[dict[str, Handler]] = {
     "random.sample": _choices,
     "random.shuffle": _shuffle,
     "random.uniform": _uniform,
-    "types.MappingProxyType": returns_first,
     "typing.cast": _cast,
     "typing_extensions.cast": _cast,
 }

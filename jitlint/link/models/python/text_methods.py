@@ -9,6 +9,7 @@ from __future__ import annotations
 import string
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import (
     BOOL,
     INT,
@@ -27,23 +28,9 @@ from jitlint.link.values.boxes import const_text, make_seq
 
 MAX_TEXT: Final = 200
 
-_TEXT: Final = frozenset(
-    """
-    capitalize casefold center expandtabs join ljust lower lstrip removeprefix removesuffix replace rjust rstrip strip
-    swapcase title translate upper zfill format_map
-    """.split()
-)
-_BOOL: Final = frozenset(
-    """
-    endswith isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric isprintable isspace istitle
-    isupper startswith
-    """.split()
-)
-_INT: Final = frozenset({"count", "find", "index", "rfind", "rindex"})
-_LISTS: Final = frozenset({"split", "rsplit", "splitlines"})
-_TRIPLES: Final = frozenset({"partition", "rpartition"})
 _NUMBERS: Final = {"bit_length": INT, "bit_count": INT, "is_integer": BOOL}
-_FOLDED: Final = (_TEXT | _BOOL | _INT | _LISTS | _TRIPLES) - {"join", "translate", "format_map"}
+_NOT_FOLDED: Final = frozenset({"join", "translate", "format_map"})
+"""Methods whose arguments are no plain text or numbers."""
 
 
 def call_text_method(m: Machine, f: Frame, at: int, text: Py, name: str, args: Args) -> Value | None:
@@ -60,22 +47,19 @@ def call_text_method(m: Machine, f: Frame, at: int, text: Py, name: str, args: A
     folded = _fold(f, text, name, args)
     if folded is not None:
         return folded
-    if name in _TEXT:
-        return STR
-    if name in _BOOL:
-        return BOOL
-    if name in _INT:
-        return INT
-    if name in _LISTS:
+    kind = lexicon().python.text.get(name)
+    if kind == "list":
         return make_seq(f, "list", None, STR)
-    if name in _TRIPLES:
+    if kind == "triple":
         return Tup((STR, STR, STR))
+    if kind is not None:
+        return Py(kind)
     return Py("bytes") if name == "encode" else None
 
 
 def _fold(f: Frame, text: Py, name: str, args: Args) -> Value | None:
     """Carry out a method of short known text."""
-    if name not in _FOLDED or args.kw or args.more is not None:
+    if name not in lexicon().python.text or name in _NOT_FOLDED or args.kw or args.more is not None:
         return None
     values = [value.const if type(value) is Py else NO_CONST for value in (text, *args.pos)]
     if not all(

@@ -1,0 +1,205 @@
+"""Sets of library names that the analysis asks about, as data (layer: ``catalogue``).
+
+Written in ``data/lexicon.toml``, where each is explained; compiled with the rest and decoded at the first question.
+What belongs to one function (its parameters, rank, effects) is its entry's business and not found here.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+
+from jitlint.catalogue.load import compiled
+
+
+class Arrays(msgspec.Struct, frozen=True):
+    """Arrays: their dtypes, sizes, methods and attributes."""
+
+    dtypes: dict[str, str]
+    sizes: dict[str, str]
+    constant_modules: frozenset[str]
+    constants: dict[str, str]
+    converters: dict[str, str]
+    in_place_methods: frozenset[str]
+    host_in_place_methods: frozenset[str]
+    in_place_functions: frozenset[str]
+    counting_attributes: frozenset[str]
+    generators: frozenset[str]
+    rule_methods: frozenset[str]
+
+
+class Types(msgspec.Struct, frozen=True):
+    """Classes that ``isinstance``, annotations and bases speak of."""
+
+    python: dict[str, tuple[str, ...]]
+    containers: dict[str, tuple[str, ...]]
+    callables: frozenset[str]
+    tracers: frozenset[str]
+    host_arrays: frozenset[str]
+    scalars: dict[str, tuple[str, ...]]
+    maps: frozenset[str]
+    sequences: frozenset[str]
+    trees: frozenset[str]
+    arrays_or_numbers: frozenset[str]
+    keys: frozenset[str]
+    harmless_bases: frozenset[str]
+    abstract_bases: frozenset[str]
+    number_enums: frozenset[str]
+    harmless_decorators: tuple[str, ...]
+    familiar: frozenset[str]
+
+
+class Containers(msgspec.Struct, frozen=True):
+    """Methods of Python's containers, by what they do."""
+
+    changing: frozenset[str]
+    changing_sequences: frozenset[str]
+    changing_sets: frozenset[str]
+    changing_maps: frozenset[str]
+    growing: frozenset[str]
+    shrinking: frozenset[str]
+    filling: frozenset[str]
+    common: frozenset[str]
+    of_trees: frozenset[str]
+    shared_with_arrays: frozenset[str]
+
+
+class Buffers(msgspec.Struct, frozen=True):
+    """What reads the numbers of an array, and what does not."""
+
+    donors: frozenset[str]
+    making: frozenset[str]
+    metadata: frozenset[str]
+    reading_methods: frozenset[str]
+    reading_functions: frozenset[str]
+    reading_modules: tuple[str, ...]
+    shape_only: frozenset[str]
+    same_object: frozenset[str]
+    holding: frozenset[str]
+    tree_maps: frozenset[str]
+
+
+class Timing(msgspec.Struct, frozen=True):
+    """Clocks, work and what waits for it."""
+
+    clocks: frozenset[str]
+    stopwatches: frozenset[str]
+    work: tuple[str, ...]
+    cheap: frozenset[str]
+    trees: tuple[str, ...]
+    tree_maps: frozenset[str]
+    tree_parts: frozenset[str]
+    waiting: frozenset[str]
+    waiting_methods: frozenset[str]
+    waiting_words: tuple[str, ...]
+    plain: frozenset[str]
+    passive: frozenset[str]
+
+
+class Compilation(msgspec.Struct, frozen=True):
+    """What compiles, and how shapes and numbers come to change."""
+
+    transforms: frozenset[str]
+    control_flow: dict[str, tuple[str, ...]]
+    functions: frozenset[str]
+    by_structure: tuple[str, ...]
+    run_once: frozenset[str]
+    at_compile_time: frozenset[str]
+    same_number: frozenset[str]
+    draws: frozenset[str]
+    growing: frozenset[str]
+    joining: frozenset[str]
+    makers: dict[str, tuple[str, ...]]
+    same_shape: frozenset[str]
+
+
+class Captures(msgspec.Struct, frozen=True):
+    """How large an array is that a module makes, and whose attributes are looked after by a library."""
+
+    modules: tuple[str, ...]
+    by_shape: frozenset[str]
+    by_size: frozenset[str]
+    by_numbers: frozenset[str]
+    random: frozenset[str]
+    tracked_roles: frozenset[str]
+    pytree_roles: frozenset[str]
+
+
+class Keys(msgspec.Struct, frozen=True):
+    """PRNG keys: who makes them, who consumes none."""
+
+    makers: frozenset[str]
+    harmless: frozenset[str]
+    seeds: frozenset[str]
+    pairing: frozenset[str]
+    replacing: frozenset[str]
+    constant_initialisers: frozenset[str]
+    initialising: frozenset[str]
+    streamed: frozenset[str]
+
+
+class Errors(msgspec.Struct, frozen=True):
+    """Exceptions, and what expects them."""
+
+    expecting: frozenset[str]
+    expecting_methods: frozenset[str]
+    expecting_words: frozenset[str]
+    tracing: frozenset[str]
+    everything: frozenset[str]
+    of_tracers: frozenset[str]
+    of_values: frozenset[str]
+    of_missing: frozenset[str]
+    of_versions: frozenset[str]
+    static_attributes: frozenset[str]
+    static_calls: frozenset[str]
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """Words in source text that tell what kind of thing a parameter is."""
+
+    array_attributes: frozenset[str]
+    shared_attributes: frozenset[str]
+    fed_with_numbers: frozenset[str]
+    map_attributes: frozenset[str]
+    sequence_attributes: frozenset[str]
+    array_roots: frozenset[str]
+    array_modules: frozenset[str]
+    no_arrays: frozenset[str]
+    run_functions: frozenset[str]
+    roots: dict[str, str]
+    numpy_names: frozenset[str]
+    tracer_words: tuple[str, ...]
+
+
+class Python(msgspec.Struct, frozen=True):
+    """What functions and methods of the standard library give, whatever their arguments are."""
+
+    results: dict[str, str]
+    numbers: dict[str, str]
+    text: dict[str, str]
+    identities: frozenset[str]
+    counted: frozenset[str]
+    apart: frozenset[str]
+
+
+class Lexicon(msgspec.Struct, frozen=True):
+    """All of them, by topic."""
+
+    arrays: Arrays
+    types: Types
+    containers: Containers
+    buffers: Buffers
+    timing: Timing
+    compilation: Compilation
+    captures: Captures
+    keys: Keys
+    errors: Errors
+    evidence: Evidence
+    python: Python
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The names shipped with jitlint."""
+    return msgspec.msgpack.decode(compiled().lexicon, type=Lexicon)

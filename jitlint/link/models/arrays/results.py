@@ -1,0 +1,187 @@
+"""What a call with a catalogue entry returns: its kind, dtype, rank and sizes (layer: ``link``, room ``models``).
+
+What it does: turns a `Result`, a `Rank` and the arguments into a value. What it does not: judge the arguments, that is
+`arrays`; know a library's names, that is the catalogue.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.catalogue.ranks import EVERY_AXIS, Argument
+from jitlint.catalogue.schema import VAR_POSITIONAL, ApiFunction, Parameter, Result
+from jitlint.infer.lattice import seq_element
+from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Py, Seq, Tree, Tup, Value, alternatives
+from jitlint.link.engine.frame import Args
+from jitlint.link.engine.machine import Machine
+from jitlint.link.values import bounds, pytrees
+
+Bound = list[tuple[Parameter, Value]]
+"""The arguments of a call with the parameters that they fill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A call and the traces that its result belongs to.
+
+    level: of the arrays; box_level: of a list of them. whole: no argument is hidden behind ``*`` or ``**``.
+    """
+
+    fn: ApiFunction
+    result: Result
+    bound: Bound
+    receiver: Optional[Arr]
+    modes: int
+    why: str
+    level: int
+    box_level: int
+    whole: bool
+
+
+def bind(fn: ApiFunction, args: Args) -> Bound:
+    """The arguments of a call by parameter; those that do not fit are left out."""
+    params = fn.bind(len(args.pos), list(args.kw))
+    values = [*args.pos, *args.kw.values()]
+    return [(p, v) for p, v in zip(params, values) if p is not None]
+
+
+def value_of(m: Machine, made: Made) -> Value:
+    """The value that a call returns."""
+    result = made.result
+    kind = result.kind
+    plain = _PLAIN.get(kind)
+    if plain is not None:
+        return plain
+    if kind == "tree":
+        return Tree(made.modes, made.why, made.level)
+    if kind == "same":
+        given = next((v for p, v in made.bound if p.name in result.arguments), made.receiver)
+        return given if given is not None else UNKNOWN
+    if kind in ("list", "sequence", "tuple"):
+        items = [Arr(made.modes, _plain_dtype(k), None, made.why, made.level) for k in result.arguments]
+        if kind == "tuple":
+            return Tup(tuple(items))
+        element = items[0] if items else Arr(made.modes, None, None, made.why, made.level)
+        return Seq("list" if kind == "list" else "tuple", None, element, made.box_level)
+    return _array(m, made)
+
+
+_PLAIN: dict[str, Value] = {"static": STATIC, "none": NONE, "opaque": UNKNOWN, "callable": UNKNOWN}
+
+
+def _array(m: Machine, made: Made) -> Arr:
+    fn, kind = made.fn, made.result.kind
+    known = m.catalogue.rank(fn.name) if made.whole else None
+    rank = known.of(described(made.bound, made.receiver)) if known is not None else None
+    if kind in ("key", "keys"):
+        return Arr(made.modes, "key", 0 if kind == "key" else rank, made.why, made.level)
+    by_name = {p.name: v for p, v in made.bound}
+    out = Arr(made.modes, _dtype(m, made, by_name), rank, made.why, made.level)
+    form = lexicon().arrays.sizes.get(fn.name)
+    if form is not None and made.whole:
+        out.dims = bounds.dims_of(form, by_name)
+    return out
+
+
+def _dtype(m: Machine, made: Made, by_name: dict[str, Value]) -> str | None:
+    given = by_name.get("dtype")
+    if given is not None and given is not NONE:
+        return dtype_kind(given)
+    if not made.whole and made.fn.parameter("dtype") is not None:
+        return None
+    if made.result.kind != "like":
+        return _plain_dtype(made.result.kind)
+    sources = [made.receiver if n == "self" else by_name.get(n) for n in made.result.arguments]
+    present = [value for value in sources if value is not None]
+    found = _widest({_dtype_of(value) for value in present if value is not NONE})
+    changed = m.catalogue.dtypes(made.fn.name)
+    if found == "int" and all(type(value) is Py for value in present) and "python" not in changed:
+        return "number"
+    return changed.get(found, found) if found is not None else None
+
+
+def dtype_kind(value: Value | None) -> str | None:
+    """The dtype class that a ``dtype=`` argument names, or None."""
+    name = ""
+    if type(value) is Ext:
+        name = value.dotted.rpartition(".")[2]
+    elif type(value) is Py and isinstance(value.const, str):
+        name = value.const
+    return lexicon().arrays.dtypes.get(name)
+
+
+def _plain_dtype(kind: str) -> str | None:
+    return kind if kind in ("bool", "int", "float", "key") else None
+
+
+def _dtype_of(value: Value) -> str | None:
+    """The dtype of an array made of a value or a nested list; numbers in a list are not weakly typed."""
+    if type(value) is Arr:
+        return value.dtype
+    if type(value) is Py:
+        return value.kind if value.kind in pytrees.NUMBERS else None
+    if type(value) is Tup:
+        return _widest({_dtype_of(item) for item in value.items})
+    element = seq_element(value) if type(value) is Seq else None
+    return None if element is None else _widest({_dtype_of(a) for a in alternatives(element)})
+
+
+def _widest(kinds: set[str | None]) -> str | None:
+    if None in kinds or not kinds:
+        return None
+    for kind in ("complex", "float", "int", "number", "bool", "key"):
+        if kind in kinds:
+            return kind
+    return None
+
+
+# Ranks
+
+
+def described(bound: Bound, receiver: Value | None) -> dict[str, Argument]:
+    """What the arguments say about the rank of the result, by parameter."""
+    out = {} if receiver is None else {"self": argument(receiver)}
+    count: dict[str, int] = {}
+    for param, value in bound:
+        out[param.name] = argument(value)
+        if param.kind == VAR_POSITIONAL:
+            count[param.name] = count.get(param.name, 0) + 1
+            if count[param.name] > 1:
+                out[param.name] = Argument(length=count[param.name])
+    return out
+
+
+def argument(value: Any) -> Argument:
+    """One argument as `Rank` asks for it."""
+    t = type(value)
+    if t is Arr:
+        return Argument(value.rank)
+    if t is Py:
+        if value.kind == "none":
+            return Argument(axes=EVERY_AXIS, present=False)
+        number = 0 if value.kind in pytrees.NUMBERS else None
+        one = 1 if value.kind == "int" else None
+        return Argument(number, one, one, value.const if type(value.const) is bool else None)
+    if t is Tup:
+        return Argument(nested_rank(value), len(value.items), len(value.items))
+    if t is Seq:
+        length = len(value.items) if value.items is not None else None
+        return Argument(nested_rank(value), length, length)
+    return Argument()
+
+
+def nested_rank(value: Value) -> int | None:
+    """The number of axes that an array made of numbers, arrays or nested lists has."""
+    if type(value) is Py:
+        return 0 if value.kind in pytrees.NUMBERS else None
+    if type(value) is Arr:
+        return value.rank
+    if type(value) is Tup or type(value) is Seq:
+        element = seq_element(value) if type(value) is Seq else value.items[0] if value.items else None
+        if element is None:
+            return 1
+        inner = nested_rank(element)
+        return None if inner is None else inner + 1
+    return None

@@ -1,0 +1,194 @@
+"""What the catalogue says about results, and the sets of names, against the installed JAX."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+jax = pytest.importorskip("jax")
+
+from jitlint.catalogue.lexicon import lexicon  # noqa: E402
+from jitlint.catalogue.load import catalogue, compiled  # noqa: E402
+from jitlint.catalogue.ranks import EVERY_AXIS, Argument, parse_dtypes, parse_rank  # noqa: E402
+from jitlint.catalogue.schema import CatalogueError  # noqa: E402
+from tests.catalogue.programs import ROOT  # noqa: E402
+
+jnp = jax.numpy
+MEASURED_WITH = "0.10"
+measured = pytest.mark.skipif(
+    not jax.__version__.startswith(MEASURED_WITH + "."), reason=f"the data describes JAX {MEASURED_WITH}"
+)
+
+
+@functools.cache
+def probe() -> ModuleType:
+    sys.path.insert(0, str(ROOT / "tools"))
+    import probe_ranks
+
+    return probe_ranks
+
+
+def modules() -> list[str]:
+    return sorted({name.rpartition(".")[0] for name in compiled().ranks})
+
+
+@measured
+@pytest.mark.parametrize("module", modules())
+def test_ranks_are_those_of_the_library(module: str) -> None:
+    found = []
+    asked = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for subject in probe().subjects([module]):
+            rank = catalogue().rank(subject.name)
+            if rank is None:
+                continue
+            wrong = probe().contradictions(subject, rank)
+            asked += any(rank.of(seen.arguments) is not None for seen in subject.seen)
+            found += [f"{subject.name}: {rank}, but {seen}" for seen in wrong]
+    assert found == []
+    assert asked == sum(name.rpartition(".")[0] == module for name in compiled().ranks)
+
+
+@measured
+def test_dtypes_are_those_of_the_library() -> None:
+    wanted = {
+        "jax.numpy.sum",
+        "jax.numpy.abs",
+        "jax.lax.abs",
+        "jax.numpy.max",
+        "jax.lax.max",
+        "jax.numpy.clip",
+    }
+    found = {}
+    for subject in probe().subjects(["jax.numpy", "jax.lax"]):
+        if subject.name in wanted:
+            found[subject.name] = probe().dtype_line(subject)
+    assert found == {name: compiled().dtypes.get(name, "") for name in wanted}
+    assert catalogue().dtypes("jax.numpy.sum")["bool"] == "int"
+    assert catalogue().dtypes("jax.numpy.abs")["complex"] == "float"
+
+
+def axis(value: Any) -> Argument:
+    return Argument(0, 1, 1) if isinstance(value, int) else Argument(axes=EVERY_AXIS, present=False)
+
+
+def rank(name: str, **arguments: Argument) -> int | None:
+    found = catalogue().rank(name)
+    assert found is not None
+    return found.of(arguments)
+
+
+def test_functions_of_one_name_have_ranks_of_their_own() -> None:
+    vector = Argument(1)
+    assert rank("jax.numpy.max", a=vector) == 0
+    assert rank("jax.lax.max", x=vector, y=vector) == 1
+    assert rank("jax.lax.reduce_max", operand=Argument(3), axes=Argument(1, 2, 2)) == 1
+    assert rank("array.max", self=Argument(2), axis=axis(0)) == 1
+    assert rank("numpy.max", a=Argument(2), axis=axis(0)) == 1
+
+
+def test_what_is_not_known_is_not_said() -> None:
+    assert rank("jax.numpy.sum", a=Argument(2), axis=Argument()) is None
+    assert rank("jax.numpy.sum", a=Argument(2), keepdims=Argument()) is None
+    assert rank("jax.numpy.sum", a=Argument(2), keepdims=Argument(truth=True)) == 2
+    assert rank("jax.numpy.sum", a=Argument(), axis=axis(0)) is None
+    assert rank("jax.numpy.sum", a=Argument()) == 0
+    assert rank("jax.numpy.sum", a=Argument(2), where=Argument(3)) is None
+    assert rank("jax.numpy.zeros", shape=Argument()) is None
+    assert rank("jax.lax.max", x=Argument(1), y=Argument()) is None
+
+
+def test_sorting_without_an_axis_flattens() -> None:
+    assert rank("jax.numpy.sort", a=Argument(2)) == 2
+    assert rank("jax.numpy.sort", a=Argument(2), axis=axis(0)) == 2
+    assert rank("jax.numpy.sort", a=Argument(2), axis=axis(None)) == 1
+    assert rank("jax.numpy.sort", a=Argument(2), axis=Argument()) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "broadcast(a, b) + 1",
+        "shape(shape) | broadcast(a)",
+        "reduce(a, axis, keepdims) unless ddof+, out",
+        "flat(axis) | broadcast(arrays) - 1",
+        "2",
+    ],
+)
+def test_lines_are_read_and_written(line: str) -> None:
+    assert str(parse_rank("f", line)) == line
+
+
+@pytest.mark.parametrize("line", ["", "all(a)", "reduce(a)", "broadcast(a) * 2", "fixed(a)", "broadcast()"])
+def test_bad_ranks_are_refused(line: str) -> None:
+    with pytest.raises(CatalogueError, match="f: "):
+        parse_rank("f", line)
+
+
+@pytest.mark.parametrize("line", ["", "bool", "bool:text", "text:bool"])
+def test_bad_dtypes_are_refused(line: str) -> None:
+    with pytest.raises(CatalogueError, match="f: "):
+        parse_dtypes("f", line)
+
+
+def dtypes() -> list[str]:
+    known = compiled().constants.items()
+    return [n.rpartition(".")[2] for n, kind in known if kind == "dtype" and n.startswith("jax.numpy.")]
+
+
+@measured
+@pytest.mark.parametrize("name", dtypes())
+def test_every_dtype_has_its_kind(name: str) -> None:
+    dtype = getattr(jnp, name, None)
+    if dtype is None:  # a dtype of another version
+        assert catalogue().removed(f"jax.numpy.{name}") is not None or name not in dir(jnp)
+        return
+    kinds = {"bool": jnp.bool_, "int": jnp.integer, "float": jnp.floating, "complex": jnp.complexfloating}
+    found = [kind for kind, parent in kinds.items() if jnp.issubdtype(dtype, parent)]
+    assert found == [lexicon().arrays.dtypes[name]]
+
+
+SIZES: dict[str, tuple[tuple[Any, ...], tuple[int, ...]]] = {
+    "shape": (((2, 3),), (2, 3)),
+    "like": ((jnp.ones((2, 3)),), (2, 3)),
+    "range": ((1, 7, 2), (3,)),
+    "count": ((0, 1), (50,)),
+    "square": ((3,), (3, 3)),
+    "nested": (([[1, 2, 3]],), (1, 3)),
+}
+
+
+@measured
+@pytest.mark.parametrize(("name", "form"), sorted(lexicon().arrays.sizes.items()))
+def test_sizes_are_what_the_arguments_say(name: str, form: str) -> None:
+    function = functools.reduce(getattr, name.split(".")[1:], jax)
+    given, size = SIZES[form]
+    more: dict[str, Any] = {"fill_value": 0} if "full" in name else {}
+    if name.startswith(("jax.random.", "jax.nn.")):
+        given = (jax.random.key(0), *given)
+    if name == "jax.lax.empty":
+        more = {"dtype": jnp.float32}
+    assert function(*given, **more).shape == size
+
+
+@measured
+def test_control_flow_has_the_parameters_of_the_library() -> None:
+    import inspect
+
+    for name, words in lexicon().compilation.control_flow.items():
+        function = functools.reduce(getattr, name.split(".")[1:], jax)
+        known = list(inspect.signature(function).parameters)
+        assert list(words) == known[: len(words)] or name == "jax.lax.cond"
+
+
+def test_metadata_of_a_deleted_array_can_be_read() -> None:
+    array = jnp.ones((2, 3))
+    array.delete()
+    for name in lexicon().buffers.metadata - {"delete"}:
+        getattr(array, name)
