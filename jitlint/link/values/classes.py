@@ -77,6 +77,8 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
     for decorator_node in reversed(node.decorators):
         decorator = evaluator.evaluate(m, f, decorator_node)
         result = evaluator.call(m, f, decorator_node.at, decorator, Args([out]))
+        if type(decorator) is ExtInst:
+            info.extern = True  # made by a library that is not known: it may register the class
         if result is not UNKNOWN and type(result) is not ExtInst:
             out = result
         elif type(decorator) is not Ext or not decorator.dotted.startswith(
