@@ -42,7 +42,7 @@ def condition(m: Machine, f: Frame, test: Any, form: str, at: int) -> bool | Non
     return truths.truth(m, f, test.at, value, form)
 
 
-def doubtful(m: Machine, f: Frame, test: Any) -> bool | None:
+def doubtful(m: Machine, f: Frame, test: ir.Node | None) -> bool | None:
     """The side of an undecided test that perhaps never runs in a trace, or None.
 
     It asks for the kind of a value that is not known at all, whether such a value is missing, or for a switch that some code of the project sets.
@@ -73,14 +73,14 @@ def _is_of_doubtful_kind(m: Machine, f: Frame, test: ir.Call) -> bool:
     if value is UNKNOWN or len(test.args) != 2:
         return value is UNKNOWN
     asked = test.args[1].value
-    cls = _callee(m, f, asked) if type(asked) in (ir.Name, ir.Attr) else None
+    cls = _callee(m, f, asked) if isinstance(asked, (ir.Name, ir.Attr)) else None
     return cls is not None and type(value) is Arr and is_foreign(m, cls)
 
 
 _CERTAIN: Final = {True: Confidence.CERTAIN, False: Confidence.CERTAIN}
 
 
-def doubted(m: Machine, f: Frame, test: Any, outcome: bool | None) -> dict[bool, Confidence]:
+def doubted(m: Machine, f: Frame, test: ir.Node | None, outcome: bool | None) -> dict[bool, Confidence]:
     """The confidence of findings on each side of a test."""
     side = doubtful(m, f, test) if outcome is None else None
     if side is None and f.confidence is Confidence.CERTAIN:
@@ -88,7 +88,7 @@ def doubted(m: Machine, f: Frame, test: Any, outcome: bool | None) -> dict[bool,
     return {s: Confidence.POSSIBLE if s is side else f.confidence for s in (True, False)}
 
 
-def _store(f: Frame, node: Any, value: Value) -> None:
+def _store(f: Frame, node: ir.Node | None, value: Value) -> None:
     if type(node) is ir.Name:
         f.scope.vars[node.id] = value
     elif type(node) is ir.Walrus:
@@ -100,7 +100,7 @@ def _store(f: Frame, node: Any, value: Value) -> None:
             f.scope.vars[key] = value
 
 
-def _filter(m: Machine, f: Frame, node: Any, keep: Callable[[Value], bool]) -> bool:
+def _filter(m: Machine, f: Frame, node: ir.Node | None, keep: Callable[[Value], bool]) -> bool:
     """Keep the alternatives of the expression's value that may pass. Answers whether any is left."""
     value = paths.peek(m, f, node)
     if value is None or value is UNKNOWN:
@@ -115,20 +115,19 @@ def _filter(m: Machine, f: Frame, node: Any, keep: Callable[[Value], bool]) -> b
     return True
 
 
-def narrow(m: Machine, f: Frame, test: Any, outcome: bool) -> bool:
+def narrow(m: Machine, f: Frame, test: ir.Node | None, outcome: bool) -> bool:
     """Assume that a test came out this way: refine variables. Answers whether that is possible at all."""
-    t = type(test)
-    if t is ir.UnaryOp and test.op == "not":
+    if type(test) is ir.UnaryOp and test.op == "not":
         return narrow(m, f, test.operand, not outcome)
-    if t is ir.BoolOp:
+    if type(test) is ir.BoolOp:
         if (test.op == "and") is outcome:
             return narrow(m, f, test.left, outcome) and narrow(m, f, test.right, outcome)
         return True
-    if t is ir.Compare and len(test.ops) == 1:
+    if type(test) is ir.Compare and len(test.ops) == 1:
         return _narrow_compare(m, f, test, outcome)
-    if t is ir.Call and type(test.func) in (ir.Name, ir.Attr) and test.args:
+    if type(test) is ir.Call and isinstance(test.func, (ir.Name, ir.Attr)) and test.args:
         return _narrow_call(m, f, test, outcome)
-    if t in (ir.Name, ir.Attr, ir.Walrus):
+    if isinstance(test, (ir.Name, ir.Attr, ir.Walrus)):
         return _filter(m, f, test, lambda a: truths.static_truth(a) is not (not outcome))
     return True
 
@@ -157,7 +156,7 @@ def _narrow_compare(m: Machine, f: Frame, test: ir.Compare, outcome: bool) -> bo
     return True
 
 
-def _narrow_type(m: Machine, f: Frame, call: ir.Call, right: Any, same: bool) -> bool:
+def _narrow_type(m: Machine, f: Frame, call: ir.Call, right: ir.Node | None, same: bool) -> bool:
     """``type(x) is C``: no value of another kind than C may pass."""
     callee = _callee(m, f, call.func) if type(call.func) is ir.Name else None
     if type(callee) is not Ext or callee.dotted != "builtins.type" or len(call.args) != 1 or not same:
@@ -176,7 +175,7 @@ def _is_none(value: Value) -> bool | None:
 
 
 def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
-    func: Any = test.func
+    func: ir.Node | None = test.func
     value = _callee(m, f, func)
     subject = test.args[0].value
     if type(value) is Func:
@@ -241,7 +240,7 @@ def _callee(m: Machine, f: Frame, func: Any) -> Value | None:
     )
 
 
-def _specialise(m: Machine, f: Frame, node: Any, cls: Value) -> None:
+def _specialise(m: Machine, f: Frame, node: ir.Node | None, cls: Value) -> None:
     """``isinstance(x, Sub)`` holds: a stand-in for any instance of a base class becomes one of the subclass."""
     value = paths.peek(m, f, node)
     if type(value) is not Inst or type(cls) is not Class or not value.open or value.cls is cls.info:
@@ -253,7 +252,7 @@ def _specialise(m: Machine, f: Frame, node: Any, cls: Value) -> None:
             _store(f, node, lifted)
 
 
-def _doubt_kind(m: Machine, f: Frame, node: Any, classes: Value) -> None:
+def _doubt_kind(m: Machine, f: Frame, node: ir.Node | None, classes: Value) -> None:
     """Something is an instance of a class of another library: then it is not the array that it was taken for."""
     value = paths.peek(m, f, node)
     if value is None or value is UNKNOWN or not is_foreign(m, classes):

@@ -322,7 +322,7 @@ def _set_receiver(frame: Frame, func: Func, bound: dict[str, Value]) -> None:
         frame.owner = func.owner
 
 
-def _says_nothing(node: Any) -> bool:
+def _says_nothing(node: ir.Node | None) -> bool:
     return type(node) is ir.Pass or (type(node) is ir.ExprStmt and type(node.value) is ir.Const)
 
 

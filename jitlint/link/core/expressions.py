@@ -6,7 +6,7 @@ live here; operators, attributes, subscripts and calls are handed to their own m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jitlint.catalogue.lexicon import lexicon
@@ -44,7 +44,7 @@ from jitlint.syntax import ir
 Evaluator = Callable[[Machine, Frame, Any], Value]
 
 
-def evaluate(m: Machine, f: Frame, node: Any) -> Value:
+def evaluate(m: Machine, f: Frame, node: ir.Node | None) -> Value:
     """The abstract value of an expression, with all its effects."""
     return EVALUATORS[node.__class__](m, f, node)
 
@@ -260,7 +260,7 @@ def _lambda(m: Machine, f: Frame, node: ir.Lambda) -> Value:
     return calls.make_function(m, f, node.function)
 
 
-def _items(m: Machine, f: Frame, nodes: list[Any]) -> tuple[list[Value] | None, Value | None]:
+def _items(m: Machine, f: Frame, nodes: Sequence[ir.Node]) -> tuple[list[Value] | None, Value | None]:
     """Element values, or (None, join) when a starred value has unknown length."""
     out: list[Value] = []
     rest: Value | None = None

@@ -43,7 +43,7 @@ def kept(m: Machine, f: Frame, node: ir.Comp) -> list[Value] | None:
     part = node.fors[0]
     items = (
         iteration.known_items(evaluator.evaluate(m, f, part.iter))
-        if type(part.iter) in (ir.Call, ir.Name)
+        if isinstance(part.iter, (ir.Call, ir.Name))
         else None
     )
     if items is None or not fields.describe_fields(items):

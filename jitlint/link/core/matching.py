@@ -53,24 +53,23 @@ def run(m: Machine, f: Frame, node: ir.Match, run_block: Callable[[Machine, Fram
 
 
 def _matches(m: Machine, f: Frame, pattern: Any, subject: Value) -> bool | None:
-    t = type(pattern)
-    if t is ir.PatCapture:
+    if type(pattern) is ir.PatCapture:
         answer: bool | None = True
         if pattern.pattern is not None:
             answer = _matches(m, f, pattern.pattern, subject)
         if pattern.name:
             iteration.assign_name(m, f, pattern.name, subject)
         return answer
-    if t is ir.PatValue:
+    if type(pattern) is ir.PatValue:
         return _matches_value(m, f, pattern, subject)
-    if t is ir.PatOr:
+    if type(pattern) is ir.PatOr:
         answers = [_matches(m, f, item, subject) for item in pattern.items]
         if True in answers:
             return True
         return None if None in answers else False
-    if t is ir.PatSeq:
+    if type(pattern) is ir.PatSeq:
         return _matches_sequence(m, f, pattern, subject)
-    if t is ir.PatMap:
+    if type(pattern) is ir.PatMap:
         for key, item in zip(pattern.keys, pattern.items):
             value = subscripts.any_item(subject)
             if type(subject) is Map and type(key) is ir.Const:
@@ -79,7 +78,7 @@ def _matches(m: Machine, f: Frame, pattern: Any, subject: Value) -> bool | None:
         if pattern.rest:
             iteration.assign_name(m, f, pattern.rest, subject)
         return None
-    if t is ir.PatClass:
+    if type(pattern) is ir.PatClass:
         return _matches_class(m, f, pattern, subject)
     return None
 

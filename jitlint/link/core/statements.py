@@ -6,7 +6,7 @@ of the variables that are joined afterwards; loops run until nothing changes, at
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jitlint.infer.events import ArrayStore
@@ -50,7 +50,7 @@ LOOP_PASSES = 3
 Executor = Callable[[Machine, Frame, Any], bool]
 
 
-def run_block(m: Machine, f: Frame, block: list[Any]) -> bool:
+def run_block(m: Machine, f: Frame, block: Sequence[ir.Node]) -> bool:
     """Run statements in order. False when the end cannot be reached."""
     for node in block:
         f.at = node.at
@@ -77,15 +77,14 @@ def _assign(m: Machine, f: Frame, node: ir.Assign) -> bool:
 
 
 def _aug_assign(m: Machine, f: Frame, node: ir.AugAssign) -> bool:
-    target: Any = node.target
-    t = type(target)
-    if t is ir.Name:
+    target: ir.Node | None = node.target
+    if type(target) is ir.Name:
         left = evaluator.evaluate(m, f, target)
         m.domains.on_target(f, target.at, None)
         right = evaluator.evaluate(m, f, node.value)
         m.domains.on_change(f, Change(node.at, left, "in-place"))
         iteration.assign_name(m, f, target.id, _augmented(m, f, node, left, right))
-    elif t is ir.Attr:
+    elif type(target) is ir.Attr:
         obj = evaluator.evaluate(m, f, target.obj)
         left = attributes.get(m, f, target.at, obj, target.name)
         m.domains.on_target(f, target.at, None)
@@ -95,7 +94,7 @@ def _aug_assign(m: Machine, f: Frame, node: ir.AugAssign) -> bool:
         m.domains.on_change(f, Change(node.at, left, "in-place"))
         f.at = node.at
         attributes.store(m, f, target.at, obj, target.name, _augmented(m, f, node, left, right))
-    elif t is ir.Sub:
+    elif type(target) is ir.Sub:
         obj = evaluator.evaluate(m, f, target.obj)
         m.domains.on_target(f, target.obj.at, None)
         index = evaluator.evaluate(m, f, target.index)
@@ -140,14 +139,14 @@ def _ann_assign(m: Machine, f: Frame, node: ir.AnnAssign) -> bool:
 def _if(m: Machine, f: Frame, node: ir.If) -> bool:
     if _only_for_type_checkers(f, node.test):
         # annotations need the imported names; nothing else in the block ever runs
-        run_block(m, f, [part for part in node.body if type(part) in (ir.Import, ir.ImportFrom)])
+        run_block(m, f, [part for part in node.body if isinstance(part, (ir.Import, ir.ImportFrom))])
         return run_block(m, f, node.orelse)
     outcome = branches.condition(m, f, node.test, "elif" if node.is_elif else "if", node.at)
     with regions.under(m, node.test, outcome):
         return _either_side(m, f, node, outcome)
 
 
-def _only_for_type_checkers(f: Frame, test: Any) -> bool:
+def _only_for_type_checkers(f: Frame, test: ir.Node | None) -> bool:
     """Whether a test is ``TYPE_CHECKING``, which is false at run time."""
     if type(test) is ir.Attr:
         return bool(test.name == "TYPE_CHECKING")
@@ -178,7 +177,7 @@ def _loop(
     m: Machine,
     f: Frame,
     begin: Callable[[], bool],
-    body: list[Any],
+    body: Sequence[ir.Node],
     orelse: list[Any],
     certain: bool,
     single: Value | None = None,
@@ -410,7 +409,7 @@ def _import_from(m: Machine, f: Frame, node: ir.ImportFrom) -> bool:
     return True
 
 
-def _nothing(m: Machine, f: Frame, node: Any) -> bool:
+def _nothing(m: Machine, f: Frame, node: ir.Node | None) -> bool:
     return True
 
 

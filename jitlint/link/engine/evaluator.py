@@ -6,10 +6,12 @@ is real. It is closed here and nowhere else: `program` gives the session an `Eva
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from jitlint.infer.values import Func, Value
+from jitlint.syntax import ir
 
 if TYPE_CHECKING:
     from jitlint.link.engine.frame import Args, Frame
@@ -19,13 +21,13 @@ if TYPE_CHECKING:
 class Evaluate(Protocol):
     """The abstract value of an expression, with all its effects."""
 
-    def __call__(self, m: Machine, f: Frame, node: Any, /) -> Value: ...
+    def __call__(self, m: Machine, f: Frame, node: ir.Node | None, /) -> Value: ...
 
 
 class RunBlock(Protocol):
     """Execute statements; answers whether their end is reached."""
 
-    def __call__(self, m: Machine, f: Frame, block: list[Any], /) -> bool: ...
+    def __call__(self, m: Machine, f: Frame, block: Sequence[ir.Node], /) -> bool: ...
 
 
 class Call(Protocol):
@@ -57,12 +59,12 @@ class Evaluator:
     activate: Activate
 
 
-def evaluate(m: Machine, f: Frame, node: Any) -> Value:
+def evaluate(m: Machine, f: Frame, node: ir.Node | None) -> Value:
     """The abstract value of an expression, with all its effects."""
     return m.evaluator.evaluate(m, f, node)
 
 
-def run_block(m: Machine, f: Frame, block: list[Any]) -> bool:
+def run_block(m: Machine, f: Frame, block: Sequence[ir.Node]) -> bool:
     """Execute statements; answers whether their end is reached."""
     return m.evaluator.run_block(m, f, block)
 

@@ -16,7 +16,7 @@ from jitlint.link.engine.world import World
 from jitlint.syntax import ir
 
 
-def entered(f: Frame, value: Value, node: Any) -> World | None:
+def entered(f: Frame, value: Value, node: ir.Node | None) -> World | None:
     """The world inside ``with value:`` when it differs from the one around. ``node`` is how the value is written."""
     w = f.world
     if type(value) is not ExtInst:
@@ -57,7 +57,7 @@ def catching(f: Frame, handlers: list[ir.Handler], body: list[Any]) -> Catch | N
     return None
 
 
-def _uses_same(fallback: list[Any], body: list[Any]) -> bool:
+def _uses_same(fallback: list[Any], body: list[ir.Node]) -> bool:
     """Whether the fallback computes with what the body computes with: then it is another way to the same answer."""
     return bool(_read(body) & _read(fallback))
 
@@ -74,7 +74,7 @@ def catches_missing_names(handlers: list[ir.Handler]) -> bool:
     return any(h.type is None or any(n in missing for n in names(h.type)) for h in handlers)
 
 
-def names(node: Any) -> list[str]:
+def names(node: ir.Node | None) -> list[str]:
     """The bare names of the classes that an ``except`` clause lists."""
     if type(node) is ir.Tuple:
         return [name for part in node.elts for name in names(part)]
@@ -84,7 +84,7 @@ def names(node: Any) -> list[str]:
 
 
 @contextmanager
-def under(m: Machine, test: Any, outcome: bool | None) -> Iterator[None]:
+def under(m: Machine, test: ir.Node | None, outcome: bool | None) -> Iterator[None]:
     """What stands under an undecided test that looks at a library's version may use names that other versions lack."""
     asked = outcome is None and asks_version(m, test)
     m.guards += asked
@@ -96,7 +96,7 @@ def under(m: Machine, test: Any, outcome: bool | None) -> Iterator[None]:
 
 def note_flag(m: Machine, node: ir.Assign) -> None:
     """Remember the variable that keeps the answer to a question about a version."""
-    target: Any = node.targets[0]
+    target: ir.Node | None = node.targets[0]
     if type(target) is ir.Name and type(node.value) in _ANSWERS and asks_version(m, node.value):
         m.version_flags.add(target.id)
 
@@ -104,7 +104,7 @@ def note_flag(m: Machine, node: ir.Assign) -> None:
 _ANSWERS = (ir.Compare, ir.BoolOp, ir.UnaryOp, ir.Call)
 
 
-def asks_version(m: Machine, test: Any) -> bool:
+def asks_version(m: Machine, test: ir.Node | None) -> bool:
     """Whether a test looks at a library's version or at what the library has."""
     if type(test) is ir.Name or type(test) is ir.Attr:
         return _asks(test) or _last_name(test) in m.version_flags
@@ -114,13 +114,13 @@ def asks_version(m: Machine, test: Any) -> bool:
     return found
 
 
-def _last_name(node: Any) -> str:
+def _last_name(node: ir.Node | None) -> str:
     if type(node) is ir.Attr:
         return str(node.name)
     return str(node.id) if type(node) is ir.Name else ""
 
 
-def _asks_flag(m: Machine, node: Any) -> bool:
+def _asks_flag(m: Machine, node: ir.Node | None) -> bool:
     if type(node) is ir.UnaryOp:
         return _asks_flag(m, node.operand)
     if type(node) is ir.BoolOp:
@@ -128,7 +128,7 @@ def _asks_flag(m: Machine, node: Any) -> bool:
     return bool(_last_name(node)) and _last_name(node) in m.version_flags
 
 
-def _asks(node: Any) -> bool:
+def _asks(node: ir.Node | None) -> bool:
     if type(node) is ir.Attr:
         return "version" in node.name.lower() or _asks(node.obj)
     if type(node) is ir.Name:

@@ -5,8 +5,8 @@ Asked only when something is about to be recorded, so the table of a function is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Optional
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
@@ -16,20 +16,20 @@ from jitlint.syntax import ir
 
 _BLOCKS: Final = ("body", "orelse", "final")
 
-Around = tuple[tuple[Any, list[Any]], ...]
+Around = tuple[tuple[Optional[ir.Node], Sequence[ir.Node]], ...]
 """The compound statements around a statement with the block of each that holds it, outermost first."""
 
 
 class Table:
     """The statements of one function or module body: what is around each, by origin."""
 
-    def __init__(self, body: list[Any]) -> None:
+    def __init__(self, body: Sequence[ir.Node]) -> None:
         self.around: dict[int, Around] = {}
         self.returned: list[Any] = []
         self.names: frozenset[str] | None = None
         self._add(body, (), None)
 
-    def _add(self, block: list[Any], outer: Around, owner: Any) -> None:
+    def _add(self, block: Sequence[ir.Node], outer: Around, owner: ir.Node | None) -> None:
         here: Around = (*outer, (owner, block))
         for node in block:
             self.around[node.at] = here
@@ -39,9 +39,9 @@ class Table:
                 self._add(inner, here, node)
 
 
-def blocks(node: Any) -> Iterator[list[Any]]:
+def blocks(node: ir.Node | None) -> Iterator[Sequence[ir.Node]]:
     """The blocks of a compound statement that run with it; those of classes and functions do not count."""
-    if type(node) in (ir.FuncDef, ir.ClassDef):
+    if isinstance(node, (ir.FuncDef, ir.ClassDef)):
         return
     for name in _BLOCKS:
         block = getattr(node, name, None)
@@ -69,7 +69,7 @@ def leads_to_raise(f: Frame) -> bool:
 
 def asks_for_tracers(f: Frame) -> bool:
     """Whether a condition around asks if something is being traced: who asks knows what tracing means."""
-    return any(type(node) in (ir.If, ir.While) and mentions_tracing(node.test) for node, _ in around(f))
+    return any(isinstance(node, (ir.If, ir.While)) and mentions_tracing(node.test) for node, _ in around(f))
 
 
 def fills(f: Frame, name: str) -> bool:
@@ -108,7 +108,7 @@ def _is_lookup(handler: ir.Handler) -> bool:
     )
 
 
-def _mentions(node: Any, name: str) -> bool:
+def _mentions(node: ir.Node | None, name: str) -> bool:
     return any(name in _name(part).lower() for part in expressions(node)) if name else False
 
 
@@ -129,21 +129,21 @@ def normalises(f: Frame) -> bool:
     return any(_path(part) in paths for part in _values(node))
 
 
-def _values(node: Any) -> Iterator[Any]:
+def _values(node: ir.Node | None) -> Iterator[ir.Node]:
     return expressions(node.value) if type(node) is ir.Assign else iter(())
 
 
-def _assigned(node: Any) -> set[str]:
+def _assigned(node: ir.Node | None) -> set[str]:
     """What an assignment binds, by its path in the source."""
     found: set[str] = set()
     for target in node.targets if type(node) is ir.Assign else ():
         whole: Any = target
-        parts = whole.elts if type(target) in (ir.Tuple, ir.List) else [target]
+        parts = whole.elts if isinstance(target, (ir.Tuple, ir.List)) else [target]
         found |= {_path(part) for part in parts}
     return found - {""}
 
 
-def _path(node: Any) -> str:
+def _path(node: ir.Node | None) -> str:
     """What a name, attribute or element is called in the source; "" when it is something else."""
     if type(node) is ir.Name:
         return str(node.id)
@@ -174,10 +174,10 @@ def changed_name(f: Frame) -> str:
     return _name(target).lower()
 
 
-def _changed(f: Frame) -> Any:
+def _changed(f: Frame) -> ir.Node | None:
     """The expression for what the current statement changes."""
     node = _statement(f)
-    target: Any = None
+    target: ir.Node | None = None
     if type(node) is ir.Assign or type(node) is ir.Del:
         target = node.targets[0]
     elif type(node) is ir.AugAssign:
@@ -212,7 +212,7 @@ def returns_whole(fn: FuncInfo, name: str) -> bool:
     return any(_whole(value, name) for value in table.returned)
 
 
-def _whole(node: Any, name: str) -> bool:
+def _whole(node: ir.Node | None, name: str) -> bool:
     if type(node) is ir.Name:
         return bool(node.id == name)
     if type(node) is ir.Attr:
@@ -233,17 +233,17 @@ def statement(f: Frame) -> Any:
     return next((node for node in found[-1][1] if node.at == f.at), None) if found else None
 
 
-def _statement(f: Frame) -> Any:
+def _statement(f: Frame) -> ir.Node | None:
     found = around(f)
     return next((node for node in found[-1][1] if node.at == f.at), None) if found else None
 
 
-def mentions_tracing(node: Any) -> bool:
+def mentions_tracing(node: ir.Node | None) -> bool:
     """Whether an expression speaks of tracers by name."""
     return any(_name(part).endswith(lexicon().evidence.tracer_words) for part in expressions(node))
 
 
-def _is_absence(node: Any) -> bool:
+def _is_absence(node: ir.Node | None) -> bool:
     if type(node) is ir.BoolOp:
         return _is_absence(node.left) or _is_absence(node.right)
     if type(node) is ir.UnaryOp and node.op == "not":
@@ -254,7 +254,7 @@ def _is_absence(node: Any) -> bool:
     return any(op == "not in" or (op == "is" and is_none) for op, is_none in zip(node.ops, none))
 
 
-def _name(node: Any) -> str:
+def _name(node: ir.Node | None) -> str:
     if type(node) is ir.Attr:
         return str(node.name)
     return str(node.id) if type(node) is ir.Name else ""

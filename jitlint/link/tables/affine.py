@@ -13,24 +13,23 @@ Sum = dict[tuple[str, ...], int]
 MAX_TERMS = 12
 
 
-def parse(node: Any, expand: Callable[[str], Any], depth: int = 6) -> Sum | None:
+def parse(node: ir.Node | None, expand: Callable[[str], Any], depth: int = 6) -> Sum | None:
     """The sum that an expression is, or None. ``expand`` gives the expression that a name stands for, or None."""
-    t = type(node)
     if depth == 0:
         return None
-    if t is ir.Const:
+    if type(node) is ir.Const:
         return {(): node.value} if type(node.value) is int else None
-    if t is ir.Name:
+    if type(node) is ir.Name:
         value = expand(node.id)
         found = parse(value, expand, depth - 1) if value is not None else None
         return found if found is not None else {(node.id,): 1}
-    if t is ir.Attr:
+    if type(node) is ir.Attr:
         path = path_of(node)
         return {(path,): 1} if path else None
-    if t is ir.UnaryOp and node.op == "-":
+    if type(node) is ir.UnaryOp and node.op == "-":
         found = parse(node.operand, expand, depth - 1)
         return None if found is None else scaled(found, -1)
-    if t is not ir.BinOp or node.op not in ("+", "-", "*"):
+    if type(node) is not ir.BinOp or node.op not in ("+", "-", "*"):
         return None
     left, right = parse(node.left, expand, depth - 1), parse(node.right, expand, depth - 1)
     if left is None or right is None:
@@ -40,7 +39,7 @@ def parse(node: Any, expand: Callable[[str], Any], depth: int = 6) -> Sum | None
     return minus(left, right) if node.op == "-" else minus(left, scaled(right, -1))
 
 
-def path_of(node: Any) -> str:
+def path_of(node: ir.Node | None) -> str:
     """A dotted path of plain names as text, or ""."""
     if type(node) is ir.Name:
         return str(node.id)

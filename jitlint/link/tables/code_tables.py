@@ -6,6 +6,7 @@ used for anything but calls. A table is made when the first such question about 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -25,7 +26,7 @@ class CodeTable:
     that holds it. unpacked: names in a tuple of targets, with the value and their place in it. escaping: names that are used for more than being called. returned: names that are returned.
     """
 
-    def __init__(self, module: ModuleInfo, body: list[Any]) -> None:
+    def __init__(self, module: ModuleInfo, body: Sequence[ir.Node]) -> None:
         self.module = module
         self.body = body
         self.calls: dict[int, ir.Call] = {}
@@ -41,7 +42,7 @@ class CodeTable:
         self._names: dict[int, frozenset[str]] = {}
         self._statements(body, ())
 
-    def _statements(self, block: list[Any], outer: tuple[tuple[Any, list[Any]], ...]) -> None:
+    def _statements(self, block: Sequence[ir.Node], outer: tuple[tuple[Any, list[Any]], ...]) -> None:
         for node in block:
             self.around[node.at] = outer
             self._current = node.at
@@ -54,12 +55,11 @@ class CodeTable:
                 self._statements(part.body, (*outer, (node, part.body)))
 
     def _statement(self, node: Any) -> None:
-        t = type(node)
-        if t is ir.Assign:
+        if type(node) is ir.Assign:
             single = len(node.targets) == 1
             for target in node.targets:
                 self._bind(target, node.value if single and type(target) is ir.Name else None)
-                if type(target) in (ir.Tuple, ir.List):
+                if isinstance(target, (ir.Tuple, ir.List)):
                     for i, part in enumerate(target.elts):
                         if type(part) is ir.Name:
                             self.unpacked[part.id] = (node.value, i)
@@ -67,16 +67,16 @@ class CodeTable:
             if not single and type(node.value) is ir.Call:
                 self.escaping |= {n.id for n in node.targets if type(n) is ir.Name}
             self._expression(node.value)
-        elif t is ir.Return and type(node.value) is ir.Name:
+        elif type(node) is ir.Return and type(node.value) is ir.Name:
             self.returned.add(node.value.id)
-        elif t is ir.FuncDef:
+        elif type(node) is ir.FuncDef:
             self.bound.setdefault(node.name, []).append(node)
             self._statement_of[id(node)] = self._current
             self._function(node.function)
-        elif t is ir.ClassDef:
+        elif type(node) is ir.ClassDef:
             self.bound.setdefault(node.name, []).append(None)
             self.escaping |= _names(node)
-        elif t is ir.AugAssign:
+        elif type(node) is ir.AugAssign:
             self._bind(node.target, node)
             self._expression(node.target)
             self._expression(node.value)
@@ -86,9 +86,9 @@ class CodeTable:
                     continue
                 part = getattr(node, name)
                 if name == "target" and part is not None:
-                    self._bind(part, node if t is ir.AnnAssign else None)
+                    self._bind(part, node if type(node) is ir.AnnAssign else None)
                     self._parts(part)
-                elif name == "items" and t is ir.With:
+                elif name == "items" and type(node) is ir.With:
                     for item in part:
                         self._expression(item.value)
                         if item.target is not None:
@@ -103,15 +103,15 @@ class CodeTable:
                 self._other.setdefault(target.id, []).append(self._current)
             else:
                 self._statement_of[id(value)] = self._current
-        elif type(target) in (ir.Tuple, ir.List):
+        elif isinstance(target, (ir.Tuple, ir.List)):
             for part in target.elts:
                 self._bind(part, None)
         elif type(target) is ir.Starred:
             self._bind(target.value, None)
 
-    def _parts(self, target: Any) -> None:
+    def _parts(self, target: ir.Node | None) -> None:
         """Names that a target reads: the object of an attribute, the index of an element."""
-        if type(target) in (ir.Attr, ir.Sub):
+        if isinstance(target, (ir.Attr, ir.Sub)):
             self._expression(target)
 
     def _function(self, index: int) -> None:
@@ -122,10 +122,9 @@ class CodeTable:
         self.escaping |= names_below(self.module, index)
 
     def _expression(self, node: Any) -> None:
-        t = type(node)
-        if t is ir.Name:
+        if type(node) is ir.Name:
             self.escaping.add(node.id)
-        elif t is ir.Call:
+        elif type(node) is ir.Call:
             self.calls[node.at] = node
             self._statement_of[id(node)] = self._current
             func = node.func
@@ -135,9 +134,9 @@ class CodeTable:
                 self._expression(func)
             for arg in node.args:
                 self._expression(arg.value)
-        elif t is ir.Lambda:
+        elif type(node) is ir.Lambda:
             self._function(node.function)
-        elif t is ir.Walrus:
+        elif type(node) is ir.Walrus:
             self._bind(ir.Name(node.at, node.target), None)
             self._expression(node.value)
         elif isinstance(node, list):
@@ -156,7 +155,7 @@ class CodeTable:
             found = self._names[loop.at] = frozenset(_assigned(loop))
         return found
 
-    def maker(self, at: int) -> Any:
+    def maker(self, at: int) -> ir.Node | None:
         """The call or decorated definition that made a value at an origin, or None."""
         call = self.calls.get(at)
         if call is not None:
@@ -169,7 +168,7 @@ class CodeTable:
                         return value
         return None
 
-    def runs_once(self, loop: Any, statement: int) -> bool:
+    def runs_once(self, loop: ir.Node | None, statement: int) -> bool:
         """Whether the loop is left in the very turn in which the statement runs."""
         for owner, block in self.around.get(statement, ()):
             inside = owner is loop or self._within(owner, loop)
@@ -177,19 +176,19 @@ class CodeTable:
                 return True
         return False
 
-    def stands_in(self, node: Any, loops: tuple[Any, ...]) -> bool:
+    def stands_in(self, node: ir.Node | None, loops: tuple[ir.Node, ...]) -> bool:
         """Whether a value that is assigned to a name, or a definition, is assigned in one of the loops."""
         found = self._statement_of.get(id(node))
         if found is None:
             return False
         return any(owner is loop for owner, _ in self.around[found] for loop in loops)
 
-    def otherwise_bound_in(self, name: str, loops: tuple[Any, ...]) -> bool:
+    def otherwise_bound_in(self, name: str, loops: tuple[ir.Node, ...]) -> bool:
         """Whether one of the loops binds a name by more than a plain assignment."""
         places = self._other.get(name, ())
         return any(owner is loop for at in places for owner, _ in self.around[at] for loop in loops)
 
-    def call_stands_in(self, call: ir.Call, loops: tuple[Any, ...]) -> bool:
+    def call_stands_in(self, call: ir.Call, loops: tuple[ir.Node, ...]) -> bool:
         """Whether a call is written in one of the loops."""
         found = self._statement_of.get(id(call))
         return found is not None and any(owner is loop for owner, _ in self.around[found] for loop in loops)
@@ -197,7 +196,7 @@ class CodeTable:
     def _within(self, node: Any, loop: Any) -> bool:
         return any(owner is loop for owner, _ in self.around.get(node.at, ()))
 
-    def mentions_through(self, node: Any, names: frozenset[str]) -> frozenset[str]:
+    def mentions_through(self, node: ir.Node | None, names: frozenset[str]) -> frozenset[str]:
         """Which of the names an expression depends on; functions among them stand for what they mention."""
         found: set[str] = set()
         seen: set[str] = set()
@@ -206,7 +205,7 @@ class CodeTable:
             name = todo.pop()
             seen.add(name)
             values = self.bound.get(name, [])
-            functions = [v for v in values if type(v) in (ir.FuncDef, ir.Lambda)]
+            functions = [v for v in values if isinstance(v, (ir.FuncDef, ir.Lambda))]
             if values and len(functions) == len(values):
                 for value in functions:
                     todo |= (names_below(self.module, value.function) & names) - seen
@@ -214,12 +213,12 @@ class CodeTable:
                 found.add(name)
         return frozenset(found)
 
-    def mentions(self, node: Any) -> frozenset[str]:
+    def mentions(self, node: ir.Node | None) -> frozenset[str]:
         """The names that an expression or definition mentions, functions written in it included."""
         return frozenset(_mentioned(self.module, children.below(node)))
 
 
-def _names(node: Any) -> set[str]:
+def _names(node: ir.Node | None) -> set[str]:
     return {part.id for part in children.below(node) if isinstance(part, ir.Name)}
 
 
@@ -227,11 +226,10 @@ def _mentioned(module: ModuleInfo, parts: list[ir.Node]) -> set[str]:
     """The names among nodes, and those that functions written there take from outside."""
     found: set[str] = set()
     for part in parts:
-        kind = type(part)
-        if kind is ir.Name:
-            found.add(part.id)  # type: ignore[attr-defined]
-        elif kind is ir.Lambda or kind is ir.FuncDef:
-            found |= names_below(module, part.function)  # type: ignore[attr-defined]
+        if type(part) is ir.Name:
+            found.add(part.id)
+        elif type(part) is ir.Lambda or type(part) is ir.FuncDef:
+            found |= names_below(module, part.function)
     return found
 
 
@@ -245,28 +243,27 @@ def names_below(module: ModuleInfo, index: int) -> set[str]:
     return outside
 
 
-def _assigned(loop: Any) -> set[str]:
+def _assigned(loop: ir.Node | None) -> set[str]:
     found: set[str] = set()
     stack: list[Any] = [part.target for part in loop.fors] if type(loop) is ir.Comp else [loop]
     while stack:
         node = stack.pop()
-        t = type(node)
-        if t is ir.Name:
+        if type(node) is ir.Name:
             found.add(node.id)  # only reached as a target
-        elif t in (ir.Tuple, ir.List):
+        elif isinstance(node, (ir.Tuple, ir.List)):
             stack.extend(node.elts)
-        elif t is ir.Starred:
+        elif type(node) is ir.Starred:
             stack.append(node.value)
-        elif t in (ir.Assign,):
+        elif isinstance(node, (ir.Assign,)):
             stack.extend(node.targets)
-        elif t in (ir.AugAssign, ir.AnnAssign):
+        elif isinstance(node, (ir.AugAssign, ir.AnnAssign)):
             stack.append(node.target)
-        elif t is ir.FuncDef or t is ir.ClassDef:
+        elif type(node) is ir.FuncDef or type(node) is ir.ClassDef:
             found.add(node.name)
-        elif t in (ir.For, ir.While, ir.If, ir.Try, ir.With, ir.Match):
-            if t is ir.For:
+        elif isinstance(node, (ir.For, ir.While, ir.If, ir.Try, ir.With, ir.Match)):
+            if type(node) is ir.For:
                 stack.append(node.target)
-            if t is ir.With:
+            if type(node) is ir.With:
                 stack.extend([item.target for item in node.items])
             for name in _BLOCKS:
                 stack.extend(getattr(node, name, ()))

@@ -39,7 +39,7 @@ def names_read(fn: FuncInfo) -> set[str]:
     return found
 
 
-def path_text(node: Any) -> str:
+def path_text(node: ir.Node | None) -> str:
     """A name, attribute path or constant subscript as text, else ""."""
     if type(node) is ir.Name:
         return node.id

@@ -5,6 +5,7 @@ What it does not: follow values. A name that is bound twice, or a loop with a te
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -23,17 +24,16 @@ class Sizes:
     loops: dict[str, Any] = field(default_factory=dict)
 
 
-def top(known: Sizes, node: Any) -> tuple[tuple[str, int] | None, int] | None:
+def top(known: Sizes, node: ir.Node | None) -> tuple[tuple[str, int] | None, int] | None:
     """The greatest value of an index: the size of (variable, axis), or nothing, plus a number."""
-    t = type(node)
-    if t is ir.Const:
-        return (None, node.value) if node.kind == "int" and node.value is not None else None
-    if t is ir.Name:
+    if type(node) is ir.Const:
+        return (None, node.value) if node.kind == "int" and isinstance(node.value, int) else None
+    if type(node) is ir.Name:
         if node.id in known.loops:
             end = top(known, known.loops[node.id])
             return None if end is None else (end[0], end[1] - 1)
         return (known.sizes[node.id], 0) if node.id in known.sizes else None
-    if t is ir.BinOp and node.op in "+-":
+    if type(node) is ir.BinOp and node.op in "+-":
         left, right = top(known, node.left), top(known, node.right)
         if left is None or right is None or right[0] is not None:
             return None
@@ -42,7 +42,7 @@ def top(known: Sizes, node: Any) -> tuple[tuple[str, int] | None, int] | None:
     return None if size is None else (size, 0)
 
 
-def _size(node: Any) -> tuple[str, int] | None:
+def _size(node: ir.Node | None) -> tuple[str, int] | None:
     """``x.shape[0]`` and ``len(x)`` as variable and axis."""
     if type(node) is ir.Call and type(node.func) is ir.Name and node.func.id == "len" and len(node.args) == 1:
         value = node.args[0].value
@@ -53,7 +53,7 @@ def _size(node: Any) -> tuple[str, int] | None:
     return (owner, node.index.value) if owner and node.index.value >= 0 else None
 
 
-def _shape_owner(node: Any) -> str:
+def _shape_owner(node: ir.Node | None) -> str:
     if type(node) is ir.Attr and node.name == "shape" and type(node.obj) is ir.Name:
         return node.obj.id
     return ""
@@ -62,7 +62,7 @@ def _shape_owner(node: Any) -> str:
 _TESTS: Final = (ir.If, ir.IfExp, ir.While, ir.Break, ir.Continue, ir.Try, ir.Assert, ir.BoolOp, ir.Return)
 
 
-def collect(fn: FuncInfo | None, body: list[Any]) -> Sizes:
+def collect(fn: FuncInfo | None, body: Sequence[ir.Node]) -> Sizes:
     """Read the sizes off a function's or a module's body."""
     out = Sizes()
     if fn is not None:
@@ -73,24 +73,23 @@ def collect(fn: FuncInfo | None, body: list[Any]) -> Sizes:
     found: dict[str, tuple[str, int]] = {}
     loops: dict[str, Any] = {}
     for node in nodes(body):
-        t = type(node)
-        if t is ir.Assign:
+        if type(node) is ir.Assign:
             for target in node.targets:
                 _bind(out, target)
                 _note(found, target, node.value)
-        elif t in (ir.AugAssign, ir.AnnAssign):
+        elif isinstance(node, (ir.AugAssign, ir.AnnAssign)):
             _bind(out, node.target)
-        elif t is ir.For:
+        elif type(node) is ir.For:
             _bind(out, node.target)
             end = _range_end(node.iter)
             tested = any(type(part) in _TESTS for part in nodes(node.body))
             if type(node.target) is ir.Name and end is not None and not tested:
                 loops[node.target.id] = end
-        elif t is ir.CompFor or t is ir.WithItem:
+        elif type(node) is ir.CompFor or type(node) is ir.WithItem:
             _bind(out, node.target)
-        elif t is ir.Walrus:
+        elif type(node) is ir.Walrus:
             out.bound[node.target] = out.bound.get(node.target, 0) + 1
-        elif t is ir.FuncDef or t is ir.ClassDef:
+        elif type(node) is ir.FuncDef or type(node) is ir.ClassDef:
             out.bound[node.name] = out.bound.get(node.name, 0) + 1
     stable = {name for name, count in out.bound.items() if count == 1}
     out.sizes = {name: size for name, size in found.items() if name in stable and size[0] in stable}
@@ -101,14 +100,14 @@ def collect(fn: FuncInfo | None, body: list[Any]) -> Sizes:
 def _bind(out: Sizes, target: Any) -> None:
     if type(target) is ir.Name:
         out.bound[target.id] = out.bound.get(target.id, 0) + 1
-    elif type(target) in (ir.Tuple, ir.List):
+    elif isinstance(target, (ir.Tuple, ir.List)):
         for element in target.elts:
             _bind(out, element)
     elif type(target) is ir.Starred:
         _bind(out, target.value)
 
 
-def _note(found: dict[str, tuple[str, int]], target: Any, value: Any) -> None:
+def _note(found: dict[str, tuple[str, int]], target: ir.Node | None, value: ir.Node | None) -> None:
     if type(target) is ir.Name:
         size = _size(value)
         if size is not None:
@@ -121,7 +120,7 @@ def _note(found: dict[str, tuple[str, int]], target: Any, value: Any) -> None:
                 found[element.id] = (owner, axis)
 
 
-def _range_end(node: Any) -> Any:
+def _range_end(node: ir.Node | None) -> ir.Node | None:
     """The end of a plain ``range`` with step 1."""
     if type(node) is not ir.Call or type(node.func) is not ir.Name or node.func.id != "range":
         return None

@@ -7,7 +7,7 @@ shape, has a known one all the same.
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ModuleInfo
@@ -25,7 +25,7 @@ def elements(info: ModuleInfo, name: str) -> int:
     return _made(info, made) if type(made) is ir.Call else 0
 
 
-def _binds(node: Any, name: str) -> bool:
+def _binds(node: ir.Node | None, name: str) -> bool:
     targets = node.targets if type(node) is ir.Assign else [getattr(node, "target", None)]
     return any(type(target) is ir.Name and target.id == name for target in targets)
 
@@ -63,18 +63,17 @@ def _size(shape: object) -> int:
     return shape if type(shape) is int else 0
 
 
-def _number(info: ModuleInfo, node: Any) -> object:
+def _number(info: ModuleInfo, node: ir.Node | None) -> object:
     """A constant integer or tuple of such; None for anything else."""
-    t = type(node)
-    if t is ir.Const:
+    if type(node) is ir.Const:
         return node.value if type(node.value) is int else None
-    if t is ir.Tuple or t is ir.List:
+    if type(node) is ir.Tuple or type(node) is ir.List:
         return tuple([_number(info, part) for part in node.elts])
-    if t is ir.Name:
+    if type(node) is ir.Name:
         value: Value | None = info.scope.vars.get(node.id)
         const = const_of(value) if type(value) is Py else None
         return const if type(const) is int else None
-    if t is ir.BinOp:
+    if type(node) is ir.BinOp:
         left, right = _number(info, node.left), _number(info, node.right)
         if isinstance(left, int) and isinstance(right, int):
             return _computed(node.op, left, right)
@@ -91,7 +90,7 @@ def _computed(op: str, left: int, right: int) -> int | None:
     return left << right if op == "<<" and 0 <= right <= 64 else None
 
 
-def _dotted(info: ModuleInfo, node: Any) -> str:
+def _dotted(info: ModuleInfo, node: ir.Node | None) -> str:
     if type(node) is ir.Attr:
         base = _dotted(info, node.obj)
         return f"{base}.{node.name}" if base else ""

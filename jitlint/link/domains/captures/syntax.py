@@ -6,7 +6,7 @@ do not make compiled code stale. Asked only of writes that would be reported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -74,7 +74,7 @@ def exclusive(first: Call | Write, second: Call | Write) -> bool:
             if type(owner) is ir.If and not looped:
                 return True
             break
-        looped = looped or type(owner) in (ir.For, ir.While)
+        looped = looped or isinstance(owner, (ir.For, ir.While))
     mine = [block for _, block in left if not any(block is other for _, other in right)]
     return any(type(block[-1]) in (ir.Return, ir.Raise) for block in mine)
 
@@ -116,7 +116,7 @@ def _calls_the_same(value: Any, call: ir.Call) -> bool:
     return bool(value.func.id == func.id)
 
 
-def _statement(around: Around, place: Load | Write) -> Any:
+def _statement(around: Around, place: Load | Write) -> ir.Node | None:
     return next((node for node in around[-1][1] if node.at == place.statement), None) if around else None
 
 
@@ -133,7 +133,7 @@ def _written_path(around: Around, write: Write) -> tuple[str, ...]:
     return (str(write.key),) if write.kind in ("attr", "class") else ()
 
 
-def _container(node: Any) -> Any:
+def _container(node: ir.Node | None) -> ir.Node | None:
     if type(node) is ir.Call:
         return node.func.obj if type(node.func) is ir.Attr else (node.args[0].value if node.args else None)
     if type(node) is ir.Sub:
@@ -141,13 +141,13 @@ def _container(node: Any) -> Any:
     return node.target if type(node) is ir.AugAssign else node
 
 
-def _path(node: Any) -> tuple[str, ...]:
+def _path(node: ir.Node | None) -> tuple[str, ...]:
     if type(node) is ir.Attr:
         return (*_path(node.obj), node.name)
     return (node.id,) if type(node) is ir.Name else ()
 
 
-def _last_name(node: Any) -> str:
+def _last_name(node: ir.Node | None) -> str:
     if type(node) is ir.Attr:
         return str(node.name)
     return str(node.id) if type(node) is ir.Name else ""
@@ -169,23 +169,28 @@ def _is_lazy(around: Around, statement: int, path: tuple[str, ...]) -> bool:
         for node in block:
             if node.at == statement:
                 break
-            leaves = type(node) is ir.If and node.body and type(node.body[-1]) in (ir.Return, ir.Raise)
-            if leaves and _asks_presence(node.test, path):
+            if (
+                type(node) is not ir.If
+                or not node.body
+                or not isinstance(node.body[-1], (ir.Return, ir.Raise))
+            ):
+                continue
+            if _asks_presence(node.test, path):
                 return True
     return False
 
 
-def _catches_missing(node: Any) -> bool:
+def _catches_missing(node: ir.Node | None) -> bool:
     parts = node.elts if type(node) is ir.Tuple else [node]
     return node is None or any(_last_name(part) in lexicon().errors.of_missing for part in parts)
 
 
-def _asks_presence(test: Any, path: tuple[str, ...]) -> bool:
+def _asks_presence(test: ir.Node | None, path: tuple[str, ...]) -> bool:
     """Whether a test asks if there is something in the place already."""
     return _last_name(test) == path[-1] or any(_asks(node, path) for node in nodes(test))
 
 
-def _asks(node: Any, path: tuple[str, ...]) -> bool:
+def _asks(node: ir.Node | None, path: tuple[str, ...]) -> bool:
     name = path[-1]
     if type(node) is ir.Compare:
         sides = [node.left, *node.rights]
@@ -222,7 +227,7 @@ def _is_restored(fn: FuncInfo, name: str) -> bool:
     return False
 
 
-def _pairs(node: Any) -> Iterator[tuple[Any, Any]]:
+def _pairs(node: ir.Node | None) -> Iterator[tuple[Any, Any]]:
     """What an assignment binds to what, element by element."""
     if type(node) is ir.Assign:
         for target in node.targets:
@@ -232,7 +237,7 @@ def _pairs(node: Any) -> Iterator[tuple[Any, Any]]:
                 yield target, node.value
 
 
-def _targets(block: list[Any]) -> Iterator[Any]:
+def _targets(block: Sequence[ir.Node]) -> Iterator[ir.Node]:
     for node in nodes(block):
         if type(node) is ir.Assign:
             for target in node.targets:

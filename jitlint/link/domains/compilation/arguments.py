@@ -87,7 +87,7 @@ def _fresh(log: CompilationLog, q: Question, variation: Variation) -> str:
     return new_object(log, q.frame, node, variation)
 
 
-def new_object(log: CompilationLog, f: Frame, node: Any, variation: Variation) -> str:
+def new_object(log: CompilationLog, f: Frame, node: ir.Node | None, variation: Variation) -> str:
     """What an expression makes that is equal only to itself: a function, a partial, a plain object."""
     if type(node) is ir.Lambda:
         return "a new lambda"

@@ -8,6 +8,7 @@ does not: look at arguments (`compilation_arguments`) or decide how often a func
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
@@ -127,12 +128,12 @@ def control_flow(log: CompilationLog, f: Frame, node: ir.Call, name: str) -> Non
         return
 
 
-def _written(f: Frame, table: CodeTable, node: Any) -> tuple[Birth, str] | None:
+def _written(f: Frame, table: CodeTable, node: ir.Node | None) -> tuple[Birth, str] | None:
     """The making of a function that an expression writes down, or that is written in the same function."""
     if type(node) is ir.Name:
         values = table.bound.get(node.id, ())
         node = values[0] if len(values) == 1 else None
-    if type(node) not in (ir.Lambda, ir.FuncDef):
+    if not isinstance(node, (ir.Lambda, ir.FuncDef)):
         return None
     written = table.module.functions[node.function].node
     birth = births(f).get(written.at) if not written.decorators else None
@@ -176,15 +177,15 @@ def _only_returned(table: CodeTable, at: int, birth: Birth) -> bool:
     return name in table.returned and name not in table.escaping
 
 
-def _returns(body: list[Any]) -> list[Any]:
-    found: list[Any] = []
+def _returns(body: Sequence[ir.Node]) -> list[ir.Node]:
+    found: list[ir.Node] = []
     stack = list(body)
     while stack:
         node = stack.pop()
         if type(node) is ir.Return:
             found.append(node)
         for name in ("body", "orelse", "final"):
-            if type(node) not in (ir.FuncDef, ir.ClassDef):
+            if not isinstance(node, (ir.FuncDef, ir.ClassDef)):
                 stack.extend(getattr(node, name, ()))
     return found
 
@@ -215,7 +216,7 @@ def _name_of(table: CodeTable, at: int) -> str | None:
     return None
 
 
-def _birth_of(f: Frame, table: CodeTable, func: Any, x: Xform) -> tuple[int, Birth] | None:
+def _birth_of(f: Frame, table: CodeTable, func: ir.Node | None, x: Xform) -> tuple[int, Birth] | None:
     """Where the compiled function that an expression names was made, if that was in this very activation."""
     here = births(f)
     if type(func) is ir.Call:
@@ -274,7 +275,7 @@ def _identity_of(
 
 
 def _identity(
-    log: CompilationLog, f: Frame, table: CodeTable, x: Xform, loops: tuple[Any, ...], at: int
+    log: CompilationLog, f: Frame, table: CodeTable, x: Xform, loops: tuple[ir.Node, ...], at: int
 ) -> tuple[bool, str]:
     target = x.target
     here = births(f)
@@ -351,7 +352,7 @@ def _in_loop(
     log.m.emit(f, JitCreation, at, None, confidence, repeated="loop", retraces=retraces, what=what, also=also)
 
 
-def _varying_target(table: CodeTable, maker: Any, assigned: frozenset[str]) -> bool:
+def _varying_target(table: CodeTable, maker: ir.Node | None, assigned: frozenset[str]) -> bool:
     """Whether the function that is compiled is another one at each turn: there is nothing to be found again."""
     node = maker
     while type(node) is ir.Call and node.args:
@@ -365,12 +366,12 @@ def _varying_target(table: CodeTable, maker: Any, assigned: frozenset[str]) -> b
 
 def _guarded(table: CodeTable, made: int, called: int) -> bool:
     """Whether the making stands under a condition that the call does not: it may happen once for many calls."""
-    inner = [node.at for node, _ in table.around.get(made, ()) if type(node) in (ir.If, ir.Try)]
+    inner = [node.at for node, _ in table.around.get(made, ()) if isinstance(node, (ir.If, ir.Try))]
     outer = {node.at for node, _ in table.around.get(called, ())}
     return made != called and any(at not in outer for at in inner)
 
 
-def is_literal(table: CodeTable, loop: Any) -> bool:
+def is_literal(table: CodeTable, loop: ir.Node | None) -> bool:
     """Whether a loop goes through things that are written down: variants, not steps."""
     iters = [part.iter for part in loop.fors] if type(loop) is ir.Comp else [getattr(loop, "iter", None)]
     for node in iters:
@@ -382,9 +383,9 @@ def is_literal(table: CodeTable, loop: Any) -> bool:
     return False
 
 
-def has_display(node: Any) -> bool:
+def has_display(node: ir.Node | None) -> bool:
     """Whether an iterable is, or is made of, a written tuple, list, set or dict."""
-    if type(node) in (ir.Tuple, ir.List, ir.Set, ir.Dict):
+    if isinstance(node, (ir.Tuple, ir.List, ir.Set, ir.Dict)):
         return True
     if type(node) is ir.Call:
         func = node.func

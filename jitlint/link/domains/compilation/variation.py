@@ -7,6 +7,7 @@ variants) and what comes from unknown data counts as constant.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -33,7 +34,7 @@ class Variation:
         m: Machine,
         f: Frame,
         table: CodeTable,
-        loops: tuple[Any, ...],
+        loops: tuple[ir.Node, ...],
         given: dict[str, tuple[Variation, Any]] | None = None,
     ) -> None:
         self.m = m
@@ -44,30 +45,29 @@ class Variation:
         self.assigned = frozenset[str]().union(*[table.assigned(loop) for loop in loops])
         self._busy: set[str] = set()
 
-    def scalar(self, node: Any, depth: int = DEPTH) -> str:
+    def scalar(self, node: ir.Node | None, depth: int = DEPTH) -> str:
         """How a number, string or tuple of these changes from turn to turn; "" when it does not, as far as known."""
-        t = type(node)
         if depth == 0:
             return ""
-        if t is ir.Name:
+        if type(node) is ir.Name:
             return self._name(node.id, depth)
-        if t is ir.BinOp:
+        if type(node) is ir.BinOp:
             if node.op == "%" and type(node.left) is ir.Const and node.left.kind == "str":
                 return self.scalar(node.right, depth - 1)
             if node.op in ("%", "//", "&", ">>"):
                 return ""
             return self.scalar(node.left, depth - 1) or self.scalar(node.right, depth - 1)
-        if t is ir.UnaryOp and node.op != "not":
+        if type(node) is ir.UnaryOp and node.op != "not":
             return self.scalar(node.operand, depth - 1)
-        if t is ir.Fstr:
+        if type(node) is ir.Fstr:
             return self._first([part.value for part in node.parts], depth)
-        if t is ir.Tuple:
+        if type(node) is ir.Tuple:
             return self._first(node.elts, depth)
-        if t is ir.Call:
+        if type(node) is ir.Call:
             return self._number(node, depth)
         return ""
 
-    def _first(self, nodes: list[Any], depth: int) -> str:
+    def _first(self, nodes: Sequence[ir.Node], depth: int) -> str:
         return next((how for node in nodes if (how := self.scalar(node, depth - 1))), "")
 
     def _number(self, node: ir.Call, depth: int) -> str:
@@ -104,7 +104,7 @@ class Variation:
         known = [b for b in bounds if b is not None]
         return len(known) < len(bounds) or not 1 <= len(known) <= 2 or known[-1] - sum(known[:-1]) > FEW
 
-    def _is_data(self, node: Any) -> bool:
+    def _is_data(self, node: ir.Node | None) -> bool:
         """Whether an expression is an array that is computed anew at every turn."""
         if type(node) is not ir.Name or node.id not in self.assigned:
             return False
@@ -156,14 +156,14 @@ class Variation:
             return False
         return all(self._is_number(name, s) for s in sides if not (type(s) is ir.Name and s.id == name))
 
-    def _is_number(self, name: str, step: Any) -> bool:
+    def _is_number(self, name: str, step: ir.Node | None) -> bool:
         value = scopes.lookup(self.f, name)
         kinds = (
             [type(a) is Py and a.kind in ("int", "float", "static") for a in alternatives(value)]
             if value
             else []
         )
-        return bool(kinds) and all(kinds) and type(step) in (ir.Const, ir.Name, ir.Attr, ir.BinOp)
+        return bool(kinds) and all(kinds) and isinstance(step, (ir.Const, ir.Name, ir.Attr, ir.BinOp))
 
     def _inside(self, name: str) -> list[Any]:
         """What is assigned to a name in the loops, as far as the place of the assignment is known."""
@@ -171,7 +171,7 @@ class Variation:
         out = [value for value in values if value is not None and self.table.stands_in(value, self.loops)]
         return [*out, None] if self.table.otherwise_bound_in(name, self.loops) else out
 
-    def _target(self, loop: Any, name: str) -> str | None:
+    def _target(self, loop: ir.Node | None, name: str) -> str | None:
         """How the target of a loop changes, None when the name is none of its targets."""
         parts = [(p.target, p.iter) for p in loop.fors] if type(loop) is ir.Comp else []
         if type(loop) is ir.For:
@@ -183,12 +183,11 @@ class Variation:
         return None
 
     def _element(self, target: Any, iterable: Any, name: str) -> str | None:
-        t = type(target)
-        if t is ir.Name:
+        if type(target) is ir.Name:
             if target.id != name:
                 return None
             return f"`{name}`, which changes at every turn" if self._counts(iterable) else ""
-        if t not in (ir.Tuple, ir.List):
+        if not isinstance(target, (ir.Tuple, ir.List)):
             return None
         func = self.dotted(iterable.func) if type(iterable) is ir.Call else ""
         for i, part in enumerate(target.elts):
@@ -205,7 +204,7 @@ class Variation:
                 return found
         return None
 
-    def _counts(self, iterable: Any) -> bool:
+    def _counts(self, iterable: ir.Node | None) -> bool:
         """Whether an iterable gives many different numbers."""
         if type(iterable) is not ir.Call:
             return False
@@ -217,9 +216,9 @@ class Variation:
         length = self._length(iterable)
         return name == "builtins.range" and (length is None or length > FEW)
 
-    def _length(self, node: Any) -> int | None:
+    def _length(self, node: ir.Node | None) -> int | None:
         """The number of elements of an iterable, as far as it is written down."""
-        if type(node) in (ir.List, ir.Tuple, ir.Set):
+        if isinstance(node, (ir.List, ir.Tuple, ir.Set)):
             return len(node.elts)
         if type(node) is ir.Call and self.dotted(node.func) == "builtins.range":
             bounds = [self.number(arg.value) for arg in node.args]
@@ -228,7 +227,7 @@ class Variation:
                 return len(range(*known))
         return None
 
-    def number(self, node: Any) -> int | None:
+    def number(self, node: ir.Node | None) -> int | None:
         """The integer that an expression is, when it is written down."""
         if type(node) is ir.Const:
             return node.value if type(node.value) is int else None
@@ -238,12 +237,12 @@ class Variation:
                 return value.const
         return None
 
-    def dotted(self, node: Any) -> str:
+    def dotted(self, node: ir.Node | None) -> str:
         """The canonical name of a library function, or ""."""
         value = self.static(node)
         return value.dotted if type(value) is Ext else ""
 
-    def static(self, node: Any) -> Value | None:
+    def static(self, node: ir.Node | None) -> Value | None:
         """The value of a dotted name of a module or library, or None."""
         if type(node) is ir.Name:
             return scopes.lookup(self.f, node.id)
@@ -253,28 +252,27 @@ class Variation:
                 return attributes.get(self.m, self.f, node.at, obj, node.name)
         return None
 
-    def shape(self, node: Any, depth: int = DEPTH) -> str:
+    def shape(self, node: ir.Node | None, depth: int = DEPTH) -> str:
         """How the shape of an array, or the structure of a container, changes from turn to turn; "" when not."""
-        t = type(node)
         if depth == 0:
             return ""
-        if t is ir.Name:
+        if type(node) is ir.Name:
             return self._named_shape(node.id, depth)
-        if t is ir.Sub:
+        if type(node) is ir.Sub:
             return self._subscript(node, depth)
-        if t is ir.Call:
+        if type(node) is ir.Call:
             return self._made(node, depth)
-        if t is ir.BinOp:
+        if type(node) is ir.BinOp:
             if node.op == "*" and type(node.left) is ir.List and self.scalar(node.right, depth - 1):
                 return "a list whose length changes"
             return self.shape(node.left, depth - 1) or self.shape(node.right, depth - 1)
-        if t in (ir.List, ir.Tuple):
+        if isinstance(node, (ir.List, ir.Tuple)):
             return next((how for part in node.elts if (how := self.shape(part, depth - 1))), "")
-        if t is ir.Dict:
+        if type(node) is ir.Dict:
             if any(key is not None and self.scalar(key, depth - 1) for key in node.keys):
                 return "a dict whose keys change"
             return next((how for part in node.values if (how := self.shape(part, depth - 1))), "")
-        if t is ir.Comp and node.kind in ("list", "set", "dict") and len(node.fors) == 1:
+        if type(node) is ir.Comp and node.kind in ("list", "set", "dict") and len(node.fors) == 1:
             part = node.fors[0].iter
             if self._varying_range(part, depth) or self.shape(part, depth - 1):
                 return "a list whose length changes"
@@ -330,11 +328,11 @@ class Variation:
     def _grown(self, name: str, value: Any) -> str:
         """``h = jnp.concatenate([h, x])``, ``xs += [x]``: an array or list that takes itself in."""
         if type(value) is ir.AugAssign:
-            display = type(value.value) in (ir.List, ir.Tuple) and value.op == "+"
+            display = isinstance(value.value, (ir.List, ir.Tuple)) and value.op == "+"
             return f"`{name}`, a list that grows" if display else ""
         if type(value) is ir.BinOp and value.op == "+":
             sides = (value.left, value.right)
-            if any(_is(name, s) for s in sides) and any(type(s) in (ir.List, ir.Tuple) for s in sides):
+            if any(_is(name, s) for s in sides) and any(isinstance(s, (ir.List, ir.Tuple)) for s in sides):
                 return f"`{name}`, a list that grows"
         if type(value) is not ir.Call or not value.args:
             return ""
@@ -361,7 +359,7 @@ class Variation:
             return ""
         return self.shape(node.obj, depth - 1)
 
-    def _extent(self, lo: Any, hi: Any, depth: int) -> bool:
+    def _extent(self, lo: ir.Node | None, hi: ir.Node | None, depth: int) -> bool:
         """Whether the distance between two bounds changes from turn to turn."""
         if hi is None:
             return (
@@ -379,7 +377,7 @@ class Variation:
             )
         return bool(self._sum_changes(affine.minus(high, low), depth))
 
-    def _value(self, name: str) -> Any:
+    def _value(self, name: str) -> ir.Node | None:
         """The expression that a name stands for during a turn, when it is assigned once."""
         values = self._inside(name) if name in self.assigned else []
         return values[0] if len(values) == 1 and type(values[0]) in (ir.BinOp, ir.Name, ir.Attr) else None
@@ -429,19 +427,19 @@ class Chance(Variation):
         value = self._only(name)
         return self.shape(value, depth - 1) if value is not None else ""
 
-    def _only(self, name: str) -> Any:
+    def _only(self, name: str) -> ir.Node | None:
         """What a name is bound to when it is bound once in the function."""
         values = self.table.bound.get(name, ())
         return values[0] if len(values) == 1 and type(values[0]) not in (ir.AugAssign, ir.FuncDef) else None
 
 
-def _is(name: str, node: Any) -> bool:
+def _is(name: str, node: ir.Node | None) -> bool:
     return type(node) is ir.Name and node.id == name
 
 
-def _right(value: Any) -> Any:
-    return value.value if type(value) in (ir.AugAssign, ir.AnnAssign) else value
+def _right(value: ir.Node | None) -> ir.Node | None:
+    return value.value if isinstance(value, (ir.AugAssign, ir.AnnAssign)) else value
 
 
-def _negative(node: Any) -> bool:
+def _negative(node: ir.Node | None) -> bool:
     return type(node) is ir.UnaryOp and node.op == "-"

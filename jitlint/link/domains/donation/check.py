@@ -7,6 +7,7 @@ code, where a donation means nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -142,13 +143,12 @@ class _Engine:
         )
 
 
-def _stores(body: Any, name: str) -> bool:
+def _stores(body: Sequence[ir.Node], name: str) -> bool:
     for node in nodes(body):
-        t = type(node)
         targets: list[Any] = []
-        if t is ir.Assign:
+        if type(node) is ir.Assign:
             targets = node.targets
-        elif t in (ir.AugAssign, ir.AnnAssign, ir.For):
+        elif isinstance(node, (ir.AugAssign, ir.AnnAssign, ir.For)):
             targets = [node.target]
         for target in targets:
             if any(type(part) is ir.Attr and part.name == name for part in _stored(target)):
@@ -156,7 +156,7 @@ def _stores(body: Any, name: str) -> bool:
     return False
 
 
-def _stored(target: Any) -> list[Any]:
+def _stored(target: ir.Node | None) -> list[Any]:
     if type(target) is ir.Tuple or type(target) is ir.List:
         return [part for element in target.elts for part in _stored(element)]
     return [target.value] if type(target) is ir.Starred else [target]

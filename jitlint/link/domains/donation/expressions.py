@@ -14,7 +14,7 @@ from jitlint.link.tables.ir_walk import path_text
 from jitlint.syntax import ir
 
 
-def evaluate(w: Walker, node: Any) -> Term:
+def evaluate(w: Walker, node: ir.Node | None) -> Term:
     """The object that an expression gives, after its effects."""
     handler = _EVALUATE.get(type(node))
     return handler(w, node) if handler is not None else fresh()
@@ -79,7 +79,7 @@ def _sub(w: Walker, node: ir.Sub) -> Term:
         _read(w, owner, node.obj.obj.at)
     elif kill is not None and kill.array and owner in w.state.dead:
         _read(w, owner, node.obj.at)
-    elif type(node.index) in (ir.Slice, ir.Tuple):
+    elif isinstance(node.index, (ir.Slice, ir.Tuple)):
         _read(w, owner, node.obj.at) if kill is None else None
     if type(node.index) is ir.Const and node.index.value is not None:
         return w.state.part(owner, f"[{node.index.value!r}]")
@@ -93,8 +93,8 @@ def _slice(w: Walker, node: ir.Slice) -> Term:
     return fresh()
 
 
-def _operands(*names: str) -> Callable[[Walker, Any], Term]:
-    def handler(w: Walker, node: Any) -> Term:
+def _operands(*names: str) -> Callable[[Walker, ir.Node], Term]:
+    def handler(w: Walker, node: ir.Node | None) -> Term:
         for name in names:
             use(w, getattr(node, name))
         return fresh()
@@ -187,15 +187,16 @@ def _inner(w: Walker, node: Any) -> Term:
     return fresh()
 
 
-def bind(w: Walker, target: Any, value: Term, node: Any = None) -> None:
+def bind(w: Walker, target: ir.Node | None, value: Term, node: ir.Node | None = None) -> None:
     """Assign an object to a target; ``node`` is the expression that gave it, when there is one."""
-    t = type(target)
-    if t is ir.Name:
+    if type(target) is ir.Name:
         w.imported.pop(target.id, None)
         w.state.env[target.id] = value
-    elif t is ir.Tuple or t is ir.List:
+    elif type(target) is ir.Tuple or type(target) is ir.List:
         parts = (
-            node.elts if type(node) in (ir.Tuple, ir.List) and len(node.elts) == len(target.elts) else None
+            node.elts
+            if isinstance(node, (ir.Tuple, ir.List)) and len(node.elts) == len(target.elts)
+            else None
         )
         held = [w.state.part(value, f"[{i}]") for i in range(len(target.elts))]
         starred = any(type(e) is ir.Starred for e in target.elts)
@@ -204,16 +205,16 @@ def bind(w: Walker, target: Any, value: Term, node: Any = None) -> None:
                 bind(w, element.value, fresh())
             else:
                 bind(w, element, fresh() if starred else held[i], parts[i] if parts is not None else None)
-    elif t is ir.Attr:
+    elif type(target) is ir.Attr:
         w.state.store(evaluate(w, target.obj), f".{target.name}", value)
-    elif t is ir.Sub:
+    elif type(target) is ir.Sub:
         owner = evaluate(w, target.obj)
         use(w, target.index)
         if type(target.index) is ir.Const and target.index.value is not None:
             w.state.store(owner, f"[{target.index.value!r}]", value)
         else:
             w.state.forget(owner)
-    elif t is ir.Starred:
+    elif type(target) is ir.Starred:
         bind(w, target.value, value)
 
 

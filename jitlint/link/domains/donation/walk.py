@@ -6,7 +6,7 @@ starts from what the first one left. Where paths meet, only what is dead on both
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -29,12 +29,12 @@ def start(walker: Walker) -> None:
     walker.unstable = frozenset(shared)
 
 
-def run_block(w: Walker, block: list[Any]) -> bool:
+def run_block(w: Walker, block: Sequence[ir.Node]) -> bool:
     """Run statements in order. False when the end cannot be reached."""
     return all(_RUN.get(type(node), _other)(w, node) for node in block)
 
 
-def _other(w: Walker, node: Any) -> bool:
+def _other(w: Walker, node: ir.Node | None) -> bool:
     return True
 
 
@@ -80,7 +80,9 @@ def _branches(w: Walker, blocks: list[list[Any]]) -> bool:
     return merged is not None
 
 
-def _loop(w: Walker, begin: Callable[[], object], body: list[Any], orelse: list[Any], endless: bool) -> bool:
+def _loop(
+    w: Walker, begin: Callable[[], object], body: Sequence[ir.Node], orelse: list[Any], endless: bool
+) -> bool:
     """A loop whose body is there is taken to run; after it, any number of turns above zero may have passed."""
     breaks, continues = w.breaks, w.continues
     w.breaks = []
@@ -205,8 +207,8 @@ def _import_from(w: Walker, node: ir.ImportFrom) -> bool:
     return True
 
 
-def _leave(kind: str) -> Callable[[Walker, Any], bool]:
-    def run(w: Walker, node: Any) -> bool:
+def _leave(kind: str) -> Callable[[Walker, ir.Node], bool]:
+    def run(w: Walker, node: ir.Node | None) -> bool:
         (w.breaks if kind == "break" else w.continues).append(w.state)
         return False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import Descr, Ext
@@ -53,7 +53,7 @@ class Walker:
         if not self.excused:
             self.found.setdefault((module, at), (kill, form))
 
-    def dotted(self, node: Any) -> str | None:
+    def dotted(self, node: ir.Node | None) -> str | None:
         """The canonical name of a library function or module that an expression names, else None."""
         if type(node) is ir.Attr:
             owner = self.dotted(node.obj)
@@ -68,7 +68,7 @@ class Walker:
         value = self.module.scope.vars.get(node.id) or BUILTINS.get(node.id)
         return value.dotted if type(value) is Ext else None
 
-    def is_computed(self, owner: Any, name: str) -> bool:
+    def is_computed(self, owner: ir.Node | None, name: str) -> bool:
         """Whether ``self.name`` is a property, which may give something new at each read."""
         if self.fn is None or not self.fn.values or type(owner) is not ir.Name:
             return False

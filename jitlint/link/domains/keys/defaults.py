@@ -86,8 +86,8 @@ def _look(m: Machine, fn: FuncInfo, found: list[_Default]) -> None:
         if type(node) is ir.Call:
             for default in found:
                 _call(m, fn, node, default)
-        elif type(node) in (ir.Assign, ir.AugAssign, ir.AnnAssign):
-            for target in getattr(node, "targets", None) or [node.target]:  # type: ignore[attr-defined]
+        elif isinstance(node, (ir.Assign, ir.AugAssign, ir.AnnAssign)):
+            for target in node.targets if isinstance(node, ir.Assign) else [node.target]:
                 for default in found:
                     default.replaced |= _stores(fn, target, default)
 
@@ -121,7 +121,7 @@ def _call(m: Machine, fn: FuncInfo, node: ir.Call, default: _Default) -> None:
             default.used = Step(fn.module.name, node.at, f"its `{default.name}` is used here")
 
 
-def _names(fn: FuncInfo, node: Any, default: _Default) -> bool:
+def _names(fn: FuncInfo, node: ir.Node | None, default: _Default) -> bool:
     """Whether a function written on the spot reads the field: ``tree_at(lambda s: s.key, state, key)``."""
     if type(node) is not ir.Lambda:
         return False
@@ -129,7 +129,7 @@ def _names(fn: FuncInfo, node: Any, default: _Default) -> bool:
     return any(type(part) is ir.Attr and part.name == default.name for part in children.below(body))
 
 
-def _class_of(m: Machine, fn: FuncInfo, node: Any) -> ClassInfo | None:
+def _class_of(m: Machine, fn: FuncInfo, node: ir.Node | None) -> ClassInfo | None:
     """The class of an object that is made on the spot, or of a parameter that declares it; None when it is not known."""
     if type(node) is ir.Call:
         made = key_parameters.resolve(m, fn, node.func)
@@ -146,7 +146,7 @@ def _may_be(known: ClassInfo | None, info: ClassInfo) -> bool:
     return known is None or info in mro(known) or known in mro(info)
 
 
-def _stores(fn: FuncInfo, target: Any, default: _Default) -> bool:
+def _stores(fn: FuncInfo, target: ir.Node | None, default: _Default) -> bool:
     """Whether an assignment may give an object of the class another key."""
     if type(target) is not ir.Attr or target.name != default.name:
         return False
@@ -158,7 +158,7 @@ def _inside(fn: FuncInfo, default: _Default) -> bool:
     return fn.module is default.info.module and fn.qualname.startswith(f"{default.info.qualname}.")
 
 
-def _holds(m: Machine, fn: FuncInfo, node: Any, default: _Default) -> bool:
+def _holds(m: Machine, fn: FuncInfo, node: ir.Node | None, default: _Default) -> bool:
     """Whether an expression reads the field of what is, by its name, an object of that class."""
     if type(node) is not ir.Attr or node.name != default.name or type(node.obj) is not ir.Name:
         return False

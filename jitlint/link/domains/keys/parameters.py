@@ -93,11 +93,10 @@ class _Scan:
     def walk(self, fn: FuncInfo, names: set[str]) -> None:
         """Look at every call in a function, nested ones included, where ``names`` are the parameters."""
         for node in fn.parts:
-            kind = type(node)
-            if kind is ir.Call:
-                self._call(node, names)  # type: ignore[arg-type]
-            elif kind is ir.FuncDef or kind is ir.Lambda:
-                self._nested(node.function, names)  # type: ignore[attr-defined]
+            if type(node) is ir.Call:
+                self._call(node, names)
+            elif type(node) is ir.FuncDef or type(node) is ir.Lambda:
+                self._nested(node.function, names)
 
     def _nested(self, index: int, names: set[str]) -> None:
         inner = self.fn.module.functions[index]
@@ -145,7 +144,7 @@ class _Scan:
         return shared and _takes_key(self.m, target, index, name)
 
 
-def _is_none(node: Any) -> bool:
+def _is_none(node: ir.Node | None) -> bool:
     return type(node) is ir.Const and node.kind == "none"
 
 
@@ -180,7 +179,7 @@ def _takes_key(m: Machine, callee: Value, index: int, name: str) -> bool:
     return wanted in key_parameters(m, callee.fn)
 
 
-def resolve(m: Machine, fn: FuncInfo, node: Any) -> Value:
+def resolve(m: Machine, fn: FuncInfo, node: ir.Node | None) -> Value:
     """What a dotted name means in a function's module, as far as the module's own variables say."""
     if type(node) is ir.Name:
         scope: Scope = fn.module.scope

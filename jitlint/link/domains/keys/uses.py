@@ -226,7 +226,7 @@ def _first(found: Use) -> str:
 def _is_idle(f: Frame, at: int) -> bool:
     """Whether the current statement throws the result of a call away, waited for or not."""
     statement = surroundings.statement(f)
-    node: Any = statement.value if type(statement) is ir.ExprStmt else None
+    node: ir.Node | None = statement.value if type(statement) is ir.ExprStmt else None
     if type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == "block_until_ready":
         node = node.args[0].value if node.args else node.func.obj
     return type(node) is ir.Call and node.at == at

@@ -7,6 +7,7 @@ trace, what still waits is a leak. Whether somebody reads the place afterwards i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Optional
 
@@ -105,7 +106,7 @@ _FILLS: Final = frozenset({"append", "add", "clear", "extend", "insert", "setdef
 """Methods that put something into a container; who calls them does not look inside."""
 
 
-def _reads(body: list[Any], name: str) -> bool:
+def _reads(body: Sequence[ir.Node], name: str) -> bool:
     """Whether statements mention a variable or attribute other than to store something there."""
     found = below(body)
     stores: set[int] = set()
@@ -118,7 +119,7 @@ def _reads(body: list[Any], name: str) -> bool:
     return any(id(node) not in stores and _last_name(node).lower() == name for node in found)
 
 
-def _last_name(node: Any) -> str:
+def _last_name(node: ir.Node | None) -> str:
     if type(node) is ir.Attr:
         return str(node.name)
     return str(node.id) if type(node) is ir.Name else ""

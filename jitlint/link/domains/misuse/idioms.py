@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate, ImportIdiom
@@ -14,7 +12,7 @@ from jitlint.link.values import paths
 from jitlint.syntax import ir
 
 
-def thrown_away(m: Machine, f: Frame, node: Any, value: Value) -> None:
+def thrown_away(m: Machine, f: Frame, node: ir.Node | None, value: Value) -> None:
     """Record ``x.at[i].set(v)`` that stands alone as a statement."""
     if type(node) is not ir.Call or type(node.func) is not ir.Attr or not _updates(m, node.func.name):
         return

@@ -78,7 +78,7 @@ def finish(m: Machine, copies: Copies) -> None:
             m.emit(f, Mutation, change.at, None, change.level, target="element", name=change.name, lost=True)
 
 
-def _argument(site: Site, change: Change) -> Any:
+def _argument(site: Site, change: Change) -> ir.Node | None:
     """The expression that a call hands over for the parameter, None when that cannot be told."""
     names = [p.name for p in change.fn.node.params]
     place = names.index(change.name) - site.shift if change.name in names else -1
@@ -90,7 +90,7 @@ def _argument(site: Site, change: Change) -> Any:
     return None
 
 
-def _is_read(m: Machine, site: Site, handed_over: Any) -> bool:
+def _is_read(m: Machine, site: Site, handed_over: ir.Node | None) -> bool:
     """Whether the caller reads a variable or attribute after the statement that has handed it over."""
     path = _path(handed_over)
     if not path:
@@ -107,21 +107,21 @@ def _is_read(m: Machine, site: Site, handed_over: Any) -> bool:
     return any(_path(node) == path and node.at > last and id(node) not in stored for node in found)
 
 
-def _targets(node: Any) -> list[Any]:
+def _targets(node: ir.Node | None) -> list[ir.Node]:
     if type(node) is not ir.Assign:
         return []
     flat: list[Any] = []
     target: Any
     for target in node.targets:
-        flat += target.elts if type(target) in (ir.Tuple, ir.List) else [target]
+        flat += target.elts if isinstance(target, (ir.Tuple, ir.List)) else [target]
     return flat
 
 
-def _bound(node: Any) -> set[str]:
+def _bound(node: ir.Node | None) -> set[str]:
     return {_path(target) for target in _targets(node)} - {""}
 
 
-def _path(node: Any) -> str:
+def _path(node: ir.Node | None) -> str:
     if type(node) is ir.Name:
         return str(node.id)
     if type(node) is ir.Attr:

@@ -6,6 +6,7 @@ broad handler swallows while tracing is recorded where it happens, by `Machine.e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
@@ -37,31 +38,34 @@ def check(m: Machine, f: Frame, node: ir.Try) -> None:
                 break
 
 
-def _cause(m: Machine, f: Frame, name: str, body: list[Any]) -> Value | None:
+def _cause(m: Machine, f: Frame, name: str, body: Sequence[ir.Node]) -> Value | None:
     """A traced value in the body that would raise this exception if it were a NumPy array."""
     for part in _expressions(body):
         value: Value | None = None
-        t = type(part)
-        if t is ir.Sub and name in ("IndexError", "LookupError"):
+        if type(part) is ir.Sub and name in ("IndexError", "LookupError"):
             value = _indexed(f, part)
-        elif t in (ir.BinOp, ir.AugAssign) and name in (
+        elif isinstance(part, (ir.BinOp, ir.AugAssign)) and name in (
             "ZeroDivisionError",
             "ArithmeticError",
             "FloatingPointError",
         ):
-            value = _traced(f, part.right if t is ir.BinOp else part.value) if part.op in _DIVISION else None
-        elif t is ir.BinOp and name in ("OverflowError", "ArithmeticError") and part.op == "**":
+            value = (
+                _traced(f, part.right if isinstance(part, ir.BinOp) else part.value)
+                if part.op in _DIVISION
+                else None
+            )
+        elif type(part) is ir.BinOp and name in ("OverflowError", "ArithmeticError") and part.op == "**":
             value = _traced(f, part.left) or _traced(f, part.right)
-        elif t is ir.Call:
+        elif type(part) is ir.Call:
             value = _called(f, name, part)
         if value is not None:
             return value
     return None
 
 
-def _expressions(body: list[Any]) -> Any:
+def _expressions(body: Sequence[ir.Node]) -> Any:
     for node in body:
-        if type(node) in (ir.FuncDef, ir.ClassDef):
+        if isinstance(node, (ir.FuncDef, ir.ClassDef)):
             continue
         if type(node) is ir.AugAssign:
             yield node
@@ -97,28 +101,27 @@ def _may_raise(name: str, func: Func) -> bool:
     """Whether the function itself divides, or indexes with something that is not constant."""
     for part in _expressions(func.fn.body):
         if name in ("IndexError", "LookupError"):
-            if type(part) is ir.Sub and type(part.index) in (ir.Name, ir.BinOp):
+            if type(part) is ir.Sub and isinstance(part.index, (ir.Name, ir.BinOp)):
                 return True
-        elif type(part) in (ir.BinOp, ir.AugAssign) and part.op in _DIVISION:
+        elif isinstance(part, (ir.BinOp, ir.AugAssign)) and part.op in _DIVISION:
             return True
     return False
 
 
-def _traced(f: Frame, node: Any) -> Value | None:
+def _traced(f: Frame, node: ir.Node | None) -> Value | None:
     """A tracer that an expression computes with, as far as its names tell."""
-    t = type(node)
-    if t is ir.Name:
+    if type(node) is ir.Name:
         value = scopes.lookup(f, node.id)
         return hurt(value, STAGED_OR_BATCHED) if value is not None else None
-    if t is ir.Attr:
+    if type(node) is ir.Attr:
         return None if node.name in lexicon().errors.static_attributes else _traced(f, node.obj)
-    if t is ir.Sub:
+    if type(node) is ir.Sub:
         return _traced(f, node.obj)
-    if t is ir.BinOp:
+    if type(node) is ir.BinOp:
         return _traced(f, node.left) or _traced(f, node.right)
-    if t is ir.UnaryOp:
+    if type(node) is ir.UnaryOp:
         return _traced(f, node.operand)
-    if t is ir.Call:
+    if type(node) is ir.Call:
         if type(node.func) is ir.Name and node.func.id in lexicon().errors.static_calls:
             return None
         parts = [_traced(f, arg.value) for arg in node.args]

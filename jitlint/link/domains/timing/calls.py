@@ -44,7 +44,7 @@ def call(w: Walker, node: ir.Call) -> str:
     return held
 
 
-def _says_so(node: Any) -> bool:
+def _says_so(node: ir.Node | None) -> bool:
     """Whether the callee's name says that it waits."""
     name = node.name if type(node) is ir.Attr else node.id if type(node) is ir.Name else ""
     return any(word in name.lower() for word in lexicon().timing.waiting_words)
@@ -106,7 +106,7 @@ def _mapped(w: Walker, node: ir.Call, held: str) -> str:
     return held
 
 
-def _function(w: Walker, node: Any) -> FuncInfo | None:
+def _function(w: Walker, node: ir.Node | None) -> FuncInfo | None:
     """The function of the project that an expression names or writes out."""
     if type(node) is ir.Lambda:
         return w.module.functions[node.function]

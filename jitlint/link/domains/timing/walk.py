@@ -6,7 +6,7 @@ Calls are the business of `timing_calls`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -51,7 +51,7 @@ class Walker:
         """A run over a function that this one calls."""
         return Walker(self.m, fn.module, fn, self.summary_of, clocked=self.clocked, depth=self.depth + 1)
 
-    def dotted(self, node: Any) -> str | None:
+    def dotted(self, node: ir.Node | None) -> str | None:
         """The canonical name of a library function or module that an expression names, else None."""
         if type(node) is ir.Attr:
             owner = self.dotted(node.obj)
@@ -67,7 +67,7 @@ class Walker:
         return value.dotted if type(value) is Ext else None
 
 
-def path_of(node: Any) -> str:
+def path_of(node: ir.Node | None) -> str:
     """A variable or attribute path as text, else ""."""
     if type(node) is ir.Name:
         return node.id
@@ -77,18 +77,18 @@ def path_of(node: Any) -> str:
     return path_of(node.obj) if type(node) is ir.Sub else ""
 
 
-def run_block(w: Walker, block: list[Any]) -> bool:
+def run_block(w: Walker, block: Sequence[ir.Node]) -> bool:
     """Run statements in order. False when the end cannot be reached."""
     return all(_RUN.get(type(node), _other)(w, node) for node in block)
 
 
-def evaluate(w: Walker, node: Any) -> str:
+def evaluate(w: Walker, node: ir.Node | None) -> str:
     """What an expression gives, after its effects."""
     handler = _EVALUATE.get(type(node))
     return handler(w, node) if handler is not None else ""
 
 
-def test(w: Walker, node: Any) -> None:
+def test(w: Walker, node: ir.Node | None) -> None:
     """A truth value is asked for: that needs the numbers."""
     if evaluate(w, node) == DEVICE:
         w.state.waited()
@@ -141,14 +141,14 @@ def _compare(w: Walker, node: ir.Compare) -> str:
     return "" if any(op in ("is", "is not", "in", "not in") for op in node.ops) else out
 
 
-def _any(w: Walker, parts: list[Any]) -> str:
+def _any(w: Walker, parts: Sequence[ir.Node | None]) -> str:
     kinds = [evaluate(w, part) for part in parts if part is not None]
     return DEVICE if DEVICE in kinds else ""
 
 
-def _parts(*names: str) -> Callable[[Walker, Any], str]:
-    def handler(w: Walker, node: Any) -> str:
-        parts: list[Any] = []
+def _parts(*names: str) -> Callable[[Walker, ir.Node], str]:
+    def handler(w: Walker, node: ir.Node | None) -> str:
+        parts: list[ir.Node] = []
         for name in names:
             value = getattr(node, name)
             parts.extend(value if isinstance(value, list) else [value])
@@ -211,9 +211,9 @@ def _yield(w: Walker, node: ir.Yield) -> str:
 # Statements
 
 
-def bind(w: Walker, target: Any, kind: str, node: Any = None) -> None:
+def bind(w: Walker, target: ir.Node | None, kind: str, node: ir.Node | None = None) -> None:
     """Assign what an expression gave to a target."""
-    if type(target) in (ir.Tuple, ir.List):
+    if isinstance(target, (ir.Tuple, ir.List)):
         for element in target.elts:
             bind(w, element, DEVICE if kind == DEVICE else "")
     elif type(target) is ir.Starred:
@@ -226,8 +226,8 @@ def bind(w: Walker, target: Any, kind: str, node: Any = None) -> None:
         _bind_path(w, path_of(target), kind, node)
 
 
-def _bind_path(w: Walker, path: str, kind: str, node: Any) -> None:
-    source = path_of(node) if type(node) in (ir.Name, ir.Attr) else ""
+def _bind_path(w: Walker, path: str, kind: str, node: ir.Node | None) -> None:
+    source = path_of(node) if isinstance(node, (ir.Name, ir.Attr)) else ""
     copied = w.state.readings.get(source), w.state.ends.get(source), source in w.state.readings
     w.state.forget(path)
     if kind == CLOCK and w.clock is not None:
@@ -241,7 +241,7 @@ def _bind_path(w: Walker, path: str, kind: str, node: Any) -> None:
             w.state.ends[path] = copied[1]
 
 
-def _other(w: Walker, node: Any) -> bool:
+def _other(w: Walker, node: ir.Node | None) -> bool:
     return True
 
 
@@ -359,8 +359,8 @@ def _assert(w: Walker, node: ir.Assert) -> bool:
     return True
 
 
-def _leave(kind: str) -> Callable[[Walker, Any], bool]:
-    def run(w: Walker, node: Any) -> bool:
+def _leave(kind: str) -> Callable[[Walker, ir.Node], bool]:
+    def run(w: Walker, node: ir.Node | None) -> bool:
         (w.breaks if kind == "break" else w.continues).append(w.state)
         return False
 

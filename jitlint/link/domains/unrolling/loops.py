@@ -6,6 +6,7 @@ not: report loops over layers, dicts or other containers, and small constant cou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
@@ -109,7 +110,7 @@ def _large(m: Machine, f: Frame, table: CodeTable, node: Any, at: int, count: in
         m.emit(f, UnrolledLoop, at, None, level, when=when, problem="unrolled", count=str(count))
 
 
-def leaves_early(body: list[Any]) -> bool:
+def leaves_early(body: Sequence[ir.Node]) -> bool:
     """Whether the last statement of a loop leaves it, so that it turns once."""
     return type(body[-1]) in (ir.Break, ir.Return, ir.Raise)
 
@@ -139,7 +140,7 @@ def _is_traced_array(value: Value) -> bool:
     return type(value) is Tree and bool(value.modes & S) and value.evidence == "array"
 
 
-def _iterates_array(f: Frame, node: Any, iterable: Value) -> bool:
+def _iterates_array(f: Frame, node: ir.Node | None, iterable: Value) -> bool:
     """Whether the turns go through the rows of traced arrays, directly or by ``enumerate`` and the like."""
     if type(node) is ir.Call and type(node.func) is ir.Name:
         name = _builtin(f, node.func)
@@ -159,11 +160,11 @@ def _builtin(f: Frame, node: ir.Name) -> str:
     )
 
 
-def _value(f: Frame, node: Any) -> Value | None:
+def _value(f: Frame, node: ir.Node | None) -> Value | None:
     return scopes.lookup(f, node.id) if type(node) is ir.Name else None
 
 
-def _count(m: Machine, f: Frame, table: CodeTable, node: Any, iterable: Value) -> int | None:
+def _count(m: Machine, f: Frame, table: CodeTable, node: ir.Node | None, iterable: Value) -> int | None:
     """The number of turns when it is a known number."""
     if type(iterable) is Seq and iterable.items is not None:
         return len(iterable.items) if iterable.kind == "range" else 0
@@ -181,18 +182,17 @@ def _count(m: Machine, f: Frame, table: CodeTable, node: Any, iterable: Value) -
     return len(range(*known))
 
 
-def _number(m: Machine, f: Frame, node: Any) -> int | None:
+def _number(m: Machine, f: Frame, node: ir.Node | None) -> int | None:
     """The integer that a simple expression is in this very call."""
-    t = type(node)
-    if t is ir.Const:
+    if type(node) is ir.Const:
         return node.value if type(node.value) is int else None
-    if t in (ir.Name, ir.Attr):
+    if isinstance(node, (ir.Name, ir.Attr)):
         value = paths.peek(m, f, node)
         return value.const if type(value) is Py and type(value.const) is int else None
-    if t is ir.UnaryOp and node.op == "-":
+    if type(node) is ir.UnaryOp and node.op == "-":
         inner = _number(m, f, node.operand)
         return None if inner is None else -inner
-    if t is ir.BinOp and node.op in ("+", "-", "*"):
+    if type(node) is ir.BinOp and node.op in ("+", "-", "*"):
         left, right = _number(m, f, node.left), _number(m, f, node.right)
         if left is None or right is None:
             return None
@@ -200,7 +200,7 @@ def _number(m: Machine, f: Frame, node: Any) -> int | None:
     return None
 
 
-def _length_of(f: Frame, table: CodeTable, node: Any) -> bool:
+def _length_of(f: Frame, table: CodeTable, node: ir.Node | None) -> bool:
     """Whether an iterable is a range over a dimension of an array."""
     if type(node) is not ir.Call or type(node.func) is not ir.Name:
         return False
@@ -210,24 +210,23 @@ def _length_of(f: Frame, table: CodeTable, node: Any) -> bool:
     return name == "range" and any(_dimension(f, table, arg.value, _DEPTH) for arg in node.args[:2])
 
 
-def _dimension(f: Frame, table: CodeTable, node: Any, depth: int) -> bool:
-    t = type(node)
+def _dimension(f: Frame, table: CodeTable, node: ir.Node | None, depth: int) -> bool:
     if depth == 0:
         return False
-    if t is ir.Sub:
+    if type(node) is ir.Sub:
         return (
             type(node.obj) is ir.Attr
             and node.obj.name == "shape"
             and _leading(node.index)
             and _array(f, node.obj.obj)
         )
-    if t is ir.Attr:
+    if type(node) is ir.Attr:
         return node.name == "size" and _array(f, node.obj)
-    if t is ir.Call and type(node.func) is ir.Name and _builtin(f, node.func) == "len" and node.args:
+    if type(node) is ir.Call and type(node.func) is ir.Name and _builtin(f, node.func) == "len" and node.args:
         return _array(f, node.args[0].value)
-    if t is ir.BinOp and node.op in ("+", "-", "*"):
+    if type(node) is ir.BinOp and node.op in ("+", "-", "*"):
         return _dimension(f, table, node.left, depth - 1) or _dimension(f, table, node.right, depth - 1)
-    if t is ir.Name:
+    if type(node) is ir.Name:
         values = table.bound.get(node.id, [])
         if len(values) == 1 and values[0] is not None:
             return _dimension(f, table, values[0], depth - 1)
@@ -238,12 +237,12 @@ def _dimension(f: Frame, table: CodeTable, node: Any, depth: int) -> bool:
     return False
 
 
-def _leading(index: Any) -> bool:
+def _leading(index: ir.Node | None) -> bool:
     """The first axis counts samples or steps; the last ones are often small and fixed, as colours or coordinates."""
     return type(index) is ir.Const and index.value in (0, 1)
 
 
-def _array(f: Frame, node: Any) -> bool:
+def _array(f: Frame, node: ir.Node | None) -> bool:
     value = _value(f, node)
     return value is not None and all(_is_traced_array(alt) for alt in alternatives(value))
 
@@ -272,24 +271,23 @@ def _reachable(name: str, needs: dict[str, set[str]]) -> set[str]:
 
 
 def _flow(
-    table: CodeTable, block: list[Any], needs: dict[str, set[str]], written: set[str], early: set[str]
+    table: CodeTable, block: list[ir.Node], needs: dict[str, set[str]], written: set[str], early: set[str]
 ) -> None:
     """What each name is made of in a loop's body, and which names are read before they are written."""
     for node in block:
-        t = type(node)
-        if t in (ir.FuncDef, ir.ClassDef):
+        if isinstance(node, (ir.FuncDef, ir.ClassDef)):
             continue
-        if t in (ir.Assign, ir.AugAssign, ir.AnnAssign) and node.value is not None:
+        if isinstance(node, (ir.Assign, ir.AugAssign, ir.AnnAssign)) and node.value is not None:
             read = set(table.mentions(node.value))
-            targets = node.targets if t is ir.Assign else [node.target]
+            targets = node.targets if isinstance(node, ir.Assign) else [node.target]
             made = {name for target in targets for name in _targets(target)}
-            if t is ir.AugAssign:
+            if type(node) is ir.AugAssign:
                 read |= made
             early |= read - written
             for name in made:
                 needs.setdefault(name, set()).update(read)
             written |= made
-        elif t in (ir.ExprStmt, ir.Return) and node.value is not None:
+        elif isinstance(node, (ir.ExprStmt, ir.Return)) and node.value is not None:
             early |= set(table.mentions(node.value)) - written
         for name in _BLOCKS:
             inner = getattr(node, name, None)
@@ -299,10 +297,10 @@ def _flow(
             _flow(table, part.body, needs, written, early)
 
 
-def _targets(target: Any) -> set[str]:
+def _targets(target: ir.Node | None) -> set[str]:
     if type(target) is ir.Name:
         return {target.id}
-    if type(target) in (ir.Tuple, ir.List):
+    if isinstance(target, (ir.Tuple, ir.List)):
         return {name for part in target.elts for name in _targets(part)}
     return set()
 
@@ -314,7 +312,7 @@ def _computes(f: Frame, table: CodeTable, loop: Any) -> bool:
     for name in needs:
         value = f.scope.vars.get(name)
         values = table.bound.get(name, ())
-        made = any(type(v) in (ir.Call, ir.BinOp, ir.AugAssign) for v in values)
+        made = any(isinstance(v, (ir.Call, ir.BinOp, ir.AugAssign)) for v in values)
         if made and value is not None and traced_modes(value) & S:
             return True
     return False

@@ -8,7 +8,7 @@ the functions that a traced function calls.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Arr, Bound, Func, Value, Xform
@@ -60,7 +60,7 @@ class Enough:
         return not any(_few(self.known.known.get(param)) for param in self.params)
 
 
-def enough(known: Rows, f: Frame, table: CodeTable, node: Any) -> tuple[Enough, ...]:
+def enough(known: Rows, f: Frame, table: CodeTable, node: ir.Node | None) -> tuple[Enough, ...]:
     """The condition on what is said of a loop that goes through what ``node`` says."""
     if f.fn is None:
         return ()
@@ -69,30 +69,28 @@ def enough(known: Rows, f: Frame, table: CodeTable, node: Any) -> tuple[Enough, 
     return (Enough(known, [(f.fn.id, name) for name in names]),) if names else ()
 
 
-def _names(node: Any) -> list[str]:
+def _names(node: ir.Node | None) -> list[str]:
     """The variables whose rows are counted: ``x``, ``enumerate(x)``, ``range(len(x) - 1)``, ``range(x.shape[0])``."""
-    t = type(node)
-    if t is ir.Name:
+    if type(node) is ir.Name:
         return [node.id]
-    if t is ir.Call and type(node.func) is ir.Name:
+    if type(node) is ir.Call and type(node.func) is ir.Name:
         if node.func.id in lexicon().python.counted:
             return [name for arg in node.args for name in _names(arg.value)]
         return [name for arg in node.args for name in _length(arg.value)] if node.func.id == "range" else []
     return []
 
 
-def _length(node: Any) -> list[str]:
-    t = type(node)
-    if t is ir.BinOp and node.op == "-":
+def _length(node: ir.Node | None) -> list[str]:
+    if type(node) is ir.BinOp and node.op == "-":
         return _length(node.left)
     if (
-        t is ir.Sub
+        type(node) is ir.Sub
         and type(node.obj) is ir.Attr
         and node.obj.name == "shape"
         and type(node.index) is ir.Const
     ):
         return _names(node.obj.obj) if node.index.value == 0 else []
-    return _names(node) if t is ir.Call else []
+    return _names(node) if type(node) is ir.Call else []
 
 
 def _few(rows: set[int | None] | None) -> bool:
