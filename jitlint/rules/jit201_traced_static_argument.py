@@ -56,6 +56,7 @@ ramp(4)
             "jax.errors.TracerBoolConversionError",
             "jax.errors.ConcretizationTypeError",
             "jax.errors.TracerIntegerConversionError",
+            "jax.errors.TracerArrayConversionError",
             "TypeError",
             "ValueError",
         )

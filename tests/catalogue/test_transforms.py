@@ -50,7 +50,8 @@ PROGRAMS: dict[str, str] = {
     "jax.experimental.pjit.pjit": "jax.experimental.pjit.pjit(f)(ONE)",
     "jax.pmap": "jax.pmap(f)(MANY[:1])",
     "jax.shard_map": (
-        'jax.jit(jax.shard_map(f, mesh=jax.make_mesh((1,), ("i",)), in_specs=jax.P(), out_specs=jax.P()))(ONE)'
+        'jax.jit(jax.shard_map(f, mesh=jax.make_mesh((1,), ("i",)), '
+        "in_specs=jax.sharding.PartitionSpec(), out_specs=jax.sharding.PartitionSpec()))(ONE)"
     ),
     "jax.vmap": "jax.vmap(f)(MANY)",
     "jax.checkpoint": "jax.checkpoint(f)(ONE)",
