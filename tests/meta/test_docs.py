@@ -23,6 +23,11 @@ def test_generated_pages_are_fresh() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_picture_of_the_rooms_is_fresh() -> None:
+    done = subprocess.run([sys.executable, "tools/draw_rooms.py", "--check"], cwd=ROOT, check=False, timeout=60)
+    assert done.returncode == 0
+
+
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     """Sphinx warns of links to pages and headings that do not exist."""
     pytest.importorskip("myst_parser", reason="needs the docs extra")
