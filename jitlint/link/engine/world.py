@@ -10,9 +10,21 @@ class World:
     in force. excused: inside ``pytest.raises``. expected: inside a
     handler for tracing errors. eager_jit: ``disable_jit`` is active. floor: the level right inside the innermost
     transform that runs its function once for many calls, 0 when there is none: what is older outlives the trace.
+    kernel: the code becomes a kernel, where Python loops are how registers are laid out.
     """
 
-    __slots__ = ("base", "eager_jit", "excused", "expected", "floor", "here", "key", "level", "modes")
+    __slots__ = (
+        "base",
+        "eager_jit",
+        "excused",
+        "expected",
+        "floor",
+        "here",
+        "kernel",
+        "key",
+        "level",
+        "modes",
+    )
 
     def __init__(
         self,
@@ -24,6 +36,7 @@ class World:
         base: int = 0,
         floor: int = 0,
         expected: bool = False,
+        kernel: bool = False,
     ) -> None:
         self.here = here
         self.level = level
@@ -33,9 +46,10 @@ class World:
         self.base = base
         self.floor = floor
         self.expected = expected
-        self.key = (here, level, excused, eager_jit, modes, base, floor, expected)
+        self.kernel = kernel
+        self.key = (here, level, excused, eager_jit, modes, base, floor, expected, kernel)
 
-    def inside(self, modes: int, staged: int, looks: bool = False) -> World:
+    def inside(self, modes: int, staged: int, looks: bool = False, kernel: bool = False) -> World:
         """The world one transform further in.
 
         looks: the transform only wants to see what the function would do, such as `jax.eval_shape`.
@@ -49,6 +63,7 @@ class World:
             self.level + 1 if modes & staged else self.base,
             self.level + 1 if modes & staged and not looks else self.floor,
             self.expected,
+            self.kernel or kernel,
         )
 
     def but(
@@ -68,6 +83,7 @@ class World:
             self.base,
             self.floor,
             self.expected if expected is None else expected,
+            self.kernel,
         )
 
 

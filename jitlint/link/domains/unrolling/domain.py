@@ -23,7 +23,7 @@ class Unrolling(Domain[None]):
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """A loop turned; how often?"""
-        if not f.world.here & S:
+        if not f.world.here & S or f.world.kernel:
             return
         if type(node) is ir.For:
             loops.check_for(self.rows, f, node, value)

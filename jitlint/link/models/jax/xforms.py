@@ -109,7 +109,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     if spec.custom:
         return _call_custom(m, f, at, x, args)
     arrived = arrival.arguments(m, f, at, x, sig, args)
-    world = w.inside(spec.modes, S, spec.looks)
+    world = w.inside(spec.modes, S, spec.looks, spec.kernel)
     steps = _steps(f, x, at)
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = scopes.in_world(f, world, steps, ground)
