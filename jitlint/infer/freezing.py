@@ -129,10 +129,12 @@ class _Writer:
     def key(self, value: Value) -> object:
         """The key of one value, in the light of those before it."""
         t = type(value)
-        leaf = _LEAVES.get(t)
-        if leaf is not None:
-            return leaf(value)
         a: Any = value
+        if t is Py:
+            const = a.const
+            return (a.kind, const if type(const) in _PLAIN else _Same(const))
+        if t is Unknown:
+            return None
         if t is Arr:
             named = None if a.key is None else self.keys.setdefault(a.key, len(self.keys))
             level = a.level if a.modes else 0
@@ -141,6 +143,9 @@ class _Writer:
             return ("f", a.fn.id, a.scope.key)
         if t is Class and a.info.scope.fn is None:
             return ("c", a.info.id)
+        leaf = _LEAVES.get(t)
+        if leaf is not None:
+            return leaf(value)
         return self._part(value, t)
 
     def _part(self, a: Any, t: type) -> object:
@@ -180,8 +185,8 @@ class _Writer:
     def _again(self, number: int) -> object:
         return ("=", number, self.unordered.get(number))
 
-    def _owner(self, box: Any) -> int:
-        return 0 if box.token is None else 1 if box.token is self.token else 2
+    def _owner(self, a: Any) -> int:
+        return 0 if a.token is None else 1 if a.token is self.token else 2
 
     def _fixed(self, a: Any, t: type) -> object:
         """What is never changed is written out again when it is small, as long as no box lies inside."""

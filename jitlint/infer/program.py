@@ -32,6 +32,7 @@ class FuncInfo:
     returned: what each ``return`` (by origin) gave in any of them. surroundings: a table that `link` makes and reads.
     hosted: module-level code calls it, outside of any trace. reached: known code calls it, tests aside. registers: its name says that it registers what it is given.
     keys: the parameters that are PRNG keys. receivers: classes (by id) of the objects that it was a method of in traces.
+    merged: how many coarse contexts it was run in, by how coarse they are. handed: functions (by id) that it was handed in them.
     """
 
     id: int
@@ -42,6 +43,8 @@ class FuncInfo:
     guesses: int = 0
     cold: bool = False
     receivers: set[int] = field(default_factory=set)
+    merged: dict[tuple[bool, int], int] = field(default_factory=dict)
+    handed: set[tuple[int, ...]] = field(default_factory=set)
     hosted: bool = False
     reached: bool = False
     values: list[Func] = field(default_factory=list)

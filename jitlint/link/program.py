@@ -83,6 +83,7 @@ class Analysis:
 
     jit_sites: places that stage a function; jit_sites_resolved: those whose function is known. unmatched: patterns of
     functions that somebody else traces, and that no function here is called. failures: modules in which the analysis itself failed, with the reason; "" stands for what looks at all of them together.
+    limits: which limits of the analysis were met, with module and origin of the function, to how often.
     """
 
     events: list[AnyEvent]
@@ -92,6 +93,7 @@ class Analysis:
     notes: dict[str, int] = field(default_factory=dict)
     unmatched: list[str] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
+    limits: dict[tuple[str, str, int], int] = field(default_factory=dict)
 
 
 def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
@@ -128,6 +130,7 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
         {"activations": m.activations, "functions": len(m.functions), "events": len(events)},
         _unmatched(m, options.traced),
         m.failures,
+        dict(sorted(m.limits.met.items())),
     )
 
 

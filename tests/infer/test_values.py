@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jitlint.infer import freezing
 from jitlint.infer.freezing import MAX_PARTS, freeze, freeze_all
 from jitlint.infer.grounds import GUESSED, SEEN
-from jitlint.infer.keys import Key
+from jitlint.infer.keys import Key, KeyUses
 from jitlint.infer.lattice import (
     JOIN_DEPTH,
     MAX_ALTERNATIVES,
@@ -35,6 +37,8 @@ from jitlint.infer.values import (
     B,
     Class,
     Ext,
+    Func,
+    Grounded,
     Inst,
     L,
     Map,
@@ -48,7 +52,9 @@ from jitlint.infer.values import (
     Tree,
     Tup,
     Union,
+    Unknown,
     Value,
+    Xform,
     alternatives,
     const_of,
     mode_letters,
@@ -425,3 +431,26 @@ def test_tracers_are_found_inside_containers_with_their_reason() -> None:
     assert traced_modes(Tup((INT, Arr(0)))) == 0
     assert why_of(Arr(0, why="made here")) == ""
     assert traced_modes(Tup((Arr(B), Tree(L)))) == B | L
+
+
+TOLD: dict[type, set[str]] = {
+    Arr: {"why"},
+    Tree: {"why"},
+    Inst: {"born", "why"},
+    Func: {"born", "owner", "wraps"},
+    Xform: {"born", "called", "module"},
+}
+"""What keys leave out: how it is told, when it was made, and what the rest says already."""
+
+
+@pytest.mark.parametrize(
+    "kind", Value.__subclasses__() + Grounded.__subclasses__(), ids=lambda kind: kind.__name__
+)
+def test_keys_read_every_slot(kind: type) -> None:
+    """Whoever adds a slot to a value decides whether it tells calls apart: see `freezing`."""
+    if kind in (Unknown, Union, KeyUses, Grounded):
+        return
+    written = inspect.getsource(freezing)
+    slots = {slot for base in kind.__mro__ for slot in getattr(base, "__slots__", ())}
+    for slot in slots - TOLD.get(kind, set()):
+        assert f"a.{slot}" in written, f"{kind.__name__}.{slot}"

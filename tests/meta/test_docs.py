@@ -24,7 +24,9 @@ def test_generated_pages_are_fresh() -> None:
 
 
 def test_the_picture_of_the_rooms_is_fresh() -> None:
-    done = subprocess.run([sys.executable, "tools/draw_rooms.py", "--check"], cwd=ROOT, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "tools/draw_rooms.py", "--check"], cwd=ROOT, check=False, timeout=60
+    )
     assert done.returncode == 0
 
 

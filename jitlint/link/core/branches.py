@@ -27,10 +27,12 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
+from jitlint.link.core import contexts
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
+from jitlint.link.tables import ir_walk
 from jitlint.link.values import attributes, parameters, paths, pytrees, truths
 from jitlint.link.values.kinds import has_attribute, is_callable, is_concrete, is_foreign, isinstance_of
 from jitlint.syntax import ir
@@ -77,11 +79,20 @@ def _is_of_doubtful_kind(m: Machine, f: Frame, test: ir.Call) -> bool:
     return cls is not None and type(value) is Arr and is_foreign(m, cls)
 
 
+def _asks_for_lost(m: Machine, f: Frame, test: Any) -> bool:
+    """Whether a test is undecided perhaps because this context has forgotten what an exact one would know."""
+    names = (node for node in ir_walk.nodes(test) if type(node) in (ir.Name, ir.Attr))
+    return any(contexts.is_lost(paths.peek(m, f, node), f.coarse) for node in names)
+
+
 _CERTAIN: Final = {True: Confidence.CERTAIN, False: Confidence.CERTAIN}
+_GUESSED: Final = {True: Confidence.POSSIBLE, False: Confidence.POSSIBLE}
 
 
 def doubted(m: Machine, f: Frame, test: ir.Node | None, outcome: bool | None) -> dict[bool, Confidence]:
     """The confidence of findings on each side of a test."""
+    if f.coarse and outcome is None and _asks_for_lost(m, f, test):
+        return _GUESSED
     side = doubtful(m, f, test) if outcome is None else None
     if side is None and f.confidence is Confidence.CERTAIN:
         return _CERTAIN

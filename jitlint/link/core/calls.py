@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
 from jitlint.infer.freezing import freeze_all
 from jitlint.infer.grounds import weaken
@@ -32,15 +33,9 @@ from jitlint.infer.values import (
     Value,
     Xform,
 )
+from jitlint.link.core import contexts
 from jitlint.link.engine import effects, evaluator, status
-from jitlint.link.engine.budgets import (
-    MANY_CONTEXTS,
-    MAX_CONTEXTS,
-    MAX_DEPTH,
-    MAX_SMALL_CONTEXTS,
-    MAX_TRACED_CONTEXTS,
-    SMALL,
-)
+from jitlint.link.engine.budgets import MAX_STACK
 from jitlint.link.engine.domain import Activation
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine, Memo
@@ -234,39 +229,110 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
 
 def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> Value:
     """Run a function on bound parameters, or give what the same context gave before."""
-    fn = func.fn
-    world = f.world
-    guessed: object = f.confidence.rank
-    caught = f.caught if f.caught is not None and f.caught.traced else None
-    if caught is not None:
-        guessed = (guessed, caught.place.module, caught.place.at)
     bounds.leave_out(bound)
     m.domains.on_bind(f, func, bound)
-    key = (
-        fn.id,
+    inherited = f.coarse and contexts.inherited(bound, f.coarse)
+    key = _context(f, func, bound, f.confidence, inherited)
+    memo = m.memo.get(key)
+    if memo is not None and _holds(memo, f, f.confidence):
+        return _again(m, f, at, memo, bound)
+    if f.depth >= MAX_STACK:
+        m.limits.meet("depth", func.fn.module.name, func.fn.node.name_at)
+        return UNKNOWN
+    world = f.world
+    traced = world.level > 0 and (world.here > 0 or any(traced_modes(v) for v in bound.values()))
+    if memo is not None:
+        level = memo.coarse
+    else:
+        level = contexts.coarseness(func.fn, traced, bound, f.depth, inherited)
+    if level == contexts.EXACT:
+        memo = m.memo[key] = Memo(f.confidence)
+        return _run(m, f, at, func, bound, memo, f.confidence, inherited)
+    m.limits.meet("contexts", func.fn.module.name, func.fn.node.name_at)
+    return _run_coarse(m, f, at, func, bound, key, traced, level)
+
+
+def _run_coarse(
+    m: Machine,
+    f: Frame,
+    at: int,
+    func: Func,
+    bound: dict[str, Value],
+    exact: tuple[object, ...],
+    traced: bool,
+    level: int,
+) -> Value:
+    """Run a function in a context that stands for many: as coarse as it takes."""
+    while level < contexts.GIVEN_UP:
+        given = contexts.coarse(bound, level)
+        confidence = weaken(f.confidence, level - contexts.WITHOUT_NUMBERS)
+        key = _context(f, func, given, confidence, level)
+        memo = m.memo.get(key)
+        if memo is not None and _holds(memo, f, f.confidence):
+            m.memo[exact] = memo
+            return _again(m, f, at, memo, bound)
+        allowed = level if memo is not None else contexts.coarser(func.fn, traced, level, bound)
+        if allowed == level:
+            memo = m.memo[key] = m.memo[exact] = Memo(f.confidence, level)
+            value = _run(m, f, at, func, given, memo, confidence, level)
+            if memo.effects is not None:
+                effects.replay(f, memo.effects, bound)
+            return value
+        level = allowed
+    m.limits.meet("calls", func.fn.module.name, func.fn.node.name_at)
+    m.memo[exact] = Memo(Confidence.CERTAIN)
+    return UNKNOWN
+
+
+def _context(
+    f: Frame, func: Func, bound: dict[str, Value], confidence: Confidence, coarse: int
+) -> tuple[object, ...]:
+    """Everything that a function can read, and what its events depend on."""
+    guessed: object = confidence is Confidence.POSSIBLE
+    caught = f.caught
+    if caught is not None and caught.traced:
+        guessed = (guessed, caught.place.module, caught.place.at)
+    enters = f.scope.level < f.world.floor == f.world.level
+    return (
+        func.fn.id,
         func.scope.key,
-        world.key,
+        f.world.key,
         guessed,
+        coarse,
+        enters,
         freeze_all(bound.values(), func, f.token),
     )
-    memo = m.memo.get(key)
-    if memo is not None:
-        return _again(m, f, at, memo, bound)
-    if f.depth >= MAX_DEPTH:
-        return UNKNOWN
-    traced = world.level > 0 and (world.here or any(traced_modes(v) for v in bound.values()))
-    if _exhausted(fn, traced, bound):
-        return UNKNOWN
-    memo = m.memo[key] = Memo()
+
+
+def _holds(memo: Memo, f: Frame, confidence: Confidence) -> bool:
+    """Whether a remembered activation was as sure as this call is, and not cut short where this one is not."""
+    return not memo.done or (memo.confidence.rank >= confidence.rank and memo.depth <= f.depth)
+
+
+def _run(
+    m: Machine,
+    f: Frame,
+    at: int,
+    func: Func,
+    bound: dict[str, Value],
+    memo: Memo,
+    confidence: Confidence,
+    coarse: int,
+) -> Value:
+    """Run a function, and remember what it gives and does."""
+    fn = func.fn
+    world = f.world
     m.activations += 1
     number = -m.activations  # modules have positive ones
     scope = Scope(bound, func.scope, fn, number, world.level, f.token)
     steps = f.steps
     if steps and (steps[-1].module, steps[-1].at) != (f.module.name, at):
         steps = (*steps, Step(f.module.name, at, f"`{fn.qualname}` is called here"))
-    frame = Frame(fn.module, scope, world, fn, f.depth + 1, steps, f.ground, f.confidence)
-    frame.caught = caught
+    frame = Frame(fn.module, scope, world, fn, f.depth + 1, steps, f.ground, confidence)
+    frame.caught = f.caught if f.caught is not None and f.caught.traced else None
     frame.cls = None
+    frame.coarse = coarse
+    cuts = m.limits.cuts
     if world.level:
         status.record(m, frame, dict(bound), f.steps)
     watched = effects.watch(bound)
@@ -274,8 +340,10 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     _set_receiver(frame, func, bound)
     reached = evaluator.run_block(m, frame, fn.body)
     memo.value = _result(fn, frame, reached)
-    memo.effects = effects.changes(watched)
+    memo.effects = effects.changes(watched, whole=not coarse)
     memo.done = True
+    if m.limits.cuts > cuts:
+        memo.depth = f.depth
     activation = Activation(at, bound, memo.value, watched)
     memo.summaries = m.domains.summarise(frame, activation)
     m.domains.on_leave(f, frame, activation)
@@ -290,28 +358,6 @@ def _again(m: Machine, f: Frame, at: int, memo: Memo, bound: dict[str, Value]) -
     if memo.effects is not None:
         effects.replay(f, memo.effects, bound, rename)
     return memo.value if rename is None else rename(memo.value)
-
-
-def _exhausted(fn: FuncInfo, traced: Any, bound: dict[str, Value]) -> bool:
-    """Count a new context of a function; whether it had too many before.
-
-    A method of a base class has one more for each class; a function without arguments has those of what is around it.
-    """
-    if traced:
-        fn.traced_contexts += 1
-        used, limit = fn.traced_contexts, MAX_TRACED_CONTEXTS
-    else:
-        fn.contexts += 1
-        used, limit = fn.contexts, MAX_SMALL_CONTEXTS if len(fn.parts) <= SMALL else MAX_CONTEXTS
-    receiver: Any = next(iter(bound.values()), None)
-    is_new = traced and type(receiver) is Inst and receiver.cls.id not in fn.receivers
-    if is_new:
-        fn.receivers.add(receiver.cls.id)
-    if used <= limit or (is_new and len(fn.receivers) <= limit):
-        return False
-    if used > MANY_CONTEXTS * limit:
-        return True
-    return bool(bound) and not any(type(v) in (Func, Bound, Partial) for v in bound.values())
 
 
 def _set_receiver(frame: Frame, func: Func, bound: dict[str, Value]) -> None:

@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Final
+
+MAX_DEPTH: Final = 40
+"""Activations on the abstract stack; deeper calls forget numbers, those twice as deep the structure of containers."""
+
+MAX_STACK: Final = 5 * MAX_DEPTH
+"""Calls deeper than that give unknown."""
+
+MAX_CONTEXTS: Final = 4
+"""Distinct argument contexts per function outside of any trace; later ones are coarse.
+
+Measured: more of them reach no more traced code, and take longer.
+"""
+
+SMALL: Final = 30
+MAX_SMALL_CONTEXTS: Final = 10
+"""The same for functions of at most so many nodes, factories often, where a context costs little."""
+
+MAX_TRACED_CONTEXTS: Final = 40
+"""The same inside traces. Counted apart: what the host calls often must not hide what a trace calls."""
+
+MANY_CONTEXTS: Final = 2
+"""A function that is handed functions stands for as many as it is handed: it may have so many times more."""
 
 MAX_ITEMS: Final = 256
 """Longer lists are kept as the join of their elements."""
@@ -11,21 +34,24 @@ MAX_ITEMS: Final = 256
 UNROLLED: Final = 8
 """Calls per element are evaluated one by one up to this many elements, then once on their join."""
 
-MAX_DEPTH = 40
-"""Activations on the abstract stack; deeper calls give unknown."""
+MAX_COARSE: Final = (2, 2)
+MAX_TRACED_COARSE: Final = (6, 4)
+"""Coarse contexts per function, outside of and inside traces, by how coarse they are; what is left gives unknown."""
 
-MAX_CONTEXTS = 6
-"""Distinct argument contexts per function outside of any trace; later ones give unknown.
 
-Measured: more of them reach no more traced code, and take longer.
-"""
+@dataclass(slots=True)
+class Limits:
+    """The limits that were met: what was limited, with module and origin of the place, to how often.
 
-SMALL = 30
-MAX_SMALL_CONTEXTS = 12
-"""The same for functions of at most so many nodes, factories often, where a context costs little."""
+    cuts: how often an answer was left out for that.
+    """
 
-MAX_TRACED_CONTEXTS = 40
-"""The same inside traces. Counted apart: what the host calls often must not hide what a trace calls."""
+    met: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    cuts: int = 0
 
-MANY_CONTEXTS = 2
-"""A function that is handed functions stands for as many as it is handed: it may have so many times more."""
+    def meet(self, kind: str, module: str, at: int) -> None:
+        """Note that a limit was met."""
+        place = (kind, module, at)
+        self.met[place] = self.met.get(place, 0) + 1
+        if kind == "depth":
+            self.cuts += 1

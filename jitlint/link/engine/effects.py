@@ -19,10 +19,14 @@ Contents = dict[Any, Value]
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """changed: contents after the call by parameter name. boxes: which box each parameter had."""
+    """changed: contents after the call by parameter name. boxes: which box each parameter had.
+
+    whole: these are all contents; otherwise only those that are others than before the call.
+    """
 
     changed: dict[str, Any]
     boxes: tuple[tuple[str, Value], ...]
+    whole: bool = True
 
 
 def watch(bound: dict[str, Value]) -> Watched:
@@ -30,10 +34,20 @@ def watch(bound: dict[str, Value]) -> Watched:
     return [(n, v, _contents(v)) for n, v in bound.items() if type(v) in (Inst, Seq, Map)]
 
 
-def changes(watched: Watched) -> Effects | None:
-    """What has changed since; None when nothing has."""
-    changed = {name: after for name, box, before in watched if (after := _contents(box)) != before}
-    return Effects(changed, tuple((name, box) for name, box, _ in watched)) if changed else None
+def changes(watched: Watched, whole: bool = True) -> Effects | None:
+    """What has changed since; None when nothing has. whole: what the boxes held before was not only a part of it."""
+    changed: dict[str, Any] = {}
+    for name, box, before in watched:
+        after = _contents(box)
+        if after != before:
+            changed[name] = after if whole else _difference(before, after)
+    return Effects(changed, tuple((name, box) for name, box, _ in watched), whole) if changed else None
+
+
+def _difference(before: Any, after: Any) -> Any:
+    if type(after[0]) is not dict:
+        return after
+    return {k: v for k, v in after[0].items() if before[0].get(k) is not v}, after[1]
 
 
 def _contents(box: Any) -> tuple[object, ...]:
@@ -51,12 +65,12 @@ def replay(f: Frame, effects: Effects, bound: dict[str, Value], rename: Rename |
         box: Any = bound.get(name)
         strong = box.token is f.token
         if type(box) is Inst:
-            _put(f, box.attrs, _renamed(contents, rename), strong, same)
+            _put(f, box.attrs, _renamed(contents, rename), strong, same, effects.whole)
             box.open = box.open or rest
         elif type(box) is Map:
-            _put(f, box.entries, _renamed(contents, rename), strong, same)
+            _put(f, box.entries, _renamed(contents, rename), strong, same, effects.whole)
             box.rest, box.key = rest
-        elif type(box) is Seq and strong:
+        elif type(box) is Seq and strong and effects.whole:
             box.items, box.rest = None if contents is None else list(contents), rest
         elif type(box) is Seq:
             parts = [v for v in (seq_element(box), seq_element(Seq("list", contents, rest))) if v is not None]
@@ -67,8 +81,10 @@ def _renamed(contents: Contents, rename: Rename | None) -> Contents:
     return contents if rename is None else {k: rename(v) for k, v in contents.items()}
 
 
-def _put(f: Frame, target: Contents, contents: Contents, strong: bool, same: dict[int, Value]) -> None:
-    if strong:
+def _put(
+    f: Frame, target: Contents, contents: Contents, strong: bool, same: dict[int, Value], whole: bool
+) -> None:
+    if strong and whole:
         for key in [key for key in target if key not in contents]:
             del target[key]
     for key, value in contents.items():

@@ -84,11 +84,11 @@ class Frame:
     """One activation of a function or a module body.
 
     outer: the same activation seen from outside a transform that it calls. own: what domains keep with it.
-    loops: those around, as the source has them.
+    loops: those around, as the source has them. coarse: how much was forgotten of what it, or a caller, was given.
     """
 
     __slots__ = (
-        "at", "breaks", "caught", "cls", "confidence", "continues", "depth", "fn", "ground", "loops", "module", "outer", "own", "owner", "recv", "returns",
+        "at", "breaks", "caught", "cls", "coarse", "confidence", "continues", "depth", "fn", "ground", "loops", "module", "outer", "own", "owner", "recv", "returns",
         "scope", "steps", "token", "world", "yields",
     )  # fmt: skip
 
@@ -124,6 +124,7 @@ class Frame:
         self.outer: Frame | None = None
         self.own: dict[Slot[Any], object] | None = None
         self.caught: Catch | None = None
+        self.coarse = 0
 
     @property
     def qualname(self) -> str:

@@ -39,6 +39,7 @@ from jitlint.infer.values import (
     Xform,
     mode_letters,
 )
+from jitlint.link.engine.budgets import Limits
 from jitlint.link.engine.domain import Domains, Summary
 from jitlint.link.engine.evaluator import Evaluator
 from jitlint.link.engine.frame import Catch, Frame
@@ -48,11 +49,18 @@ from jitlint.link.engine.world import World
 
 
 class Memo:
-    """The result of a finished or running activation, and what it changed in its arguments."""
+    """The result of a finished or running activation, and what it changed in its arguments.
 
-    __slots__ = ("done", "effects", "summaries", "value")
+    confidence: of the calls it stands for. depth: at which it ran, when it was too deep for something that it called.
+    coarse: how much it has forgotten of these calls.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("coarse", "confidence", "depth", "done", "effects", "summaries", "value")
+
+    def __init__(self, confidence: Confidence, coarse: int = 0) -> None:
+        self.confidence = confidence
+        self.coarse = coarse
+        self.depth = 0
         self.done = False
         self.effects: Any = None
         self.summaries: tuple[Summary, ...] = ()
@@ -97,6 +105,7 @@ class Machine:
     keep_statuses: bool = False
     statuses: dict[int, dict[str, set[str]]] = field(default_factory=dict)
     memo: dict[tuple[Any, ...], Memo] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
     interned: dict[Any, int] = field(default_factory=dict)
     sites: list[Site] = field(default_factory=list)
     jit_sites: dict[tuple[str, int], bool] = field(default_factory=dict)

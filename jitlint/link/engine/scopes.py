@@ -35,6 +35,7 @@ def in_world(
     g.token = object()
     g.at = f.at
     g.outer = f
+    g.coarse = f.coarse
     if f.own is not None:
         sure = confidence is None
         g.own = {k: v for k, v in f.own.items() if k.inherited and (sure or k.by_guesses)}

@@ -34,7 +34,7 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine import evaluator, scopes
-from jitlint.link.engine.budgets import MAX_DEPTH
+from jitlint.link.engine.budgets import MAX_STACK
 from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
@@ -100,7 +100,9 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     """Call a transformed function."""
     spec: Wrap = x.spec
     mark_called(x)
-    if x.broken or f.depth >= MAX_DEPTH:
+    if x.broken or f.depth >= MAX_STACK:
+        if not x.broken:
+            m.limits.meet("depth", f.module.name, at)
         return UNKNOWN
     w = f.world
     if (w.eager_jit and spec.modes & S) or (spec.modes == 0 and not spec.custom):

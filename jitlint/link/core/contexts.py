@@ -1,0 +1,258 @@
+"""Contexts beyond a function's budget: how much of its arguments a call keeps (layer: ``link``, room ``core``).
+
+What it does: counts the contexts of each function, and says how coarse the next one has to be. A coarse context keeps
+what is traced, on which ground, and which functions and classes it is about; it forgets numbers first, then texts, flags
+and the structure of containers. What a call becomes depends on that call alone, not on those before it. What it does not:
+run anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from jitlint.infer.lattice import join, parts, traced_modes, why_of
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import (
+    NO_CONST,
+    STATIC,
+    UNKNOWN,
+    Arr,
+    Bound,
+    Func,
+    Inst,
+    Map,
+    Partial,
+    Py,
+    Seq,
+    Tree,
+    Tup,
+    Union,
+    Value,
+    alternatives,
+)
+from jitlint.link.engine.budgets import (
+    MANY_CONTEXTS,
+    MAX_COARSE,
+    MAX_CONTEXTS,
+    MAX_DEPTH,
+    MAX_SMALL_CONTEXTS,
+    MAX_TRACED_COARSE,
+    MAX_TRACED_CONTEXTS,
+    SMALL,
+)
+
+EXACT: Final = 0
+WITHOUT_NUMBERS: Final = 1
+SHALLOW: Final = 2
+GIVEN_UP: Final = 3
+
+_NUMBERS: Final = frozenset({"int", "float", "complex", "bytes"})
+_FORGOTTEN: Final = (frozenset[str](), _NUMBERS, _NUMBERS | {"str", "bool"})
+_LONG: Final = (0, 32, 4)
+_NESTED: Final = (0, 32, 2)
+_FUNCTIONS: Final = (Func, Bound, Partial)
+
+
+def coarseness(fn: FuncInfo, traced: bool, bound: dict[str, Value], depth: int, inherited: int) -> int:
+    """Count a new context of a function: how coarse it has to be. What forgets structure calls nothing that does not.
+
+    A method of a base class has one more for each class; a function that is handed functions as many more as it is
+    handed; a function without arguments those of what is around it.
+    """
+    if inherited >= SHALLOW:
+        return inherited
+    if traced:
+        fn.traced_contexts += 1
+        used, limit = fn.traced_contexts, MAX_TRACED_CONTEXTS
+    else:
+        fn.contexts += 1
+        used, limit = fn.contexts, MAX_SMALL_CONTEXTS if len(fn.parts) <= SMALL else MAX_CONTEXTS
+    receiver: Any = next(iter(bound.values()), None)
+    is_new = traced and type(receiver) is Inst and receiver.cls.id not in fn.receivers
+    if is_new:
+        fn.receivers.add(receiver.cls.id)
+    if depth >= MAX_DEPTH:
+        return SHALLOW if depth >= 2 * MAX_DEPTH else WITHOUT_NUMBERS
+    if used <= limit or (is_new and len(fn.receivers) <= limit):
+        return EXACT
+    several = not bound or any(type(v) in _FUNCTIONS for v in bound.values())
+    return EXACT if several and used <= MANY_CONTEXTS * limit else WITHOUT_NUMBERS
+
+
+def coarser(fn: FuncInfo, traced: bool, level: int, bound: dict[str, Value]) -> int:
+    """Count a new context that is coarse already: whether it may run (the level), or has to be coarser still."""
+    used = fn.merged[traced, level] = fn.merged.get((traced, level), 0) + 1
+    if used <= (MAX_TRACED_COARSE if traced else MAX_COARSE)[level - 1]:
+        return level
+    if level < SHALLOW:
+        return level + 1
+    handed = tuple([value.fn.id if type(value) is Func else 0 for value in bound.values()])
+    if any(handed) and handed not in fn.handed:
+        fn.handed.add(handed)
+        return level
+    return GIVEN_UP
+
+
+def inherited(bound: dict[str, Value], level: int) -> int:
+    """How coarse a call is that a coarse context makes: as that, if it hands on what may be forgotten."""
+    for value in bound.values():
+        if is_lost(value, level) or any(is_lost(part, level) for part in parts(value)):
+            return level
+    return EXACT
+
+
+def coarse(bound: dict[str, Value], level: int) -> dict[str, Value]:
+    """The arguments of a call as a coarse context keeps them."""
+    reduce = _Reduction(level)
+    return {name: reduce(value) for name, value in bound.items()}
+
+
+def is_lost(value: Value | None, level: int) -> bool:
+    """Whether a value may be what a coarse context has forgotten."""
+    if value is None:
+        return False
+    if value is UNKNOWN:
+        return level >= SHALLOW
+    kinds = _FORGOTTEN[level]
+    return any(type(a) is Py and a.const is NO_CONST and a.kind in kinds for a in alternatives(value))
+
+
+class _Reduction:
+    """What is left of values. Boxes keep their identity when nothing is taken from them."""
+
+    __slots__ = ("depth", "known", "level")
+
+    def __init__(self, level: int) -> None:
+        self.level = level
+        self.depth = 0
+        self.known: dict[int, Value] = {}
+
+    def __call__(self, value: Value) -> Value:
+        t = type(value)
+        a: Any = value
+        if t is Py:
+            return self._constant(a)
+        if t is Arr:
+            return self._array(a)
+        reduce = _COMPOUND.get(t)
+        if reduce is None:
+            return value
+        known = self.known.get(id(value))
+        if known is not None:
+            return known
+        if self.depth >= _NESTED[self.level]:
+            return _flat(value)
+        self.known[id(value)] = value  # until it is known: an object inside itself
+        self.depth += 1
+        out: Value = reduce(self, a)
+        self.known[id(value)] = out
+        self.depth -= 1
+        return out
+
+    def _constant(self, a: Py) -> Value:
+        if a.kind not in _FORGOTTEN[self.level] or a.const is NO_CONST:
+            return a
+        return Py(a.kind) if self.level < SHALLOW else STATIC
+
+    def _array(self, a: Arr) -> Value:
+        if a.dims is None and (self.level < SHALLOW or (a.dtype in (None, "key") and a.rank is None)):
+            return a
+        dtype, rank = (a.dtype, a.rank) if self.level < SHALLOW or a.dtype == "key" else (None, None)
+        return Arr(a.modes, dtype, rank, a.why, a.level, a.traced, a.host, a.key, a.kind)
+
+    def _all(self, values: Iterable[Value]) -> list[Value]:
+        return [self(value) for value in values]
+
+    def _table(self, values: dict[Any, Value]) -> dict[Any, Value]:
+        return {key: self(value) for key, value in values.items()}
+
+    def _tuple(self, a: Tup) -> Value:
+        items = self._all(a.items)
+        if len(items) > _LONG[self.level] and a.cls is None:
+            return Seq("tuple", None, _joined(items))
+        return a if _same(items, a.items) else Tup(tuple(items), a.cls)
+
+    def _sequence(self, a: Seq) -> Value:
+        if a.items is None:
+            rest = None if a.rest is None else self(a.rest)
+            return a if rest is a.rest else Seq(a.kind, None, rest, a.level, a.token)
+        items = self._all(a.items)
+        if len(items) > _LONG[self.level]:
+            return Seq(a.kind, None, _joined(items), a.level, a.token)
+        return a if _same(items, a.items) else Seq(a.kind, items, None, a.level, a.token)
+
+    def _mapping(self, a: Map) -> Value:
+        entries = self._table(a.entries)
+        rest, key = [None if v is None else self(v) for v in (a.rest, a.key)]
+        if len(entries) > 4 * _LONG[self.level]:
+            rest = _joined([*entries.values(), *([] if rest is None else [rest])])
+            entries, key = {}, None
+        if rest is a.rest and key is a.key and _same(entries.values(), a.entries.values()):
+            return a
+        return Map(entries, rest, a.level, a.token, key)
+
+    def _instance(self, a: Inst) -> Value:
+        attrs = self._table(a.attrs)
+        if _same(attrs.values(), a.attrs.values()):
+            return a
+        out = Inst(a.cls, attrs, a.level, a.token, a.open)
+        out.born, out.modes, out.why = a.born, a.modes, a.why
+        return out
+
+    def _bound(self, a: Bound) -> Value:
+        receiver = self(a.recv)
+        return a if receiver is a.recv else Bound(a.func, receiver)
+
+    def _partial(self, a: Partial) -> Value:
+        args, keywords = self._all(a.args), self._table(a.keywords)
+        if _same(args, a.args) and _same(keywords.values(), a.keywords.values()):
+            return a
+        return Partial(a.func, args, keywords, a.site)
+
+    def _union(self, a: Union) -> Value:
+        alts = self._all(a.alts)
+        return a if _same(alts, a.alts) else _joined(alts)
+
+
+_COMPOUND: Final[dict[type, Any]] = {
+    Tup: _Reduction._tuple,
+    Seq: _Reduction._sequence,
+    Map: _Reduction._mapping,
+    Inst: _Reduction._instance,
+    Bound: _Reduction._bound,
+    Partial: _Reduction._partial,
+    Union: _Reduction._union,
+}
+
+
+def _same(new: Iterable[Value], old: Iterable[Value]) -> bool:
+    return all(a is b for a, b in zip(new, old))
+
+
+def _joined(values: list[Value]) -> Value:
+    out = values[0]
+    for value in values[1:]:
+        out = join(out, value)
+    return out
+
+
+def _flat(value: Value) -> Value:
+    """A container of which only the tracers inside count."""
+    modes = traced_modes(value, 8)
+    ground = max((a.traced for a in _arrays(value) if a.modes), default=None)
+    level = max((a.level for a in _arrays(value) if a.modes), default=0)
+    return UNKNOWN if ground is None else Tree(modes, why_of(value, 8), level, ground)
+
+
+def _arrays(value: Value) -> list[Any]:
+    out: list[Any] = []
+    waiting, seen = [value], set[int]()
+    while waiting:
+        part = waiting.pop()
+        if id(part) not in seen:
+            seen.add(id(part))
+            if type(part) is Arr or type(part) is Tree:
+                out.append(part)
+            waiting.extend(parts(part))
+    return out
