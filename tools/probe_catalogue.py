@@ -162,7 +162,8 @@ def shape_of_result(result: Any) -> str:
     if not any(isinstance(leaf, ARRAYS) for leaf in leaves):
         return "callable(array)" if inspect.isfunction(result) else "static"
     if type(result) is list:
-        return f"list({element(leaves[0])})"
+        kinds = {element(leaf) for leaf in leaves}
+        return f"list({kinds.pop() if len(kinds) == 1 else 'array'})"
     if isinstance(result, tuple) and all(isinstance(item, ARRAYS) for item in result):
         return "tuple(" + ", ".join(element(item) for item in result) + ")"
     return "tree"
