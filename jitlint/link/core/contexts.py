@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from jitlint.infer.lattice import join, parts, traced_modes, why_of
+from jitlint.infer.lattice import join, parts
 from jitlint.infer.program import FuncInfo
+from jitlint.infer.sizes import flat
 from jitlint.infer.values import (
     NO_CONST,
     STATIC,
@@ -25,7 +26,6 @@ from jitlint.infer.values import (
     Partial,
     Py,
     Seq,
-    Tree,
     Tup,
     Union,
     Value,
@@ -142,7 +142,7 @@ class _Reduction:
         if known is not None:
             return known
         if self.depth >= _NESTED[self.level]:
-            return _flat(value)
+            return flat(value)
         self.known[id(value)] = value  # until it is known: an object inside itself
         self.depth += 1
         out: Value = reduce(self, a)
@@ -234,25 +234,4 @@ def _joined(values: list[Value]) -> Value:
     out = values[0]
     for value in values[1:]:
         out = join(out, value)
-    return out
-
-
-def _flat(value: Value) -> Value:
-    """A container of which only the tracers inside count."""
-    modes = traced_modes(value, 8)
-    ground = max((a.traced for a in _arrays(value) if a.modes), default=None)
-    level = max((a.level for a in _arrays(value) if a.modes), default=0)
-    return UNKNOWN if ground is None else Tree(modes, why_of(value, 8), level, ground)
-
-
-def _arrays(value: Value) -> list[Any]:
-    out: list[Any] = []
-    waiting, seen = [value], set[int]()
-    while waiting:
-        part = waiting.pop()
-        if id(part) not in seen:
-            seen.add(id(part))
-            if type(part) is Arr or type(part) is Tree:
-                out.append(part)
-            waiting.extend(parts(part))
     return out

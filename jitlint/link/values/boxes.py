@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from jitlint.infer.lattice import join, seq_element
+from jitlint.infer.sizes import fitting
 from jitlint.infer.values import (
     NO_CONST,
     UNKNOWN,
@@ -129,7 +130,7 @@ def forget_length(box: Seq) -> None:
 
 def add_items(f: Frame, box: Seq, values: list[Value], index: int | None) -> None:
     """Put values before a known index (None: somewhere)."""
-    values = [UNKNOWN if value is box else value for value in values]
+    values = [fitting(box, value) for value in values]
     items = box.items
     if items is not None and index is not None and owned(f, box) and len(items) + len(values) <= MAX_ITEMS:
         items[index:index] = values
@@ -143,7 +144,7 @@ def add_items(f: Frame, box: Seq, values: list[Value], index: int | None) -> Non
 def put(m: Machine, f: Frame, at: int, box: Map, key: Value, value: Value) -> None:
     """``box[key] = value`` without the checks of the key."""
     m.domains.on_store(f, Store(at, "element", box, None, value))
-    subscripts.put(box, key, UNKNOWN if value is box else value, strong=owned(f, box))
+    subscripts.put(box, key, value, strong=owned(f, box))
 
 
 def put_all(m: Machine, f: Frame, at: int, box: Map, source: Value) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
 from jitlint.infer.lattice import join, parts, traced_level, traced_modes, why_of
 from jitlint.infer.program import ClassInfo
+from jitlint.infer.sizes import DEPTH, is_large
 from jitlint.infer.values import (
     FRESH,
     LOOPS,
@@ -29,9 +30,6 @@ from jitlint.infer.values import (
 )
 from jitlint.link.values.kinds import mro
 from jitlint.syntax import ir
-
-DEPTH = 8
-"""Levels of containers that are followed; instances may hold each other in cycles."""
 
 ABSTRACT_ARRAY = "jax.ShapeDtypeStruct"
 """Describes an array; stands for one where a function is only traced, not run."""
@@ -63,7 +61,7 @@ def lift(
     if t is ExtInst and a.dotted == ABSTRACT_ARRAY:
         rank = getattr(a.attrs["ndim"], "const", None)
         return Arr(modes, None, rank if type(rank) is int else None, why, level)
-    if depth == 0:
+    if depth == 0 or (depth == DEPTH and is_large(value)):
         return UNKNOWN
     if t is Tup:
         static = _static_items(a)
@@ -188,7 +186,7 @@ def lower(value: Value, drop: int, here: int, level: int, outer: int = 0, depth:
         return Tree(modes, a.why if modes else "", inside, a.traced, a.evidence, a.kind)
     if t is Py:
         return Arr(here | outer, _strong(a.kind), 0, "", level) if a.kind in NUMBERS else value
-    if depth == 0:
+    if depth == 0 or (depth == DEPTH and is_large(value)):
         return UNKNOWN
     if t is Tup:
         return Tup(tuple([lower(i, drop, here, level, outer, depth - 1) for i in a.items]), a.cls)
@@ -246,7 +244,7 @@ def leaf(value: Value, depth: int = DEPTH) -> Value:
         return value
     if t is Tree:
         return Arr(a.modes, None, None, a.why, a.level, a.traced)
-    if depth == 0:
+    if depth == 0 or (depth == DEPTH and is_large(value)):
         return UNKNOWN
     inner: list[Value] = []
     if t is Tup:
@@ -286,7 +284,7 @@ def remode(value: Value, change: Callable[[int], int], depth: int = DEPTH) -> Va
         out = Arr(modes, a.dtype, a.rank, a.why, a.level, a.traced, a.host, a.key, a.kind)
         out.dims = a.dims
         return out
-    if depth == 0 or t not in (Tup, Seq, Map, Inst, Union):
+    if t not in (Tup, Seq, Map, Inst, Union) or depth == 0 or (depth == DEPTH and is_large(value)):
         return value
     old = parts(value)
     new = [remode(part, change, depth - 1) for part in old]
@@ -315,7 +313,7 @@ def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:
     if t is Arr:
         rank = None if change is None or a.rank is None or a.rank + change < 0 else a.rank + change
         return Arr(a.modes, a.dtype, rank, a.why, a.level, a.traced, a.host, a.key, a.kind)
-    if depth == 0:
+    if depth == 0 or (depth == DEPTH and is_large(value)):
         return UNKNOWN
     if t is Tup:
         return Tup(tuple([with_rank(i, change, depth - 1) for i in a.items]), a.cls)
@@ -347,7 +345,7 @@ def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:
         return Arr(a.modes, a.dtype, a.rank, a.why, a.level, max(a.traced, ground), a.host, a.key, kind)
     if t is Tree:
         return Tree(a.modes, a.why, a.level, max(a.traced, ground), a.evidence, a.kind)
-    if depth == 0:
+    if depth == 0 or (depth == DEPTH and is_large(value)):
         return UNKNOWN
     if t is Tup:
         return Tup(tuple([on_ground(i, ground, depth - 1) for i in a.items]), a.cls)
@@ -399,7 +397,7 @@ def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
     """The same structure with every leaf replaced."""
     t = type(value)
     a: Any = value
-    if depth == 0:
+    if depth == 0 or (depth == DEPTH and is_large(value)):
         return UNKNOWN
     if t is Tup:
         return Tup(tuple([rebuild(i, new_leaf, depth - 1) for i in a.items]), a.cls)

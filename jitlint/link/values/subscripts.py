@@ -7,6 +7,7 @@ from typing import Any
 from jitlint.infer.events import ArrayStore, BadIndex
 from jitlint.infer.grounds import SEEN, weaken
 from jitlint.infer.lattice import anonymous, join, put_rest, seq_element
+from jitlint.infer.sizes import fitting
 from jitlint.infer.values import (
     FRESH,
     NO_CONST,
@@ -317,6 +318,7 @@ def _map_item(obj: Map, index: Value) -> Value:
 
 def put(target: Map, key: Value, value: Value, strong: bool) -> None:
     """Store under a key; unknown keys go to ``rest``."""
+    value = fitting(target, value)
     if (
         type(key) is Py
         and key.const is not NO_CONST
@@ -341,6 +343,7 @@ def update_map(target: Map, source: Value) -> None:
 
 def widen(target: Seq, value: Value) -> None:
     """From now on the sequence holds this value somewhere."""
+    value = fitting(target, value)
     old = seq_element(target)
     target.items = None
     target.rest = value if old is None else join(old, value)
