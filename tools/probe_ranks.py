@@ -204,7 +204,8 @@ def receivers(name: str) -> list[tuple[str, int | None]]:
 def contradictions(subject: Subject, rank: Rank) -> list[Seen]:
     """The calls of the file, with a few other ranks, of which a rank says something false."""
     casts = receivers(subject.name) if subject.name.startswith("array.") else [("", None)]
-    for call in subject.calls:
+    base = subject.calls[0]
+    for call in (*subject.calls, *(base.without(keyword) for keyword in base.kwargs)):
         places = varied(subject, call)
         choices: list[dict[int | str, int]] = [{}, dict.fromkeys(places, 1), dict.fromkeys(places, 2)]
         for ranks, (cast, receiver) in itertools.product(choices, casts):
