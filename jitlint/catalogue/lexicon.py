@@ -48,6 +48,7 @@ class Types(msgspec.Struct, frozen=True):
     number_enums: frozenset[str]
     harmless_decorators: tuple[str, ...]
     familiar: frozenset[str]
+    special_forms: frozenset[str]
 
 
 class Containers(msgspec.Struct, frozen=True):
@@ -60,6 +61,8 @@ class Containers(msgspec.Struct, frozen=True):
     growing: frozenset[str]
     shrinking: frozenset[str]
     filling: frozenset[str]
+    refilling: frozenset[str]
+    taking: frozenset[str]
     common: frozenset[str]
     of_trees: frozenset[str]
     shared_with_arrays: frozenset[str]
@@ -180,6 +183,10 @@ class Python(msgspec.Struct, frozen=True):
     text: dict[str, str]
     identities: frozenset[str]
     counted: frozenset[str]
+    counting_leaves: frozenset[str]
+    iterating: frozenset[str]
+    asking_kinds: frozenset[str]
+    own_checks: dict[str, str]
     apart: frozenset[str]
 
 

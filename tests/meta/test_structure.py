@@ -153,3 +153,24 @@ def test_only_one_module_writes_files(path: Path) -> None:
     ]
     name = path.relative_to(ROOT / "jitlint").as_posix()
     assert any(map(_writes, calls)) == (name in _WRITERS)
+
+
+LIBRARY_NAME = re.compile(
+    r"(jax|jaxlib|numpy|flax|equinox|optax|haiku|chex|builtins|typing|collections|math|time)\."
+)
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in MODULES if {"link", "infer"} & set(p.relative_to(ROOT).parts)], ids=_id
+)
+def test_sets_of_library_names_are_in_the_catalogue(path: Path) -> None:
+    """A table from names to models is code; a set of names is knowledge, and belongs to `lexicon.toml`."""
+    found = []
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+        if isinstance(value, ast.Call):
+            value = value.args[0] if value.args else None
+        if isinstance(value, (ast.Set, ast.Tuple, ast.List)):
+            words = [e.value for e in value.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+            found += [f"line {node.lineno}: {word}" for word in words if LIBRARY_NAME.match(word)]
+    assert found == []

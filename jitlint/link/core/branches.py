@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join
 from jitlint.infer.values import (
@@ -54,7 +55,7 @@ def doubtful(m: Machine, f: Frame, test: ir.Node | None) -> bool | None:
         return None if side is None else not side
     if type(test) is ir.Call and type(test.func) is ir.Name and test.args:
         callee = scopes.lookup(f, test.func.id)
-        if type(callee) is Ext and callee.dotted in _ASKS_KIND:
+        if type(callee) is Ext and callee.dotted in lexicon().python.asking_kinds:
             return True if _is_of_doubtful_kind(m, f, test) else None
     if type(test) is ir.Compare and test.ops in (["is"], ["is not"]) and f.confidence is Confidence.CERTAIN:
         none = type(test.rights[0]) is ir.Const and test.rights[0].kind == "none"
@@ -64,9 +65,6 @@ def doubtful(m: Machine, f: Frame, test: ir.Node | None) -> bool | None:
         switch = type(value) is Py and value.kind == "bool" and value.const is NO_CONST
         return True if switch and scopes.lookup(f, test.id) is value else None
     return None
-
-
-_ASKS_KIND: Final = frozenset({"builtins.isinstance", "builtins.hasattr", "builtins.callable"})
 
 
 def _is_of_doubtful_kind(m: Machine, f: Frame, test: ir.Call) -> bool:
@@ -206,7 +204,7 @@ def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
             _specialise(m, f, subject, classes)
             _doubt_kind(m, f, subject, classes)
         return _filter(m, f, subject, lambda a: isinstance_of(m, a, classes) is not (not outcome))
-    if value.dotted in COUNTING and outcome:
+    if value.dotted in lexicon().python.counting_leaves and outcome:
         return _filter(m, f, subject, lambda a: not _is_empty(a))
     if value.dotted == "builtins.callable":
         return _filter(m, f, subject, lambda a: is_callable(a) is not (not outcome))
@@ -214,10 +212,6 @@ def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
         name = test.args[1].value.value
         return _filter(m, f, subject, lambda a: has_attribute(m, a, str(name)) is not (not outcome))
     return True
-
-
-COUNTING: Final = frozenset({"builtins.len", "jax.tree.leaves", "jax.tree_util.tree_leaves"})
-"""What they give is true unless their argument is empty."""
 
 
 def _is_empty(value: Value) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Optional
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.values import (
@@ -37,8 +38,6 @@ from jitlint.link.values.library_objects import made, makes_initialiser
 Handler = Callable[[Machine, Frame, int, Args], Value]
 
 MEMO = "functools.lru_cache.cached"
-CHECKED = {"jax.tree.all": "tree", "jax.core.concrete_or_error": "val"}
-"""Static arguments about which the function's own model says more."""
 WRAPS = "functools.wraps.applied"
 
 
@@ -102,7 +101,7 @@ def _check_static(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Non
     """Static arguments of a function that a model of its own answers."""
     fn = m.catalogue.function(dotted)
     if fn is not None:
-        arrays.check_static(m, f, at, fn, args, skip=CHECKED.get(dotted, ""))
+        arrays.check_static(m, f, at, fn, args, skip=lexicon().python.own_checks.get(dotted, ""))
 
 
 class _Handlers(dict[str, Optional[Handler]]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ArrayStore, BadIndex
 from jitlint.infer.grounds import SEEN, weaken
 from jitlint.infer.lattice import anonymous, join, put_rest, seq_element
@@ -44,10 +45,6 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.values import bounds, keys, operators
 from jitlint.link.values.kinds import find_method
 from jitlint.syntax import ir
-
-SPECIAL_FORMS = frozenset(
-    {"typing.Union", "typing.Optional", "typing.Annotated", "typing.Literal", "typing.Callable"}
-)
 
 
 def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = None) -> Value:
@@ -101,7 +98,7 @@ def _get_one(m: Machine, f: Frame, at: int, obj: Value, index: Value) -> Value:
         if f.world.floor and t is Ext:
             m.domains.on_library(f, Library(at, f"{a.dotted}.__getitem__", Args([index])))
         # `Union[T, dict]` is no longer `Union`: an alias of it must not be read as one
-        return UNKNOWN if t is Ext and a.dotted in SPECIAL_FORMS else obj
+        return UNKNOWN if t is Ext and a.dotted in lexicon().types.special_forms else obj
     if t is Partial:
         return evaluator.call(m, f, at, obj, Args([index]))
     return UNKNOWN

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Func, Inst, Map, Seq, Value
 from jitlint.link.domains.leaks import pending, stores
 from jitlint.link.engine.domain import Activation, Change, Domain, Store, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-
-_TAKES: Final = frozenset({"pop", "popleft", "popitem", "clear", "remove", "del"})
 
 
 class Leaks(Domain[pending.Kept]):
@@ -41,7 +38,7 @@ class Leaks(Domain[pending.Kept]):
 
     def on_change(self, f: Frame, change: Change) -> None:
         """Something is taken out of a container."""
-        if f.world.level and change.how in _TAKES and isinstance(change.box, (Seq, Map)):
+        if f.world.level and change.how in lexicon().containers.taking and isinstance(change.box, (Seq, Map)):
             stores.taken_out(self.m, f, change.box)
 
     def summarise(self, inner: Frame, activation: Activation) -> pending.Kept | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Optional
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Leak
 from jitlint.infer.values import Inst, Scope
 from jitlint.link.engine.frame import Frame, Slot
@@ -102,10 +103,6 @@ def _is_read(m: Machine, one: Pending) -> bool:
     )
 
 
-_FILLS: Final = frozenset({"append", "add", "clear", "extend", "insert", "setdefault", "update"})
-"""Methods that put something into a container; who calls them does not look inside."""
-
-
 def _reads(body: Sequence[ir.Node], name: str) -> bool:
     """Whether statements mention a variable or attribute other than to store something there."""
     found = below(body)
@@ -114,7 +111,11 @@ def _reads(body: Sequence[ir.Node], name: str) -> bool:
         for target in node.targets if type(node) is ir.Assign else ():
             stores.add(id(target.obj if type(target) is ir.Sub else target))
         call: Any = node.value if type(node) is ir.ExprStmt else None
-        if type(call) is ir.Call and type(call.func) is ir.Attr and call.func.name in _FILLS:
+        if (
+            type(call) is ir.Call
+            and type(call.func) is ir.Attr
+            and call.func.name in lexicon().containers.refilling
+        ):
             stores.add(id(call.func.obj))
     return any(id(node) not in stores and _last_name(node).lower() == name for node in found)
 

@@ -14,8 +14,6 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python.python_sequences import fold
 from jitlint.link.values.boxes import argument, or_unknown, spread
 
-_ITERATING: Final = frozenset({"dist", "fsum", "sumprod"})
-
 _EXACT: Final[dict[str, Callable[..., float]]] = {
     name: getattr(math, name)
     for name in ("ceil", "floor", "trunc", "sqrt", "log", "log2", "log10", "isqrt", "gcd")
@@ -35,7 +33,7 @@ def _handler(module: str, name: str, result: Value) -> Handler:
         values = [*args.pos, *args.kw.values()]
         if args.more is not None:
             values.append(args.more)
-        if name in _ITERATING:
+        if name in lexicon().python.iterating:
             values = [part for value in values for part in _numbers(m, f, at, value)]
         for value in values:
             if emit_convert(m, f, at, value, "math", what):
