@@ -22,13 +22,16 @@ class Report:
 
     Both are templates: ``{expr}`` becomes the (shortened) source text of the event's location,
     ``{why}`` the reason why the value is traced ("parameter `x` of `f`"). severity: when it is not the rule's.
-    case: which of the rule's ``cases`` this is, if JAX does something else than the rule's outcome here.
+    case: which of the rule's ``cases`` this is, if JAX does something else than the rule's outcome here. static: under
+    which condition the value could be static instead, which is said only of an argument of a compiled function.
+    ``{store:set}`` becomes the flagged assignment, written with `.at[].set`.
     """
 
     message: str
     help: str = ""
     severity: Severity | None = None
     case: str = ""
+    static: str = ""
 
 
 Check = Callable[[Any], Union[Report, None]]

@@ -6,19 +6,16 @@ from `jitlint.driver.positions`.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from jitlint.base.diagnostic import Finding, Related, Severity, Span
+from jitlint.base.diagnostic import Finding, Related, Severity
 from jitlint.base.rule import Check, Report, Rule
-from jitlint.base.text import shorten, split_lines
+from jitlint.base.text import split_lines
 from jitlint.driver.positions import Positions
+from jitlint.driver.wording import words
 from jitlint.infer.events import Event
-
-_EXPRESSION_WIDTH = 48
-_SLOT = re.compile(r"\{expr\}|\{why\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +78,7 @@ def findings(
         span = positions.span(path, place.at)
         if path not in lines:
             lines[path] = split_lines(text_of(path) or "")
-        words = {"{expr}": quote(lines[path], span), "{why}": verdict.event.why or "its value"}
+        message, help_text = words(verdict.report, verdict.event, lines[path], span)
         related = tuple(
             Related(
                 paths[step.module], positions.span(paths[step.module], step.at), step.message, step.because
@@ -97,10 +94,10 @@ def findings(
                 if place.expected
                 else verdict.report.severity or verdict.rule.severity,
                 confidence=place.confidence,
-                message=_fill(verdict.report.message, words),
+                message=message,
                 path=path,
                 span=span,
-                help=_fill(verdict.report.help, words),
+                help=help_text,
                 ground=place.ground,
                 function=place.function,
                 related=related,
@@ -110,18 +107,3 @@ def findings(
             )
         )
     return sorted(result, key=lambda finding: finding.sort_key)
-
-
-def quote(lines: list[str], span: Span) -> str:
-    """The source text of a span on one short line."""
-    part = lines[span.line - 1 : span.end_line]
-    if not part:
-        return "this"
-    part[-1] = part[-1][: span.end_column - 1]
-    part[0] = part[0][span.column - 1 :]
-    return shorten(" ".join(part), _EXPRESSION_WIDTH) or "this"
-
-
-def _fill(template: str, words: Mapping[str, str]) -> str:
-    """Not `str.format`: templates and source text may hold braces of their own."""
-    return _SLOT.sub(lambda match: words[match[0]], template)

@@ -31,7 +31,7 @@ class Place:
     """Where an event happens and how execution got there. ``steps`` run from the transform inwards.
 
     expected: a handler around names the tracing error that comes of it. traced, kind: the words of the grounds on
-    which the value is a tracer, and an array; "" where that is no question.
+    which the value is a tracer, and an array; "" where that is no question. differentiated: a derivative is around.
     """
 
     module: str
@@ -43,6 +43,7 @@ class Place:
     expected: bool = False
     traced: str = ""
     kind: str = ""
+    differentiated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +180,18 @@ class JitCreation(Event):
     """A compiled function is made again and again. repeated: loop (at every turn), call (at every call of the function
     that makes it). retraces: it is made of a new object each time, so nothing compiled before is found again. what:
     that object: lambda, inner function, partial, transform, method, or function (always the same one). api: what
-    compiles it, "" for a transform such as `jax.jit`."""
+    compiles it, "" for a transform, which ``transform`` names."""
 
     repeated: str = "loop"
     retraces: bool = True
     what: str = "function"
     api: str = ""
+    transform: str = "jax.jit"
+
+    @property
+    def short(self) -> str:
+        """The transform's own name."""
+        return self.transform.rpartition(".")[2]
 
     @property
     def made_of(self) -> str:

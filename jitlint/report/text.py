@@ -23,6 +23,9 @@ _GROUNDS = {
     "eager": "this fails with and without tracing",
 }
 
+_BY_TRANSFORMS = frozenset("JIT208 JIT209 JIT503 JIT504 JIT507 JIT508 JIT512".split())
+"""Without the transform this would not fail."""
+
 _BECAUSE = {
     "seen": "seen: the program itself makes or passes it",
     "ruled": "ruled: what JAX does there",
@@ -146,6 +149,8 @@ def _note(finding: Finding) -> str:
     note = _GROUNDS.get(finding.ground, "")
     if finding.ground == "eager" and finding.severity is not Severity.ERROR:
         note = ""  # it does not fail: nothing has to be traced for it to be wrong
+    elif finding.ground == "eager" and finding.code in _BY_TRANSFORMS:
+        note = "the transform refuses this wherever it stands"
     if finding.confidence is Confidence.CERTAIN or not finding.ground:
         return note
     return f"{finding.confidence.value}: {note}" if note else f"{finding.confidence.value}, not certain"

@@ -31,7 +31,7 @@ y = jax.lax.cond(x > 0, jnp.sqrt, jnp.zeros_like, x)
 ```
 
 If the value is a flag that takes few values, make it static, so that Python sees it:
-`@jax.jit(static_argnames="training")`.
+`@partial(jax.jit, static_argnames="training")`.
 """,
     bad="""\
 @jax.jit
@@ -67,5 +67,6 @@ def check(event: Truth) -> Report | None:
         return None
     return Report(
         f"{subject} needs a concrete True or False, but `{{expr}}` is traced",
-        "use `jnp.where(cond, a, b)` or `jax.lax.cond`; if the value is a flag, list it in `static_argnames`",
+        "use `jnp.where(cond, a, b)` or `jax.lax.cond`",
+        static="if the value is a flag",
     )

@@ -62,5 +62,8 @@ def check(event: Truth) -> Report | None:
         return None
     return Report(
         "`while` needs a concrete True or False, but `{expr}` is traced",
-        "use `jax.lax.while_loop`, or `jax.lax.fori_loop` when the number of turns is known",
+        "under a derivative, use `jax.lax.scan` over as many turns as there may be, and mask with `jnp.where` those"
+        " that do not count"
+        if event.place.differentiated
+        else "use `jax.lax.while_loop`, or `jax.lax.fori_loop` when the number of turns is known",
     )

@@ -78,7 +78,7 @@ _FORMS = {
     ),
     "bool": (
         "`bool()` needs a concrete value, but its argument is traced",
-        "keep the boolean array and select with `jnp.where`; if the value is a flag, list it in `static_argnames`",
+        "keep the boolean array and select with `jnp.where`",
     ),
     "any": (
         "`any` needs a concrete True or False from each element, but the elements are traced",
@@ -119,8 +119,13 @@ _FORMS = {
 }
 
 
+_OF_FLAGS = frozenset({"and", "or", "not", "bool"})
+
+
 @RULE.on(Truth)
 def check(event: Truth) -> Report | None:
     """Report operators and builtins that call `bool()`."""
     words = _FORMS.get(event.form)
-    return None if words is None else Report(*words)
+    if words is None:
+        return None
+    return Report(*words, static="if the value is a flag" if event.form in _OF_FLAGS else "")

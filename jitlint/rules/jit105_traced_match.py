@@ -62,7 +62,8 @@ def check(event: Truth) -> Report | None:
     if event.form == "match":
         return Report(
             "a `case` value is compared with `==` and needs a concrete True or False, but the subject is traced",
-            "use `jax.lax.switch` or `jnp.select`; if the subject is a mode, list it in `static_argnames`",
+            "use `jax.lax.switch` or `jnp.select`",
+            static="if the subject is a mode",
         )
     if event.form == "match-guard":
         return Report(

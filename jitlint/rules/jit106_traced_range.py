@@ -27,7 +27,7 @@ Let the program loop:
 total = jax.lax.fori_loop(0, n, lambda i, total: total + i, 0)
 ```
 
-If the bound is a setting with few values, make it static: `@jax.jit(static_argnames="n")`. JAX then compiles once
+If the bound is a setting with few values, make it static: `@partial(jax.jit, static_argnames="n")`. JAX then compiles once
 for each value.
 """,
     bad="""\
@@ -62,6 +62,9 @@ def check(event: Convert) -> Report | None:
         return None
     return Report(
         "`range` needs concrete integers, but its argument is traced",
-        "use `jax.lax.fori_loop(0, n, body, init)`; if the number of turns is a setting, "
-        "list it in `static_argnames`",
+        "under a derivative, use `jax.lax.scan` over as many turns as there may be, and mask with `jnp.where` those"
+        " that do not count"
+        if event.place.differentiated
+        else "use `jax.lax.fori_loop(0, n, body, init)`",
+        static="if the number of turns is a setting",
     )

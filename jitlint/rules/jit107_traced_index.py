@@ -68,12 +68,13 @@ def check(event: Convert) -> Report | None:
     if not event.what or event.what.startswith(_CONTAINERS):
         return Report(
             f"{_subject(event.what)} needs a concrete integer, but it is traced",
-            "make the sequence an array (`jnp.array(values)[i]`) or use `jax.lax.switch`; "
-            "if the index is a setting, list it in `static_argnames`",
+            "make the sequence an array (`jnp.array(values)[i]`) or use `jax.lax.switch`",
+            static="if the index is a setting",
         )
     return Report(
         f"`{event.what}` needs a concrete integer, but its argument is traced",
-        "compute it from static values such as `x.shape`, or list the value in `static_argnames`",
+        "compute it from static values such as `x.shape`",
+        static="if it is a setting",
     )
 
 

@@ -59,7 +59,7 @@ float(decay(1.0, 0.5))
 
 # conversion: (what asks, what to write)
 _CASTS = {
-    "int": ("`int()`", "use `x.astype(jnp.int32)`; if the value is a setting, list it in `static_argnames`"),
+    "int": ("`int()`", "use `x.astype(jnp.int32)`"),
     "float": ("`float()`", "use `x.astype(jnp.float32)`, or convert the result outside the traced function"),
     "complex": ("`complex()`", "use `x.astype(jnp.complex64)` or `jax.lax.complex(re, im)`"),
     "round": ("`round()`", "use `jnp.round(x, decimals)`"),
@@ -91,7 +91,11 @@ def check(event: Convert) -> Report | None:
     if event.to in _CASTS:
         subject, help_text = _CASTS[event.to]
         gets = "the array" if subject.startswith("`.") else "its argument"
-        return Report(f"{subject} needs a concrete value, but {gets} is traced", help_text)
+        return Report(
+            f"{subject} needs a concrete value, but {gets} is traced",
+            help_text,
+            static="if the value is a setting",
+        )
     if event.to == "math":
         name = event.what or "math"
         return Report(
@@ -107,7 +111,8 @@ def check(event: Convert) -> Report | None:
         subject = f"`{event.what}`" if event.what else "this place"
         return Report(
             f"{subject} needs a Python `str`, but gets an array",
-            "pass a Python string, and list it in `static_argnames` where it is an argument",
+            "pass a Python string",
+            static="if it is one of few",
         )
     return None
 

@@ -30,7 +30,7 @@ Compute shapes with Python, `math` or NumPy from static values:
 flat = x.reshape(math.prod(x.shape[1:]), -1)
 ```
 
-A size that is an argument must be static: `@jax.jit(static_argnames="n")`; JAX then compiles once for each value.
+A size that is an argument must be static: `@partial(jax.jit, static_argnames="n")`; JAX then compiles once for each value.
 """,
     bad="""\
 @jax.jit
@@ -76,15 +76,14 @@ def check(event: ApiMisuse) -> Report | None:
     if event.problem != "static-argument":
         return None
     subject = f"`{event.parameter}` of `{event.api}`" if event.parameter else f"an argument of `{event.api}`"
-    return Report(f"{subject} must be static, but it is traced", _cure(event))
+    return Report(
+        f"{subject} must be static, but it is traced", _cure(event), static="if it takes few values"
+    )
 
 
 def _cure(event: ApiMisuse) -> str:
     if event.cure:
-        return f"pass `{event.cure}`, or make the value static with `static_argnames`"
+        return f"pass `{event.cure}`, or make the value static"
     if event.parameter in _SIZES:
-        return (
-            "compute it from static values such as `x.shape` (with `math` or NumPy, not `jnp`), "
-            "or list it in `static_argnames`"
-        )
-    return "pass a Python value; where it is an argument, list it in `static_argnames`"
+        return "compute it from static values such as `x.shape` (with `math` or NumPy, not `jnp`)"
+    return "pass a Python value"

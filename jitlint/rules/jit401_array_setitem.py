@@ -65,12 +65,12 @@ def check(event: ArrayStore) -> Report | None:
     if event.op == "setitem":
         return Report(
             "JAX arrays are immutable, so an element cannot be assigned",
-            "write `x = x.at[i].set(value)`",
+            "write `{store:set}`",
         )
     if event.op == "augmented":
         method = _METHODS.get(event.what.removesuffix("="), "add")
         return Report(
             "JAX arrays are immutable, so an element cannot be changed in place",
-            f"write `x = x.at[i].{method}(value)`",
+            f"write `{{store:{method}}}`",
         )
     return None

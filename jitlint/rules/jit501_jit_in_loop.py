@@ -57,8 +57,8 @@ def check(event: JitCreation) -> Report | None:
         return None
     if not event.retraces:
         return Report(
-            "a function is jitted again at every turn of this loop: it dispatches slowly, though it does not retrace",
-            "jit the function once, before the loop",
+            f"`{event.short}` is applied again at every turn of this loop: it dispatches slowly, though it does not retrace",
+            f"call `{event.short}` once, before the loop",
             case="slow",
         )
     if event.api:
@@ -68,6 +68,6 @@ def check(event: JitCreation) -> Report | None:
             "jit the function around it, or define the function that it gets once, before the loop",
         )
     return Report(
-        f"`jit` gets {event.made_of} at every turn of this loop, so JAX traces and compiles it every time",
+        f"`{event.short}` gets {event.made_of} at every turn of this loop, so JAX traces and compiles it every time",
         "make the compiled function once, before the loop, and pass what varies as an argument",
     )

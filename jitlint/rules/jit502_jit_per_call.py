@@ -64,9 +64,9 @@ def check(event: JitCreation) -> Report | None:
         return None
     if not event.retraces:
         return Report(
-            "a function is jitted again at every call of the function around: it dispatches slowly, though it does not"
+            f"`{event.short}` is applied again at every call of the function around: it dispatches slowly, though it does not"
             " retrace",
-            "jit the function once, at module level or in `__init__`",
+            f"call `{event.short}` once, at module level or in `__init__`",
             case="slow",
         )
     if event.api:
@@ -76,7 +76,7 @@ def check(event: JitCreation) -> Report | None:
             "jit the function around, or define the function that it gets at module level",
         )
     return Report(
-        f"`jit` gets {event.made_of} at every call of the function around, so JAX traces and compiles it every"
+        f"`{event.short}` gets {event.made_of} at every call of the function around, so JAX traces and compiles it every"
         " time",
         "make the compiled function once, at module level or in `__init__`, and pass what varies as an argument",
     )

@@ -26,7 +26,7 @@ Leave out of `static_argnums` what the function only computes with, and give `fi
 (a frozen dataclass has both).
 """,
     bad="""\
-@jax.jit(static_argnames="turn")
+@partial(jax.jit, static_argnames="turn")
 def step(x, turn):
     return x * turn
 

@@ -60,7 +60,7 @@ advance(jnp.ones(3))
 @RULE.on(DonatedRead)
 def check(event: DonatedRead) -> Report | None:
     """Report reads of what a call took over."""
-    name = f"`{event.name}`" if event.name else "{expr}"
+    name = f"`{event.name}`" if event.name else "`{expr}`"
     named = event.callee.rpartition(".")[2]
     callee = "the jitted function" if not named or named == "<lambda>" else f"`{named}`"
     if event.form == "again":

@@ -6,8 +6,9 @@ from jitlint.base.diagnostic import Confidence, Severity, Span
 from jitlint.base.outcome import Advisory
 from jitlint.base.rule import Report, Rule
 from jitlint.base.text import split_lines
-from jitlint.driver.judge import findings, origins, quote, verdicts
+from jitlint.driver.judge import findings, origins, verdicts
 from jitlint.driver.positions import Positions
+from jitlint.driver.wording import quote
 from jitlint.infer.events import Convert, Event, Place, Step, Truth
 
 TEXT = "def f(x):\n    if x {why} > 0:\n        pass\n"

@@ -13,11 +13,26 @@ from jitlint.infer.events import (
     ApiMisuse,
     ArrayStore,
     BadIndex,
+    Capture,
+    ConstantKey,
     Convert,
+    DonatedRead,
+    DroppedUpdate,
+    Effect,
+    Handler,
+    ImportIdiom,
+    JitCreation,
+    KeyReuse,
     Leak,
+    Mutation,
+    OutOfBounds,
     Place,
+    SilentAnswer,
     TransformMisuse,
     Truth,
+    UnrolledLoop,
+    UnsyncedClock,
+    VaryingArgument,
 )
 from tests.rules.catalog import RULES
 
@@ -114,7 +129,69 @@ def _misuses() -> list[tuple[str, AnyEvent]]:
     return events
 
 
-EVENTS = _truths() + _converts() + _misuses()
+def _effects() -> list[tuple[str, AnyEvent]]:
+    """What is silently wrong, or done again and again, in all the ways in which the interpreter words it."""
+    events: list[tuple[str, AnyEvent]] = []
+    kinds = "again split loop calls many shared default".split()
+    events += [
+        ("JIT601", KeyReuse(PLACE, api=api, how=how)) for api in ("", "jax.random.normal") for how in kinds
+    ]
+    events.append(("JIT602", ConstantKey(PLACE)))
+    for code, repeated in (("JIT501", "loop"), ("JIT502", "call")):
+        for transform in ("jax.jit", "jax.pmap"):
+            for what in ("lambda", "inner function", "partial", "transform", "method", "function"):
+                for retraces in (True, False):
+                    one = JitCreation(
+                        PLACE, repeated=repeated, retraces=retraces, what=what, transform=transform
+                    )
+                    events.append((code, one))
+        events.append((code, JitCreation(PLACE, repeated=repeated, what="lambda", api="jax.lax.scan")))
+    for target in "attribute element method global nonlocal delete".split():
+        for what, name in (("", ""), ("append", ""), ("", "count")):
+            events.append(("JIT303", Mutation(PLACE, target=target, what=what, name=name)))
+    events.append(("JIT303", Mutation(PLACE, target="element", name="state", lost=True)))
+    for problem, count in (("unrolled", "100"), ("unrolled", "shape"), ("unrolled", "array")):
+        events.append(("JIT206", UnrolledLoop(PLACE, problem=problem, count=count)))
+    hows = [
+        "a number computed at every turn",
+        "the length of a list that grows",
+        "a number drawn at random",
+        "`i`, which changes at every turn",
+        "a new lambda",
+        "a new `Config`",
+    ]
+    for problem in ("static", "fresh", "filter"):
+        events += [
+            ("JIT505", VaryingArgument(PLACE, problem=problem, parameter=name, how=how))
+            for how in hows
+            for name in ("", "n")
+        ]
+    shapes = ["a list whose length changes", "`xs`, an array that grows", "a slice whose length changes"]
+    events += [
+        ("JIT506", VaryingArgument(PLACE, problem="shape", parameter=name, how=how))
+        for how in shapes
+        for name in ("", "x")
+    ]
+    for form in ("read", "again", "method"):
+        events += [
+            ("JIT509", DonatedRead(PLACE, name=name, callee="step", form=form)) for name in ("", "state")
+        ]
+    for code, kind in (("JIT305", "array"), ("JIT306", "state"), ("JIT306", "function")):
+        events += [(code, Capture(PLACE, kind=kind, writer=writer)) for writer in ("", "reset")]
+    events.append(("JIT305", Capture(PLACE, kind="array", problem="large", size=1_000_000)))
+    events.append(("JIT403", DroppedUpdate(PLACE, method="add")))
+    events.append(("JIT112", SilentAnswer(PLACE, what="numpy.array_equal")))
+    events.append(("JIT702", ImportIdiom(PLACE, name="np", what="jax.numpy")))
+    events += [("JIT309", Handler(PLACE, problem=problem)) for problem in ("swallows", "never")]
+    events += [("JIT701", UnsyncedClock(PLACE, callee=callee)) for callee in ("", "step")]
+    for index, size, update in (("5", "3", ""), ("", "3", ""), ("5", "3", "set")):
+        events.append(("JIT405", OutOfBounds(PLACE, index=index, size=size, update=update)))
+    for effect, code in (("print", "JIT301"), ("next", "JIT308"), ("iteration", "JIT308")):
+        events += [(code, Effect(PLACE, effect=effect, what=what)) for what in ("", "rows")]
+    return events
+
+
+EVENTS = _truths() + _converts() + _misuses() + _effects()
 
 
 def _reports(event: AnyEvent) -> dict[str, Report]:
@@ -140,8 +217,24 @@ def test_words_follow_the_style(code: str, event: AnyEvent) -> None:
         assert text[0] == "`" or text[0].islower() or text.startswith(("JAX", "NumPy"))
         assert text.count("`") % 2 == 0
         assert "``" not in text and "  " not in text
-        assert set(re.findall(r"\{\w*\}", text)) <= {"{expr}"}
-    assert len(report.message) <= 120
+        assert set(re.findall(r"\{\w*\}", text)) <= {"{expr}", "{why}"}
+    assert len(report.message) <= 160
+
+
+_VOWEL = r"`?(?:[aeio]|un(?!i))"
+
+
+@pytest.mark.parametrize(("code", "event"), EVENTS)
+def test_made_up_sentences_are_grammatical(code: str, event: AnyEvent) -> None:
+    report = _reports(event)[code]
+    for text in (report.message, report.help, report.static):
+        bare = re.sub(r"\{[^}]*\}", "it", text)
+        assert not re.search(r"\b(\w+) \1\b", bare)
+        assert not re.search(rf"\ba {_VOWEL}", bare)
+        assert not re.search(r"\ban `?(?!f-string)[bcdfgjklmpqtvwyz]", bare)
+        assert not re.search(r"\s[,;)]|\s\.(?!\.\.)|\(\s|``|\(\)(?!`)", bare)
+        assert bare.count("(") == bare.count(")")
+    assert not report.static or report.static.startswith("if ")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +245,7 @@ def test_words_follow_the_style(code: str, event: AnyEvent) -> None:
         (Convert(PLACE, to="numpy", what="np.where"), "use `jnp.where`"),
         (Convert(PLACE, to="numpy", what="numpy.linalg.norm"), "use `jnp.linalg.norm`"),
         (Convert(PLACE, to="numpy", what="np.random.normal"), "use `jax.random` with a key"),
-        (ArrayStore(PLACE, op="augmented", what="*="), "write `x = x.at[i].multiply(value)`"),
+        (ArrayStore(PLACE, op="augmented", what="*="), "write `{store:multiply}`"),
         (ArrayStore(PLACE, op="method", what="sort"), "write `x = jnp.sort(x)`"),
     ],
 )

@@ -34,6 +34,7 @@ from jitlint.infer.values import (
     Arr,
     Func,
     Inst,
+    L,
     Tree,
     Value,
     Xform,
@@ -187,7 +188,9 @@ class Machine:
                 expected = True  # the program is prepared for it
         key = (kind, module, at, *fields.values())
         ground = f.ground if f.steps else "eager"
-        place = Place(module, at, function, f.steps, ground, level, expected, traced, array)
+        place = Place(
+            module, at, function, f.steps, ground, level, expected, traced, array, bool(f.world.modes & L)
+        )
         self.sink.add(key, kind(place, why, modes, **fields), when)
 
     def _swallowed(

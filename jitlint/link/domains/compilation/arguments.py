@@ -65,8 +65,9 @@ def _ask(
     if not how:
         return False
     key = (q.frame.module.name, "argument", q.arg.at)
-    if key not in log.done:
-        log.done.add(key)
+    loop = (variation.f.module.name, kind, variation.loops[-1].at if variation.loops else q.arg.at)
+    if key not in log.done and not (kind == "shape" and loop in log.done):
+        log.done |= {key, loop}  # one shape that varies in a loop says it of all that are made of it
         f = q.frame
         doubtful = f.module.is_test or len(variation.loops) > 1
         confidence = Confidence.LIKELY if doubtful or not certain else None

@@ -35,6 +35,7 @@ class PerCall:
     called_at: int
     retraces: bool
     what: str
+    transform: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,7 +257,7 @@ def _called(log: CompilationLog, f: Frame, node: ir.Call, x: Xform) -> None:
     elif f.fn is not None and not is_memo(f.fn) and f.fn.name not in lexicon().compilation.run_once:
         if not retraces and _is_local(f.fn, table, at):
             return
-        log.per_call.setdefault(key, PerCall(f, f.confidence, at, node.at, retraces, what))
+        log.per_call.setdefault(key, PerCall(f, f.confidence, at, node.at, retraces, what, x.spec.name))
 
 
 def _identity_of(
@@ -349,7 +349,18 @@ def _in_loop(
     confidence = Confidence.CERTAIN if sure else Confidence.LIKELY
     if f.module.is_test and not retraces:
         confidence = Confidence.POSSIBLE  # nobody waits for the dispatch in a test
-    log.m.emit(f, JitCreation, at, None, confidence, repeated="loop", retraces=retraces, what=what, also=also)
+    log.m.emit(
+        f,
+        JitCreation,
+        at,
+        None,
+        confidence,
+        repeated="loop",
+        retraces=retraces,
+        what=what,
+        also=also,
+        transform=x.spec.name,
+    )
 
 
 def _varying_target(table: CodeTable, maker: ir.Node | None, assigned: frozenset[str]) -> bool:
@@ -408,7 +419,7 @@ def finish(log: CompilationLog) -> None:
         f.at = found.at
         log.m.emit(
             f, JitCreation, found.at, None, many.confidence, repeated="call",
-            retraces=found.retraces, what=found.what, also=many.also,
+            retraces=found.retraces, what=found.what, also=many.also, transform=found.transform,
         )  # fmt: skip
     for eager in log.eager.values():
         _finish_eager(log, eager)

@@ -1,12 +1,15 @@
 """How often a function of the project runs in host code (layer: ``link``, room ``domains``).
 
-Once: called from module level, from one place of a function that runs once, or by a test runner. Many times: called
-in a loop, from two places, or by a function that runs many times. Nothing is said of functions that nobody calls.
+Once: called from module level, from one place of a function that runs once, by a test runner, or by its name a part of
+the set-up. Many times: called in a loop, from two places, or by a function that runs many times; what tests do with a
+function of the program says nothing. Nothing is said of functions that nobody calls.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
@@ -14,6 +17,11 @@ from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog
 
 MAX_DEPTH = 8
+
+SET_UP: Final = re.compile(
+    r"_*(main|init|initiali[sz]e|initiali[sz]ation|set_?up|load|restore|configure|prepare)(?=_|[A-Z]|\d|$)"
+)
+"""Functions that by their names prepare what the program then does: once per process, or per run of many minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +35,13 @@ class Many:
 
 def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) -> Many | None:
     """How it is known that a function runs many times; None when it is not."""
-    if fn is None or depth == 0:
+    if fn is None or depth == 0 or SET_UP.match(fn.name):
         return None
-    sites = [s for s in log.sites.get(fn.id, {}).values() if s.frame.fn is not fn]
+    sites = [
+        s
+        for s in log.sites.get(fn.id, {}).values()
+        if s.frame.fn is not fn and (fn.module.is_test or not s.frame.module.is_test)
+    ]
     for site in sites:
         if site.loops:
             step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
@@ -39,7 +51,10 @@ def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) 
         if outer is not None:
             step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called here")
             return Many(outer.confidence, (step, *outer.also), outer.site)
-    places = [s for s in sites if not s.frame.module.is_test]
+    bodies = {s.frame.module.name for s in sites if s.frame.fn is None}
+    places = [
+        s for s in sites if s.frame.fn is not None or len(bodies) == 1
+    ]  # several scripts, several processes
     if len(places) >= 2:
         steps = [Step(s.frame.module.name, s.node.at, f"`{fn.qualname}` is called here") for s in places[:2]]
         return Many(Confidence.LIKELY, tuple(steps))
