@@ -48,7 +48,29 @@ def verdicts(events: Iterable[Event], rules: Mapping[str, Rule], modules: Mappin
             known = best.get(key)
             if known is None or event.place.confidence.rank > known.event.place.confidence.rank:
                 best[key] = Verdict(rule, event, report)
-    return list(best.values())
+    return _one_per_expression(list(best.values()))
+
+
+def _one_per_expression(found: list[Verdict]) -> list[Verdict]:
+    """What JAX refuses does nothing else: of several verdicts on one expression the error holds, the surest and first."""
+    errors: dict[tuple[str, int], Verdict] = {}
+    for verdict in found:
+        place = verdict.event.place
+        known = errors.get((place.module, place.at))
+        surer = known is None or place.confidence.rank > known.event.place.confidence.rank
+        if surer and _is_error(verdict) and not place.expected:
+            errors[place.module, place.at] = verdict
+    return [v for v in found if _holds(v, errors.get((v.event.place.module, v.event.place.at)))]
+
+
+def _is_error(verdict: Verdict) -> bool:
+    return (verdict.report.severity or verdict.rule.severity) is Severity.ERROR
+
+
+def _holds(verdict: Verdict, error: Verdict | None) -> bool:
+    if error is None or error is verdict:
+        return True
+    return verdict.event.place.confidence.rank > error.event.place.confidence.rank
 
 
 def origins(found: Iterable[Verdict], paths: Mapping[str, str]) -> dict[str, set[int]]:

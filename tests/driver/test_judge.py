@@ -80,3 +80,21 @@ def test_quotes_are_one_short_line() -> None:
     assert quote(lines, Span(1, 5, 3, 7)) == "f( b, c)"
     assert len(quote(lines, Span(4, 1, 4, 201))) == 48
     assert quote(lines, Span(40, 1, 40, 2)) == "this"
+
+
+def test_what_fails_does_nothing_else() -> None:
+    failing = Rule("JIT902", "failing-thing", Severity.ERROR, "", "", "", "", "", Advisory(""), "0.1")
+
+    @failing.on(Convert)
+    def check(event: Convert) -> Report | None:
+        return Report("no", "yes")
+
+    rules = {"JIT901": _rule(), "JIT902": failing}
+
+    def judged(*events: Event) -> list[str]:
+        return [verdict.rule.code for verdict in verdicts(events, rules, {"m": "/p/m.py"})]
+
+    assert judged(_truth(), Convert(_truth().place)) == ["JIT902"]
+    assert judged(_truth(), Convert(_truth(8).place)) == ["JIT901", "JIT902"]
+    possible = Convert(_truth(confidence=Confidence.POSSIBLE).place)
+    assert judged(_truth(), possible) == ["JIT901", "JIT902"]
