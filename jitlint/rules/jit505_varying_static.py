@@ -26,6 +26,9 @@ Leave out of `static_argnums` what the function only computes with, and give `fi
 (a frozen dataclass has both).
 """,
     bad="""\
+from functools import partial
+
+
 @partial(jax.jit, static_argnames="turn")
 def step(x, turn):
     return x * turn

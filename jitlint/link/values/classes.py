@@ -33,7 +33,7 @@ from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.values import callbacks, fields, parameters, pytrees
+from jitlint.link.values import callbacks, fields, parameters
 from jitlint.link.values.kinds import find_method, mro
 from jitlint.syntax import ir
 
@@ -162,7 +162,7 @@ def decorate(m: Machine, f: Frame, at: int, kind: str, cls: Class, options: dict
         fields.registered(m, f, at, info, flatten_method(info))
     if kind in ("struct", "chex", "register_dataclass"):
         info.pytree = True
-        pytrees.mark_fields(info, kind, options)
+        fields.mark_fields(info, kind, options)
     return cls
 
 

@@ -31,6 +31,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.values import pytrees
 from jitlint.link.values.kinds import mro
+from jitlint.syntax import ir
 
 FIELD: Final = "dataclasses.Field"
 _MARK: Final = "dataclasses.Field.value"
@@ -85,7 +86,7 @@ def registered(m: Machine, f: Frame, at: int, info: ClassInfo, flatten: Value | 
         if names:
             info.data_fields = _children(m, f, at, info, func, list(names))
         if info.data_fields is None:
-            info.data_fields = pytrees.flattened_names(func)
+            info.data_fields = flattened_names(func)
     info.opaque_flatten = info.data_fields is None
 
 
@@ -126,4 +127,51 @@ def _marked(value: Value, depth: int) -> set[str] | None:
         if inside is None:
             return None
         out |= inside
+    return out
+
+
+def mark_fields(info: ClassInfo, kind: str, options: dict[str, Value]) -> None:
+    """Find out which attributes of a registered class are data and which are static."""
+    if kind == "register_dataclass":
+        data, meta = options.get("data_fields"), options.get("meta_fields")
+        if data is not None:
+            info.data_fields = frozenset(pytrees.constant_strings(data))
+            info.opaque_flatten = not _is_known(data)
+        if meta is not None:
+            info.meta_fields = frozenset(pytrees.constant_strings(meta))
+
+
+def _is_known(names: Value) -> bool:
+    return type(names) is Tup or (type(names) is Seq and names.items is not None)
+
+
+def flattened_names(flatten: Func) -> frozenset[str] | None:
+    """The attributes that a ``tree_flatten`` method puts among the children, read from its syntax."""
+    first = flatten.fn.node.params[0].name if flatten.fn.node.params else ""
+    local: dict[str, set[str]] = {first: {""}}
+    for stmt in flatten.fn.body:
+        if type(stmt) is ir.Assign and type(stmt.targets[0]) is ir.Name:
+            local[stmt.targets[0].id] = _self_attributes(stmt.value, local)
+        elif type(stmt) is ir.Return and type(stmt.value) is ir.Tuple and stmt.value.elts:
+            children: Any = stmt.value.elts[0]
+            names = _self_attributes(children, local)
+            empty = type(children) in (ir.Tuple, ir.List) and not children.elts
+            return frozenset(names) if (names or empty) and "" not in names else None
+    return None
+
+
+def _self_attributes(node: Any, local: dict[str, set[str]]) -> set[str]:
+    if type(node) is ir.Attr and type(node.obj) is ir.Name and local.get(node.obj.id) == {""}:
+        return {node.name}
+    if type(node) is ir.Name:
+        return local.get(node.id, set())
+    out: set[str] = set()
+    if type(node) in (ir.Tuple, ir.List):
+        for part in node.elts:
+            out |= _self_attributes(part, local)
+    elif type(node) is ir.Call:
+        for arg in node.args:
+            out |= _self_attributes(arg.value, local)
+    elif type(node) is ir.BinOp:
+        out = _self_attributes(node.left, local) | _self_attributes(node.right, local)
     return out

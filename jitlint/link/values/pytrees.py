@@ -17,7 +17,6 @@ from jitlint.infer.values import (
     UNKNOWN,
     Arr,
     ExtInst,
-    Func,
     Inst,
     L,
     Map,
@@ -29,7 +28,6 @@ from jitlint.infer.values import (
     Value,
 )
 from jitlint.link.values.kinds import mro
-from jitlint.syntax import ir
 
 ABSTRACT_ARRAY = "jax.ShapeDtypeStruct"
 """Describes an array; stands for one where a function is only traced, not run."""
@@ -443,21 +441,6 @@ def references(value: Value, modes: int, level: int, why: str) -> Value:
     return Tree(modes, why, level, SEEN, "ref", SEEN)
 
 
-def mark_fields(info: ClassInfo, kind: str, options: dict[str, Value]) -> None:
-    """Find out which attributes of a registered class are data and which are static."""
-    if kind == "register_dataclass":
-        data, meta = options.get("data_fields"), options.get("meta_fields")
-        if data is not None:
-            info.data_fields = frozenset(constant_strings(data))
-            info.opaque_flatten = not _is_known(data)
-        if meta is not None:
-            info.meta_fields = frozenset(constant_strings(meta))
-
-
-def _is_known(names: Value) -> bool:
-    return type(names) is Tup or (type(names) is Seq and names.items is not None)
-
-
 def constant_strings(value: Value) -> list[str]:
     """The strings of a constant list or tuple of strings."""
     items: list[Value] = []
@@ -468,35 +451,3 @@ def constant_strings(value: Value) -> list[str]:
     elif type(value) is Py:
         items = [value]
     return [i.const for i in items if type(i) is Py and isinstance(i.const, str)]
-
-
-def flattened_names(flatten: Func) -> frozenset[str] | None:
-    """The attributes that a ``tree_flatten`` method puts among the children, read from its syntax."""
-    first = flatten.fn.node.params[0].name if flatten.fn.node.params else ""
-    local: dict[str, set[str]] = {first: {""}}
-    for stmt in flatten.fn.body:
-        if type(stmt) is ir.Assign and type(stmt.targets[0]) is ir.Name:
-            local[stmt.targets[0].id] = _self_attributes(stmt.value, local)
-        elif type(stmt) is ir.Return and type(stmt.value) is ir.Tuple and stmt.value.elts:
-            children: Any = stmt.value.elts[0]
-            names = _self_attributes(children, local)
-            empty = type(children) in (ir.Tuple, ir.List) and not children.elts
-            return frozenset(names) if (names or empty) and "" not in names else None
-    return None
-
-
-def _self_attributes(node: Any, local: dict[str, set[str]]) -> set[str]:
-    if type(node) is ir.Attr and type(node.obj) is ir.Name and local.get(node.obj.id) == {""}:
-        return {node.name}
-    if type(node) is ir.Name:
-        return local.get(node.id, set())
-    out: set[str] = set()
-    if type(node) in (ir.Tuple, ir.List):
-        for part in node.elts:
-            out |= _self_attributes(part, local)
-    elif type(node) is ir.Call:
-        for arg in node.args:
-            out |= _self_attributes(arg.value, local)
-    elif type(node) is ir.BinOp:
-        out = _self_attributes(node.left, local) | _self_attributes(node.right, local)
-    return out
