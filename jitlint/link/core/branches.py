@@ -28,7 +28,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link.core import contexts
+from jitlint.link.core import contexts, flags
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -42,7 +42,16 @@ from jitlint.syntax import ir
 def condition(m: Machine, f: Frame, test: Any, form: str, at: int) -> bool | None:
     """Evaluate a test and its truth: True, False or None for either."""
     value = evaluator.evaluate(m, f, test)
-    return truths.truth(m, f, test.at, value, form)
+    outcome = truths.truth(m, f, test.at, value, form)
+    return flags.remembered(f, test) if outcome is None else outcome
+
+
+def only_for_type_checkers(f: Frame, test: ir.Node | None) -> bool:
+    """Whether a test is ``TYPE_CHECKING``, which is false at run time."""
+    if type(test) is ir.Attr:
+        return bool(test.name == "TYPE_CHECKING")
+    value = scopes.lookup(f, test.id) if type(test) is ir.Name else None
+    return type(value) is Ext and value.dotted == "typing.TYPE_CHECKING"
 
 
 def doubtful(m: Machine, f: Frame, test: ir.Node | None) -> bool | None:
@@ -133,10 +142,12 @@ def narrow(m: Machine, f: Frame, test: ir.Node | None, outcome: bool) -> bool:
             return narrow(m, f, test.left, outcome) and narrow(m, f, test.right, outcome)
         return True
     if type(test) is ir.Compare and len(test.ops) == 1:
+        flags.remember(m, f, test, outcome)
         return _narrow_compare(m, f, test, outcome)
     if type(test) is ir.Call and isinstance(test.func, (ir.Name, ir.Attr)) and test.args:
         return _narrow_call(m, f, test, outcome)
     if isinstance(test, (ir.Name, ir.Attr, ir.Walrus)):
+        flags.remember(m, f, test, outcome)
         return _filter(m, f, test, lambda a: truths.static_truth(a) is not (not outcome))
     return True
 

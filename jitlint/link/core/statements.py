@@ -6,6 +6,7 @@ of the variables that are joined afterwards; loops run until nothing changes, at
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +18,6 @@ from jitlint.infer.values import (
     NONE,
     UNKNOWN,
     Arr,
-    Ext,
     ExtInst,
     Inst,
     Map,
@@ -26,8 +26,8 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.core import branches, calls, field_loops, host_calls, matching
-from jitlint.link.engine import evaluator, regions, scopes
+from jitlint.link.core import branches, calls, field_loops, flags, host_calls, matching, turns
+from jitlint.link.engine import evaluator, regions
 from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -52,11 +52,40 @@ Executor = Callable[[Machine, Frame, Any], bool]
 
 def run_block(m: Machine, f: Frame, block: Sequence[ir.Node]) -> bool:
     """Run statements in order. False when the end cannot be reached."""
-    for node in block:
+    for i, node in enumerate(block):
         f.at = node.at
+        if node.__class__ is ir.Assign and node.value.__class__ is ir.IfExp:
+            node = flags.as_statement(m, f, node, block[i + 1 :])
+        f.sides = None
         if not EXECUTORS[node.__class__](m, f, node):
             return False
+        if f.sides is None:
+            continue
+        if node.__class__ is not ir.If:
+            f.sides = None
+        elif flags.have_room(f, f.sides):
+            count = flags.last_retest(m, f, node, f.sides.asked, block[i + 1 :])
+            if count:
+                rest = i + 1 + count
+                return _run_apart(m, f, f.sides, block[i + 1 : rest]) and run_block(m, f, block[rest:])
     return True
+
+
+def _run_apart(m: Machine, f: Frame, sides: flags.Sides, block: Sequence[ir.Node]) -> bool:
+    """Run statements on each of the states that an ``if`` left, and join what they end with."""
+    reached: list[tuple[dict[str, Value], flags.Sides | None]] = []
+    token, f.token = f.token, object()
+    before, f.apart = f.apart, f.apart * len(sides.states)
+    for variables in sides.states:
+        f.scope.vars = dict(variables)
+        if run_block(m, f, block):
+            reached.append((f.scope.vars, f.sides))
+    f.apart = before
+    f.token = token
+    f.sides = flags.apart(reached, sides.asked)
+    if reached:
+        f.scope.vars = functools.reduce(branches.join_vars, [variables for variables, _ in reached])
+    return bool(reached)
 
 
 def _expr(m: Machine, f: Frame, node: ir.ExprStmt) -> bool:
@@ -137,28 +166,22 @@ def _ann_assign(m: Machine, f: Frame, node: ir.AnnAssign) -> bool:
 
 
 def _if(m: Machine, f: Frame, node: ir.If) -> bool:
-    if _only_for_type_checkers(f, node.test):
+    if branches.only_for_type_checkers(f, node.test):
         # annotations need the imported names; nothing else in the block ever runs
-        run_block(m, f, [part for part in node.body if isinstance(part, (ir.Import, ir.ImportFrom))])
-        return run_block(m, f, node.orelse)
+        run_block(m, f, [part for part in node.body if type(part) in (ir.Import, ir.ImportFrom)])
+        reached = run_block(m, f, node.orelse)
+        f.sides = None
+        return reached
     outcome = branches.condition(m, f, node.test, "elif" if node.is_elif else "if", node.at)
     with regions.under(m, node.test, outcome):
         return _either_side(m, f, node, outcome)
-
-
-def _only_for_type_checkers(f: Frame, test: ir.Node | None) -> bool:
-    """Whether a test is ``TYPE_CHECKING``, which is false at run time."""
-    if type(test) is ir.Attr:
-        return bool(test.name == "TYPE_CHECKING")
-    value = scopes.lookup(f, test.id) if type(test) is ir.Name else None
-    return type(value) is Ext and value.dotted == "typing.TYPE_CHECKING"
 
 
 def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> bool:
     saved = f.scope.vars
     token, before = f.token, f.confidence
     levels = branches.doubted(m, f, node.test, outcome)
-    merged: dict[str, Value] | None = None
+    reached: list[tuple[dict[str, Value], flags.Sides | None]] = []
     for side, block in ((True, node.body), (False, node.orelse)):
         if outcome is (not side):
             continue
@@ -166,11 +189,14 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
         f.scope.vars = dict(saved)
         if outcome is None:
             f.token = object()
+        f.sides = None
         if branches.narrow(m, f, node.test, side) and run_block(m, f, block):
-            merged = f.scope.vars if merged is None else branches.join_vars(merged, f.scope.vars)
+            reached.append((f.scope.vars, f.sides))
     f.token, f.confidence = token, before
-    f.scope.vars = merged if merged is not None else saved
-    return merged is not None
+    f.sides = flags.apart(reached, flags.asked_by(node) if len(reached) == 2 else frozenset())
+    states = [variables for variables, _ in reached]
+    f.scope.vars = functools.reduce(branches.join_vars, states) if states else saved
+    return bool(reached)
 
 
 def _loop(
@@ -181,10 +207,11 @@ def _loop(
     orelse: list[Any],
     certain: bool,
     single: Value | None = None,
+    counts: turns.Counter | None = None,
 ) -> bool:
     """Run a loop body to a fixpoint. begin binds the target or tests the condition; False: no more turns.
 
-    single: what the loop goes over when that holds one element only.
+    single: what the loop goes over when that holds one element only. counts: what counts its turns.
 
     A loop whose body can be left is taken to run at least once: what it assigns is what code after it means.
     """
@@ -200,6 +227,8 @@ def _loop(
         if not begin():
             exits = f.scope.vars if exits is None else branches.join_vars(exits, f.scope.vars)
             break
+        if counts is not None:
+            turns.begin(f, counts, turn)
         reached = run_block(m, f, body)
         after: dict[str, Value] | None = f.scope.vars if reached else None
         for variables in f.continues:
@@ -210,7 +239,7 @@ def _loop(
         if single is not None and len(iteration.known_items(single) or ()) == 1:
             break  # the body has not made it longer, so there is no second turn
         again = branches.join_vars(before, after)
-        if _same(again, before) and (turn or m.domains.progress() == started):
+        if _same(again, before) and (turn or (counts is None and m.domains.progress() == started)):
             break
         before = again if turn else after  # the second turn starts from what the first one left
     f.token = token
@@ -253,7 +282,7 @@ def _for(m: Machine, f: Frame, node: ir.For) -> bool:
 
     loops, f.loops = f.loops, (*f.loops, node)
     single = iterable if items is not None and len(items) == 1 else None
-    reachable = _loop(m, f, begin, node.body, node.orelse, bool(items), single)
+    reachable = _loop(m, f, begin, node.body, node.orelse, bool(items), single, turns.counter(f, node))
     f.loops = loops
     m.domains.on_run(f, node, iterable)
     return reachable

@@ -85,11 +85,12 @@ class Frame:
 
     outer: the same activation seen from outside a transform that it calls. own: what domains keep with it.
     loops: those around, as the source has them. coarse: how much was forgotten of what it, or a caller, was given.
+    sides: the states after both sides of the ``if`` that just ran. apart: how many states are followed at once.
     """
 
     __slots__ = (
-        "at", "breaks", "caught", "cls", "coarse", "confidence", "continues", "depth", "fn", "ground", "loops", "module", "outer", "own", "owner", "recv", "returns",
-        "scope", "steps", "token", "world", "yields",
+        "apart", "at", "breaks", "caught", "cls", "coarse", "confidence", "continues", "depth", "fn", "ground", "loops", "module", "outer", "own", "owner", "recv", "returns",
+        "scope", "sides", "steps", "token", "world", "yields",
     )  # fmt: skip
 
     def __init__(
@@ -120,6 +121,8 @@ class Frame:
         self.recv: Value | None = None
         self.owner: ClassInfo | None = None
         self.at = 0
+        self.sides: Any = None
+        self.apart = 1
         self.loops: tuple[Any, ...] = ()
         self.outer: Frame | None = None
         self.own: dict[Slot[Any], object] | None = None

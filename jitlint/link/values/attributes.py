@@ -36,6 +36,7 @@ from jitlint.infer.values import (
     Value,
     Xform,
     alternatives,
+    py,
 )
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Load, Store
@@ -79,7 +80,8 @@ def _union(m: Machine, f: Frame, at: int, obj: Union, name: str) -> Value:
 def shape_of(value: Any) -> Value:
     """A shape: as many static integers as the rank says."""
     if type(value) is Arr and value.rank is not None and value.rank <= 6:
-        return Tup((INT,) * value.rank)
+        sizes = value.dims if value.dims is not None else (None,) * value.rank
+        return Tup(tuple([INT if size is None else py(size) for size in sizes]))
     return Seq("tuple", None, INT, FRESH)
 
 

@@ -171,8 +171,9 @@ def bind(m: Machine, f: Frame, target: Any, value: Value) -> None:
         if obj is UNKNOWN or type(obj) is ExtInst:
             paths.store_part(m, f, target, value)
         key = paths.path_key(target)
-        if key and key in f.scope.vars:
-            del f.scope.vars[key]
+        if key:
+            f.scope.vars.pop(key, None)
+            paths.forget_tests(f, key)
         attributes.store(m, f, target.at, obj, target.name, value)
     elif t is ir.Sub:
         obj = evaluator.evaluate(m, f, target.obj)

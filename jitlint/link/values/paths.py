@@ -33,6 +33,13 @@ def forget_paths(f: Frame, name: str) -> None:
         del f.scope.vars[key]
 
 
+def forget_tests(f: Frame, key: str) -> None:
+    """Drop which side tests of a path have taken, now that it is stored to."""
+    if "$paths" in f.scope.vars:
+        for name in [k for k in f.scope.vars if k.startswith(f"{key}.")]:
+            del f.scope.vars[name]
+
+
 def part_of(f: Frame, node: ir.Attr | ir.Sub) -> tuple[Scope | None, object]:
     """The scope of the variable that an expression takes a part of, and its name with that part; None: not known."""
     part: object = node.name if type(node) is ir.Attr else None

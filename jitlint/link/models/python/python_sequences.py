@@ -17,6 +17,7 @@ from jitlint.infer.values import (
     SETS,
     STR,
     UNKNOWN,
+    Arr,
     Inst,
     Py,
     Seq,
@@ -77,6 +78,8 @@ def length(m: Machine, f: Frame, at: int, args: Args) -> Value:
         if type(value) is Inst:
             method = find_method(value, "__len__")
             return UNKNOWN if method is None else evaluator.call(m, f, at, method, Args([value]))
+        if type(value) is Arr and value.dims and value.dims[0] is not None:
+            return py(value.dims[0])
         if type(value) is Py:
             return py(len(value.const)) if isinstance(value.const, (str, bytes)) else INT
         items = iteration.known_items(value)

@@ -1,0 +1,142 @@
+"""Tests that come again: one name, unchanged, takes the same side twice (layer: ``link``, room ``core``).
+
+What it does: after ``if fast: run = a``, ``else: run = b`` the two states stay apart for as long as a later statement of
+the block asks for ``fast`` again, so that what one side left never meets the other side's code. A side taken is
+remembered until the name is bound anew. What it does not: follow flags through calls, or compare different constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from jitlint.infer.values import FALSE, NO_CONST, NONE, TRUE, UNKNOWN, Py, Value, alternatives
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import nodes
+from jitlint.link.values import paths
+from jitlint.syntax import ir
+
+MOST_STATES: Final = 4
+"""States of one activation that are kept apart at once."""
+
+_OPPOSITE: Final = {"!=": "==", "is not": "is", "not in": "in"}
+_TESTS: Final = (ir.If, ir.While, ir.IfExp, ir.Assert)
+
+Variables = dict[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The states that an ``if`` left, and the tests that tell them apart."""
+
+    states: tuple[Variables, ...]
+    asked: frozenset[str]
+
+
+def remember(m: Machine, f: Frame, test: Any, outcome: bool) -> None:
+    """Note the side that a test of a name, a path or a comparison of one with a constant has taken."""
+    key, positive = _key(test)
+    if key and _is_open(paths.peek(m, f, _subject(test))):
+        f.scope.vars["$paths"] = NONE
+        f.scope.vars[key] = TRUE if outcome is positive else FALSE
+
+
+def remembered(f: Frame, test: Any) -> bool | None:
+    """The side that a test takes because it, or its parts, took it before; None when that is not known."""
+    if "$paths" not in f.scope.vars:
+        return None
+    if type(test) is ir.UnaryOp and test.op == "not":
+        side = remembered(f, test.operand)
+        return None if side is None else not side
+    if type(test) is ir.BoolOp:
+        sides = (remembered(f, test.left), remembered(f, test.right))
+        decisive = test.op == "or"
+        return decisive if decisive in sides else None if None in sides else not decisive
+    key, positive = _key(test)
+    known = f.scope.vars.get(key) if key else None
+    if type(known) is not Py or known.const is NO_CONST:
+        return None
+    return known.const is positive
+
+
+def _is_open(value: Value | None) -> bool:
+    """Whether a value leaves its truth open because nothing is known of it; a tracer has no side to take."""
+    return value is None or value is UNKNOWN or all(type(alt) is Py for alt in alternatives(value))
+
+
+def _subject(test: Any) -> Any:
+    return test.left if type(test) is ir.Compare else test
+
+
+def _key(test: Any) -> tuple[str, bool]:
+    """Under what a side is remembered, and whether the test says so or its opposite; "" when it is not remembered."""
+    if type(test) is ir.Compare:
+        op, right = test.ops[0], test.rights[0]
+        path = paths.path_key(test.left)
+        if len(test.ops) != 1 or not path or type(right) is not ir.Const:
+            return "", True
+        return f"{path}.?{_OPPOSITE.get(op, op)} {right.value!r}", op not in _OPPOSITE
+    path = paths.path_key(test)
+    return (f"{path}.?", True) if path else ("", True)
+
+
+def _keys(test: Any) -> set[str]:
+    if type(test) is ir.UnaryOp and test.op == "not":
+        return _keys(test.operand)
+    if type(test) is ir.BoolOp:
+        return _keys(test.left) | _keys(test.right)
+    return {_key(test)[0]} - {""}
+
+
+def apart(reached: list[tuple[Variables, Sides | None]], asked: frozenset[str]) -> Sides | None:
+    """The states that code ended with, each perhaps several that were told apart; None when they need not stay apart."""
+    states: list[Variables] = []
+    for variables, sides in reached:
+        states += sides.states if sides is not None else (variables,)
+        asked |= sides.asked if sides is not None else frozenset()
+    if not asked or not 1 < len(states) <= MOST_STATES or all(_are_alike(states[0], s) for s in states[1:]):
+        return None
+    return Sides(tuple(states), asked)
+
+
+def asked_by(node: ir.If) -> frozenset[str]:
+    """The tests that tell the two sides of an ``if`` apart."""
+    return frozenset(_keys(node.test))
+
+
+def have_room(f: Frame, sides: Sides | None) -> bool:
+    """Whether there are states to follow one by one, and not too many at once."""
+    return sides is not None and f.apart * len(sides.states) <= MOST_STATES
+
+
+def as_statement(m: Machine, f: Frame, node: ir.Assign, rest: Sequence[ir.Node]) -> ir.Assign | ir.If:
+    """``x = a if test else b`` as the ``if`` statement that it stands for, when the same is tested again."""
+    value: Any = node.value
+    asked = frozenset(_keys(value.test))
+    if not asked or not last_retest(m, f, node, asked, rest):
+        return node
+    if type(value.test) in (ir.Name, ir.Attr) and not _is_open(paths.peek(m, f, value.test)):
+        return node
+    then, otherwise = (ir.Assign(node.at, node.targets, side) for side in (value.body, value.orelse))
+    return ir.If(node.at, value.test, [then], [otherwise])
+
+
+def last_retest(m: Machine, f: Frame, node: Any, asked: frozenset[str], rest: Sequence[ir.Node]) -> int:
+    """How many of the statements after an ``if`` it takes to come to the last one that tests the same again."""
+    place = (f.module.name, node.at, asked)
+    known = m.retests.get(place)
+    if known is None:
+        known = 0
+        for i, statement in enumerate(rest, 1):
+            if any(type(part) in _TESTS and asked & _keys(part.test) for part in nodes(statement)):
+                known = i
+        m.retests[place] = known
+    return known
+
+
+def _are_alike(a: Variables, b: Variables) -> bool:
+    """Whether two states differ in nothing but what is remembered of tests."""
+    names = {name for name in (*a, *b) if not name.startswith("path:")}
+    return all(a.get(name) is b.get(name) for name in names)
