@@ -32,7 +32,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.models.jax import carries, xforms
-from jitlint.link.values import iteration, keys, pytrees
+from jitlint.link.values import iteration, keys, prefixes, pytrees
 from jitlint.link.values.signatures import describe, signature
 
 ALL_MODES = S | B | L
@@ -191,6 +191,8 @@ def _arguments(
             items = iteration.known_items(rest)
             if items is None:
                 more = _shape_argument(m, f, inner, one, kind, iteration.element(m, f, at, rest, quiet=True))
+            elif kind == "leaf":
+                pos.extend(prefixes.leaf_beside(named.get("tree", UNKNOWN), item) for item in items)
             else:
                 pos.extend(_shape_argument(m, f, inner, one, kind, item) for item in items)
         elif text == "int":
