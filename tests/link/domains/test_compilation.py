@@ -1,0 +1,172 @@
+"""Functions compiled again and again: made anew, or called with other arguments."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.link.domains.telling import told
+
+CASES: dict[str, tuple[str, list[str]]] = {
+    "made in a loop": (
+        """
+        def main(x):
+            for i in range(10):
+                x = jax.jit(lambda v: v + 1)(x)
+            return x
+        main(2.)
+        """,
+        ["JitCreation what=lambda in main: certain eager"],
+    ),
+    "made per call, called in a loop": (
+        """
+        def apply(x):
+            return jax.jit(lambda v: v + 1)(x)
+        def main(x):
+            for i in range(10):
+                x = apply(x)
+            return x
+        main(2.)
+        """,
+        ["JitCreation repeated=call what=lambda in apply: certain eager"],
+    ),
+    "made per call, called at two places": (
+        """
+        def apply(x):
+            return jax.jit(lambda v: v + 1)(x)
+        def main(x):
+            apply(x)
+            return apply(x)
+        main(2.)
+        """,
+        ["JitCreation repeated=call what=lambda in apply: likely eager"],
+    ),
+    "made per call, called once": (
+        """
+        def apply(x):
+            return jax.jit(lambda v: v + 1)(x)
+        apply(2.)
+        """,
+        [],
+    ),
+    "a static argument that counts": (
+        """
+        @partial(jit, static_argnums=1)
+        def f(x, n):
+            return x * n
+        def main(x):
+            for i in range(100):
+                x = f(x, i)
+            return x
+        main(2.)
+        """,
+        ["VaryingArgument parameter=n how=`i`, which changes at every turn in main: certain eager"],
+    ),
+    "a static argument that counts, numbered from the end": (
+        """
+        @partial(jit, static_argnums=-1)
+        def f(x, n):
+            return x * n
+        def main(x):
+            for i in range(100):
+                x = f(x, i)
+            return x
+        main(2.)
+        """,
+        ["VaryingArgument parameter=n how=`i`, which changes at every turn in main: certain eager"],
+    ),
+    "a static argument that is a new lambda": (
+        """
+        @partial(jit, static_argnames="g")
+        def f(x, g):
+            return g(x)
+        def main(x):
+            for i in range(100):
+                x = f(x, g=lambda v: v)
+            return x
+        main(2.)
+        """,
+        ["VaryingArgument problem=fresh parameter=g how=a new lambda in main: certain eager"],
+    ),
+    "a slice that grows": (
+        """
+        @jit
+        def f(x):
+            return x.sum()
+        def main(x):
+            out = []
+            for i in range(1, 100):
+                out.append(f(x[:i]))
+            return out
+        main(jnp.ones(100))
+        """,
+        ["VaryingArgument problem=shape parameter=x how=a slice whose length changes in main: certain eager"],
+    ),
+    "a list that grows": (
+        """
+        @jit
+        def f(x):
+            return x.sum()
+        def main():
+            seen = []
+            for i in range(1, 100):
+                seen.append(i)
+                f(jnp.array(seen))
+        main()
+        """,
+        ["VaryingArgument problem=shape parameter=x how=`seen`, a list that grows in main: certain eager"],
+    ),
+    "a slice that the caller makes longer": (
+        """
+        @jit
+        def f(x):
+            return x.sum()
+        def one(x, n):
+            return f(x[:n])
+        def main(x):
+            for i in range(1, 100):
+                one(x, i)
+        main(jnp.ones(100))
+        """,
+        ["VaryingArgument problem=shape parameter=x how=a slice whose length changes in one: certain eager"],
+    ),
+    "a static constant": (
+        """
+        @partial(jit, static_argnums=1)
+        def f(x, n):
+            return x * n
+        def main(x):
+            for i in range(100):
+                x = f(x, 3)
+            return x
+        main(2.)
+        """,
+        [],
+    ),
+    "a loop that is left at once": (
+        """
+        def main(x):
+            for i in range(10):
+                x = jax.jit(lambda v: v + 1)(x)
+                break
+            return x
+        main(2.)
+        """,
+        [],
+    ),
+    "a loop over two functions": (
+        """
+        def main(x):
+            for g in [lambda v: v, lambda v: v + 1]:
+                x = jax.jit(g)(x)
+            return x
+        main(2.)
+        """,
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_said(name: str) -> None:
+    source, expected = CASES[name]
+    assert sorted(told(source)) == sorted(expected)

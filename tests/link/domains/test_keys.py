@@ -1,0 +1,238 @@
+"""Keys: what consumes them, and what counts as the same one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.link.domains.telling import told
+
+CASES: dict[str, tuple[str, list[str]]] = {
+    "two draws": (
+        """
+        def f(seed):
+            k = jax.random.key(seed)
+            a = jax.random.normal(k)
+            return a, jax.random.uniform(k)
+        f(3)
+        """,
+        ["KeyReuse api=jax.random.uniform in f: likely eager"],
+    ),
+    "a draw after the split": (
+        """
+        def f(seed):
+            k = jax.random.key(seed)
+            a, b = jax.random.split(k)
+            return jax.random.normal(k)
+        f(3)
+        """,
+        ["KeyReuse api=jax.random.normal how=split in f: likely eager"],
+    ),
+    "draws from both halves": (
+        """
+        def f(seed):
+            k = jax.random.key(seed)
+            k, b = jax.random.split(k)
+            return jax.random.normal(k), jax.random.normal(b)
+        f(3)
+        """,
+        [],
+    ),
+    "one item twice": (
+        """
+        def f(seed):
+            k = jax.random.split(jax.random.key(seed), 3)
+            return jax.random.normal(k[0]), jax.random.normal(k[1]), jax.random.normal(k[0])
+        f(3)
+        """,
+        ["KeyReuse api=jax.random.normal in f: likely eager"],
+    ),
+    "an item, then all of them": (
+        """
+        def f(seed):
+            k = jax.random.split(jax.random.key(seed), 3)
+            a = jax.random.normal(k[0])
+            return a, jax.vmap(jax.random.normal)(k)
+        f(3)
+        """,
+        ["KeyReuse api=jax.random.normal in f: likely"],
+    ),
+    "the same number folded in twice": (
+        """
+        def f(seed):
+            k = jax.random.key(seed)
+            a = jax.random.normal(jax.random.fold_in(k, 1))
+            b = jax.random.normal(jax.random.fold_in(k, 2))
+            c = jax.random.normal(jax.random.fold_in(k, 1))
+            return a, b, c
+        f(3)
+        """,
+        ["KeyReuse api=jax.random.normal in f: likely eager"],
+    ),
+    "a comprehension": (
+        """
+        def f(seed):
+            k = jax.random.key(seed)
+            return [jax.random.normal(k) for _ in range(3)]
+        f(3)
+        """,
+        ["KeyReuse api=jax.random.normal how=loop in f: likely eager"],
+    ),
+    "a loop": (
+        """
+        def f(seed):
+            k = jax.random.key(seed)
+            out = []
+            for i in range(3):
+                out.append(jax.random.normal(k))
+            return out
+        f(3)
+        """,
+        ["KeyReuse api=jax.random.normal how=loop in f: likely eager"],
+    ),
+    "a draw on either branch": (
+        """
+        def f(seed, flag):
+            k = jax.random.key(seed)
+            if flag:
+                a = jax.random.normal(k)
+            else:
+                a = jax.random.uniform(k)
+            return a
+        f(3, unknown)
+        """,
+        [],
+    ),
+    "a draw on one branch, and one after it": (
+        """
+        def f(seed, flag):
+            k = jax.random.key(seed)
+            a = 0
+            if flag:
+                a = jax.random.normal(k)
+            return a + jax.random.normal(k)
+        f(3, unknown)
+        """,
+        ["KeyReuse api=jax.random.normal in f: likely eager"],
+    ),
+    "a function that draws, called twice": (
+        """
+        def draw(k):
+            return jax.random.normal(k)
+        def f(seed):
+            k = jax.random.key(seed)
+            return draw(k) + draw(k)
+        f(3)
+        """,
+        ["KeyReuse in f: likely eager"],
+    ),
+    "a constant key under jit": (
+        """
+        @jit
+        def f(x):
+            return x + jax.random.normal(jax.random.key(0))
+        f(2.)
+        """,
+        ["ConstantKey in f: certain"],
+    ),
+    "two arrays permuted alike": (
+        """
+        def f(seed, x, y):
+            k = jax.random.key(seed)
+            return jax.random.permutation(k, x), jax.random.permutation(k, y)
+        f(3, jnp.ones(3), jnp.ones(3))
+        """,
+        [],
+    ),
+    "a permutation and a draw": (
+        """
+        def f(seed, x):
+            k = jax.random.key(seed)
+            return jax.random.permutation(k, x), jax.random.normal(k)
+        f(3, jnp.ones(3))
+        """,
+        ["KeyReuse api=jax.random.normal in f: likely eager"],
+    ),
+    "one key for every row": (
+        """
+        def f(seed):
+            k = jax.random.key(seed)
+            return jax.vmap(lambda x: x + jax.random.normal(k))(jnp.ones(3))
+        f(3)
+        """,
+        ["KeyReuse api=jax.random.normal how=many in f.<locals>.<lambda>: likely"],
+    ),
+    "the same key in every turn of a scan": (
+        """
+        def body(carry, x):
+            k, y = carry
+            return (k, y + jax.random.normal(k)), x
+        def f(seed):
+            return lax.scan(body, (jax.random.key(seed), 0.), jnp.ones(3))
+        f(3)
+        """,
+        ["KeyReuse api=jax.random.normal how=many in body: likely"],
+    ),
+    "a carried key that is split in each turn": (
+        """
+        def body(carry, x):
+            k, y = carry
+            k, now = jax.random.split(k)
+            return (k, y + jax.random.normal(now)), x
+        def f(seed):
+            return lax.scan(body, (jax.random.key(seed), 0.), jnp.ones(3))
+        f(3)
+        """,
+        [],
+    ),
+    "two keys made of one number": (
+        """
+        def f():
+            a = jax.random.normal(jax.random.key(0))
+            b = jax.random.normal(jax.random.key(0))
+            return a, b
+        f()
+        """,
+        ["KeyReuse api=jax.random.normal in f: likely eager"],
+    ),
+    "an attribute that one method replaces and another one does not": (
+        """
+        class Agent:
+            def __init__(self, seed):
+                self.k = jax.random.key(seed)
+            def good(self):
+                self.k, now = jax.random.split(self.k)
+                return jax.random.normal(now)
+            def bad(self):
+                return jax.random.normal(self.k)
+        a = Agent(3)
+        a.good(); a.good(); a.bad(); a.bad()
+        """,
+        ["KeyReuse in <module>: likely eager"],
+    ),
+    "two splits": (
+        """
+        def f(seed):
+            k = jax.random.key(seed)
+            a, b = jax.random.split(k)
+            c, d = jax.random.split(k)
+            return a, c
+        f(3)
+        """,
+        ["KeyReuse api=jax.random.split how=split in f: likely eager"],
+    ),
+    "three of a split": (
+        """
+        def f(seed):
+            a, b, c = jax.random.split(jax.random.key(seed), 3)
+            return jax.random.normal(a), jax.random.normal(b), jax.random.normal(c)
+        f(3)
+        """,
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_said(name: str) -> None:
+    source, expected = CASES[name]
+    assert sorted(told(source)) == sorted(expected)

@@ -1,0 +1,178 @@
+"""Tracers that get out: where to, and whether somebody looks there."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.link.domains.telling import told
+
+CASES: dict[str, tuple[str, list[str]]] = {
+    "a list of the module": (
+        """
+        seen = []
+        @jit
+        def f(x):
+            seen.append(x)
+            return x
+        f(2.)
+        print(seen)
+        """,
+        ["Leak target=append used=True in f: certain"],
+    ),
+    "an attribute that is put back": (
+        """
+        class Box:
+            pass
+        box = Box()
+        box.value = None
+        @jit
+        def f(x):
+            old = box.value
+            box.value = x
+            y = box.value + 1
+            box.value = None
+            return y
+        f(2.)
+        print(box.value)
+        """,
+        [],
+    ),
+    "an attribute that nobody reads": (
+        """
+        class Box:
+            pass
+        box = Box()
+        @jit
+        def f(x):
+            box.value = x
+            return x
+        f(2.)
+        """,
+        ["Leak what=value in f: certain"],
+    ),
+    "an attribute that is read": (
+        """
+        class Box:
+            pass
+        box = Box()
+        @jit
+        def f(x):
+            box.value = x
+            return x
+        f(2.)
+        print(box.value)
+        """,
+        ["Leak what=value used=True in f: certain"],
+    ),
+    "a global name": (
+        """
+        last = None
+        @jit
+        def f(x):
+            global last
+            last = x * 2
+            return x
+        f(2.)
+        print(last)
+        """,
+        ["Leak target=global what=last used=True in f: certain"],
+    ),
+    "a name of the function around": (
+        """
+        def outer(y):
+            last = None
+            @jit
+            def f(x):
+                nonlocal last
+                last = x * 2
+                return x
+            f(y)
+            return last
+        outer(2.)
+        """,
+        ["Leak target=nonlocal what=last used=True in outer.<locals>.f: certain"],
+    ),
+    "a list made in the trace": (
+        """
+        @jit
+        def f(x):
+            seen = []
+            seen.append(x)
+            return x
+        f(2.)
+        """,
+        [],
+    ),
+    "a helper that keeps what it gets": (
+        """
+        seen = []
+        def keep(v):
+            seen.append(v)
+        @jit
+        def f(x):
+            keep(x)
+            keep(x + 1)
+            return x
+        f(2.)
+        print(seen[0])
+        """,
+        ["Leak target=append used=True in keep: certain"],
+    ),
+    "a static value in a list": (
+        """
+        seen = []
+        @jit
+        def f(x):
+            seen.append(x.shape)
+            return x
+        f(2.)
+        print(seen[0])
+        """,
+        ["Mutation target=method what=append in f: certain"],
+    ),
+    "an element that is taken out again": (
+        """
+        stack = []
+        @jit
+        def f(x):
+            stack.append(x)
+            y = stack.pop()
+            return y
+        f(2.)
+        print(stack)
+        """,
+        [],
+    ),
+    "a cached function": (
+        """
+        @functools.lru_cache
+        def table(n):
+            return jnp.arange(n)
+        @jit
+        def f(x):
+            return x + table(3)
+        f(2.)
+        """,
+        ["Leak target=lru_cache what=table in table: certain"],
+    ),
+    "elements of a dictionary": (
+        """
+        d = {}
+        @jit
+        def f(x):
+            d["a"] = x
+            d["a"] = 1
+            d["b"] = x
+            return x
+        f(2.)
+        print(d["b"])
+        """,
+        ["Leak target=element used=True in f: certain"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_said(name: str) -> None:
+    source, expected = CASES[name]
+    assert sorted(told(source)) == sorted(expected)

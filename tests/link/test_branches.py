@@ -1,0 +1,133 @@
+"""Which side of a test is doubted, which is decided, and what that makes of the confidence."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.link.domains.telling import told
+
+CASES: dict[str, tuple[str, list[str]]] = {
+    "None where nobody knows the value is doubted": (
+        """
+        @jit
+        def f(x, y):
+            v = unheard_of(y)
+            if v is None:
+                return bool(x > 0)
+            return x
+        f(2., 3.)
+        """,
+        ["Truth form=bool in f: possible"],
+    ),
+    "the other side of a doubted None is sure": (
+        """
+        @jit
+        def f(x, y):
+            v = unheard_of(y)
+            if v is not None:
+                return bool(x > 0)
+            return x
+        f(2., 3.)
+        """,
+        ["Truth form=bool in f: certain"],
+    ),
+    "the else of not None is doubted": (
+        """
+        @jit
+        def f(x, y):
+            v = unheard_of(y)
+            if v is not None:
+                return x
+            else:
+                return bool(x > 0)
+        f(2., 3.)
+        """,
+        ["Truth form=bool in f: possible"],
+    ),
+    "doubt survives a negation": (
+        """
+        @jit
+        def f(x, y):
+            v = unheard_of(y)
+            if not v is not None:
+                return bool(x > 0)
+            return x
+        f(2., 3.)
+        """,
+        ["Truth form=bool in f: possible"],
+    ),
+    "doubt in a conditional expression": (
+        """
+        @jit
+        def f(x, y):
+            v = unheard_of(y)
+            return bool(x > 0) if v is None else x
+        f(2., 3.)
+        """,
+        ["Truth form=bool in f: possible"],
+    ),
+    "another question about an unknown value raises no doubt": (
+        """
+        @jit
+        def f(x, y):
+            v = unheard_of(y)
+            if v == 3:
+                return bool(x > 0)
+            return x
+        f(2., 3.)
+        """,
+        ["Truth form=bool in f: certain"],
+    ),
+    "the kind of an unknown value is doubted": (
+        """
+        @jit
+        def f(x, y):
+            v = unheard_of(y)
+            if isinstance(v, str):
+                return bool(x > 0)
+            return x
+        f(2., 3.)
+        """,
+        ["Truth form=bool in f: possible"],
+    ),
+    "a flag that nobody sets decides": (
+        """
+        flag = False
+        @jit
+        def f(x):
+            if flag:
+                return bool(x > 0)
+            return x
+        f(2.)
+        """,
+        [],
+    ),
+    "an absent value decides": (
+        """
+        @jit
+        def f(x, y=None):
+            if y is None:
+                return x
+            return bool(x > 0)
+        f(2.)
+        """,
+        [],
+    ),
+    "a given value decides": (
+        """
+        @jit
+        def f(x, y=None):
+            if y is None:
+                return x
+            return bool(x > 0)
+        f(2., 3.)
+        """,
+        ["Truth form=bool in f: certain"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_said(name: str) -> None:
+    source, expected = CASES[name]
+    assert sorted(told(source)) == sorted(expected)
