@@ -250,7 +250,7 @@ def _callee(m: Machine, f: Frame, func: Any) -> Value | None:
     """What a test calls: a name or ``module.name``."""
     if type(func) is ir.Name:
         return scopes.lookup(f, func.id)
-    owner = scopes.lookup(f, func.obj.id) if type(func.obj) is ir.Name else None
+    owner = _callee(m, f, func.obj) if type(func.obj) in (ir.Name, ir.Attr) else None
     return (
         attributes.get(m, f, func.at, owner, func.name) if type(owner) is Ext or type(owner) is Mod else None
     )

@@ -97,6 +97,7 @@ def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receive
     if own:
         if type(out) is Arr:
             out.traced, out.host = ground if modes else SEEN, receiver.host and not modes
+            out.kind = out.kind if modes else receiver.kind
         return out
     if type(out) is Arr:
         if (followed or f.world.here) and (receiver is not None or not f.world.here & S):
