@@ -17,9 +17,11 @@ from jitlint.infer.values import (
     Py,
     S,
     Seq,
+    Tree,
     Tup,
     Union,
     Value,
+    alternatives,
 )
 from jitlint.link.engine.events import (
     STAGED_OR_BATCHED,
@@ -140,7 +142,9 @@ def _writes(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound
 
 
 def _static(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parameter, value: Value) -> bool:
-    if param.name == "out" and value is not NONE:
+    if param.name == "out" and not all(type(alt) in (Arr, Tree) for alt in alternatives(value)):
+        return False  # mostly None, handed on
+    if param.name == "out":
         m.emit(f, ArrayStore, at, tracer_inside(value), op="out", what=fn.name)
         return True
     return emit_static(m, f, at, fn.name, param.name, value, param.exception)
