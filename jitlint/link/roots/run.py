@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import fnmatch
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import Step
+from jitlint.infer.events import AnyEvent, Convert, Step
 from jitlint.infer.evidence import array_ground, parameter_evidence
 from jitlint.infer.grounds import GUESSED, RULED, SAID, USED
 from jitlint.infer.lattice import join
@@ -31,6 +32,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Found, Key
 from jitlint.link.engine.world import World
 from jitlint.link.models.jax import xforms
 from jitlint.link.values import classes, parameters, pytrees
@@ -206,7 +208,27 @@ def _run_method(m: Machine, info: ClassInfo, func: Func, role: str) -> None:
     message = (
         f"`{func.fn.qualname}` is a method of a `{_library_base(m, info)}`, meant to run under `jax.jit`"
     )
-    run_meant(m, func, "catalogue", _level(func), message, [receiver])
+    with m.sink.trial(_HostParameters()):
+        run_meant(m, func, "catalogue", _level(func), message, [receiver])
+
+
+ON_PURPOSE = frozenset({"numpy", "tolist", "pickle", "float", "complex", "int", "item", "range"})
+"""Conversions that somebody who writes for the host asks for."""
+
+
+class _HostParameters:
+    """A convention says that a method is traced, not each of its parameters: one that is turned into Python numbers at
+    several places is data of the host, so what it would break under a trace is not said."""
+
+    def keeps(self, found: Found) -> Iterator[tuple[Key, AnyEvent]]:
+        """What does not come of such a parameter."""
+        places: dict[str, set[tuple[str, int]]] = {}
+        for event in found.values():
+            if type(event) is Convert and event.to in ON_PURPOSE and event.why.startswith("parameter `"):
+                places.setdefault(event.why, set()).add((event.place.module, event.place.at))
+        for key, event in found.items():
+            if len(places.get(event.why, ())) < 2:
+                yield key, event
 
 
 def _level(func: Func) -> Confidence:
