@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from jitlint.infer.program import FuncInfo
 
+Users = dict[tuple[str, FuncInfo | None], None]
+"""Functions, or bodies of modules, in the order in which they were met: sets of objects have another one in every run."""
+
 
 @dataclass(slots=True)
 class HostCall:
@@ -17,7 +20,7 @@ class HostCall:
     """
 
     jitted: bool = False
-    functions: set[FuncInfo] = field(default_factory=set)
+    functions: dict[FuncInfo, None] = field(default_factory=dict)
     others: bool = False
     donated: dict[int | str, bool] | None = None
     shift: int = 0
@@ -33,9 +36,15 @@ class HostCalls:
     """
 
     calls: dict[tuple[str, int], HostCall] = field(default_factory=dict)
-    users: set[tuple[str, FuncInfo | None]] = field(default_factory=set)
-    callers: dict[int, set[tuple[str, FuncInfo | None]]] = field(default_factory=dict)
-    clocks: set[tuple[str, FuncInfo | None]] = field(default_factory=set)
-    managers: dict[
-        tuple[str, int], dict[tuple[FuncInfo | None, FuncInfo], set[tuple[str, FuncInfo | None]]]
-    ] = field(default_factory=dict)
+    users: Users = field(default_factory=dict)
+    callers: dict[int, Users] = field(default_factory=dict)
+    clocks: Users = field(default_factory=dict)
+    managers: dict[tuple[str, int], dict[tuple[FuncInfo | None, FuncInfo], Users]] = field(
+        default_factory=dict
+    )
+
+
+def place_in_source(user: tuple[str, FuncInfo | None]) -> tuple[str, int]:
+    """By which functions are put into an order that says nothing of who came first; bodies of modules come before."""
+    name, fn = user
+    return name, -1 if fn is None else fn.id

@@ -114,14 +114,14 @@ def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: A
     call.shift = len(before)
     here = (f.module.name, f.fn)
     if type(c) is Func:
-        call.functions.add(c.fn)
-        notes.callers.setdefault(c.fn.id, set()).add(here)
+        call.functions[c.fn] = None
+        notes.callers.setdefault(c.fn.id, {})[here] = None
     elif type(c) is Xform and c.spec.modes and not c.spec.custom:
         call.jitted = True
         whole = Args([*before, *args.pos], {**keywords, **args.kw}, args.more, args.kw_more)
         given = _given_away(c, whole, result) if _may_donate(c) and not f.world.eager_jit else {}
         if given and call.donated is None:
-            notes.users.add(here)
+            notes.users[here] = None
         call.target = describe(c.target)
         old = call.donated
         call.donated = given if old is None else {k: v and old[k] for k, v in given.items() if k in old}
@@ -138,7 +138,7 @@ def managed(m: Machine, f: Frame, at: int, manager: Value) -> list[Inst]:
     enter, leave = (_function(find_method(manager, name)) for name in ("__enter__", "__exit__"))
     if leave is not None:
         known = m.host_calls.managers.setdefault((f.module.name, at), {})
-        known.setdefault((enter, leave), set()).add((f.module.name, f.fn))
+        known.setdefault((enter, leave), {})[f.module.name, f.fn] = None
     return []
 
 

@@ -282,8 +282,9 @@ def run_declared(m: Machine, patterns: tuple[str, ...]) -> None:
 
 def run_possible(m: Machine) -> None:
     """Public functions whose parameters are arrays by annotation or by use."""
+    known = set(m.traced)  # before any of these ran: which of them calls another does not count
     for fn in list(m.functions):
-        if fn.module.is_test or not fn.values or fn.id in m.traced or not _is_public(fn):
+        if fn.module.is_test or not fn.values or fn.id in known or not _is_public(fn):
             continue
         func = fn.values[0]
         if func.scope.level or not _takes_arrays(m, func):

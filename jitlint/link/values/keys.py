@@ -193,7 +193,7 @@ class Renaming:
             return found
         out = key
         if type(key) is Either:
-            members = frozenset(self.key(member) for member in key.members)
+            members = frozenset([self.key(member) for member in sorted(key.members, key=str)])
             out = Either(members) if members != key.members else key
         elif key.parent is not None:
             parent = self.key(key.parent)

@@ -61,7 +61,7 @@ def _captured(func: Func) -> list[Value]:
     """The values of enclosing traced functions that a function reads."""
     out: list[Value] = []
     own = set(func.fn.node.local_names)
-    for name in surroundings.names_read(func.fn):
+    for name in sorted(surroundings.names_read(func.fn)):
         scope: Scope | None = func.scope
         while scope is not None and scope.level and name not in own:
             value = scope.vars.get(name)

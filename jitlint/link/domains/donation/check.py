@@ -14,6 +14,7 @@ from typing import Any, Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DonatedRead, Place, Step
+from jitlint.infer.host_calls import place_in_source
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import Func
 from jitlint.link.domains.donation.state import Kill, State, join_all
@@ -33,7 +34,7 @@ def check(m: Machine) -> None:
     if not m.host_calls.users:
         return
     engine = _Engine(m)
-    queue = list(m.host_calls.users)
+    queue = sorted(m.host_calls.users, key=place_in_source, reverse=True)
     seen = set(queue)
     while queue:
         name, fn = queue.pop()
@@ -43,7 +44,7 @@ def check(m: Machine) -> None:
         summary = engine.summary(fn)
         if summary is None or not (summary.kills or any(summary.writes.values())):
             continue
-        for caller in m.host_calls.callers.get(fn.id, ()):
+        for caller in sorted(m.host_calls.callers.get(fn.id, ()), key=place_in_source):
             if caller not in seen:
                 seen.add(caller)
                 queue.append(caller)
@@ -61,8 +62,10 @@ class _Engine:
         """What a function does to its arguments; None when that is not known (recursion, generators)."""
         if fn.id in self.summaries:
             return self.summaries[fn.id]
+        if self.depth >= MAX_DEPTH:
+            return None  # not remembered: it may be asked for again from nearer
         self.summaries[fn.id] = None
-        if fn.node.is_generator or fn.node.is_async or self.depth >= MAX_DEPTH:
+        if fn.node.is_generator or fn.node.is_async:
             return None
         self.depth += 1
         walker = Walker(self.m, fn.module, fn, self.summary)

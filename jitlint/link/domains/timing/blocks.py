@@ -142,7 +142,7 @@ def _leave(w: Walker, left: Pending, at: int) -> None:
         w.state.started(Work(w.module.name, at, left.name, False))
 
 
-def clocked(clocks: set[Any], callers: dict[int, set[Any]]) -> frozenset[int]:
+def clocked(clocks: Any, callers: dict[int, Any]) -> frozenset[int]:
     """The numbers of the functions that read a clock, and of the methods that call these."""
     out = {fn.id for _, fn in clocks if fn is not None}
     new = set(out)

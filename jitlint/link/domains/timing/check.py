@@ -12,6 +12,7 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Place, Step, UnsyncedClock
 from jitlint.infer.evidence import parameter_evidence
+from jitlint.infer.host_calls import place_in_source
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.timing import blocks as timing_blocks
 from jitlint.link.domains.timing.state import DONE, ENTRY, Clocks, Pending, either
@@ -48,7 +49,7 @@ def _measuring(m: Machine, clocked: frozenset[int]) -> list[tuple[str, FuncInfo 
         for (_, leave), users in known.items():
             if leave.id in clocked:
                 out.update(dict.fromkeys(users))
-    return list(out)
+    return sorted(out, key=place_in_source)
 
 
 @dataclass(slots=True)
@@ -63,8 +64,10 @@ class _Engine:
         """What a call of a function leaves running: a call, `DONE` when it waits, None when it does nothing."""
         if fn.id in self.summaries:
             return self.summaries[fn.id]
+        if self.depth >= MAX_DEPTH:
+            return DONE  # not remembered: it may be asked for again from nearer
         self.summaries[fn.id] = DONE
-        if fn.node.is_generator or fn.node.is_async or self.depth >= MAX_DEPTH:
+        if fn.node.is_generator or fn.node.is_async:
             return DONE
         self.depth += 1
         walker = Walker(self.m, fn.module, fn, self.summary, clocked=self.clocked)

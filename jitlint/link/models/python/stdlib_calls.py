@@ -390,7 +390,7 @@ def _clock(value: Value) -> Handler:
 
     def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
         if not f.world.level:
-            m.host_calls.clocks.add((f.module.name, f.fn))
+            m.host_calls.clocks[f.module.name, f.fn] = None
         return value
 
     return handler
