@@ -16,7 +16,7 @@ import msgspec
 
 from jitlint.catalogue import transforms
 from jitlint.catalogue.lexicon import Lexicon
-from jitlint.catalogue.load import COMPILED, Catalogue, Packed
+from jitlint.catalogue.load import COMPILED, Catalogue, Packed, Results
 from jitlint.catalogue.ranks import names_of, parse_dtypes, parse_rank
 from jitlint.catalogue.schema import EXCEPTION_LETTERS, CatalogueError
 from jitlint.catalogue.transforms import Transforms
@@ -47,8 +47,10 @@ FILES = (
     "removed",
     "results",
 )
+# Tables that are packed apart, and read when somebody asks.
+RESULTS = ("ranks", "dtypes")
 # Tables by module: [functions."jax.numpy"] sum = ... becomes "jax.numpy.sum".
-BY_MODULE = ("functions", "constants", "numpy", "removed", "ranks", "dtypes")
+BY_MODULE = ("functions", "constants", "numpy", "removed", *RESULTS)
 # Tables whose keys are complete names already.
 FLAT = ("conditions", "ufunc_methods", "methods", "attributes", "updates", "aliases")
 LISTS = ("ufuncs", "transforms", "libraries", "common_methods")
@@ -100,7 +102,10 @@ def read(folder: Path) -> Packed:
     named = msgspec.Raw(msgspec.msgpack.encode(read_lexicon(folder), order="deterministic"))
     sets = {key: sorted(merged.pop(key)) for key in ("transforms", "libraries", "common_methods")}
     try:
-        whole = {**merged, **sets, "conditions": conditions, "lexicon": named, "entries": entries}
+        tables = msgspec.convert({name: merged.pop(name) for name in RESULTS}, Results)
+        lines = msgspec.Raw(msgspec.msgpack.encode(tables, order="deterministic"))
+        raw = {"results": lines, "lexicon": named, "entries": entries}
+        whole = {**merged, **sets, "conditions": conditions, **raw}
         return msgspec.convert(whole, Packed)
     except msgspec.ValidationError as error:
         raise CatalogueError(str(error)) from None
@@ -179,7 +184,7 @@ def validate(packed: Packed) -> None:
         data.update_method(name)
     for name in packed.numpy:
         data.numpy(name)
-    validate_results(packed, data)
+    validate_results(msgspec.msgpack.decode(packed.results, type=Results), data)
     for name, text in packed.attributes.items():
         kind, _, letter = text.partition(" ")
         if kind not in ATTRIBUTE_KINDS or (letter and letter not in EXCEPTION_LETTERS):
@@ -189,19 +194,19 @@ def validate(packed: Packed) -> None:
             raise CatalogueError(f"{name}: a condition on an unknown function")
 
 
-def validate_results(packed: Packed, data: Catalogue) -> None:
+def validate_results(results: Results, data: Catalogue) -> None:
     """Parse what is said about results; it may speak of parameters that the function has."""
-    for name in (*packed.ranks, *packed.dtypes):
+    for name in (*results.ranks, *results.dtypes):
         twin = f"jax.{name}" if name.startswith("numpy.") else name
         method = name.removeprefix("array.")
         fn = data.array_method(method) if name.startswith("array.") else data.function(twin)
         if fn is None:
             raise CatalogueError(f"{name}: a result of an unknown function")
-        if name in packed.dtypes:
-            parse_dtypes(name, packed.dtypes[name])
+        if name in results.dtypes:
+            parse_dtypes(name, results.dtypes[name])
         known = {"self", *(parameter.name for parameter in fn.parameters)}
         unknown = (
-            set(names_of(parse_rank(name, packed.ranks[name]))) - known if name in packed.ranks else set()
+            set(names_of(parse_rank(name, results.ranks[name]))) - known if name in results.ranks else set()
         )
         if unknown:
             raise CatalogueError(f"{name}: no parameter `{min(unknown)}`")

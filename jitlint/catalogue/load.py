@@ -41,18 +41,25 @@ class Packed(msgspec.Struct, frozen=True):
     attributes: dict[str, str]
     updates: dict[str, str]
     numpy: dict[str, str]
-    ranks: dict[str, str]
-    dtypes: dict[str, str]
     removed: dict[str, tuple[str, str]]
     aliases: dict[str, str]
     effects: dict[str, str]
     transforms: frozenset[str]
     libraries: frozenset[str]
     common_methods: frozenset[str]
+    results: msgspec.Raw
+    """What ``results.toml`` says: see ``results``."""
     lexicon: msgspec.Raw
     """The sets of ``lexicon.toml``: see ``lexicon.lexicon``."""
     entries: msgspec.Raw
     """The entries of ``transforms.toml`` and ``frameworks.toml``: see ``transforms.load_transforms``."""
+
+
+class Results(msgspec.Struct, frozen=True):
+    """Lines about results by the name of the function, in the language of ``ranks``."""
+
+    ranks: dict[str, str]
+    dtypes: dict[str, str]
 
 
 class Catalogue:
@@ -154,7 +161,7 @@ class Catalogue:
         from jitlint.catalogue.ranks import parse_rank  # its patterns are compiled when somebody asks
 
         if name not in self._ranks:
-            line = self._packed.ranks.get(name)
+            line = results().ranks.get(name)
             self._ranks[name] = parse_rank(name, line) if line else None
         return self._ranks[name]
 
@@ -162,7 +169,7 @@ class Catalogue:
         """The kinds of numbers that a ``like(...)`` result does not share with its arguments: see ``parse_dtypes``."""
         from jitlint.catalogue.ranks import parse_dtypes
 
-        line = self._packed.dtypes.get(name)
+        line = results().dtypes.get(name)
         return parse_dtypes(name, line) if line else {}
 
     def effect(self, dotted: str) -> str | None:
@@ -202,6 +209,12 @@ class Catalogue:
 def compiled() -> Packed:
     """The compiled file, read once per process."""
     return msgspec.msgpack.decode(COMPILED.read_bytes(), type=Packed)
+
+
+@cache
+def results() -> Results:
+    """The measured lines about results, decoded when somebody asks."""
+    return msgspec.msgpack.decode(compiled().results, type=Results)
 
 
 @cache

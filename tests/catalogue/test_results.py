@@ -13,7 +13,7 @@ import pytest
 jax = pytest.importorskip("jax")
 
 from jitlint.catalogue.lexicon import lexicon  # noqa: E402
-from jitlint.catalogue.load import catalogue, compiled  # noqa: E402
+from jitlint.catalogue.load import catalogue, compiled, results  # noqa: E402
 from jitlint.catalogue.ranks import EVERY_AXIS, Argument, parse_dtypes, parse_rank  # noqa: E402
 from jitlint.catalogue.schema import CatalogueError  # noqa: E402
 from tests.catalogue.programs import ROOT  # noqa: E402
@@ -34,7 +34,7 @@ def probe() -> ModuleType:
 
 
 def modules() -> list[str]:
-    return sorted({name.rpartition(".")[0] for name in compiled().ranks})
+    return sorted({name.rpartition(".")[0] for name in results().ranks})
 
 
 @measured
@@ -52,7 +52,7 @@ def test_ranks_are_those_of_the_library(module: str) -> None:
             asked += any(rank.of(seen.arguments) is not None for seen in subject.seen)
             found += [f"{subject.name}: {rank}, but {seen}" for seen in wrong]
     assert found == []
-    assert asked == sum(name.rpartition(".")[0] == module for name in compiled().ranks)
+    assert asked == sum(name.rpartition(".")[0] == module for name in results().ranks)
 
 
 @measured
@@ -69,7 +69,7 @@ def test_dtypes_are_those_of_the_library() -> None:
     for subject in probe().subjects(["jax.numpy", "jax.lax"]):
         if subject.name in wanted:
             found[subject.name] = probe().dtype_line(subject)
-    assert found == {name: compiled().dtypes.get(name, "") for name in wanted}
+    assert found == {name: results().dtypes.get(name, "") for name in wanted}
     assert catalogue().dtypes("jax.numpy.sum")["bool"] == "int"
     assert catalogue().dtypes("jax.numpy.abs")["complex"] == "float"
 
