@@ -282,9 +282,6 @@ class ExtInst(Value):
         self.dotted = dotted
         self.attrs = attrs if attrs is not None else {}
 
-    def __repr__(self) -> str:
-        return f"<ext {self.dotted}>"
-
 
 class Scope:
     """The variables of one activation. ``key`` identifies its contents for memoisation. ``watched``: the names
@@ -360,9 +357,6 @@ class Class(Value):
 
     def __init__(self, info: ClassInfo) -> None:
         self.info = info
-
-    def __repr__(self) -> str:
-        return f"<class {self.info.qualname}>"
 
 
 class Mod(Value):
@@ -502,8 +496,6 @@ def py(const: object) -> Py:
     """The abstract value of a Python constant."""
     if const is None:
         return NONE
-    if const is True:
-        return TRUE
-    if const is False:
-        return FALSE
+    if type(const) is bool:
+        return TRUE if const else FALSE
     return Py(type(const).__name__, const)
