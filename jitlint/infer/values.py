@@ -376,9 +376,6 @@ class Ext(Value):
     def __init__(self, dotted: str) -> None:
         self.dotted = dotted
 
-    def __repr__(self) -> str:
-        return f"ext:{self.dotted}"
-
 
 class Method(Value):
     """A method of an array, container, string or library object, looked up but not called yet."""
