@@ -61,6 +61,10 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
     finally:
         f.scope, f.cls = outer_scope, outer_cls
     info.namespace = scope.vars
+    if info.pytree and info.shape == "" and info.data_fields is None:
+        flatten = flatten_method(info)
+        if flatten is not None:  # registered in a way of its own
+            fields.registered(m, f, node.at, info, flatten)
     if "__hash__" in scope.vars:
         info.hashable = scope.vars["__hash__"] is not NONE
     elif "__eq__" in scope.vars:

@@ -141,11 +141,12 @@ def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: b
         return value
     static = meta_names(info)
     known = next((c.data_fields for c in mro(info) if c.data_fields is not None), None)
+    opaque = known is None and any(c.opaque_flatten for c in mro(info))
     attrs: dict[str, Value] = {}
     for name, part in value.attrs.items():
         if name in static or (known is not None and name not in known):
             attrs[name] = part
-        elif info.opaque_flatten and (part is UNKNOWN or type(part) is Py):
+        elif opaque and (part is UNKNOWN or type(part) is Py):
             attrs[name] = UNKNOWN  # perhaps a child, perhaps not
         elif part is UNKNOWN:
             attrs[name] = UNKNOWN if info.role in ("eqx", "nnx", "distribution") else Tree(modes, why, level)

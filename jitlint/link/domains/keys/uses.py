@@ -58,7 +58,10 @@ def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value)
         array = args.get(1, "a" if short == "choice" else "x")
         stream = (
             SHUFFLE
-            if short in lexicon().keys.pairing and array is not None and type(array) is not Py
+            if short in lexicon().keys.pairing
+            and array is not None
+            and type(array) is not Py
+            and args.get(4, "p") is None
             else DRAW
         )
         for key in keys:
