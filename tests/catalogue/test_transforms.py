@@ -73,6 +73,7 @@ PROGRAMS: dict[str, str] = {
         "jax.experimental.pallas.pallas_call(lambda i, o: o.__setitem__(..., f(i[0])), "
         "out_shape=jax.ShapeDtypeStruct((3,), jnp.float32), interpret=True)(MANY)"
     ),
+    "jax.experimental.pallas.loop": "jax.experimental.pallas.loop(0, 3)(lambda i: (f(i), None)[1])",
     "jax.experimental.pallas.run_state": (
         "jax.experimental.pallas.run_state(lambda r: r.__setitem__(..., f(r[...])))(ONE)"
     ),
@@ -143,6 +144,10 @@ EXCUSED = {
     "jax.experimental.xmap.xmap": "gone from JAX; kept for programs written for older ones",
     "jax.experimental.pallas.kernel": "runs on accelerators only",
     "jax.experimental.pallas.mosaic_gpu.kernel": "runs on GPUs only",
+    "jax.experimental.pallas.tpu.emit_pipeline": "runs on TPUs only",
+    "jax.experimental.pallas.run_scoped": "hands over memory that accelerators only have",
+    "jax.experimental.pallas.core_map": "its function has no parameters",
+    "jax.experimental.pallas.when": "its function has no parameters",
 }
 LIBRARIES = ("jax", "equinox", "flax", "haiku", "chex")
 
