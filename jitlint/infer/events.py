@@ -312,6 +312,16 @@ class OutOfBounds(Event):
     update: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class LimitMet(Event):
+    """The analysis looked at less than there is. limit: contexts (of a function: later calls are looked at together),
+    calls (some are not followed), depth (of calls), size (of what a call is given), turns (of a loop), rounds (of
+    functions that make transformed functions). times: how often."""
+
+    limit: str = ""
+    times: int = 0
+
+
 AnyEvent = Union[
     Truth,
     Convert,
@@ -335,6 +345,7 @@ AnyEvent = Union[
     Handler,
     UnsyncedClock,
     OutOfBounds,
+    LimitMet,
 ]
 
 RAISING = frozenset({Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse})

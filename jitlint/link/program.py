@@ -11,7 +11,7 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.load import catalogue
 from jitlint.catalogue.transforms import load_transforms
-from jitlint.infer.events import AnyEvent, ApiMisuse, Place, TracedFunction, TracedParameter
+from jitlint.infer.events import AnyEvent, ApiMisuse, LimitMet, Place, TracedFunction, TracedParameter
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import STR, Scope
 from jitlint.link.core import calls, expressions, statements
@@ -83,7 +83,6 @@ class Analysis:
 
     jit_sites: places that stage a function; jit_sites_resolved: those whose function is known. unmatched: patterns of
     functions that somebody else traces, and that no function here is called. failures: modules in which the analysis itself failed, with the reason; "" stands for what looks at all of them together.
-    limits: which limits of the analysis were met, with module and origin of the function, to how often.
     """
 
     events: list[AnyEvent]
@@ -93,7 +92,6 @@ class Analysis:
     notes: dict[str, int] = field(default_factory=dict)
     unmatched: list[str] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
-    limits: dict[tuple[str, str, int], int] = field(default_factory=dict)
 
 
 def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
@@ -121,17 +119,32 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     ]
     for phase in phases:
         _contain(m, phase)
+    _say_limits(m)
     events = m.sink.judge()
     return Analysis(
         events,
         _traced(m),
         len(m.jit_sites),
         sum(m.jit_sites.values()),
-        {"activations": m.activations, "functions": len(m.functions), "events": len(events)},
+        {"activations": m.activations, "functions": len(m.functions), "events": len(events), **_limits(m)},
         _unmatched(m, options.traced),
         m.failures,
-        dict(sorted(m.limits.met.items())),
     )
+
+
+def _say_limits(m: Machine) -> None:
+    """Budgets change no answer in silence."""
+    for (limit, module, at, function), times in sorted(m.limits.met.items()):
+        place = Place(module, at, function, (), "eager", Confidence.CERTAIN)
+        m.sink.add((LimitMet, module, at, limit), LimitMet(place, limit=limit, times=times))
+
+
+def _limits(m: Machine) -> dict[str, int]:
+    """How often each kind of limit was met."""
+    out: dict[str, int] = {}
+    for (limit, *_), times in sorted(m.limits.met.items()):
+        out[f"limits met: {limit}"] = out.get(f"limits met: {limit}", 0) + times
+    return out
 
 
 def _unmatched(m: Machine, patterns: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import Truth
+from jitlint.infer.events import LimitMet, Truth
 from jitlint.link.program import Analysis
 from tests.link.sources import run, run_all
 
@@ -52,7 +52,11 @@ REAL = {
 
 def told(found: Analysis) -> list[tuple[str, str, Confidence]]:
     """What is found, and how sure it is."""
-    return sorted((type(e).__name__, e.place.function, e.place.confidence) for e in found.events)
+    return sorted(
+        (type(e).__name__, e.place.function, e.place.confidence)
+        for e in found.events
+        if not isinstance(e, LimitMet)
+    )
 
 
 @pytest.mark.parametrize("case", HELPERS)
@@ -91,7 +95,10 @@ def use(x):
 use(2.0)
 """)
     assert {level for _, _, level in told(found)} <= {Confidence.POSSIBLE}
-    assert ("contexts", "case") in {(kind, module) for kind, module, _ in found.limits}
+    assert ("contexts", "power") in {
+        (e.limit, e.place.function) for e in found.events if isinstance(e, LimitMet)
+    }
+    assert found.notes["limits met: contexts"] > 0
 
 
 def test_an_error_behind_a_long_chain_of_calls_is_found() -> None:
@@ -139,3 +146,42 @@ def test_a_surer_call_is_not_answered_by_a_less_sure_one() -> None:
     for order in itertools.permutations(parts):
         found = run("from elsewhere import unheard\n" + body + "\n".join(order))
         assert told(found) == [("Truth", "check", Confidence.CERTAIN)]
+
+
+LIMITED = {
+    "contexts": ("f", "def f(x, n):\n    return x\n@jit\ndef g(x):\n{calls}    return x\ng(1.0)\n"),
+    "calls": (
+        "f",
+        "def f(x, n):\n    return x\n@jit\ndef g(x):\n{nested}    return x\ng(1.0)\n",
+    ),
+    "depth": (
+        "f",
+        "def f(x, n):\n    return f((x, (n, lambda: n)), lambda: f)\n@jit\ndef g(x):\n    return h0(x)\n{chain}g(1.0)\n",
+    ),
+    "size": ("f", "def f(x):\n    return x\n@jit\ndef g(x):\n    return f({large})\ng(1.0)\n"),
+    "turns": (
+        "f",
+        "def f(x, n):\n    a = b = c = d = e = 1\n    while n():\n        a, b, c, d, e = x, a, b, c, d\n    return e\nf('', 1)\n",
+    ),
+}
+
+
+def _many(limit: str) -> str:
+    calls = "".join(f"    f(x, {n})\n" for n in range(90))
+    kinds = ["1", "''", "None", "x", "f", "jnp", "True"]
+    nested = "".join(f"    f(x, ({a}, {b}, {c}))\n" for a in kinds for b in kinds for c in kinds)
+    chain = (
+        "".join(f"def h{n}(x):\n    return h{n + 1}(x)\n" for n in range(250))
+        + "def f(x):\n    return x\nh250 = f\n"
+    )
+    large = "(" + ("(" + "(x,), " * 70 + "), ") * 70 + ")"
+    return LIMITED[limit][1].format(calls=calls, nested=nested, chain=chain, large=large)
+
+
+@pytest.mark.parametrize("limit", LIMITED)
+def test_every_limit_is_named_with_its_place(limit: str) -> None:
+    found = run(_many(limit))
+    met = {e.limit: e for e in found.events if isinstance(e, LimitMet)}
+    assert limit in met
+    assert met[limit].place.module == "case"
+    assert found.notes[f"limits met: {limit}"] >= met[limit].times > 0

@@ -57,4 +57,4 @@ def test_rule_has_examples_or_says_why_nothing_can_be_seen(rule: Rule) -> None:
 
 @BY_CODE
 def test_only_the_tool_itself_reports_rules_without_checks(rule: Rule) -> None:
-    assert bool(rule.checks) != rule.code.startswith("JIT0")
+    assert rule.checks or rule.code.startswith("JIT0")

@@ -6,7 +6,7 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
-from jitlint.infer.freezing import freeze_all
+from jitlint.infer.freezing import TooLarge, freeze_all
 from jitlint.infer.grounds import weaken
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.program import FuncInfo
@@ -233,11 +233,13 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     m.domains.on_bind(f, func, bound)
     inherited = f.coarse and contexts.inherited(bound, f.coarse)
     key = _context(f, func, bound, f.confidence, inherited)
+    if type(key[-1]) is TooLarge:
+        _met(m, "size", func.fn)
     memo = m.memo.get(key)
     if memo is not None and _holds(memo, f, f.confidence):
         return _again(m, f, at, memo, bound)
     if f.depth >= MAX_STACK:
-        m.limits.meet("depth", func.fn.module.name, func.fn.node.name_at)
+        _met(m, "depth", func.fn)
         return UNKNOWN
     world = f.world
     traced = world.level > 0 and (world.here > 0 or any(traced_modes(v) for v in bound.values()))
@@ -248,7 +250,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     if level == contexts.EXACT:
         memo = m.memo[key] = Memo(f.confidence)
         return _run(m, f, at, func, bound, memo, f.confidence, inherited)
-    m.limits.meet("contexts", func.fn.module.name, func.fn.node.name_at)
+    _met(m, "contexts", func.fn)
     return _run_coarse(m, f, at, func, bound, key, traced, level)
 
 
@@ -279,7 +281,7 @@ def _run_coarse(
                 effects.replay(f, memo.effects, bound)
             return value
         level = allowed
-    m.limits.meet("calls", func.fn.module.name, func.fn.node.name_at)
+    _met(m, "calls", func.fn)
     m.memo[exact] = Memo(Confidence.CERTAIN)
     return UNKNOWN
 
@@ -302,6 +304,10 @@ def _context(
         enters,
         freeze_all(bound.values(), func, f.token),
     )
+
+
+def _met(m: Machine, limit: str, fn: FuncInfo) -> None:
+    m.limits.meet(limit, fn.module.name, fn.node.name_at, fn.qualname)
 
 
 def _holds(memo: Memo, f: Frame, confidence: Confidence) -> bool:

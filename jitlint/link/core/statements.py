@@ -242,6 +242,8 @@ def _loop(
         if _same(again, before) and (turn or (counts is None and m.domains.progress() == started)):
             break
         before = again if turn else after  # the second turn starts from what the first one left
+    else:
+        m.limits.meet("turns", f.module.name, f.loops[-1].at, f.qualname)
     f.token = token
     leaving = f.breaks
     f.breaks, f.continues = breaks, continues

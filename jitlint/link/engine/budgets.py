@@ -41,17 +41,17 @@ MAX_TRACED_COARSE: Final = (6, 4)
 
 @dataclass(slots=True)
 class Limits:
-    """The limits that were met: what was limited, with module and origin of the place, to how often.
+    """The limits that were met: what was limited, with module, origin and function of the place, to how often.
 
     cuts: how often an answer was left out for that.
     """
 
-    met: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    met: dict[tuple[str, str, int, str], int] = field(default_factory=dict)
     cuts: int = 0
 
-    def meet(self, kind: str, module: str, at: int) -> None:
+    def meet(self, kind: str, module: str, at: int, function: str) -> None:
         """Note that a limit was met."""
-        place = (kind, module, at)
+        place = (kind, module, at, function)
         self.met[place] = self.met.get(place, 0) + 1
         if kind == "depth":
             self.cuts += 1

@@ -80,6 +80,8 @@ def run_sites(m: Machine) -> None:
                 m.domains.on_root(None)
                 m.contain(site.module.name, functools.partial(xforms.run_generic, m, site))
         run_cold(m)
+    for site in m.sites[done:]:
+        m.limits.meet("rounds", site.module.name, site.xform.site[1], "")
 
 
 def traced_frame(m: Machine, func: Func, ground: str, confidence: Confidence, message: str, at: int) -> Frame:

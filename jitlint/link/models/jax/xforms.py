@@ -102,7 +102,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     mark_called(x)
     if x.broken or f.depth >= MAX_STACK:
         if not x.broken:
-            m.limits.meet("depth", f.module.name, at)
+            m.limits.meet("depth", f.module.name, at, f.qualname)
         return UNKNOWN
     w = f.world
     if (w.eager_jit and spec.modes & S) or (spec.modes == 0 and not spec.custom):
