@@ -245,6 +245,8 @@ class _Writer:
                 found = around.vars.get(name)
                 if found is not None:
                     out.append((name, self.key(found)))
+                    if "$paths" in around.vars:
+                        out.extend(_sides_taken(around, name))
                     break
                 around = around.parent
         return tuple(out)
@@ -255,6 +257,14 @@ class _Writer:
             return info.id
         made = [v for v in info.namespace.values() if type(v) is Func and v.scope.fn is not None]
         return (info.id, tuple([self.cells(func.fn, func.scope) for func in made]))
+
+
+def _sides_taken(scope: Scope, name: str) -> list[object]:
+    """The tests of a variable whose side is remembered, and the side: what closes over it takes the same."""
+    prefix = f"path:{name}."
+    return [
+        (k, v.const) for k, v in scope.vars.items() if k.startswith(prefix) and ".?" in k and type(v) is Py
+    ]
 
 
 _BOXES = frozenset({Seq, Map, Inst, ExtInst})

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jitlint.infer.values import FALSE, NO_CONST, NONE, TRUE, UNKNOWN, Py, Value, alternatives
+from jitlint.infer.values import FALSE, NO_CONST, NONE, TRUE, UNKNOWN, Py, Scope, Value, alternatives
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import nodes
@@ -45,8 +45,6 @@ def remember(m: Machine, f: Frame, test: Any, outcome: bool) -> None:
 
 def remembered(f: Frame, test: Any) -> bool | None:
     """The side that a test takes because it, or its parts, took it before; None when that is not known."""
-    if "$paths" not in f.scope.vars:
-        return None
     if type(test) is ir.UnaryOp and test.op == "not":
         side = remembered(f, test.operand)
         return None if side is None else not side
@@ -55,10 +53,23 @@ def remembered(f: Frame, test: Any) -> bool | None:
         decisive = test.op == "or"
         return decisive if decisive in sides else None if None in sides else not decisive
     key, positive = _key(test)
-    known = f.scope.vars.get(key) if key else None
+    known = _taken(f, key) if key else None
     if type(known) is not Py or known.const is NO_CONST:
         return None
     return known.const is positive
+
+
+def _taken(f: Frame, key: str) -> Value | None:
+    """What is remembered of a test where the variable lives that it begins with: here, or in a function around."""
+    name = key.removeprefix("path:").partition(".")[0]
+    scope: Scope | None = f.scope
+    while scope is not None and (scope.fn is not None or scope is f.scope):
+        if "$paths" in scope.vars and key in scope.vars:
+            return scope.vars[key]
+        if name in scope.vars:
+            return None
+        scope = scope.parent
+    return None
 
 
 def _is_open(value: Value | None) -> bool:

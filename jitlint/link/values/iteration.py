@@ -141,7 +141,7 @@ def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
             return
     if type(value) is Arr and value.dtype == "key" and value.key is None:
         value = keys.named(m, value)
-    paths.forget_paths(f, name)
+    paths.forget_paths(f.scope, name)
     if (fn is None and f.cls is None) or (f.scope.watched is not None and name in f.scope.watched):
         m.domains.on_store(f, Store(f.at, "name", f.scope, name, value))
     old = f.scope.vars.get(name)
@@ -155,6 +155,7 @@ def _store_outer(m: Machine, f: Frame, scope: Scope, name: str, value: Value, ta
     m.domains.on_store(f, Store(f.at, target, scope, name, value, old))
     if value is UNKNOWN and old is not None and target == "global":
         return  # a setter called with who knows what: what holds by default is the better guess
+    paths.forget_paths(scope, name)
     scope.vars[name] = value if old is None else join(old, value)
 
 

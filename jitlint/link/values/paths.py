@@ -24,13 +24,13 @@ def path_key(node: Any) -> str:
     return "path:" + ".".join([node.id, *reversed(names)])
 
 
-def forget_paths(f: Frame, name: str) -> None:
-    """Drop what was narrowed about attributes of a variable that is rebound or stored to."""
-    if "$paths" not in f.scope.vars:
+def forget_paths(scope: Scope, name: str) -> None:
+    """Drop what was narrowed about attributes of a variable that is rebound or stored to, and which sides its tests took."""
+    if "$paths" not in scope.vars:
         return
     prefix = f"path:{name}."
-    for key in [k for k in f.scope.vars if k.startswith(prefix)]:
-        del f.scope.vars[key]
+    for key in [k for k in scope.vars if k.startswith(prefix)]:
+        del scope.vars[key]
 
 
 def forget_tests(f: Frame, key: str) -> None:
