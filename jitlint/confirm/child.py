@@ -109,17 +109,7 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Tas
     strays = _stray(jitted, task.flags)
     if results and all(result.status == "confirmed" for result in results):
         return Seen(number, results, _words(call, task), strays=strays)
-    problem = ""
-    stage = ""
-    if jitted.raised is not None:
-        problem = str(jitted.raised)
-        stage = "" if loader.loads else "import"
-        where = jitted.raised.place
-        if where is not None and any(statement_of(flag).covers(where) for flag in task.flags):
-            stage, problem = (
-                "",
-                f"the run ended before, at line {where[1]} of {os.path.basename(where[0])}: {problem}",
-            )
+    stage, problem = _ended(jitted.raised, bool(loader.loads), task)
     open_flags = [flag for flag, result in zip(flags, results) if _may_need_more(flag, result)]
     if open_flags and call.target not in ("", "__main__") and not call.target.startswith("::"):
         several = Runs(runner(loader, call, _CALLS), loader.is_project, watch, lambda: loader.leaked)
@@ -128,6 +118,16 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Tas
             again.get(r.number, r) if again.get(r.number, r).status == "confirmed" else r for r in results
         ]
     return Seen(number, results, _words(call, task), problem, stage, strays)
+
+
+def _ended(error: Raised | None, loaded: bool, task: Task) -> tuple[str, str]:
+    """At which stage a run ended with an exception, and with which."""
+    if error is None:
+        return "", ""
+    where = error.place
+    if where is not None and any(statement_of(flag).covers(where) for flag in task.flags):
+        return "", f"the run ended before, at line {where[1]} of {os.path.basename(where[0])}: {error}"
+    return "" if loaded else "import", str(error)
 
 
 def _may_need_more(flag: Flag, result: Result) -> bool:
@@ -148,33 +148,43 @@ def judge(flag: Flag, runs: Runs) -> Result:
         return Result(flag.number, "unshown", "the lines above ran, and raised nothing with or without jit")
     if not count:
         return Result(flag.number, "missed", "the line did not run")
-    tracers = seen.tracers[flag.number]
-    if (
-        isinstance(outcome, Raises)
-        and not (outcome.later or flag.eager)
-        and tracers
-        and _went_on(seen, statement)
-    ):
-        return Result(
-            flag.number, "passed", f"the line ran with traced values {_times(tracers)} and nothing was raised"
-        )
-    if isinstance(outcome, Raises) and not (outcome.later or flag.eager or tracers) and flag.names:
-        return Result(
-            flag.number, "unshown", f"the line ran {_times(count)}, and none of its values was traced"
-        )
+    if isinstance(outcome, Raises):
+        said = _did_not_raise(flag, outcome, statement, runs, count)
+    else:
+        said = _no_effect(flag, outcome, statement, runs, count)
+    if isinstance(said, Result):
+        return said
+    said = said or f"the line ran {_times(count)}, and the predicted effect did not show"
+    return Result(flag.number, "unshown", said)
+
+
+def _did_not_raise(
+    flag: Flag, outcome: Raises, statement: Statement, runs: Runs, count: int
+) -> Result | str | None:
+    """Why a line that ran may not have raised; that it was refuted is a result."""
+    if outcome.later or flag.eager:
+        return None
+    tracers = runs.jitted.tracers[flag.number]
+    if tracers and _went_on(runs.jitted, statement):
+        said = f"the line ran with traced values {_times(tracers)} and nothing was raised"
+        return Result(flag.number, "passed", said)
+    if not tracers and flag.names:
+        return f"the line ran {_times(count)}, and none of its values was traced"
+    return None
+
+
+def _no_effect(flag: Flag, outcome: Outcome, statement: Statement, runs: Runs, count: int) -> str | None:
+    """Why a line that ran may have shown no effect."""
+    seen = runs.jitted
     if isinstance(outcome, RunsOnce) and count > 1 and runs.eager.lines[flag.path, flag.line] == count:
-        return Result(flag.number, "unshown", f"the line ran {_times(count)}, as often as without jit")
+        return f"the line ran {_times(count)}, as often as without jit"
     if isinstance(outcome, Retraces) and (made := jitted_at(statement, runs)):
-        return Result(flag.number, "unshown", made)
-    if isinstance(outcome, BakesConstant) and tracers and runs.eager.tracers[flag.number]:
-        said = f"the line ran {_times(count)}, with tracers also where nothing is jitted: there is nothing to compare with"
-        return Result(flag.number, "unshown", said)
+        return made
+    if isinstance(outcome, BakesConstant) and seen.tracers[flag.number] and runs.eager.tracers[flag.number]:
+        return f"the line ran {_times(count)}, with tracers also where nothing is jitted: there is nothing to compare with"
     if isinstance(outcome, (RunsOnce, BakesConstant)) and not seen.traces:
-        said = f"the line ran {_times(count)}, outside of any jit: there is nothing to compare it with"
-        return Result(flag.number, "unshown", said)
-    return Result(
-        flag.number, "unshown", f"the line ran {_times(count)}, and the predicted effect did not show"
-    )
+        return f"the line ran {_times(count)}, outside of any jit: there is nothing to compare it with"
+    return None
 
 
 def _went_on(seen: Observation, statement: Statement) -> bool:

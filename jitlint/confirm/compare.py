@@ -40,6 +40,11 @@ def _difference(one: Any, other: Any, depth: int) -> str | None:
         return None if one == other else _said(one, other)
     if type(one).__name__ != type(other).__name__:
         return _said(one, other)
+    return _difference_of_parts(one, other, depth)
+
+
+def _difference_of_parts(one: Any, other: Any, depth: int) -> str | None:
+    """As `_difference`, for two objects of one class."""
     parts, other_parts = _parts(one), _parts(other)
     if parts is None or other_parts is None:
         return None

@@ -11,6 +11,7 @@ import dataclasses
 import enum
 import inspect
 import re
+import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -181,16 +182,13 @@ def _recorded(shown: str) -> Guess | None:
 
 
 def _parsed(node: ast.expr, module: Any) -> Guess:
-    if isinstance(node, ast.Name) and node.id == "key":
-        return KEY
+    if isinstance(node, ast.Name):
+        if node.id == "key":
+            return KEY
+        if node.id in _DTYPES and node.id != "bool":
+            return array(dtype=node.id)
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in _DTYPES:
-        dims = ast.literal_eval(node.slice)
-        shape = dims if isinstance(dims, tuple) else (dims,)
-        if not all(isinstance(dim, int) and dim >= 0 for dim in shape):
-            raise ValueError(f"{ast.unparse(node)}: a shape has integers")
-        return array(*shape, dtype=node.value.id)
-    if isinstance(node, ast.Name) and node.id in _DTYPES and node.id != "bool":
-        return array(dtype=node.id)
+        return _parsed_array(node, node.value.id)
     if isinstance(node, (ast.Tuple, ast.List)):
         return tupled(*(_parsed(item, module) for item in node.elts))
     if isinstance(node, ast.Dict):
@@ -201,6 +199,14 @@ def _parsed(node: ast.expr, module: Any) -> Guess:
     except ValueError:
         value = eval(compile(ast.Expression(node), "<example>", "eval"), dict(vars(module)))
         return Guess("function" if callable(value) else "python", constant=value)
+
+
+def _parsed_array(node: ast.Subscript, dtype: str) -> Guess:
+    dims = ast.literal_eval(node.slice)
+    shape = dims if isinstance(dims, tuple) else (dims,)
+    if not all(isinstance(dim, int) and dim >= 0 for dim in shape):
+        raise ValueError(f"{ast.unparse(node)}: a shape has integers")
+    return array(*shape, dtype=dtype)
 
 
 @dataclass
@@ -261,47 +267,69 @@ def first_guess(name: str, annotation: Any, static: bool, depth: int = 3) -> Gue
 
 def _annotated(annotation: Any, name: str, static: bool, depth: int) -> Guess | None:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-    simple: dict[Any, Guess] = {
-        int: first_guess(name, None, True) if _AXIS_NAME.search(name) else python(_SIDE), float: python(0.5), bool: python(True), str: python("relu"), type(None): python(None),
-    }  # fmt: skip
     try:
-        if annotation in simple:
-            return simple[annotation]
-    except TypeError:
+        if annotation is int and _AXIS_NAME.search(name):
+            return first_guess(name, None, True)
+        if annotation in _PLAIN:
+            return _PLAIN[annotation]
+    except TypeError:  # what cannot be hashed
         return None
-    dims = getattr(annotation, "dim_str", None)
-    if dims is not None:  # jaxtyping
-        sizes: dict[str, int] = {}
-        shape = tuple(
-            int(d) if d.isdigit() else sizes.setdefault(d, _SIDE) for d in dims.split() if d != "..."
-        )
-        kinds = " ".join(getattr(annotation, "dtypes", ()) or ())
-        return array(
-            *shape,
-            dtype="i32" if "int" in kinds and "float" not in kinds else "bool" if kinds == "bool" else "f32",
-        )
+    if getattr(annotation, "dim_str", None) is not None:
+        return _jaxtyped(annotation)
     if annotation is jax.Array or annotation is np.ndarray or origin is np.ndarray:
         return KEY if _KEY_NAME.search(name) else array(_SIDE)
-    if origin is tuple:
-        if len(arguments) == 2 and arguments[1] is Ellipsis:
-            arguments = (arguments[0], arguments[0])
-        return tupled(*(first_guess(name, argument, static, depth - 1) for argument in arguments))
-    if origin is list:
-        return tupled(
-            *(first_guess(name, argument, static, depth - 1) for argument in (*arguments, *arguments))
-        )
-    if origin is dict or annotation is dict:
+    if annotation is dict:
         return Guess("mapping")
-    if origin in (typing.Union, getattr(__import__("types"), "UnionType", None)):
-        kept = [argument for argument in arguments if argument is not type(None)]
-        return first_guess(name, kept[0], static, depth - 1) if kept else None
+    if origin in _BY_ORIGIN:
+        return _BY_ORIGIN[origin](arguments, lambda argument: first_guess(name, argument, static, depth - 1))
     if origin is not None and "Callable" in str(origin):
         return FUNCTION
-    if origin is typing.Literal:
-        return python(arguments[0])
     if isinstance(annotation, type):
         return instance_of(annotation, depth)
     return None
+
+
+def _jaxtyped(annotation: Any) -> Guess:
+    """An array as jaxtyping describes it; the same letter is the same size."""
+    sizes: dict[str, int] = {}
+    shape = tuple(
+        int(d) if d.isdigit() else sizes.setdefault(d, _SIDE)
+        for d in annotation.dim_str.split()
+        if d != "..."
+    )
+    kinds = " ".join(getattr(annotation, "dtypes", ()) or ())
+    if "int" in kinds and "float" not in kinds:
+        return array(*shape, dtype="i32")
+    return array(*shape, dtype="bool" if kinds == "bool" else "f32")
+
+
+def _tuple_of(arguments: tuple[Any, ...], guess: Callable[[Any], Guess]) -> Guess:
+    if len(arguments) == 2 and arguments[1] is Ellipsis:
+        arguments = (arguments[0], arguments[0])
+    return tupled(*map(guess, arguments))
+
+
+def _union_of(arguments: tuple[Any, ...], guess: Callable[[Any], Guess]) -> Guess | None:
+    kept = [argument for argument in arguments if argument is not type(None)]
+    return guess(kept[0]) if kept else None
+
+
+# For annotations with arguments in brackets.
+_BY_ORIGIN: dict[Any, Callable[[tuple[Any, ...], Callable[[Any], Guess]], Guess | None]] = {
+    tuple: _tuple_of,
+    list: lambda arguments, guess: tupled(*map(guess, (*arguments, *arguments))),
+    dict: lambda arguments, guess: Guess("mapping"),
+    typing.Union: _union_of,
+    types.UnionType: _union_of,
+    typing.Literal: lambda arguments, guess: python(arguments[0]),
+}
+_PLAIN: dict[Any, Guess] = {
+    int: python(_SIDE),
+    float: python(0.5),
+    bool: python(True),
+    str: python("relu"),
+    type(None): python(None),
+}
 
 
 def instance_of(kind: type, depth: int) -> Guess | None:

@@ -67,18 +67,7 @@ def _mutations(guesses: Guesses, text: str, kind: str, line: str) -> Iterator[di
 
 
 def _told(guesses: Guesses, text: str, kind: str, line: str, order: list[str]) -> Iterator[tuple[str, Guess]]:
-    match = _NO_ATTRIBUTE.search(text)
-    if match is not None:
-        attribute = match["name"]
-        for name in _before(line, rf"(\w+)\.{attribute}\b", guesses) or order:
-            yield name, _with_field(guesses[name], "record", attribute)
-    if kind == "KeyError":
-        wanted = text.strip("'\"")
-        for name in _before(line, rf"(\w+)\[['\"]{re.escape(wanted)}['\"]\]", guesses) or order:
-            yield name, _with_field(guesses[name], "mapping", wanted)
-    for owner, wanted in re.findall(r"(\w+)\[['\"](\w+)['\"]\]", line):
-        if owner in guesses and guesses[owner].kind != "mapping":
-            yield owner, _with_field(guesses[owner], "mapping", wanted)
+    yield from _told_of_parts(guesses, text, kind, line, order)
     if "not callable" in text:
         for name in _before(line, r"(\w+)\(", guesses):
             yield name, FUNCTION
@@ -97,6 +86,24 @@ def _told(guesses: Guesses, text: str, kind: str, line: str, order: list[str]) -
                 yield name, dataclasses.replace(guess, dtype="i32")
             elif guess.kind != "python":
                 yield name, python(2)
+
+
+def _told_of_parts(
+    guesses: Guesses, text: str, kind: str, line: str, order: list[str]
+) -> Iterator[tuple[str, Guess]]:
+    """Attributes and keys that are missing."""
+    match = _NO_ATTRIBUTE.search(text)
+    if match is not None:
+        attribute = match["name"]
+        for name in _before(line, rf"(\w+)\.{attribute}\b", guesses) or order:
+            yield name, _with_field(guesses[name], "record", attribute)
+    if kind == "KeyError":
+        wanted = text.strip("'\"")
+        for name in _before(line, rf"(\w+)\[['\"]{re.escape(wanted)}['\"]\]", guesses) or order:
+            yield name, _with_field(guesses[name], "mapping", wanted)
+    for owner, wanted in re.findall(r"(\w+)\[['\"](\w+)['\"]\]", line):
+        if owner in guesses and guesses[owner].kind != "mapping":
+            yield owner, _with_field(guesses[owner], "mapping", wanted)
 
 
 def _before(line: str, pattern: str, guesses: Guesses) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _MAKES_FUNCTIONS = re.compile(
@@ -146,55 +146,65 @@ def _latest(parts: Sequence[_Part], name: str, before: int) -> Iterator[int]:
             yield i
 
 
+@dataclass(slots=True)
+class _Names:
+    """The names of a statement, sorted as in `_Part`."""
+
+    binds: set[str] = field(default_factory=set)
+    changes: set[str] = field(default_factory=set)
+    now: set[str] = field(default_factory=set)
+    later: set[str] = field(default_factory=set)
+
+
 def _part(node: ast.stmt) -> _Part:
-    binds: set[str] = set()
-    changes: set[str] = set()
-    now: set[str] = set()
-    later: set[str] = set()
-    _read(node, binds, changes, now, later, False)
-    now -= _loop_variables(node)
-    return _Part(node, frozenset(binds), frozenset(changes), frozenset(now), frozenset(later))
+    names = _Names()
+    _read(node, names, False)
+    now = names.now - _loop_variables(node)
+    return _Part(
+        node, frozenset(names.binds), frozenset(names.changes), frozenset(now), frozenset(names.later)
+    )
 
 
-def _read(
-    node: ast.AST, binds: set[str], changes: set[str], now: set[str], later: set[str], inside: bool
-) -> None:
+def _read(node: ast.AST, names: _Names, inside: bool) -> None:
     """Sort the names of a statement; ``inside`` a function they are read later, and bound for itself only."""
     if isinstance(node, _FUNCTIONS):
-        own: set[str] = set()
-        _read_parts(node, binds, changes, now, own, inside)
+        own = replace(names, later=set())
+        _read_parts(node, own, inside)
         # Variables of its own are nobody else's.
-        later |= own - _locals(node)
+        names.later |= own.later - _locals(node)
         return
+    if not inside:
+        _sort(node, names)
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        names.later.add(node.id)
+    _read_parts(node, names, inside)
+
+
+def _sort(node: ast.AST, names: _Names) -> None:
+    """What one node does to names, in code that runs now."""
     if isinstance(node, ast.Name):
-        if isinstance(node.ctx, ast.Load):
-            (later if inside else now).add(node.id)
-        elif not inside:
-            binds.add(node.id)
-    elif isinstance(node, (ast.Import, ast.ImportFrom)) and not inside:
-        binds |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-    elif isinstance(node, ast.ClassDef) and not inside:
-        binds.add(node.name)
+        (names.now if isinstance(node.ctx, ast.Load) else names.binds).add(node.id)
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        names.binds |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+    elif isinstance(node, ast.ClassDef):
+        names.binds.add(node.name)
     elif isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
-        changes |= set() if inside else _root(node)
-    elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and not inside:
-        now.add(node.target.id)
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not inside:
+        names.changes |= _root(node)
+    elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        names.now.add(node.target.id)
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         # `names.append(x)` may change what it is called on.
-        changes |= _root(node.value.func) if isinstance(node.value.func, ast.Attribute) else set()
-    _read_parts(node, binds, changes, now, later, inside)
+        names.changes |= _root(node.value.func) if isinstance(node.value.func, ast.Attribute) else set()
 
 
-def _read_parts(
-    node: ast.AST, binds: set[str], changes: set[str], now: set[str], later: set[str], inside: bool
-) -> None:
+def _read_parts(node: ast.AST, names: _Names, inside: bool) -> None:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not inside:
-        binds.add(node.name)
+        names.binds.add(node.name)
     for name, child in ast.iter_fields(node):
         deferred = inside or (isinstance(node, _FUNCTIONS) and name == "body")
         for part in child if isinstance(child, list) else [child]:
             if isinstance(part, ast.AST):
-                _read(part, binds, changes, now, later, deferred)
+                _read(part, names, deferred)
 
 
 def _loop_variables(node: ast.stmt) -> set[str]:

@@ -58,25 +58,26 @@ class Reach:
         names = {name for path, line in places if path in modules for name in _names_at(modules[path], line)}
         found: dict[str, list[str]] = {}
         for path, module in modules.items():
-            at_import = not _names_at(module, flag.line) and path == flag.path
-            inside = {
-                function.qualname for at, line in places if at == path for function in module.around(line)
-            }
-            chosen = [d for d in module.drivers if name_of(d) in names or names & reached(d, module, tables)]
-            # A test method that the line stands in runs it, and its neighbours do not.
-            chosen = [d for d in chosen if d.removeprefix("::").replace("::", ".") in inside] or chosen
-            if at_import:  # importing runs the line, whatever else is called
-                chosen = [""]
-            if chosen:
+            if path == flag.path and not _names_at(module, flag.line):
+                found[path] = [""]  # importing runs the line, whatever else is called
+            elif chosen := _near(module, [line for at, line in places if at == path], names, tables):
                 found[path] = chosen[:_NEAR]
+        found.update(self._far(flag.path, set(modules), names, tables))
+        return found
+
+    def _far(
+        self, path: str, near: set[str], names: set[str], tables: list[dict[str, frozenset[str]]]
+    ) -> dict[str, list[str]]:
+        """Targets in files that import the flagged one, and are not on the path."""
+        found: dict[str, list[str]] = {}
         left = _FAR
-        for path in self._importers(flag.path):
-            foreign = self._sources.module(path) if path not in modules else None
-            if foreign is None or not left:
+        for other in self._importers(path):
+            module = self._sources.module(other) if other not in near else None
+            if module is None or not left:
                 continue
-            chosen = [d for d in foreign.drivers if d and names & reached(d, foreign, tables)][:left]
+            chosen = [d for d in module.drivers if d and names & reached(d, module, tables)][:left]
             if chosen:
-                found[path] = chosen
+                found[other] = chosen
                 left -= len(chosen)
         return found
 
@@ -115,6 +116,16 @@ class Reach:
             found |= fresh
             waiting += fresh
         return sorted(found - {path}, key=lambda other: (not is_test(other, self._sources.root), other))
+
+
+def _near(
+    module: Module, lines: list[int], names: set[str], tables: list[dict[str, frozenset[str]]]
+) -> list[str]:
+    """The targets of a file on the path: those that lead to the names."""
+    inside = {function.qualname for line in lines for function in module.around(line)}
+    chosen = [d for d in module.drivers if name_of(d) in names or names & reached(d, module, tables)]
+    # A test method that the line stands in runs it, and its neighbours do not.
+    return [d for d in chosen if d.removeprefix("::").replace("::", ".") in inside] or chosen
 
 
 def _names_at(module: Module, line: int) -> set[str]:

@@ -129,21 +129,15 @@ class _Search:
 
     def _candidates(self, module: ModuleType) -> Iterator[dict[str, Guess]]:
         """Arguments with which the function runs through, best first."""
-        signature = self._target.signature
         if self._call.example:
             given, named = parse_example(self._call.example, module)
-            yield {**dict(zip(signature.names, given)), **named}
+            yield {**dict(zip(self._target.signature.names, given)), **named}
             return
-        start = {
-            name: first_guess(name, signature.annotations.get(name), name in self._call.static)
-            for name in signature.names
-        }
         order = itertools.count()
-        waiting: list[tuple[int, int, dict[str, Guess]]] = []
         seen: set[str] = set()
-        for recorded in [*map(parse_recorded, self._call.recorded), {}]:
-            known = {n: g for n, g in recorded.items() if n in signature.names or n in signature.optional}
-            if _key(first := {**start, **known}) not in seen:
+        waiting: list[tuple[int, int, dict[str, Guess]]] = []
+        for first in self._starts():
+            if _key(first) not in seen:
                 seen.add(_key(first))
                 waiting.append((0, next(order), first))
         for _ in range(_TRIES):
@@ -163,6 +157,18 @@ class _Search:
                 if _key(mutated) not in seen:
                     seen.add(_key(mutated))
                     heapq.heappush(waiting, (progress, next(order), mutated))
+
+    def _starts(self) -> Iterator[dict[str, Guess]]:
+        """The first arguments to try: recorded ones, then what names and annotations say."""
+        signature = self._target.signature
+        start = {
+            name: first_guess(name, signature.annotations.get(name), name in self._call.static)
+            for name in signature.names
+        }
+        for recorded in map(parse_recorded, self._call.recorded):
+            known = {n: g for n, g in recorded.items() if n in signature.names or n in signature.optional}
+            yield {**start, **known}
+        yield start
 
     def _is_at_flag(self, observed: Observation) -> bool:
         """It failed at the flagged line, without any tracing, as was predicted."""

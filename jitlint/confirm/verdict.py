@@ -88,13 +88,10 @@ def collect(answers: list[Answer], into: dict[int, Collected]) -> None:
 
 def verdict(finding: Finding, collected: Collected) -> Confirmation:
     """The verdict: what was seen counts more than what was not."""
-    for status, word in (("confirmed", Verdict.CONFIRMED), ("passed", Verdict.REFUTED)):
+    for status, word in _WORDS.items():
         for result, inputs in collected.results:
             if result.status == status:
                 return Confirmation(finding, word, result.evidence, inputs)
-    for result, inputs in collected.results:
-        if result.status == "unshown":
-            return Confirmation(finding, Verdict.NOT_REACHED, result.evidence, inputs)
     stages = {stage for stage, _, _ in collected.problems}
     if "import" in stages and "" not in stages:
         problem = next(problem for stage, problem, _ in collected.problems if stage == "import")
@@ -108,3 +105,7 @@ def verdict(finding: Finding, collected: Collected) -> Confirmation:
         tried = ", ".join(dict.fromkeys(inputs for _, inputs in collected.results))
         return Confirmation(finding, Verdict.NOT_REACHED, "the line did not run", tried)
     return Confirmation(finding, Verdict.NO_INPUTS, "nothing in the project calls the function")
+
+
+# What a result that was judged means, what counts most first.
+_WORDS = {"confirmed": Verdict.CONFIRMED, "passed": Verdict.REFUTED, "unshown": Verdict.NOT_REACHED}

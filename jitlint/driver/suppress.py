@@ -177,26 +177,7 @@ def _statements(text: str, found: Suppressions) -> dict[int, tuple[int, int]]:
 
 def _read_comment(comment: str, line: int, column: int, found: Suppressions, blocks: list[Comment]) -> None:
     for match in _OURS.finditer(comment):
-        codes = frozenset(code.strip().lower() for code in (match["codes"] or "").split(",") if code.strip())
-        if match["wrong"]:
-            found.comments.append(Comment(match["verb"] + "()", _NOTHING, _span(line, column, match)))
-            continue  # silencing everything would be more than was meant
-        if match["codes"] is not None and not codes:
-            found.comments.append(Comment(match["verb"] + "[]", _NOTHING, _span(line, column, match)))
-            continue  # names nothing, so it silences nothing
-        verb = match["verb"].lower()
-        if verb == "on":
-            for block in [b for b in blocks if not codes or b.codes == codes]:
-                block.last = line
-                blocks.remove(block)
-            continue
-        item = Comment(verb, codes, _span(line, column, match))
-        if verb == "ignore-file":
-            item.first, item.last = 1, _END
-        elif verb == "off":
-            item.first, item.last = line, _END
-            blocks.append(item)
-        found.comments.append(item)
+        _read_ours(match, _span(line, column, match), found, blocks)
     for match in _ANY.finditer(comment):
         if match["verb"].lower() not in VERBS:
             found.comments.append(Comment(match["verb"], _NOTHING, _span(line, column, match)))
@@ -205,6 +186,30 @@ def _read_comment(comment: str, line: int, column: int, found: Suppressions, blo
             continue
         codes = frozenset(code.lower() for code in re.split(r"[,\s]+", match["codes"] or "") if code)
         found.comments.append(Comment("noqa", codes, _span(line, column, match)))
+
+
+def _read_ours(match: re.Match[str], span: Span, found: Suppressions, blocks: list[Comment]) -> None:
+    """One of the tool's own comments; it opens or closes one of the blocks, perhaps."""
+    codes = frozenset(code.strip().lower() for code in (match["codes"] or "").split(",") if code.strip())
+    if match["wrong"]:
+        found.comments.append(Comment(match["verb"] + "()", _NOTHING, span))
+        return  # silencing everything would be more than was meant
+    if match["codes"] is not None and not codes:
+        found.comments.append(Comment(match["verb"] + "[]", _NOTHING, span))
+        return  # names nothing, so it silences nothing
+    verb, line = match["verb"].lower(), span.line
+    if verb == "on":
+        for block in [b for b in blocks if not codes or b.codes == codes]:
+            block.last = line
+            blocks.remove(block)
+        return
+    item = Comment(verb, codes, span)
+    if verb == "ignore-file":
+        item.first, item.last = 1, _END
+    elif verb == "off":
+        item.first, item.last = line, _END
+        blocks.append(item)
+    found.comments.append(item)
 
 
 def _span(line: int, column: int, match: re.Match[str]) -> Span:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jitlint.base.config import ConfigError, parse_confidence, parse_severity
+from jitlint.base.config import ConfigError, Settings, parse_confidence, parse_severity
 from jitlint.frontends import console
 from jitlint.frontends.console import FAILED, FINDINGS, OK
 
 if TYPE_CHECKING:
     from jitlint.base.diagnostic import Finding
+    from jitlint.confirm.engine import ConfirmResult
     from jitlint.confirm.verdict import Recorded
     from jitlint.record.store import Store
     from jitlint.report.verdicts import Missed, Row
@@ -99,19 +100,11 @@ def confirm(
     from jitlint.confirm.engine import Options
     from jitlint.confirm.engine import confirm as run_confirm
     from jitlint.confirm.verdict import Verdict
-    from jitlint.driver.files import find_files
     from jitlint.driver.schedule import available_cpus
-    from jitlint.report.verdicts import Row, verdicts_json, verdicts_table
+    from jitlint.report.verdicts import Row
 
     settings = console.settings_for(paths, config, isolated)
-    if select:
-        settings = replace(settings, select=console.selectors(select, "--select"))
-    if ignore:
-        settings = replace(settings, ignore=console.selectors(ignore, "--ignore"))
-    if min_confidence is not None:
-        settings = replace(settings, min_confidence=parse_confidence(min_confidence, "--min-confidence"))
-    if severity is not None:
-        settings = replace(settings, severity=parse_severity(severity, "--severity"))
+    settings = _narrowed(settings, select, ignore, min_confidence, severity)
     options = Options(
         jobs=jobs or available_cpus(),
         seconds=timeout,
@@ -130,21 +123,75 @@ def confirm(
     rows = [Row(c.finding, c.verdict.value, c.evidence, c.inputs) for c in shown]
     lost = [(m.path, m.line, m.error, m.inputs) for m in result.missed]
     if earlier is not None:
-        files = find_files(paths or (".",), settings.excluded, settings.directory).files
-        known = {(path, line) for path, line, _, _ in lost}
-        lost += [m for m in _missed(*earlier, result.check.findings, files) if m[:2] not in known]
-    urls = result.check.urls
+        lost += _also_missed(lost, earlier, result.check.findings, paths or (".",), settings)
+    if output_format == "table":
+        from jitlint.report.verdicts import verdicts_table
+
+        style = console.style_for(sys.stdout, color)
+        console.print_lines(verdicts_table(rows, lost, style, summary=not quiet))
+    _write(rows, lost, result.check.urls, platform, output_format, html)
+    _warn(result)
+    if result.check.problems:
+        return FAILED
+    return FINDINGS if rows else OK
+
+
+def _narrowed(
+    settings: Settings,
+    select: Sequence[str],
+    ignore: Sequence[str],
+    min_confidence: str | None,
+    severity: str | None,
+) -> Settings:
+    """The settings with what the command line says of the findings to confirm."""
+    if select:
+        settings = replace(settings, select=console.selectors(select, "--select"))
+    if ignore:
+        settings = replace(settings, ignore=console.selectors(ignore, "--ignore"))
+    if min_confidence is not None:
+        settings = replace(settings, min_confidence=parse_confidence(min_confidence, "--min-confidence"))
+    if severity is not None:
+        settings = replace(settings, severity=parse_severity(severity, "--severity"))
+    return settings
+
+
+def _also_missed(
+    lost: Sequence[Missed],
+    earlier: tuple[Store, str],
+    findings: Sequence[Finding],
+    paths: Sequence[str],
+    settings: Settings,
+) -> list[Missed]:
+    """What a recorded run has seen go wrong, and nobody else."""
+    from jitlint.driver.files import find_files
+
+    files = find_files(paths, settings.excluded, settings.directory).files
+    known = {(path, line) for path, line, _, _ in lost}
+    return [m for m in _missed(*earlier, findings, files) if m[:2] not in known]
+
+
+def _write(
+    rows: Sequence[Row],
+    lost: Sequence[Missed],
+    urls: Mapping[str, str],
+    platform: str,
+    output_format: str,
+    html: str,
+) -> None:
+    """The formats that are not for a terminal."""
     if output_format == "json":
+        from jitlint.report.verdicts import verdicts_json
+
         console.print_lines([verdicts_json(rows, lost, urls)])
     elif output_format == "html":
         console.print_lines([_page(rows, lost, urls, platform)])
-    else:
-        style = console.style_for(sys.stdout, color)
-        console.print_lines(verdicts_table(rows, lost, style, summary=not quiet))
     if html:
         from jitlint.driver.writing import save
 
         save(html, (_page(rows, lost, urls, platform) + "\n").encode("utf-8", "replace"))
+
+
+def _warn(result: ConfirmResult) -> None:
     for problem in result.check.problems:
         console.warn(f"{problem.path}: {problem.message}")
     console.warn_if_empty(result.check.statistics, result.check.problems)
@@ -152,9 +199,6 @@ def confirm(
         console.warn(
             "this system does not let `jitlint` shut the code in: it could reach the network and your processes"
         )
-    if result.check.problems:
-        return FAILED
-    return FINDINGS if rows else OK
 
 
 def _page(rows: Sequence[Row], missed: Sequence[Missed], urls: Mapping[str, str], platform: str) -> str:

@@ -274,6 +274,30 @@ class Recorder:
             self.write()
 
     def _note_entry(self, fn: Function, frame: FrameType) -> None:
+        modes, staged = self._modes()
+        if not modes:
+            fn.eager += 1
+            return
+        first = not fn.entries
+        fn.entries += 1
+        if staged and not fn.staged:
+            fn.kinds, fn.calls = {}, {}
+        fn.staged += staged
+        for mode in modes:
+            fn.modes[mode] = fn.modes.get(mode, 0) + 1
+        signature = self._note_arguments(fn, frame.f_locals, counts=staged or not fn.staged)
+        if self._is_root(frame):
+            fn.roots[modes[0]] = fn.roots.get(modes[0], 0) + 1
+            self._last_root[fn.code.co_name] = fn
+            if signature in fn.signatures or len(fn.signatures) < _MOST_SIGNATURES:
+                fn.signatures[signature] = fn.signatures.get(signature, 0) + 1
+        if staged and first:
+            self._note_captured(fn, frame)
+        if first and self._monitoring is not None:
+            self._monitoring.set_local_events(self._tool, fn.code, self._monitoring.events.LINE)
+
+    def _modes(self) -> tuple[list[str], bool]:
+        """The transforms that are at work, and whether the code is staged out by one of them."""
         modes = []
         staged = False
         for kind, trace in self._traces():
@@ -283,18 +307,10 @@ class Recorder:
                 modes.append(str(getattr(info, "traced_for", "") or "jit"))
             elif kind in _OTHER_TRACES:
                 modes.append(_OTHER_TRACES[kind])
-        if not modes:
-            fn.eager += 1
-            return
-        first = not fn.entries
-        fn.entries += 1
-        if staged and not fn.staged:
-            fn.kinds, fn.calls = {}, {}
-        fn.staged += staged
-        counts = staged or not fn.staged
-        for mode in modes:
-            fn.modes[mode] = fn.modes.get(mode, 0) + 1
-        values = frame.f_locals
+        return modes, staged
+
+    def _note_arguments(self, fn: Function, values: Mapping[str, Any], counts: bool) -> str:
+        """Note which arguments are traced, if the call counts; give them as text."""
         letters, shown = "", []
         for name in fn.parameters:
             kind, text = self._describe(values.get(name))
@@ -304,16 +320,7 @@ class Recorder:
             shown.append(f"{name}={text}")
         if counts:
             fn.calls[letters] = fn.calls.get(letters, 0) + 1
-        if self._is_root(frame):
-            fn.roots[modes[0]] = fn.roots.get(modes[0], 0) + 1
-            self._last_root[fn.code.co_name] = fn
-            signature = ", ".join(shown)
-            if signature in fn.signatures or len(fn.signatures) < _MOST_SIGNATURES:
-                fn.signatures[signature] = fn.signatures.get(signature, 0) + 1
-        if staged and first:
-            self._note_captured(fn, frame)
-        if first and self._monitoring is not None:
-            self._monitoring.set_local_events(self._tool, fn.code, self._monitoring.events.LINE)
+        return ", ".join(shown)
 
     def _describe(self, value: Any) -> tuple[str, str]:
         """traced, static or mixed, and the value's shapes and types."""

@@ -105,7 +105,19 @@ def _bound(text: str, code: str) -> str | None:
         code = _CONTINUATION.sub("", code)
     for word in _KEYWORDS:
         code = code.replace(word, "~")
-    shape = code.encode("latin-1", "replace").translate(_ALPHABET, _DROPPED)
+    groups = _long_groups(code.encode("latin-1", "replace").translate(_ALPHABET, _DROPPED))
+    if isinstance(groups, str):
+        return groups
+    chains = [part for group in groups for part in group.split(b",") if len(part) > MAX_DEPTH]
+    if any(part.count(b"q") > MAX_STRINGS for part in chains):
+        return f"too complex to be analysed (more than {MAX_STRINGS} strings in one expression)"
+    if chains or code.count("elif") > MAX_DEPTH or _DEEP_INDENT.search(text):
+        return _MEASURE
+    return None
+
+
+def _long_groups(shape: bytes) -> list[bytes] | str:
+    """The lines and the insides of brackets, inner brackets replaced, that are long enough to be deep; or a message."""
     groups: list[bytes] = []
     for _ in range(MAX_BRACKETS):
         pieces = _INNERMOST.split(shape)
@@ -122,13 +134,7 @@ def _bound(text: str, code: str) -> str | None:
         if shape.count(b"(") > MAX_BRACKETS:
             return f"too complex to be analysed (more than {MAX_BRACKETS} brackets are never closed)"
         shape = shape.replace(b"\n", b"")
-    groups += [line for line in shape.split(b"\n") if len(line) > MAX_DEPTH]
-    chains = [part for group in groups for part in group.split(b",") if len(part) > MAX_DEPTH]
-    if any(part.count(b"q") > MAX_STRINGS for part in chains):
-        return f"too complex to be analysed (more than {MAX_STRINGS} strings in one expression)"
-    if chains or code.count("elif") > MAX_DEPTH or _DEEP_INDENT.search(text):
-        return _MEASURE
-    return None
+    return groups + [line for line in shape.split(b"\n") if len(line) > MAX_DEPTH]
 
 
 def _deep_pattern(text: str) -> tuple[int, int] | None:

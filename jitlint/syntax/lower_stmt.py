@@ -380,36 +380,49 @@ def _capture(name: cst.Name | None, s: Lowering) -> str | None:
 
 
 def _pattern(n: Any, s: Lowering) -> ir.Pattern:
-    # Patterns are rare: a chain of tests is good enough here.
-    kind = type(n)
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
-    if kind is cst.MatchValue:
-        nodes[at] = n.value  # without the parentheses around it
-        return ir.PatValue(at, EXPR[type(n.value)](n.value, s))
-    if kind is cst.MatchSingleton:
-        nodes[at] = n.value
-        return ir.PatValue(at, EXPR[type(n.value)](n.value, s), True)
-    if kind is cst.MatchAs:
-        inner = None if n.pattern is None else _pattern(n.pattern, s)
-        return ir.PatCapture(at, _capture(n.name, s), inner)
-    if kind is cst.MatchOr:
-        return ir.PatOr(at, [_pattern(option.pattern, s) for option in n.patterns])
-    if kind is cst.MatchMapping:
-        keys = [EXPR[type(element.key)](element.key, s) for element in n.elements]
-        items = [_pattern(element.pattern, s) for element in n.elements]
-        return ir.PatMap(at, keys, items, _capture(n.rest, s))
-    if kind is cst.MatchClass:
-        cls = EXPR[type(n.cls)](n.cls, s)
-        items = [_pattern(element.value, s) for element in n.patterns]
-        names = [element.key.value for element in n.kwds]
-        return ir.PatClass(at, cls, items, names, [_pattern(element.pattern, s) for element in n.kwds])
-    if kind is cst.MatchStar:
-        return ir.PatStar(at, _capture(n.name, s))
-    # MatchList and MatchTuple
-    items = [_pattern(e if type(e) is cst.MatchStar else e.value, s) for e in n.patterns]
-    return ir.PatSeq(at, items)
+    at = len(s.nodes)
+    s.nodes.append(n)
+    return _PATTERNS[type(n)](n, s, at)
+
+
+def _pattern_of_value(n: Any, s: Lowering, at: int) -> ir.Pattern:
+    s.nodes[at] = n.value  # without the parentheses around it
+    return ir.PatValue(at, EXPR[type(n.value)](n.value, s), type(n) is cst.MatchSingleton)
+
+
+def _pattern_of_mapping(n: cst.MatchMapping, s: Lowering, at: int) -> ir.Pattern:
+    keys = [EXPR[type(element.key)](element.key, s) for element in n.elements]
+    items = [_pattern(element.pattern, s) for element in n.elements]
+    return ir.PatMap(at, keys, items, _capture(n.rest, s))
+
+
+def _pattern_of_class(n: cst.MatchClass, s: Lowering, at: int) -> ir.Pattern:
+    cls = EXPR[type(n.cls)](n.cls, s)
+    items = [_pattern(element.value, s) for element in n.patterns]
+    names = [element.key.value for element in n.kwds]
+    return ir.PatClass(at, cls, items, names, [_pattern(element.pattern, s) for element in n.kwds])
+
+
+def _pattern_of_sequence(n: Any, s: Lowering, at: int) -> ir.Pattern:
+    return ir.PatSeq(at, [_pattern(e if type(e) is cst.MatchStar else e.value, s) for e in n.patterns])
+
+
+def _pattern_with_name(n: cst.MatchAs, s: Lowering, at: int) -> ir.Pattern:
+    inner = None if n.pattern is None else _pattern(n.pattern, s)
+    return ir.PatCapture(at, _capture(n.name, s), inner)
+
+
+_PATTERNS: dict[type, Callable[[Any, Lowering, int], ir.Pattern]] = {
+    cst.MatchValue: _pattern_of_value,
+    cst.MatchSingleton: _pattern_of_value,
+    cst.MatchAs: _pattern_with_name,
+    cst.MatchOr: lambda n, s, at: ir.PatOr(at, [_pattern(option.pattern, s) for option in n.patterns]),
+    cst.MatchMapping: _pattern_of_mapping,
+    cst.MatchClass: _pattern_of_class,
+    cst.MatchStar: lambda n, s, at: ir.PatStar(at, _capture(n.name, s)),
+    cst.MatchList: _pattern_of_sequence,
+    cst.MatchTuple: _pattern_of_sequence,
+}
 
 
 register(

@@ -194,7 +194,22 @@ def _spans(text: str, wanted: Collection[int], part: _Part | None = None) -> dic
             ends_of[origin] = node if type(node) is tuple else (node, node)
     state = _Tokens(tree, {id(node) for pair in ends_of.values() for node in pair})
     tree._codegen(state)
-    tokens = state.tokens
+    text, offsets = _offsets(state.tokens, text)
+    lines = [0, *(match.end() for match in re.finditer(r"\r?\n", text))]
+    spans = {}
+    for origin, (first, last) in ends_of.items():
+        begin_token, end_token = _extent(state, first, last)
+        begin, stop = offsets[begin_token], offsets[end_token]
+        if type(first) is cst.MatchStar and (star := _STAR.match(text, begin)):
+            stop = star.end()  # libcst counts the comma in
+        line = bisect_right(lines, begin)
+        end_line = bisect_right(lines, stop)
+        spans[origin] = Span(line, begin - lines[line - 1] + 1, end_line, stop - lines[end_line - 1] + 1)
+    return spans
+
+
+def _offsets(tokens: list[str], text: str) -> tuple[str, list[int]]:
+    """The text with its line ends as the parser saw them, and where each token begins in it."""
     offsets = [0, *accumulate(map(len, tokens))]
     code = "".join(tokens)
     text = end_lines(text)
@@ -203,31 +218,27 @@ def _spans(text: str, wanted: Collection[int], part: _Part | None = None) -> dic
     if code != text:
         aligned = _align(code, text)
         offsets = [aligned[offset] for offset in offsets]
-    lines = [0, *(match.end() for match in re.finditer(r"\r?\n", text))]
-    spans = {}
-    for origin, (first, last) in ends_of.items():
-        start = state.starts[id(first)]
-        tail = id(last)
-        while (
-            state.tails.get(tail) in state.ends
-        ):  # punctuation does not record itself: then the own end is right
-            tail = state.tails[tail]
-        end = state.ends[tail]
-        if type(first) is cst.GeneratorExp or (first.lpar if type(first) in _BRACKETED else ()):
-            # The parentheses are part of it (for a generator alone in a call: those of the call).
+    return text, offsets
+
+
+def _extent(state: _Tokens, first: Any, last: Any) -> tuple[int, int]:
+    """The tokens at which what reaches from one node to another begins and ends."""
+    start = state.starts[id(first)]
+    tail = id(last)
+    while (
+        state.tails.get(tail) in state.ends
+    ):  # punctuation does not record itself: then the own end is right
+        tail = state.tails[tail]
+    end = state.ends[tail]
+    if type(first) is cst.GeneratorExp or (first.lpar if type(first) in _BRACKETED else ()):
+        # The parentheses are part of it (for a generator alone in a call: those of the call).
+        start -= 1
+        while state.tokens[start] != "(":
             start -= 1
-            while tokens[start] != "(":
-                start -= 1
-            while tokens[end] != ")":
-                end += 1
+        while state.tokens[end] != ")":
             end += 1
-        begin, stop = offsets[start], offsets[end]
-        if type(first) is cst.MatchStar and (star := _STAR.match(text, begin)):
-            stop = star.end()  # libcst counts the comma in
-        line = bisect_right(lines, begin)
-        end_line = bisect_right(lines, stop)
-        spans[origin] = Span(line, begin - lines[line - 1] + 1, end_line, stop - lines[end_line - 1] + 1)
-    return spans
+        end += 1
+    return start, end
 
 
 def _align(code: str, text: str) -> list[int]:
