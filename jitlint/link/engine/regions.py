@@ -134,14 +134,16 @@ def _asks(node: ir.Node | None) -> bool:
     if type(node) is ir.Name:
         return "version" in node.id.lower()
     if type(node) is ir.Compare:
-        return _asks(node.left) or any(_asks(r) for r in node.rights)
+        return _asks(node.left) or any(map(_asks, node.rights))
     if type(node) is ir.Call:
-        func = node.func
-        if type(func) is ir.Name and func.id == "hasattr":
-            return True
-        if type(func) is ir.Name and func.id == "isinstance":
-            return False
-        return _asks(func) or any(_asks(a.value) for a in node.args)
+        return _call_asks(node)
     if type(node) is ir.BoolOp:
         return _asks(node.left) or _asks(node.right)
     return type(node) is ir.UnaryOp and _asks(node.operand)
+
+
+def _call_asks(node: ir.Call) -> bool:
+    func = node.func
+    if type(func) is ir.Name and func.id in ("hasattr", "isinstance"):
+        return func.id == "hasattr"
+    return _asks(func) or any(_asks(a.value) for a in node.args)

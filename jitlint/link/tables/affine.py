@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from jitlint.syntax import ir
 
@@ -29,14 +29,10 @@ def parse(node: ir.Node | None, expand: Callable[[str], Any], depth: int = 6) ->
     if type(node) is ir.UnaryOp and node.op == "-":
         found = parse(node.operand, expand, depth - 1)
         return None if found is None else scaled(found, -1)
-    if type(node) is not ir.BinOp or node.op not in ("+", "-", "*"):
-        return None
-    left, right = parse(node.left, expand, depth - 1), parse(node.right, expand, depth - 1)
-    if left is None or right is None:
-        return None
-    if node.op == "*":
-        return _product(left, right)
-    return minus(left, right) if node.op == "-" else minus(left, scaled(right, -1))
+    if type(node) is ir.BinOp and node.op in _COMBINED:
+        left, right = parse(node.left, expand, depth - 1), parse(node.right, expand, depth - 1)
+        return None if left is None or right is None else _COMBINED[node.op](left, right)
+    return None
 
 
 def path_of(node: ir.Node | None) -> str:
@@ -69,3 +65,10 @@ def _product(a: Sum, b: Sum) -> Sum | None:
             term = tuple(sorted((*left, *right)))
             out[term] = out.get(term, 0) + m * n
     return out if len(out) <= MAX_TERMS else None
+
+
+_COMBINED: Final[dict[str, Callable[[Sum, Sum], Sum | None]]] = {
+    "*": _product,
+    "-": minus,
+    "+": lambda left, right: minus(left, scaled(right, -1)),
+}

@@ -6,7 +6,7 @@ used for anything but calls. A table is made when the first such question about 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -55,46 +55,57 @@ class CodeTable:
                 self._statements(part.body, (*outer, (node, part.body)))
 
     def _statement(self, node: Any) -> None:
-        if type(node) is ir.Assign:
-            single = len(node.targets) == 1
-            for target in node.targets:
-                self._bind(target, node.value if single and type(target) is ir.Name else None)
-                if isinstance(target, (ir.Tuple, ir.List)):
-                    for i, part in enumerate(target.elts):
-                        if type(part) is ir.Name:
-                            self.unpacked[part.id] = (node.value, i)
-                self._parts(target)
-            if not single and type(node.value) is ir.Call:
-                self.escaping |= {n.id for n in node.targets if type(n) is ir.Name}
-            self._expression(node.value)
-        elif type(node) is ir.Return and type(node.value) is ir.Name:
+        _STATEMENTS.get(type(node), CodeTable._other_statement)(self, node)
+
+    def _assign(self, node: ir.Assign) -> None:
+        single = len(node.targets) == 1
+        for target in node.targets:
+            self._bind(target, node.value if single and type(target) is ir.Name else None)
+            if isinstance(target, (ir.Tuple, ir.List)):
+                for i, part in enumerate(target.elts):
+                    if type(part) is ir.Name:
+                        self.unpacked[part.id] = (node.value, i)
+            self._parts(target)
+        if not single and type(node.value) is ir.Call:
+            self.escaping |= {n.id for n in node.targets if type(n) is ir.Name}
+        self._expression(node.value)
+
+    def _return(self, node: ir.Return) -> None:
+        if type(node.value) is ir.Name:
             self.returned.add(node.value.id)
-        elif type(node) is ir.FuncDef:
-            self.bound.setdefault(node.name, []).append(node)
-            self._statement_of[id(node)] = self._current
-            self._function(node.function)
-        elif type(node) is ir.ClassDef:
-            self.bound.setdefault(node.name, []).append(None)
-            self.escaping |= _names(node)
-        elif type(node) is ir.AugAssign:
-            self._bind(node.target, node)
-            self._expression(node.target)
-            self._expression(node.value)
         else:
-            for name in node.__struct_fields__:
-                if name in ("body", "orelse", "final", "handlers", "cases"):
-                    continue
-                part = getattr(node, name)
-                if name == "target" and part is not None:
-                    self._bind(part, node if type(node) is ir.AnnAssign else None)
-                    self._parts(part)
-                elif name == "items" and type(node) is ir.With:
-                    for item in part:
-                        self._expression(item.value)
-                        if item.target is not None:
-                            self._bind(item.target, None)
-                elif name != "annotation":
-                    self._expression(part)
+            self._expression(node.value)
+
+    def _definition(self, node: ir.FuncDef) -> None:
+        self.bound.setdefault(node.name, []).append(node)
+        self._statement_of[id(node)] = self._current
+        self._function(node.function)
+
+    def _class(self, node: ir.ClassDef) -> None:
+        self.bound.setdefault(node.name, []).append(None)
+        self.escaping |= _names(node)
+
+    def _augmented(self, node: ir.AugAssign) -> None:
+        self._bind(node.target, node)
+        self._expression(node.target)
+        self._expression(node.value)
+
+    def _with(self, node: ir.With) -> None:
+        for item in node.items:
+            self._expression(item.value)
+            if item.target is not None:
+                self._bind(item.target, None)
+
+    def _other_statement(self, node: Any) -> None:
+        for name in node.__struct_fields__:
+            if name in _BLOCKS or name in ("handlers", "cases", "annotation"):
+                continue
+            part = getattr(node, name)
+            if name == "target" and part is not None:
+                self._bind(part, node if type(node) is ir.AnnAssign else None)
+                self._parts(part)
+            else:
+                self._expression(part)
 
     def _bind(self, target: Any, value: Any) -> None:
         if type(target) is ir.Name:
@@ -218,6 +229,16 @@ class CodeTable:
         return frozenset(_mentioned(self.module, children.below(node)))
 
 
+_STATEMENTS: Final[dict[type, Callable[[CodeTable, Any], None]]] = {
+    ir.Assign: CodeTable._assign,
+    ir.Return: CodeTable._return,
+    ir.FuncDef: CodeTable._definition,
+    ir.ClassDef: CodeTable._class,
+    ir.AugAssign: CodeTable._augmented,
+    ir.With: CodeTable._with,
+}
+
+
 def _names(node: ir.Node | None) -> set[str]:
     return {part.id for part in children.below(node) if isinstance(part, ir.Name)}
 
@@ -250,23 +271,26 @@ def _assigned(loop: ir.Node | None) -> set[str]:
         node = stack.pop()
         if type(node) is ir.Name:
             found.add(node.id)  # only reached as a target
+        elif isinstance(node, (ir.FuncDef, ir.ClassDef)):
+            found.add(node.name)
         elif isinstance(node, (ir.Tuple, ir.List)):
             stack.extend(node.elts)
         elif type(node) is ir.Starred:
             stack.append(node.value)
-        elif isinstance(node, (ir.Assign,)):
+        elif type(node) is ir.Assign:
             stack.extend(node.targets)
         elif isinstance(node, (ir.AugAssign, ir.AnnAssign)):
             stack.append(node.target)
-        elif type(node) is ir.FuncDef or type(node) is ir.ClassDef:
-            found.add(node.name)
         elif isinstance(node, (ir.For, ir.While, ir.If, ir.Try, ir.With, ir.Match)):
-            if type(node) is ir.For:
-                stack.append(node.target)
-            if type(node) is ir.With:
-                stack.extend([item.target for item in node.items])
+            stack += _bound_by_header(node)
             for name in _BLOCKS:
                 stack.extend(getattr(node, name, ()))
             for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
                 stack.extend(part.body)
     return found
+
+
+def _bound_by_header(node: ir.Node) -> list[Any]:
+    if type(node) is ir.With:
+        return [item.target for item in node.items]
+    return [node.target] if type(node) is ir.For else []

@@ -77,24 +77,27 @@ def collect(fn: FuncInfo | None, body: Sequence[ir.Node]) -> Sizes:
             for target in node.targets:
                 _bind(out, target)
                 _note(found, target, node.value)
-        elif isinstance(node, (ir.AugAssign, ir.AnnAssign)):
+        elif isinstance(node, (ir.AugAssign, ir.AnnAssign, ir.CompFor, ir.WithItem)):
             _bind(out, node.target)
         elif type(node) is ir.For:
             _bind(out, node.target)
-            end = _range_end(node.iter)
-            tested = any(type(part) in _TESTS for part in nodes(node.body))
-            if type(node.target) is ir.Name and end is not None and not tested:
+            end = _steady_end(node)
+            if type(node.target) is ir.Name and end is not None:
                 loops[node.target.id] = end
-        elif type(node) is ir.CompFor or type(node) is ir.WithItem:
-            _bind(out, node.target)
         elif type(node) is ir.Walrus:
             out.bound[node.target] = out.bound.get(node.target, 0) + 1
-        elif type(node) is ir.FuncDef or type(node) is ir.ClassDef:
+        elif isinstance(node, (ir.FuncDef, ir.ClassDef)):
             out.bound[node.name] = out.bound.get(node.name, 0) + 1
     stable = {name for name, count in out.bound.items() if count == 1}
     out.sizes = {name: size for name, size in found.items() if name in stable and size[0] in stable}
     out.loops = {name: end for name, end in loops.items() if name in stable}
     return out
+
+
+def _steady_end(loop: ir.For) -> ir.Node | None:
+    """The end of the loop's range, if each of its turns runs as a whole."""
+    end = _range_end(loop.iter)
+    return None if end is None or any(type(part) in _TESTS for part in nodes(loop.body)) else end
 
 
 def _bind(out: Sizes, target: Any) -> None:

@@ -31,29 +31,38 @@ def _binds(node: ir.Node | None, name: str) -> bool:
 
 
 def _made(info: ModuleInfo, call: ir.Call) -> int:
+    captures = lexicon().captures
     dotted = _dotted(info, call.func)
-    if not dotted.startswith(lexicon().captures.modules):
+    if not dotted.startswith(captures.modules):
         return 0
     short = dotted.rpartition(".")[2]
     pos = [_number(info, arg.value) for arg in call.args if arg.name is None and not arg.star]
     named = {arg.name: _number(info, arg.value) for arg in call.args if arg.name is not None}
-    if short in lexicon().captures.by_shape:
-        return _size(pos[0] if pos else named.get("shape"))
-    if short in lexicon().captures.by_size:
-        numbers = [n for n in pos[:2] if type(n) is int]
-        return numbers[0] * numbers[-1] if numbers else 0
+    if short in captures.by_shape:
+        return _shape_at(0, "shape", pos, named)
+    if short in captures.by_size:
+        return _of_square(pos[:2])
     if short == "arange":
-        numbers = [n for n in pos if type(n) is int]
-        return numbers[0] if len(pos) == 1 and numbers else 0
+        return _size(pos[0]) if len(pos) == 1 and type(pos[0]) is int else 0
     if short == "linspace":
-        return _size(pos[2] if len(pos) > 2 else named.get("num"))
-    if short in lexicon().captures.by_numbers:
+        return _shape_at(2, "num", pos, named)
+    if short in captures.by_numbers:
         return _size(tuple(pos))
-    if short in lexicon().captures.random:
-        index = 1 if dotted.startswith("jax.") else (0 if short == "random" else 2)
-        key = "shape" if dotted.startswith("jax.") else "size"
-        return _size(pos[index] if len(pos) > index else named.get(key))
+    if short in captures.random:
+        if dotted.startswith("jax."):
+            return _shape_at(1, "shape", pos, named)
+        return _shape_at(0 if short == "random" else 2, "size", pos, named)
     return 0
+
+
+def _shape_at(index: int, name: str, pos: list[object], named: dict[str, object]) -> int:
+    """The elements of an array whose shape is an argument."""
+    return _size(pos[index] if len(pos) > index else named.get(name))
+
+
+def _of_square(pos: list[object]) -> int:
+    numbers = [n for n in pos if type(n) is int]
+    return numbers[0] * numbers[-1] if numbers else 0
 
 
 def _size(shape: object) -> int:

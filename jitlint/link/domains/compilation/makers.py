@@ -9,7 +9,7 @@ does not: look at arguments (`compilation_arguments`) or decide how often a func
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
@@ -68,13 +68,9 @@ def after_call(log: CompilationLog, f: Frame, node: ir.Call, callee: Value, resu
         if func is not None:
             sites = log.sites.setdefault(func.fn.id, {})
             sites.setdefault((f.module.name, node.at), CallSite(f, node, f.loops))
-        if type(alt) is Xform and alt.spec.name in lexicon().compilation.transforms:
+        if _compiles(alt):
             _called(log, f, node, alt)
-        elif (
-            type(alt) is Bound
-            and type(alt.func) is Xform
-            and alt.func.spec.name in lexicon().compilation.transforms
-        ):
+        elif type(alt) is Bound and _compiles(alt.func):
             compilation_arguments.check(log, f, log.m.texts.table(f), node, alt.func, 1)
     func = _function(callee)
     if type(result) is Union and func is not None:
@@ -88,6 +84,10 @@ def after_call(log: CompilationLog, f: Frame, node: ir.Call, callee: Value, resu
         born(f, node.at, result)
 
 
+def _compiles(value: Value) -> TypeGuard[Xform]:
+    return type(value) is Xform and value.spec.name in lexicon().compilation.transforms
+
+
 def control_flow(log: CompilationLog, f: Frame, node: ir.Call, name: str) -> None:
     """Look at a loop or branch of JAX in host code: is it given a function that is made anew each time."""
     fn = f.fn
@@ -95,37 +95,30 @@ def control_flow(log: CompilationLog, f: Frame, node: ir.Call, name: str) -> Non
     if not births(f) or doubtful or (fn is not None and fn.traced_contexts):
         return
     table = log.m.texts.table(f)
-    given = [
-        (a.name or p, a.value)
-        for a, p in zip(node.args, lexicon().compilation.control_flow[name])
-        if not a.star
-    ]
-    given += [
-        (a.name, a.value)
-        for a in node.args[len(lexicon().compilation.control_flow[name]) :]
-        if a.name is not None
-    ]
+    found = _given_anew(f, table, node, name)
+    if found is None:
+        return
+    made, what = found
+    if made.loops:
+        loop = made.loops[-1]
+        done = (f.module.name, "jit", node.at) in log.done
+        if not (done or is_literal(table, loop) or table.runs_once(loop, f.at)):
+            loop_found = EagerLoop(f, f.confidence, node.at, what, name, True)
+            log.eager.setdefault((f.module.name, node.at), loop_found)
+    elif not f.loops and fn is not None and not is_memo(fn) and fn.name not in lexicon().compilation.run_once:
+        log.eager.setdefault((f.module.name, node.at), EagerLoop(f, f.confidence, node.at, what, name, False))
+
+
+def _given_anew(f: Frame, table: CodeTable, node: ir.Call, name: str) -> tuple[Birth, str] | None:
+    """The first of the functions that are given to a loop or branch that is made where it is given."""
+    places = lexicon().compilation.control_flow[name]
+    given = [(a.name or p, a.value) for a, p in zip(node.args, places) if not a.star]
+    given += [(a.name, a.value) for a in node.args[len(places) :] if a.name is not None]
     for parameter, value in given:
         found = _written(f, table, value) if parameter in lexicon().compilation.functions else None
-        if found is None:
-            continue
-        made, what = found
-        if made.loops:
-            key = (f.module.name, "jit", node.at)
-            loop = made.loops[-1]
-            if key in log.done or is_literal(table, loop) or table.runs_once(loop, f.at):
-                return
-            log.eager.setdefault(key[::2], EagerLoop(f, f.confidence, node.at, what, name, True))
-        elif (
-            not f.loops
-            and fn is not None
-            and not is_memo(fn)
-            and fn.name not in lexicon().compilation.run_once
-        ):
-            log.eager.setdefault(
-                (f.module.name, node.at), EagerLoop(f, f.confidence, node.at, what, name, False)
-            )
-        return
+        if found is not None:
+            return found
+    return None
 
 
 def _written(f: Frame, table: CodeTable, node: ir.Node | None) -> tuple[Birth, str] | None:
@@ -329,15 +322,11 @@ def _in_loop(
     assigned = frozenset[str]().union(*[table.assigned(part) for part in birth.loops])
     x: Any = birth.value
     here = x.site == (f.module.name, at)
-    if (
-        maker is None
-        or (here and _varying_target(table, maker, assigned))
-        or table.runs_once(loop, birth.statement)
-    ):
+    if maker is None or (here and _varying_target(table, maker, assigned)):
+        return
+    if table.runs_once(loop, birth.statement) or _guarded(table, birth.statement, f.at):
         return
     amortised = len(f.loops) > len(birth.loops)
-    if _guarded(table, birth.statement, f.at):
-        return
     varying = bool(table.mentions_through(maker, assigned))
     if (amortised and (varying or not retraces)) or (varying and is_literal(table, loop)):
         return
@@ -345,10 +334,7 @@ def _in_loop(
     also: tuple[Step, ...] = ()
     if node.func.at != at:
         also = (Step(f.module.name, node.at, "it is called here"),)
-    sure = retraces and not amortised and not varying
-    confidence = Confidence.CERTAIN if sure else Confidence.LIKELY
-    if f.module.is_test and not retraces:
-        confidence = Confidence.POSSIBLE  # nobody waits for the dispatch in a test
+    confidence = _confidence(f, retraces, sure=not amortised and not varying)
     log.m.emit(
         f,
         JitCreation,
@@ -361,6 +347,12 @@ def _in_loop(
         also=also,
         transform=x.spec.name,
     )
+
+
+def _confidence(f: Frame, retraces: bool, sure: bool) -> Confidence:
+    if f.module.is_test and not retraces:
+        return Confidence.POSSIBLE  # nobody waits for the dispatch in a test
+    return Confidence.CERTAIN if retraces and sure else Confidence.LIKELY
 
 
 def _varying_target(table: CodeTable, maker: ir.Node | None, assigned: frozenset[str]) -> bool:

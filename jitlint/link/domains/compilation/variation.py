@@ -7,7 +7,7 @@ variants) and what comes from unknown data counts as constant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -190,19 +190,22 @@ class Variation:
         if not isinstance(target, (ir.Tuple, ir.List)):
             return None
         func = self.dotted(iterable.func) if type(iterable) is ir.Call else ""
+        if func == "builtins.enumerate" and len(target.elts) == 2:
+            return self._enumerated(target.elts, iterable.args[0].value if iterable.args else None, name)
+        sources = [arg.value for arg in iterable.args] if func == "builtins.zip" else []
         for i, part in enumerate(target.elts):
-            inner: Any = None
-            if func == "builtins.enumerate" and len(target.elts) == 2:
-                inner = iterable.args[0].value if iterable.args else None
-                if i == 0 and type(part) is ir.Name and part.id == name:
-                    few = self._length(inner)
-                    return "" if few is not None and few <= FEW else f"`{name}`, which changes at every turn"
-            elif func == "builtins.zip" and i < len(iterable.args):
-                inner = iterable.args[i].value
-            found = self._element(part, inner, name)
+            found = self._element(part, sources[i] if i < len(sources) else None, name)
             if found is not None:
                 return found
         return None
+
+    def _enumerated(self, targets: list[Any], inner: Any, name: str) -> str | None:
+        count, element = targets
+        if type(count) is ir.Name and count.id == name:
+            few = self._length(inner)
+            return "" if few is not None and few <= FEW else f"`{name}`, which changes at every turn"
+        found = self._element(count, inner, name)
+        return self._element(element, inner, name) if found is None else found
 
     def _counts(self, iterable: ir.Node | None) -> bool:
         """Whether an iterable gives many different numbers."""
@@ -256,27 +259,28 @@ class Variation:
         """How the shape of an array, or the structure of a container, changes from turn to turn; "" when not."""
         if depth == 0:
             return ""
-        if type(node) is ir.Name:
-            return self._named_shape(node.id, depth)
-        if type(node) is ir.Sub:
-            return self._subscript(node, depth)
-        if type(node) is ir.Call:
-            return self._made(node, depth)
-        if type(node) is ir.BinOp:
-            if node.op == "*" and type(node.left) is ir.List and self.scalar(node.right, depth - 1):
-                return "a list whose length changes"
-            return self.shape(node.left, depth - 1) or self.shape(node.right, depth - 1)
-        if isinstance(node, (ir.List, ir.Tuple)):
-            return next((how for part in node.elts if (how := self.shape(part, depth - 1))), "")
-        if type(node) is ir.Dict:
-            if any(key is not None and self.scalar(key, depth - 1) for key in node.keys):
-                return "a dict whose keys change"
-            return next((how for part in node.values if (how := self.shape(part, depth - 1))), "")
-        if type(node) is ir.Comp and node.kind in ("list", "set", "dict") and len(node.fors) == 1:
-            part = node.fors[0].iter
-            if self._varying_range(part, depth) or self.shape(part, depth - 1):
-                return "a list whose length changes"
-        return ""
+        how = _SHAPES.get(type(node))
+        return "" if how is None else how(self, node, depth)
+
+    def _combined_shape(self, node: ir.BinOp, depth: int) -> str:
+        if node.op == "*" and type(node.left) is ir.List and self.scalar(node.right, depth - 1):
+            return "a list whose length changes"
+        return self.shape(node.left, depth - 1) or self.shape(node.right, depth - 1)
+
+    def _first_shape(self, parts: list[Any], depth: int) -> str:
+        return next((how for part in parts if (how := self.shape(part, depth - 1))), "")
+
+    def _dict_shape(self, node: ir.Dict, depth: int) -> str:
+        if any(key is not None and self.scalar(key, depth - 1) for key in node.keys):
+            return "a dict whose keys change"
+        return self._first_shape(node.values, depth)
+
+    def _comprehended_shape(self, node: ir.Comp, depth: int) -> str:
+        if node.kind not in ("list", "set", "dict") or len(node.fors) != 1:
+            return ""
+        part = node.fors[0].iter
+        varies = self._varying_range(part, depth) or self.shape(part, depth - 1)
+        return "a list whose length changes" if varies else ""
 
     def _varying_range(self, node: Any, depth: int) -> bool:
         is_range = type(node) is ir.Call and self.dotted(node.func) in (
@@ -328,23 +332,24 @@ class Variation:
     def _grown(self, name: str, value: Any) -> str:
         """``h = jnp.concatenate([h, x])``, ``xs += [x]``: an array or list that takes itself in."""
         if type(value) is ir.AugAssign:
-            display = isinstance(value.value, (ir.List, ir.Tuple)) and value.op == "+"
+            display = type(value.value) in (ir.List, ir.Tuple) and value.op == "+"
             return f"`{name}`, a list that grows" if display else ""
         if type(value) is ir.BinOp and value.op == "+":
             sides = (value.left, value.right)
-            if any(_is(name, s) for s in sides) and any(isinstance(s, (ir.List, ir.Tuple)) for s in sides):
-                return f"`{name}`, a list that grows"
-        if type(value) is not ir.Call or not value.args:
-            return ""
-        api = self.dotted(value.func)
-        if (
-            not api.startswith(("jax.numpy.", "numpy."))
-            or api.rpartition(".")[2] not in lexicon().compilation.growing
-        ):
-            return ""
-        first = value.args[0].value
-        parts: list[Any] = first.elts if type(first) is ir.List or type(first) is ir.Tuple else [first]
-        return f"`{name}`, an array that grows" if any(_is(name, part) for part in parts) else ""
+            grows = any(_is(name, s) for s in sides) and any(type(s) in (ir.List, ir.Tuple) for s in sides)
+            return f"`{name}`, a list that grows" if grows else ""
+        if type(value) is ir.Call and value.args and self._joins(value):
+            first = value.args[0].value
+            parts: list[Any] = first.elts if isinstance(first, (ir.List, ir.Tuple)) else [first]
+            return f"`{name}`, an array that grows" if any(_is(name, part) for part in parts) else ""
+        return ""
+
+    def _joins(self, call: ir.Call) -> bool:
+        api = self.dotted(call.func)
+        return (
+            api.startswith(("jax.numpy.", "numpy."))
+            and api.rpartition(".")[2] in lexicon().compilation.growing
+        )
 
     def _subscript(self, node: ir.Sub, depth: int) -> str:
         indices: list[Any] = node.index.elts if type(node.index) is ir.Tuple else [node.index]
@@ -390,7 +395,6 @@ class Variation:
 
     def _made(self, node: ir.Call, depth: int) -> str:
         args = [a.value for a in node.args if not a.star and a.name is None]
-        named = {a.name: a.value for a in node.args if a.name is not None}
         if type(node.func) is ir.Attr and node.func.name in lexicon().compilation.same_shape:
             return self.shape(node.func.obj, depth - 1)
         api = self.dotted(node.func)
@@ -398,17 +402,16 @@ class Variation:
         if api in ("builtins.list", "builtins.tuple", "jax.device_put") and args:
             return self.shape(args[0], depth - 1)
         if api.startswith("jax.random.") and name not in ("split", "key", "PRNGKey", "fold_in"):
-            wanted = named.get("shape", args[1] if len(args) > 1 else None)
-            return (
-                "a shape that changes" if type(wanted) is ir.Tuple and self.scalar(wanted, depth - 1) else ""
-            )
+            wanted = _argument(node, args, 1, "shape")
+            changes = type(wanted) is ir.Tuple and self.scalar(wanted, depth - 1)
+            return "a shape that changes" if changes else ""
         if not api.startswith(("jax.numpy.", "numpy.")):
             return ""
         if name == "arange":
             return "a length that changes" if self._varying_range(node, depth) else ""
         if name in lexicon().compilation.makers:
             place, keyword = lexicon().compilation.makers[name]
-            wanted = named.get(keyword, args[int(place)] if int(place) < len(args) else None)
+            wanted = _argument(node, args, int(place), keyword)
             return "a shape that changes" if wanted is not None and self.scalar(wanted, depth - 1) else ""
         return self.shape(args[0], depth - 1) if name in lexicon().compilation.joining and args else ""
 
@@ -443,3 +446,21 @@ def _right(value: ir.Node | None) -> ir.Node | None:
 
 def _negative(node: ir.Node | None) -> bool:
     return type(node) is ir.UnaryOp and node.op == "-"
+
+
+def _argument(node: ir.Call, args: list[Any], place: int, keyword: str) -> Any:
+    """An argument by keyword or, among ``args``, by position."""
+    named = {a.name: a.value for a in node.args if a.name is not None}
+    return named.get(keyword, args[place] if place < len(args) else None)
+
+
+_SHAPES: Final[dict[type, Callable[[Variation, Any, int], str]]] = {
+    ir.Name: lambda self, node, depth: self._named_shape(node.id, depth),
+    ir.Sub: Variation._subscript,
+    ir.Call: Variation._made,
+    ir.BinOp: Variation._combined_shape,
+    ir.List: lambda self, node, depth: self._first_shape(node.elts, depth),
+    ir.Tuple: lambda self, node, depth: self._first_shape(node.elts, depth),
+    ir.Dict: Variation._dict_shape,
+    ir.Comp: Variation._comprehended_shape,
+}

@@ -109,13 +109,7 @@ class _Engine:
         owner = fn.values[0].owner if fn.values else None
         if owner is None or not fn.node.params or fn.name in lexicon().buffers.making:
             return
-        this = ("v", fn.node.params[0].name)
-        gone: dict[str, Kill] = {}
-        for term, kill in summary.kills.items():
-            if term[0] == "s" and term[1] == this and (this, term[2]) not in summary.writes:
-                gone[term[2]] = kill
-        gone |= {k: kill for (o, k), kill in summary.writes.items() if o == this and kill is not None}
-        gone = {key: kill for key, kill in gone.items() if not self.rebound(fn, key.lstrip("."))}
+        gone = self._gone(fn, summary)
         if not gone:
             return
         for method in self.methods(owner):
@@ -129,6 +123,16 @@ class _Engine:
                 at = reads.uses.get(("s", ("v", self_name), key))
                 if at is not None:
                     self.record(method.module.name, at, method.qualname, kill, "method")
+
+    def _gone(self, fn: FuncInfo, summary: Summary) -> dict[str, Kill]:
+        """The attributes of its object that a method leaves donated, and nobody assigns again."""
+        this = ("v", fn.node.params[0].name)
+        gone: dict[str, Kill] = {}
+        for term, kill in summary.kills.items():
+            if term[0] == "s" and term[1] == this and (this, term[2]) not in summary.writes:
+                gone[term[2]] = kill
+        gone |= {k: kill for (o, k), kill in summary.writes.items() if o == this and kill is not None}
+        return {key: kill for key, kill in gone.items() if not self.rebound(fn, key.lstrip("."))}
 
     def methods(self, owner: ClassInfo) -> list[FuncInfo]:
         """The methods of a class, its bases and its subclasses."""

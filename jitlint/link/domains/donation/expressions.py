@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -192,19 +192,8 @@ def bind(w: Walker, target: ir.Node | None, value: Term, node: ir.Node | None = 
     if type(target) is ir.Name:
         w.imported.pop(target.id, None)
         w.state.env[target.id] = value
-    elif type(target) is ir.Tuple or type(target) is ir.List:
-        parts = (
-            node.elts
-            if isinstance(node, (ir.Tuple, ir.List)) and len(node.elts) == len(target.elts)
-            else None
-        )
-        held = [w.state.part(value, f"[{i}]") for i in range(len(target.elts))]
-        starred = any(type(e) is ir.Starred for e in target.elts)
-        for i, element in enumerate(target.elts):
-            if type(element) is ir.Starred:
-                bind(w, element.value, fresh())
-            else:
-                bind(w, element, fresh() if starred else held[i], parts[i] if parts is not None else None)
+    elif isinstance(target, (ir.Tuple, ir.List)):
+        _bind_parts(w, target.elts, value, node)
     elif type(target) is ir.Attr:
         w.state.store(evaluate(w, target.obj), f".{target.name}", value)
     elif type(target) is ir.Sub:
@@ -216,6 +205,17 @@ def bind(w: Walker, target: ir.Node | None, value: Term, node: ir.Node | None = 
             w.state.forget(owner)
     elif type(target) is ir.Starred:
         bind(w, target.value, value)
+
+
+def _bind_parts(w: Walker, targets: Sequence[ir.Node], value: Term, node: ir.Node | None) -> None:
+    parts = node.elts if isinstance(node, (ir.Tuple, ir.List)) and len(node.elts) == len(targets) else None
+    held = [w.state.part(value, f"[{i}]") for i in range(len(targets))]
+    starred = any(type(e) is ir.Starred for e in targets)
+    for i, element in enumerate(targets):
+        if type(element) is ir.Starred:
+            bind(w, element.value, fresh())
+        else:
+            bind(w, element, fresh() if starred else held[i], parts[i] if parts is not None else None)
 
 
 # Calls
@@ -295,11 +295,20 @@ def _call_known(
             held[name] = by_node[id(value)]
         else:
             held[name] = receiver if receiver is not None else evaluate(w, value)
+    _repeat_uses(w, node, fn, summary, plain, held)
+    _repeat_changes(w, node, fn, summary, held)
+    return fresh()
+
+
+def _repeat_uses(
+    w: Walker, node: ir.Call, fn: FuncInfo, summary: Summary, plain: dict[str, Any], held: dict[str, Term]
+) -> None:
+    """What a function reads of what it is given; what was donated before is a mistake."""
     for term, at in summary.uses.items():
         mapped = _mapped(w, fn, term, held)
-        kill = w.state.killed(mapped) if mapped is not None else None
         if mapped is None:
             continue
+        kill = w.state.killed(mapped)
         if kill is not None and not w.excused:
             direct = plain.get(term[1]) if term[0] == "v" else None
             if direct is not None:
@@ -309,6 +318,10 @@ def _call_known(
             w.state.revive(mapped)
         elif initial(mapped):
             w.uses.setdefault(mapped, node.at)
+
+
+def _repeat_changes(w: Walker, node: ir.Call, fn: FuncInfo, summary: Summary, held: dict[str, Term]) -> None:
+    """What a function donates and assigns of what it is given; all is looked up before any of it is changed."""
     killed = [(_mapped(w, fn, term, held), kill) for term, kill in summary.kills.items()]
     writes = [(_mapped(w, fn, owner, held), key, kill) for (owner, key), kill in summary.writes.items()]
     for dead, kill in killed:
@@ -324,7 +337,6 @@ def _call_known(
         w.state.store(owner, key, value)
         if gone is not None:
             w.state.kill(value, gone)
-    return fresh()
 
 
 def _mapped(w: Walker, fn: FuncInfo, term: Term, held: dict[str, Term]) -> Term | None:
@@ -342,33 +354,30 @@ def _mapped(w: Walker, fn: FuncInfo, term: Term, held: dict[str, Term]) -> Term 
 
 
 def _call_library(w: Walker, node: ir.Call, name: str) -> Term:
+    buffers = lexicon().buffers
     arguments = [arg.value for arg in node.args]
-    if name in lexicon().buffers.tree_maps and arguments:
-        mapped = w.dotted(arguments[0]) or ""
-        reads = (
-            mapped.startswith(lexicon().buffers.reading_modules)
-            and mapped not in lexicon().buffers.shape_only
-        )
+    if name in buffers.tree_maps and arguments:
+        reads = _reads(w.dotted(arguments[0]) or "")
         arguments = arguments[1:]
     else:
-        reads = name in lexicon().buffers.reading_functions or name.startswith(
-            lexicon().buffers.reading_modules
-        )
-        reads = reads and name not in lexicon().buffers.shape_only
+        reads = _reads(name) or (name in buffers.reading_functions and name not in buffers.shape_only)
+    deep = name.startswith(buffers.reading_modules)
+    known = name.startswith(("builtins.", "jax."))
     first: Term | None = None
     for argument in arguments:
-        deep = name.startswith(lexicon().buffers.reading_modules)
         term = use(w, argument, deep=deep) if reads else evaluate(w, argument)
         first = term if first is None else first
-        if not reads and not name.startswith(("builtins.", "jax.")):
+        if not reads and not known:
             w.state.forget(term)
-    if first is not None and name in lexicon().buffers.holding:
+    if first is not None and name in buffers.holding:
         w.state.held.add(first)
-    return (
-        first
-        if first is not None and name in lexicon().buffers.same_object and len(arguments) == 1
-        else fresh()
-    )
+    return first if first is not None and name in buffers.same_object and len(arguments) == 1 else fresh()
+
+
+def _reads(name: str) -> bool:
+    """Whether a function of a library looks at the numbers of what it is given."""
+    buffers = lexicon().buffers
+    return name.startswith(buffers.reading_modules) and name not in buffers.shape_only
 
 
 def _call_method(w: Walker, node: ir.Call, func: ir.Attr, receiver: Term) -> Term:

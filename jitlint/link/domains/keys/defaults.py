@@ -95,30 +95,41 @@ def _look(m: Machine, fn: FuncInfo, found: list[_Default]) -> None:
 def _call(m: Machine, fn: FuncInfo, node: ir.Call, default: _Default) -> None:
     name = node.func.name if type(node.func) is ir.Attr else getattr(node.func, "id", "")
     if name in lexicon().keys.replacing:
-        changes = any(
-            a.name == default.name or a.star == 2 or _names(fn, a.value, default) for a in node.args
-        )
-        changed = node.func.obj if type(node.func) is ir.Attr else None
-        if changed is None or type(key_parameters.resolve(m, fn, changed)) is Ext:
-            changed = node.args[0].value if node.args else None  # `dataclasses.replace(state, key=key)`
-        default.replaced |= changes and _may_be(_class_of(m, fn, changed), default.info)
+        _note_change(m, fn, node, default)
         return
     if name == default.info.name and default.made is None:
-        callee = key_parameters.resolve(m, fn, node.func)
-        positional = sum(a.name is None for a in node.args)
-        left_out = positional <= default.place and not any(
-            a.star or a.name == default.name for a in node.args
-        )
-        if type(callee) is Class and callee.info is default.info and left_out:
-            text = f"`{name}` is made without a `{default.name}` here"
-            default.made = Step(fn.module.name, node.at, text)
+        _note_making(m, fn, node, default)
     if not default.exact and node.args and _holds(m, fn, node.args[0].value, default):
-        callee = key_parameters.resolve(m, fn, node.func)
-        owner: Any = node.args[0].value
-        exact = owner.obj.id.lower() in (default.info.name.lower(), "self")
-        if type(callee) is Ext and callee.dotted.startswith(keys.RANDOM) and (exact or default.used is None):
-            default.exact = exact
-            default.used = Step(fn.module.name, node.at, f"its `{default.name}` is used here")
+        _note_use(m, fn, node, default)
+
+
+def _note_change(m: Machine, fn: FuncInfo, node: ir.Call, default: _Default) -> None:
+    """A changed copy of an object gets another key."""
+    changes = any(a.name == default.name or a.star == 2 or _names(fn, a.value, default) for a in node.args)
+    changed = node.func.obj if type(node.func) is ir.Attr else None
+    if changed is None or type(key_parameters.resolve(m, fn, changed)) is Ext:
+        changed = node.args[0].value if node.args else None  # `dataclasses.replace(state, key=key)`
+    default.replaced |= changes and _may_be(_class_of(m, fn, changed), default.info)
+
+
+def _note_making(m: Machine, fn: FuncInfo, node: ir.Call, default: _Default) -> None:
+    """An object is made, perhaps with the key that is the default."""
+    callee = key_parameters.resolve(m, fn, node.func)
+    positional = sum(a.name is None for a in node.args)
+    left_out = positional <= default.place and not any(a.star or a.name == default.name for a in node.args)
+    if type(callee) is Class and callee.info is default.info and left_out:
+        text = f"`{default.info.name}` is made without a `{default.name}` here"
+        default.made = Step(fn.module.name, node.at, text)
+
+
+def _note_use(m: Machine, fn: FuncInfo, node: ir.Call, default: _Default) -> None:
+    """A function is given the field; what draws from it counts."""
+    callee = key_parameters.resolve(m, fn, node.func)
+    owner: Any = node.args[0].value
+    exact = owner.obj.id.lower() in (default.info.name.lower(), "self")
+    if type(callee) is Ext and callee.dotted.startswith(keys.RANDOM) and (exact or default.used is None):
+        default.exact = exact
+        default.used = Step(fn.module.name, node.at, f"its `{default.name}` is used here")
 
 
 def _names(fn: FuncInfo, node: ir.Node | None, default: _Default) -> bool:

@@ -7,9 +7,11 @@ repeats itself. Everything else is taken to leave keys alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.keys import Key
 from jitlint.infer.values import NONE, Bound, ExtInst, Func, Map, Py, Value
 from jitlint.link.domains.keys import uses
 from jitlint.link.domains.keys.ledger import LOG, Ledger
@@ -55,13 +57,9 @@ def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: boo
     site = (f.module.name, at)
     consumed = set() if known else {u.key for u in LOG.of(f) or () if u.site == site}
     for value in (given, first if first is not given else None):
-        if type(value) is not Map and not known:
-            continue
-        named = value.entries if type(value) is Map else {"": value}
-        for stream, part in named.items():
-            for key in keys_of(part):
-                if key not in consumed:
-                    uses.use(k, f, at, key, f"linen {who} {stream}", api)
+        for stream, key in _by_stream(value, known):
+            if key not in consumed:
+                uses.use(k, f, at, key, f"linen {who} {stream}", api)
 
 
 def _method(args: Args, at: int) -> str:
@@ -79,3 +77,12 @@ def _method(args: Args, at: int) -> str:
 def _draw(k: Ledger, f: Frame, at: int, value: Value | None, api: str) -> None:
     for key in keys_of(value):
         uses.use(k, f, at, key, uses.DRAW, api)
+
+
+def _by_stream(value: Value | None, known: bool) -> Iterator[tuple[str, Key]]:
+    """The keys of a dict by their streams; of anything else, if it is ``known`` to be keys, those of no stream."""
+    if type(value) is Map:
+        for stream, part in value.entries.items():
+            yield from ((stream, key) for key in keys_of(part))
+    elif known:
+        yield from (("", key) for key in keys_of(value))

@@ -115,14 +115,15 @@ class _Scan:
         last = node.func.name if type(node.func) is ir.Attr else getattr(node.func, "id", "")
         for i, arg in given:
             value: Any = arg.value
-            name = value.id
             if last in lexicon().keys.seeds:
-                self.refuted.add(name)
-            elif type(node.func) is ir.Call:
-                if self._mapped(node.func, i if arg.name is None else -1, arg.name or ""):
-                    self.found[name] = None
-            elif _takes_key(self.m, callee, i if arg.name is None else -1, arg.name or ""):
-                self.found[name] = None
+                self.refuted.add(value.id)
+            elif self._takes(node.func, callee, i if arg.name is None else -1, arg.name or ""):
+                self.found[value.id] = None
+
+    def _takes(self, func: Any, callee: Value, index: int, name: str) -> bool:
+        if type(func) is ir.Call:
+            return self._mapped(func, index, name)
+        return _takes_key(self.m, callee, index, name)
 
     def _streams(self, node: ir.Dict, names: set[str]) -> None:
         """``rngs={"dropout": key}``: what starts the streams of a module is a key."""
@@ -153,30 +154,37 @@ def _takes_key(m: Machine, callee: Value, index: int, name: str) -> bool:
     if is_initialiser(callee):
         return index == 0 or name == "key"
     if type(callee) is Ext:
-        if callee.dotted.startswith(key_libraries.LAYERS):
-            return name == "key"
-        short = callee.dotted[len(RANDOM) :] if callee.dotted.startswith(RANDOM) else ""
-        fn = m.catalogue.function(callee.dotted) if short else None
-        takes = fn is not None and bool(fn.parameters) and fn.parameters[0].name == "key"
-        return takes and (index == 0 or name == "key")
+        return _library_takes_key(m, callee, index, name)
+    func, index = _written(callee, index)
+    if func is None:
+        return False
+    params = [p.name for p in func.fn.node.params if p.kind in ("pos", "any")]
+    wanted = name or (params[index] if 0 <= index < len(params) else "")
+    return wanted in key_parameters(m, func.fn)
+
+
+def _library_takes_key(m: Machine, callee: Ext, index: int, name: str) -> bool:
+    if callee.dotted.startswith(key_libraries.LAYERS):
+        return name == "key"
+    fn = m.catalogue.function(callee.dotted) if callee.dotted.startswith(RANDOM) else None
+    takes = fn is not None and bool(fn.parameters) and fn.parameters[0].name == "key"
+    return takes and (index == 0 or name == "key")
+
+
+def _written(callee: Value, index: int) -> tuple[Func | None, int]:
+    """The function of the project that a callee calls in the end, and the place that an argument has there."""
     while isinstance(callee, (Xform, Partial)):
         if isinstance(callee, Partial):
             index = index + len(callee.args) if index >= 0 else index
             callee = callee.func
         elif callee.spec.axes:
-            return False
+            return None, index
         else:
             callee = callee.target
     if type(callee) is Class:
         init = next((c.namespace["__init__"] for c in mro(callee.info) if "__init__" in c.namespace), None)
-        if type(init) is not Func:
-            return False
-        callee, index = init, index + 1 if index >= 0 else index
-    if type(callee) is not Func:
-        return False
-    params = [p.name for p in callee.fn.node.params if p.kind in ("pos", "any")]
-    wanted = name or (params[index] if 0 <= index < len(params) else "")
-    return wanted in key_parameters(m, callee.fn)
+        return (init, index + 1 if index >= 0 else index) if type(init) is Func else (None, index)
+    return (callee, index) if type(callee) is Func else (None, index)
 
 
 def resolve(m: Machine, fn: FuncInfo, node: ir.Node | None) -> Value:

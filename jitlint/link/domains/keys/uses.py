@@ -51,34 +51,31 @@ def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value)
     short = name[len(RANDOM) :]
     if short in lexicon().keys.makers:
         return _made(k, f, at, short, args, out)
-    given = args.get(0, "key")
+    keys = keys_of(args.get(0, "key"))
     again = False
-    keys = keys_of(given)
     if short not in lexicon().keys.harmless:
         array = args.get(1, "a" if short == "choice" else "x")
-        stream = (
-            SHUFFLE
-            if short in lexicon().keys.pairing
-            and array is not None
-            and type(array) is not Py
-            and args.get(4, "p") is None
-            else DRAW
-        )
+        pairs = short in lexicon().keys.pairing and array is not None and type(array) is not Py
+        stream = SHUFFLE if pairs and args.get(4, "p") is None else DRAW
         for key in keys:
             again = use(k, f, at, key, stream, name, dims=out.dims if type(out) is Arr else None) or again
     if type(out) is not Arr or out.dtype != "key":
         return out
     parent = keys[0] if len(keys) == 1 and not again else None
-    if parent is not None and short == "split":
-        count = args.get(1, "num")
-        number = 2 if count is None else count.const if type(count) is Py else None
+    derived = _derived(k, f, at, short, args, parent) if parent is not None else None
+    return named(k.m, out) if derived is None else with_key(out, derived)
+
+
+def _derived(k: Ledger, f: Frame, at: int, short: str, args: Args, parent: Key) -> Key | None:
+    """The key that is made of a single, fresh one."""
+    given = args.get(1, "num" if short == "split" else "data")
+    if short == "split":
+        number = 2 if given is None else given.const if type(given) is Py else None
         number = number if isinstance(number, int) else None
-        return with_key(out, k.m.keys.derived(parent, "split", number, f.module.name, at))
-    if parent is not None and short == "fold_in":
-        data = args.get(1, "data")
-        if type(data) is Py and isinstance(data.const, int):
-            return with_key(out, k.m.keys.derived(parent, "fold", data.const))
-    return named(k.m, out)
+        return k.m.keys.derived(parent, "split", number, f.module.name, at)
+    if short == "fold_in" and type(given) is Py and isinstance(given.const, int):
+        return k.m.keys.derived(parent, "fold", given.const)
+    return None
 
 
 def _made(k: Ledger, f: Frame, at: int, short: str, args: Args, out: Value) -> Value:

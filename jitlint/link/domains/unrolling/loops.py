@@ -76,14 +76,21 @@ def check_while(m: Machine, f: Frame, node: ir.While) -> None:
     if type(test.left) is not ir.Name or leaves_early(node.body):
         return
     end = _number(m, f, test.rights[0])
-    values = table.bound.get(test.left.id, [])
-    starts = [v.value for v in values if type(v) is ir.Const and type(v.value) is int]
-    steps = [_number(m, f, v.value) for v in values if type(v) is ir.AugAssign and v.op in ("+", "-")]
-    if end is None or len(values) != 2 or len(starts) != 1 or len(steps) != 1 or not steps[0]:
+    start, step = _counted(m, f, table.bound.get(test.left.id, []))
+    if end is None or start is None or not step:
         return
-    count = abs(end - starts[0]) // abs(steps[0])
+    count = abs(end - start) // abs(step)
     if count >= LARGE:
         _large(m, f, table, node, test.at, count)
+
+
+def _counted(m: Machine, f: Frame, values: list[Any]) -> tuple[int | None, int | None]:
+    """Where a variable begins that is bound to a number and counted on in steps; nothing for any other."""
+    starts = [v.value for v in values if type(v) is ir.Const and type(v.value) is int]
+    steps = [_number(m, f, v.value) for v in values if type(v) is ir.AugAssign and v.op in ("+", "-")]
+    if len(values) == 2 and len(starts) == len(steps) == 1:
+        return starts[0], steps[0]
+    return None, None
 
 
 def check_comprehension(known: rows.Rows, f: Frame, node: ir.Comp, iterable: Value) -> None:
@@ -214,27 +221,30 @@ def _dimension(f: Frame, table: CodeTable, node: ir.Node | None, depth: int) -> 
     if depth == 0:
         return False
     if type(node) is ir.Sub:
-        return (
-            type(node.obj) is ir.Attr
-            and node.obj.name == "shape"
-            and _leading(node.index)
-            and _array(f, node.obj.obj)
-        )
+        return _is_shape(f, node.obj) and _leading(node.index)
     if type(node) is ir.Attr:
         return node.name == "size" and _array(f, node.obj)
-    if type(node) is ir.Call and type(node.func) is ir.Name and _builtin(f, node.func) == "len" and node.args:
-        return _array(f, node.args[0].value)
+    if type(node) is ir.Call and type(node.func) is ir.Name and node.args:
+        return _builtin(f, node.func) == "len" and _array(f, node.args[0].value)
     if type(node) is ir.BinOp and node.op in ("+", "-", "*"):
         return _dimension(f, table, node.left, depth - 1) or _dimension(f, table, node.right, depth - 1)
     if type(node) is ir.Name:
-        values = table.bound.get(node.id, [])
-        if len(values) == 1 and values[0] is not None:
-            return _dimension(f, table, values[0], depth - 1)
-        unpacked = table.unpacked.get(node.id)
-        if len(values) == 1 and unpacked is not None and unpacked[1] == 0:
-            source = unpacked[0]
-            return type(source) is ir.Attr and source.name == "shape" and _array(f, source.obj)
+        return _named_dimension(f, table, node.id, depth)
     return False
+
+
+def _named_dimension(f: Frame, table: CodeTable, name: str, depth: int) -> bool:
+    values = table.bound.get(name, [])
+    if len(values) != 1:
+        return False
+    if values[0] is not None:
+        return _dimension(f, table, values[0], depth - 1)
+    source, place = table.unpacked.get(name, (None, 0))
+    return place == 0 and _is_shape(f, source)
+
+
+def _is_shape(f: Frame, node: ir.Node | None) -> bool:
+    return type(node) is ir.Attr and node.name == "shape" and _array(f, node.obj)
 
 
 def _leading(index: ir.Node | None) -> bool:
