@@ -7,6 +7,7 @@ it does not: evaluate operations of the program; these live in `link`.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.infer.freezing import freeze
@@ -96,74 +97,94 @@ def _merge(a: Value, b: Value, depth: int, known: _Known) -> Value | None:
     t = type(a)
     if t is not type(b):
         return None
-    x: Any = a
-    y: Any = b
-    if t is Py:
-        if x.kind != y.kind:
-            return None
-        if type(x.const) is type(y.const) and x.const == y.const:
-            return a
-        if x.const is NO_CONST:
-            return a
-        if y.const is NO_CONST:
-            return b
-        return None if x.kind in ("str", "none") else Py(x.kind)
-    if t is Arr:
-        if bool(x.modes) != bool(y.modes) or x.host != y.host or x.weak != y.weak or x.softness != y.softness:
-            return None
-        dtype = x.dtype if x.dtype == y.dtype else None
-        rank = x.rank if x.rank == y.rank else None
-        key = x.key if x.key is y.key else either(x.key, y.key)
-        modes = _joined(x.modes, y.modes)
-        covers = (
-            key == x.key
-            and x.kind >= y.kind
-            and x.traced >= y.traced
-            and x.modes == modes
-            and x.level >= y.level
-            and x.dims in (None, y.dims)
-        )
-        if covers and dtype == x.dtype and rank == x.rank:
-            return a
-        out = Arr(
-            modes,
-            dtype,
-            rank,
-            x.why,
-            max(x.level, y.level),
-            max(x.traced, y.traced),
-            x.host,
-            key,
-            max(x.kind, y.kind),
-        )
-        out.dims = x.dims if x.dims == y.dims else None
-        return out
-    if t is Tree:
-        if bool(x.modes) != bool(y.modes):
-            return None
-        evidence = x.evidence if x.evidence == y.evidence else ""
-        return Tree(
-            _joined(x.modes, y.modes),
-            x.why,
-            max(x.level, y.level),
-            max(x.traced, y.traced),
-            evidence,
-            max(x.kind, y.kind),
-        )
-    if t is Func:
-        return a if x.fn is y.fn and x.scope.key == y.scope.key else None
+    merge = _MERGES.get(t)
+    if merge is not None:
+        return merge(a, b)
     if t in _CONTAINERS:
-        key = (id(a), id(b))
-        found = known.get(key)
+        pair = (id(a), id(b))
+        found = known.get(pair)
         if found is None or found[0] < depth:
-            found = known[key] = (depth, a, b, _merge_containers(a, b, depth, known))
+            found = known[pair] = (depth, a, b, _merge_containers(a, b, depth, known))
         return found[3]
-    if t is SliceVal:
-        return None
-    if t is KeyUses:
-        merged: Value = x.merged(y)
-        return merged
     return a if freeze(a) == freeze(b) else None
+
+
+def _merge_constants(a: Py, b: Py) -> Value | None:
+    if a.kind != b.kind:
+        return None
+    if type(a.const) is type(b.const) and a.const == b.const:
+        return a
+    if a.const is NO_CONST:
+        return a
+    if b.const is NO_CONST:
+        return b
+    return None if a.kind in ("str", "none") else Py(a.kind)
+
+
+def _merge_arrays(a: Arr, b: Arr) -> Value | None:
+    if bool(a.modes) != bool(b.modes) or a.host != b.host or a.weak != b.weak or a.softness != b.softness:
+        return None
+    modes = _joined(a.modes, b.modes)
+    key = a.key if a.key is b.key else either(a.key, b.key)
+    if key == a.key and a.modes == modes and _covers(a, b):
+        return a
+    out = Arr(
+        modes,
+        a.dtype if a.dtype == b.dtype else None,
+        a.rank if a.rank == b.rank else None,
+        a.why,
+        max(a.level, b.level),
+        max(a.traced, b.traced),
+        a.host,
+        key,
+        max(a.kind, b.kind),
+    )
+    out.dims = a.dims if a.dims == b.dims else None
+    return out
+
+
+def _covers(a: Arr, b: Arr) -> bool:
+    """Whether one array says nothing that the other does not say as well."""
+    return (
+        a.kind >= b.kind
+        and a.traced >= b.traced
+        and a.level >= b.level
+        and a.dims in (None, b.dims)
+        and a.dtype in (None, b.dtype)
+        and a.rank in (None, b.rank)
+    )
+
+
+def _merge_trees(a: Tree, b: Tree) -> Value | None:
+    if bool(a.modes) != bool(b.modes):
+        return None
+    return Tree(
+        _joined(a.modes, b.modes),
+        a.why,
+        max(a.level, b.level),
+        max(a.traced, b.traced),
+        a.evidence if a.evidence == b.evidence else "",
+        max(a.kind, b.kind),
+    )
+
+
+def _merge_functions(a: Func, b: Func) -> Value | None:
+    return a if a.fn is b.fn and a.scope.key == b.scope.key else None
+
+
+def _merge_uses(a: KeyUses, b: KeyUses) -> Value | None:
+    merged: Value = a.merged(b)
+    return merged
+
+
+_MERGES: Final[dict[type, Callable[[Any, Any], Value | None]]] = {
+    Py: _merge_constants,
+    Arr: _merge_arrays,
+    Tree: _merge_trees,
+    Func: _merge_functions,
+    SliceVal: lambda a, b: None,
+    KeyUses: _merge_uses,
+}
 
 
 def _joined(a: int, b: int) -> int:

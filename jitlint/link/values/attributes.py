@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from jitlint.catalogue.lexicon import lexicon
@@ -92,9 +93,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
         return At(obj)
     kind = m.catalogue.array_attribute(name)
     if kind == "static":
-        if name in lexicon().arrays.counting_attributes:
-            return INT
-        return Py("dtype") if name == "dtype" else STATIC
+        return _counted(name)
     if kind == "array":
         real = obj.dtype == "complex" and name in ("real", "imag")
         return Arr(
@@ -112,8 +111,14 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
         return Method(obj, name)
     if kind is not None and kind.startswith(("concrete-only:", "missing:")):
         _refused(m, f, at, obj, name, kind)
-        return Method(obj, name) if m.catalogue.array_method(name) is not None else UNKNOWN
     return Method(obj, name) if m.catalogue.array_method(name) is not None else UNKNOWN
+
+
+def _counted(name: str) -> Value:
+    """What is known of an array while it is traced."""
+    if name in lexicon().arrays.counting_attributes:
+        return INT
+    return Py("dtype") if name == "dtype" else STATIC
 
 
 def _refused(m: Machine, f: Frame, at: int, obj: Arr, name: str, kind: str) -> None:
@@ -139,35 +144,36 @@ def _refused(m: Machine, f: Frame, at: int, obj: Arr, name: str, kind: str) -> N
 
 
 def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
-    if name in ("shape",):
+    if name == "shape":
         return Seq("tuple", None, INT, FRESH)
     if name == "at":
-        is_ref = obj.evidence == "ref"
-        return At(obj if is_ref else obj.leaf())
+        return At(obj if obj.evidence == "ref" else obj.leaf())
     if name in lexicon().containers.of_trees:
         return Method(obj, name)
     kind = m.catalogue.array_attribute(name)
     if obj.evidence == "ref" and kind != "static":
         return UNKNOWN  # some parts and views of a reference are references, too
     if kind == "static":
-        return (
-            INT
-            if name in lexicon().arrays.counting_attributes
-            else Py("dtype")
-            if name == "dtype"
-            else STATIC
-        )
+        return _counted(name)
     if kind == "array" and name in ("T", "mT", "real", "imag"):
         leaf = obj.leaf()
         leaf.modes |= f.world.here
         return leaf
-    if obj.evidence == "array" and kind is not None and kind.startswith(("concrete-only", "missing")):
-        return _array(m, f, at, obj.leaf(), name)
-    if name == "block_until_ready" and obj.modes & STAGED_OR_BATCHED and not obj.weak:
-        return _array(m, f, at, Arr(obj.modes, None, None, obj.why, obj.level), name)
+    array = _array_that_has(obj, name, kind)
+    if array is not None:
+        return _array(m, f, at, array, name)
     if m.catalogue.array_method(name) is not None:
         return Method(obj, name)
     return Tree(obj.modes, obj.why, obj.level, GUESSED) if obj.modes else UNKNOWN
+
+
+def _array_that_has(obj: Tree, name: str, kind: str | None) -> Arr | None:
+    """The array that an unknown pytree must be to have an attribute that a tracer lacks."""
+    if obj.evidence == "array" and kind is not None and kind.startswith(("concrete-only", "missing")):
+        return obj.leaf()
+    if name == "block_until_ready" and obj.modes & STAGED_OR_BATCHED and not obj.weak:
+        return Arr(obj.modes, None, None, obj.why, obj.level)
+    return None
 
 
 def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
@@ -210,28 +216,29 @@ def bind_descriptor(m: Machine, f: Frame, at: int, found: Value, recv: Value) ->
     if type(found) is Func or type(found) is Xform:
         return Bound(found, recv)
     if type(found) is Descr:
-        if found.kind in ("property", "cached_property"):
-            result = evaluator.call(m, f, at, found.func, Args([recv]))
-            if found.kind == "cached_property" and type(recv) is Inst and type(found.func) is Func:
-                m.domains.on_store(f, Store(at, "cached_property", recv, found.func, result))
-                if recv.level == f.world.level and recv.token is not None and recv.cls.cold is not recv:
-                    recv.attrs[found.func.fn.name] = result  # from now on it is an attribute like any other
-            return result
-        if found.kind == "staticmethod":
-            return found.func
-        if found.kind == "classmethod":
-            receiver: Any = recv
-            known = type(recv) in (Inst, Tup) and receiver.cls is not None
-            return Bound(found.func, Class(receiver.cls) if known else recv)
+        return _bind_wrapped(m, f, at, found, recv)
     if type(found) is Inst and any("__get__" in cls.namespace for cls in mro(found.cls)):
         return _described(m, f, at, found, recv)
     if type(found) is Union:
-        out: Value | None = None
-        for alt in alternatives(found):
-            one = bind_descriptor(m, f, at, alt, recv)
-            out = one if out is None else join(out, one)
-        return out if out is not None else UNKNOWN
+        return functools.reduce(join, [bind_descriptor(m, f, at, alt, recv) for alt in found.alts])
     return found
+
+
+def _bind_wrapped(m: Machine, f: Frame, at: int, found: Descr, recv: Value) -> Value:
+    """A property, class method or static method that is read through an instance."""
+    if found.kind == "staticmethod":
+        return found.func
+    if found.kind == "classmethod":
+        cls = recv.cls if isinstance(recv, (Inst, Tup)) else None
+        return Bound(found.func, recv if cls is None else Class(cls))
+    if found.kind not in ("property", "cached_property"):
+        return found
+    result = evaluator.call(m, f, at, found.func, Args([recv]))
+    if found.kind == "cached_property" and type(recv) is Inst and type(found.func) is Func:
+        m.domains.on_store(f, Store(at, "cached_property", recv, found.func, result))
+        if recv.level == f.world.level and recv.token is not None and recv.cls.cold is not recv:
+            recv.attrs[found.func.fn.name] = result  # from now on it is an attribute like any other
+    return result
 
 
 def _described(m: Machine, f: Frame, at: int, descriptor: Inst, recv: Value) -> Value:
@@ -300,19 +307,10 @@ def _class(m: Machine, f: Frame, at: int, obj: Class, name: str) -> Value:
     info = obj.info
     for cls in mro(info):
         found = cls.namespace.get(name)
-        if found is not None and f.world.floor:
-            m.domains.on_load(f, Load(at, "class", cls, name, found))
-        if found is not None and type(found) not in (Func, Descr):
-            if is_plain_enum(info):
-                return Py("enum", f"{info.qualname}.{name}")
-            if info.metaclass is not None and "__new__" in info.metaclass.namespace:
-                return UNKNOWN  # the metaclass may have put something else there
         if found is not None:
-            if type(found) is Descr:
-                if found.kind == "classmethod":
-                    return Bound(found.func, obj)
-                return found.func if found.kind == "staticmethod" else UNKNOWN
-            return found
+            if f.world.floor:
+                m.domains.on_load(f, Load(at, "class", cls, name, found))
+            return _class_attribute(obj, name, found)
     if name == "__name__":
         return STR
     if name == "__dataclass_fields__":
@@ -320,6 +318,22 @@ def _class(m: Machine, f: Frame, at: int, obj: Class, name: str) -> Value:
     if name in ("_make", "_fields"):
         return Method(obj, name)
     return UNKNOWN
+
+
+def _class_attribute(obj: Class, name: str, found: Value) -> Value:
+    """What a member of a class is when it is read through the class."""
+    info = obj.info
+    if type(found) is Descr:
+        if found.kind == "classmethod":
+            return Bound(found.func, obj)
+        return found.func if found.kind == "staticmethod" else UNKNOWN
+    if type(found) is Func:
+        return found
+    if is_plain_enum(info):
+        return Py("enum", f"{info.qualname}.{name}")
+    if info.metaclass is not None and "__new__" in info.metaclass.namespace:
+        return UNKNOWN  # the metaclass may have put something else there
+    return found
 
 
 def _function(m: Machine, f: Frame, at: int, obj: Func, name: str) -> Value:
@@ -368,35 +382,45 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
     """``obj.name = value``."""
     alts = alternatives(obj)
     for alt in alts:
-        a: Any = alt
-        t = type(alt)
-        if t is Inst:
-            found = class_lookup(a, name)
-            if type(found) is Descr and found.kind == "property":
-                if found.setter is not None:
-                    evaluator.call(m, f, at, found.setter, Args([alt, value]))
-                continue
-            m.domains.on_store(f, Store(at, "attribute", alt, name, value, a.attrs.get(name)))
-            if f.world.level:
-                callbacks.run_protocol(m, f, at, a, "__setattr__", [STR, value])
-            if outlives(a, value):
-                value = UNKNOWN  # blamed at the store; what others read later is no tracer of theirs
-            old = a.attrs.get(name)
-            strong = len(alts) == 1 and a.token is f.token
-            a.attrs[name] = value if old is None or strong else join(old, value)
-        elif t is Mod:
-            scope = a.info.scope
+        if type(alt) is Inst:
+            _store_in_instance(m, f, at, alt, name, value, len(alts) == 1)
+        elif type(alt) is Mod:
+            scope = alt.info.scope
             old = scope.vars.get(name)
             m.domains.on_store(f, Store(at, "module", scope, name, value, old))
             scope.vars[name] = value if old is None else join(old, value)
-        elif t is Class:
-            old = a.info.namespace.get(name)
-            m.domains.on_store(f, Store(at, "class", a.info, name, value, old))
-            a.info.namespace[name] = value if old is None else join(old, value)
-        elif t is ExtInst:
-            a.attrs[name] = value
-        elif t is Arr and not a.host and not a.weak and (a.modes or m.catalogue.array_attribute(name)):
-            m.emit(f, ArrayStore, at, alt, op="attribute", what=name)  # a concrete array takes new names
+        elif type(alt) is Class:
+            old = alt.info.namespace.get(name)
+            m.domains.on_store(f, Store(at, "class", alt.info, name, value, old))
+            alt.info.namespace[name] = value if old is None else join(old, value)
+        elif type(alt) is ExtInst:
+            alt.attrs[name] = value
+        elif type(alt) is Arr and not alt.host and not alt.weak and _refuses(m, alt, name):
+            m.emit(f, ArrayStore, at, alt, op="attribute", what=name)
+
+
+def _refuses(m: Machine, arr: Arr, name: str) -> bool:
+    """A concrete array takes new names."""
+    return bool(arr.modes or m.catalogue.array_attribute(name))
+
+
+def _store_in_instance(
+    m: Machine, f: Frame, at: int, inst: Inst, name: str, value: Value, only: bool
+) -> None:
+    """``only``: the object is no other."""
+    found = class_lookup(inst, name)
+    if type(found) is Descr and found.kind == "property":
+        if found.setter is not None:
+            evaluator.call(m, f, at, found.setter, Args([inst, value]))
+        return
+    m.domains.on_store(f, Store(at, "attribute", inst, name, value, inst.attrs.get(name)))
+    if f.world.level:
+        callbacks.run_protocol(m, f, at, inst, "__setattr__", [STR, value])
+    if outlives(inst, value):
+        value = UNKNOWN  # blamed at the store; what others read later is no tracer of theirs
+    old = inst.attrs.get(name)
+    strong = only and inst.token is f.token
+    inst.attrs[name] = value if old is None or strong else join(old, value)
 
 
 _GETTERS: dict[type, Any] = {

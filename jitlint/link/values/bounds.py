@@ -7,7 +7,8 @@ guess; where a size or an index has a second definition or a test stands in the 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from jitlint.infer.events import OutOfBounds
 from jitlint.infer.values import NO_CONST, Arr, At, Py, Seq, SliceVal, Tree, Tup, Value
@@ -22,28 +23,47 @@ Dims = tuple[Any, ...]
 
 def dims_of(form: str, by_name: dict[str, Value]) -> Dims | None:
     """The sizes of what a function makes, or None. ``form``: how its arguments say them, see ``lexicon.toml``."""
-    out: Dims | None = None
-    shape = by_name.get("shape")
-    if form == "shape":
-        out = _shape(shape)
-    elif form == "like":
-        first = next(iter(by_name.values()), None)
-        out = first.dims if type(first) is Arr and shape is None else _shape(shape)
-    elif form == "range":
-        given = [_int(by_name[key]) for key in ("start", "stop", "step") if key in by_name]
-        exact = [n for n in given if n is not None]
-        if len(exact) == len(given) and exact and (len(exact) < 3 or exact[2]):
-            out = (len(range(*exact)),)
-    elif form == "count":
-        out = (_int(by_name["num"]) if "num" in by_name else 50,)
-        if any(type(by_name.get(key)) is not Py for key in ("start", "stop")):
-            out = None
-    elif form == "square":
-        rows = _int(by_name.get("N", by_name.get("n")))
-        out = (rows, _int(by_name["M"]) if "M" in by_name else rows)
-    elif form == "nested" and "ndmin" not in by_name:
-        out = _nested(by_name.get("object", by_name.get("a")))
+    said = _FORMS.get(form)
+    out = said(by_name) if said is not None else None
     return out if out and any(n is not None for n in out) else None
+
+
+def _said_like(by_name: dict[str, Value]) -> Dims | None:
+    first, shape = next(iter(by_name.values()), None), by_name.get("shape")
+    return first.dims if type(first) is Arr and shape is None else _shape(shape)
+
+
+def _said_as_range(by_name: dict[str, Value]) -> Dims | None:
+    given = [_int(by_name[key]) for key in ("start", "stop", "step") if key in by_name]
+    exact = [n for n in given if n is not None]
+    if len(exact) == len(given) and exact and (len(exact) < 3 or exact[2]):
+        return (len(range(*exact)),)
+    return None
+
+
+def _said_as_count(by_name: dict[str, Value]) -> Dims | None:
+    if any(type(by_name.get(key)) is not Py for key in ("start", "stop")):
+        return None
+    return (_int(by_name["num"]) if "num" in by_name else 50,)
+
+
+def _said_as_square(by_name: dict[str, Value]) -> Dims | None:
+    rows = _int(by_name.get("N", by_name.get("n")))
+    return rows, _int(by_name["M"]) if "M" in by_name else rows
+
+
+def _said_by_nesting(by_name: dict[str, Value]) -> Dims | None:
+    return None if "ndmin" in by_name else _nested(by_name.get("object", by_name.get("a")))
+
+
+_FORMS: Final[dict[str, Callable[[dict[str, Value]], Dims | None]]] = {
+    "shape": lambda by_name: _shape(by_name.get("shape")),
+    "like": _said_like,
+    "range": _said_as_range,
+    "count": _said_as_count,
+    "square": _said_as_square,
+    "nested": _said_by_nesting,
+}
 
 
 def _int(value: Value | None) -> int | None:
@@ -118,26 +138,30 @@ def beyond(m: Machine, f: Frame, node: ir.Sub, obj: Value) -> str:
     if type(obj) is At:
         obj = obj.arr
     arr = obj if type(obj) is Arr and not obj.host else None
-    if arr is None and not (type(obj) is Tree and obj.evidence == "array" and obj.modes):
-        return ""
     place = node.obj.obj if type(node.obj) is ir.Attr and node.obj.name == "at" else node.obj
-    if type(place) is not ir.Name:
+    if type(place) is not ir.Name or (arr is None and not _is_traced_array(obj)):
         return ""
     known = m.texts.sizes(f)
     for axis, part in enumerate(node.index.elts if type(node.index) is ir.Tuple else [node.index]):
         most = sizes.top(known, part)
-        if (
-            most is not None
-            and most[0] == (place.id, axis)
-            and most[1] >= 0
-            and known.bound.get(place.id) == 1
-        ):
-            name = part.id if type(part) is ir.Name else ""
-            return name if name in known.sizes else f"{place.id}.shape[{axis}]"
-        if most is not None and most[0] is None and arr is not None and arr.dims is not None and not arr.weak:
-            size = arr.dims[axis] if axis < len(arr.dims) else None
-            if size is not None and most[1] >= size and type(part) is not ir.Const:
+        if most is None:
+            if type(part) is not ir.Slice:
+                return ""
+        elif most[0] is None:
+            size = _size_at(arr, axis) if type(part) is not ir.Const else None
+            if size is not None and most[1] >= size:
                 return str(size)
-        if most is None and type(part) is not ir.Slice:
-            return ""
+        elif most[0] == (place.id, axis) and most[1] >= 0 and known.bound.get(place.id) == 1:
+            if type(part) is ir.Name and part.id in known.sizes:
+                return part.id
+            return f"{place.id}.shape[{axis}]"
     return ""
+
+
+def _is_traced_array(value: Value) -> bool:
+    return type(value) is Tree and value.evidence == "array" and bool(value.modes)
+
+
+def _size_at(arr: Arr | None, axis: int) -> int | None:
+    dims = arr.dims if arr is not None and not arr.weak else None
+    return dims[axis] if dims is not None and axis < len(dims) else None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.catalogue.transforms import Role
 from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
@@ -69,14 +68,23 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
         info.hashable = scope.vars["__hash__"] is not NONE
     elif "__eq__" in scope.vars:
         info.hashable = False
-    for name, value in scope.vars.items():
+    _note_members(m, info)
+    info.extern = info.extern or bool(options)
+    _init_subclass(m, f, node.at, info, options)
+    info.extern = info.extern or any("__init_subclass__" in c.namespace for c in mro(info)[1:])
+    return _decorated(m, f, node, info)
+
+
+def _note_members(m: Machine, info: ClassInfo) -> None:
+    """What is found by its name alone, for receivers that are not known."""
+    for name, value in info.namespace.items():
         if type(value) is Func and not name.startswith("__") and name not in m.catalogue.common_methods:
             m.methods_by_name.setdefault(name, []).append((info, value))
         elif type(value) is Descr and value.kind != "staticmethod" and name not in m.catalogue.common_methods:
             m.properties_by_name.setdefault(name, []).append((info, value.func))
-    info.extern = info.extern or bool(options)
-    _init_subclass(m, f, node.at, info, options)
-    info.extern = info.extern or any("__init_subclass__" in c.namespace for c in mro(info)[1:])
+
+
+def _decorated(m: Machine, f: Frame, node: ir.ClassDef, info: ClassInfo) -> Value:
     out: Value = Class(info)
     for decorator_node in reversed(node.decorators):
         decorator = evaluator.evaluate(m, f, decorator_node)
@@ -110,31 +118,14 @@ def _init_subclass(m: Machine, f: Frame, at: int, info: ClassInfo, options: dict
 
 
 def _inherit(m: Machine, info: ClassInfo) -> None:
-    own = m.transforms.roles.get(f"{info.module.name}.{info.qualname}")
-    role = own
+    role = _role_of(m, info)
     for base in info.bases:
         if type(base) is Class:
-            parent = base.info
-            parent.stands_for_others = True
-            role = (
-                role
-                or m.transforms.roles.get(f"{parent.module.name}.{parent.qualname}")
-                or m.class_roles.get(parent.id)
-            )
-            info.shape = info.shape or (
-                parent.shape if parent.shape == "namedtuple" and parent.fields else ""
-            )
-            info.extern = info.extern or parent.extern
-            info.pytree = info.pytree or (parent.pytree and parent.role in ("eqx", "struct"))
+            role = role or _role_of(m, base.info) or m.class_roles.get(base.info.id)
+            _inherit_own(info, base.info)
         elif type(base) is Ext:
-            if base.dotted in ("typing.NamedTuple", "typing_extensions.NamedTuple"):
-                info.shape = "namedtuple"
-                continue
-            info.stands_for_others = info.stands_for_others or base.dotted in lexicon().types.abstract_bases
-            found = m.transforms.roles.get(base.dotted)
+            found = _inherit_from_library(m, info, base.dotted)
             role = role or found
-            if found is None and base.dotted not in lexicon().types.harmless_bases:
-                info.extern = True
         elif type(base) is not ExtInst or base.dotted != "namedtuple":
             info.extern = True
     if role is not None:
@@ -143,6 +134,29 @@ def _inherit(m: Machine, info: ClassInfo) -> None:
         info.pytree = info.pytree or role.self_traced
         if role.dataclass and info.shape == "":
             info.shape = "dataclass"
+
+
+def _role_of(m: Machine, info: ClassInfo) -> Role | None:
+    return m.transforms.roles.get(f"{info.module.name}.{info.qualname}")
+
+
+def _inherit_own(info: ClassInfo, parent: ClassInfo) -> None:
+    """What a class has from a class of the project."""
+    parent.stands_for_others = True
+    info.shape = info.shape or (parent.shape if parent.shape == "namedtuple" and parent.fields else "")
+    info.extern = info.extern or parent.extern
+    info.pytree = info.pytree or (parent.pytree and parent.role in ("eqx", "struct"))
+
+
+def _inherit_from_library(m: Machine, info: ClassInfo, base: str) -> Role | None:
+    if base in ("typing.NamedTuple", "typing_extensions.NamedTuple"):
+        info.shape = "namedtuple"
+        return None
+    info.stands_for_others = info.stands_for_others or base in lexicon().types.abstract_bases
+    found = m.transforms.roles.get(base)
+    if found is None and base not in lexicon().types.harmless_bases:
+        info.extern = True
+    return found
 
 
 def decorate(m: Machine, f: Frame, at: int, kind: str, cls: Class, options: dict[str, Value]) -> Value:
@@ -314,18 +328,25 @@ def _has_variants(f: Frame, info: ClassInfo) -> bool:
     from there; and its ``@chex.variants(...)``, if there is one, asks for a variant that traces.
     """
     known = any(type(b) is Ext and b.dotted.startswith("chex.") for cls in mro(info) for b in cls.bases)
-    node: Any
     for node in f.fn.node.decorators if f.fn is not None else ():
-        if type(node) is ir.Call and type(node.func) in (ir.Attr, ir.Name):
-            callee: Any = node.func
-            name = callee.name if type(callee) is ir.Attr else callee.id
-            if name == "variants" and not any(_asks_for_a_trace(arg) for arg in node.args):
-                return False
-        while type(node) in (ir.Call, ir.Attr):
-            node = node.func if type(node) is ir.Call else node.obj
-        value = scopes.lookup(f, node.id) if type(node) is ir.Name else UNKNOWN
-        known = known or (type(value) is Ext and value.dotted.partition(".")[0] == "chex")
+        if _asks_for_no_trace(node):
+            return False
+        known = _is_of_chex(f, node) or known
     return known
+
+
+def _asks_for_no_trace(node: ir.Node) -> bool:
+    if type(node) is not ir.Call or not isinstance(node.func, (ir.Attr, ir.Name)):
+        return False
+    name = node.func.name if isinstance(node.func, ir.Attr) else node.func.id
+    return name == "variants" and not any(_asks_for_a_trace(arg) for arg in node.args)
+
+
+def _is_of_chex(f: Frame, node: ir.Node) -> bool:
+    while isinstance(node, (ir.Call, ir.Attr)):
+        node = node.func if isinstance(node, ir.Call) else node.obj
+    value = scopes.lookup(f, node.id) if type(node) is ir.Name else UNKNOWN
+    return type(value) is Ext and value.dotted.partition(".")[0] == "chex"
 
 
 def _asks_for_a_trace(arg: ir.Arg) -> bool:

@@ -9,31 +9,40 @@ from jitlint.infer.values import FRESH, NO_CONST, SETS, UNKNOWN, Map, Py, Seq, T
 from jitlint.link.engine import budgets
 
 
-def combine_containers(op: str, left: Any, right: Any) -> Value:
+def combine_containers(op: str, left: Value, right: Value) -> Value:
     """A container put together with another, or repeated."""
-    tl, tr = type(left), type(right)
-    if tl is Map and op == "|" and tr is Map:
+    if op == "|" and type(left) is Map and type(right) is Map:
         merged = Map({**left.entries, **right.entries}, left.rest, left.level, None, left.key)
         if right.rest is not None:
             put_rest(merged, right.key, right.rest)
         return merged
-    if op == "+" and tl in (Seq, Tup) and tr in (Seq, Tup):
-        a, b = _items(left), _items(right)
-        kind = "list" if tl is Seq and left.kind == "list" else "tuple"
-        if a is not None and b is not None and len(a) + len(b) <= budgets.MAX_ITEMS:
-            if tl is Tup and tr is Tup:
-                return Tup(left.items + right.items)
-            return Seq(kind, a + b, None, FRESH)
-        return Seq(kind, None, _elements(left, right), FRESH)
-    if op == "*" and tl in (Seq, Tup):
-        count = right.const if tr is Py else NO_CONST
-        items = _items(left)
-        if isinstance(count, int) and items is not None and 0 <= count * len(items) <= 64:
-            return Tup(tuple(items * count)) if tl is Tup else Seq("list", items * count, None, FRESH)
-        return Seq("tuple" if tl is Tup else left.kind, None, _elements(left, left), FRESH)
-    if tl is Seq and left.kind in SETS:
-        return Seq(left.kind, None, _elements(left, right) if tr is Seq else None, FRESH)
+    if op == "+" and isinstance(left, (Seq, Tup)) and isinstance(right, (Seq, Tup)):
+        return _appended(left, right)
+    if op == "*" and isinstance(left, (Seq, Tup)):
+        return _repeated(left, right)
+    if type(left) is Seq and left.kind in SETS:
+        return Seq(left.kind, None, _elements(left, right) if type(right) is Seq else None, FRESH)
     return UNKNOWN
+
+
+def _appended(left: Seq | Tup, right: Seq | Tup) -> Value:
+    a, b = _items(left), _items(right)
+    kind = "list" if type(left) is Seq and left.kind == "list" else "tuple"
+    if a is not None and b is not None and len(a) + len(b) <= budgets.MAX_ITEMS:
+        if type(left) is Tup and type(right) is Tup:
+            return Tup(left.items + right.items)
+        return Seq(kind, a + b, None, FRESH)
+    return Seq(kind, None, _elements(left, right), FRESH)
+
+
+def _repeated(container: Seq | Tup, times: Value) -> Value:
+    count = times.const if type(times) is Py else NO_CONST
+    items = _items(container)
+    is_tuple = type(container) is Tup
+    if isinstance(count, int) and items is not None and 0 <= count * len(items) <= 64:
+        return Tup(tuple(items * count)) if is_tuple else Seq("list", items * count, None, FRESH)
+    kind = container.kind if type(container) is Seq else "tuple"
+    return Seq(kind, None, _elements(container, container), FRESH)
 
 
 def _items(value: Any) -> list[Value] | None:

@@ -112,13 +112,7 @@ def _marked(value: Value, depth: int) -> set[str] | None:
         return {str(name.const)} if type(name) is Py else None
     if type(value) is Ext or value is NONE or (type(value) is Py and value.kind == "str"):
         return set()
-    parts: list[Value] | None = None
-    if type(value) is Tup:
-        parts = list(value.items)
-    elif type(value) is Seq:
-        parts = value.items
-    elif type(value) is Map and value.rest is None:
-        parts = list(value.entries.values())
+    parts = _all_parts(value)
     if parts is None or not depth:
         return None
     out: set[str] = set()
@@ -128,6 +122,15 @@ def _marked(value: Value, depth: int) -> set[str] | None:
             return None
         out |= inside
     return out
+
+
+def _all_parts(value: Value) -> list[Value] | None:
+    """What is in a container, if all of it is known."""
+    if type(value) is Tup:
+        return list(value.items)
+    if type(value) is Seq:
+        return value.items
+    return list(value.entries.values()) if type(value) is Map and value.rest is None else None
 
 
 def mark_fields(info: ClassInfo, kind: str, options: dict[str, Value]) -> None:

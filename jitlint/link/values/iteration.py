@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from jitlint.infer.events import Convert
 from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import anonymous, join, seq_element
 from jitlint.infer.values import (
     INT,
-    NONE,
     STR,
     UNKNOWN,
     Arr,
@@ -58,47 +58,71 @@ def element(m: Machine, f: Frame, at: int, iterable: Value, quiet: bool = False)
 
 
 def _element_of(m: Machine, f: Frame, at: int, value: Value, quiet: bool) -> Value:
-    t = type(value)
-    a: Any = value
-    if t is Tup:
-        return anonymous(_join_all(list(a.items)))
-    if t is Seq:
-        found = seq_element(a)
-        return found if found is not None else UNKNOWN
-    if t is Map:
-        keys: list[Value] = [py(k) for k in a.entries]
-        if keys and a.rest is None:
-            return _join_all(keys)
-        return _join_all([*keys, a.key if a.key is not None else UNKNOWN])
-    if t is Arr:
-        if a.rank == 0 and a.modes and not quiet:
-            m.emit(f, Convert, at, value, to="iter")
-        return Arr(
-            a.modes | (f.world.here if not a.host else 0),
-            a.dtype,
-            a.rank - 1 if a.rank else None,
-            a.why,
-            a.level,
-            a.traced,
-            a.host,
-            None,
-            a.kind,
-        )
-    if t is Tree:
-        if a.evidence == "map":
-            return UNKNOWN
-        return (
-            Tree(a.modes, a.why, a.level, a.traced, "array" if a.evidence == "array" else "", a.kind)
-            if a.evidence != ""
-            else _tree_element(a)
-        )
-    if t is Py:
-        return STR if a.kind == "str" else UNKNOWN
-    if t is Inst:
-        method = find_method(a, "__iter__")
-        if method is not None:
-            return _next_of(m, f, at, evaluator.call(m, f, at, method, Args([value])), quiet)
-    return UNKNOWN
+    gives = _ELEMENTS.get(type(value))
+    return UNKNOWN if gives is None else gives(m, f, at, value, quiet)
+
+
+def _of_tuple(m: Machine, f: Frame, at: int, value: Tup, quiet: bool) -> Value:
+    return anonymous(_join_all(list(value.items)))
+
+
+def _of_sequence(m: Machine, f: Frame, at: int, value: Seq, quiet: bool) -> Value:
+    found = seq_element(value)
+    return found if found is not None else UNKNOWN
+
+
+def _of_dict(m: Machine, f: Frame, at: int, value: Map, quiet: bool) -> Value:
+    keys: list[Value] = [py(k) for k in value.entries]
+    if keys and value.rest is None:
+        return _join_all(keys)
+    return _join_all([*keys, value.key if value.key is not None else UNKNOWN])
+
+
+def _of_array(m: Machine, f: Frame, at: int, value: Arr, quiet: bool) -> Value:
+    if value.rank == 0 and value.modes and not quiet:
+        m.emit(f, Convert, at, value, to="iter")
+    return Arr(
+        value.modes | (f.world.here if not value.host else 0),
+        value.dtype,
+        value.rank - 1 if value.rank else None,
+        value.why,
+        value.level,
+        value.traced,
+        value.host,
+        None,
+        value.kind,
+    )
+
+
+def _of_tree(m: Machine, f: Frame, at: int, value: Tree, quiet: bool) -> Value:
+    if value.evidence == "map":
+        return UNKNOWN
+    if value.evidence == "":
+        return _tree_element(value)
+    evidence = "array" if value.evidence == "array" else ""
+    return Tree(value.modes, value.why, value.level, value.traced, evidence, value.kind)
+
+
+def _of_constant(m: Machine, f: Frame, at: int, value: Py, quiet: bool) -> Value:
+    return STR if value.kind == "str" else UNKNOWN
+
+
+def _of_instance(m: Machine, f: Frame, at: int, value: Inst, quiet: bool) -> Value:
+    method = find_method(value, "__iter__")
+    if method is None:
+        return UNKNOWN
+    return _next_of(m, f, at, evaluator.call(m, f, at, method, Args([value])), quiet)
+
+
+_ELEMENTS: Final[dict[type, Callable[[Machine, Frame, int, Any, bool], Value]]] = {
+    Tup: _of_tuple,
+    Seq: _of_sequence,
+    Map: _of_dict,
+    Arr: _of_array,
+    Tree: _of_tree,
+    Py: _of_constant,
+    Inst: _of_instance,
+}
 
 
 def _next_of(m: Machine, f: Frame, at: int, iterator: Value, quiet: bool) -> Value:
@@ -133,11 +157,7 @@ def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
             _store_outer(m, f, fn.module.scope, name, value, "global")
             return
         if name in fn.node.nonlocal_names:
-            scope = f.scope.parent
-            while scope is not None and name not in scope.vars:
-                scope = scope.parent
-            if scope is not None:
-                _store_outer(m, f, scope, name, value, "nonlocal")
+            _store_nonlocal(m, f, name, value)
             return
     if type(value) is Arr and value.dtype == "key" and value.key is None:
         value = keys.named(m, value)
@@ -148,6 +168,14 @@ def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
     if type(old) is Xform and old.target is value and f.token is f.scope.token:
         old.called = True  # the plain function takes the place of its transformed self again
     f.scope.vars[name] = value
+
+
+def _store_nonlocal(m: Machine, f: Frame, name: str, value: Value) -> None:
+    scope = f.scope.parent
+    while scope is not None and name not in scope.vars:
+        scope = scope.parent
+    if scope is not None:
+        _store_outer(m, f, scope, name, value, "nonlocal")
 
 
 def _store_outer(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:
@@ -202,9 +230,9 @@ def _unpack(m: Machine, f: Frame, target: Any, value: Value) -> None:
 
 
 def _unpacked(m: Machine, f: Frame, at: int, value: Value, count: int, star: int | None) -> list[Value]:
-    items = known_items(value)
+    items = known_items(value) if type(value) is not Map else None
     level = f.world.level
-    if items is not None and type(value) is not Map:
+    if items is not None:
         if star is None:
             if len(items) == count:
                 return items
@@ -214,10 +242,14 @@ def _unpacked(m: Machine, f: Frame, at: int, value: Value, count: int, star: int
             return [*items[:star], Seq("list", middle, None, level, f.token), *items[len(items) - tail :]]
     if type(value) is Arr and value.key is not None and star is None:
         return [keys.item(m, value, i) for i in range(count)]
-    if type(value) is Tree and value.evidence != "map":
-        one: Value = Tree(value.modes, value.why, value.level, value.traced)
-    elif value is NONE or type(value) is Py:
-        one = INT if type(value) is Py and value.kind == "static" else UNKNOWN
-    else:
-        one = element(m, f, at, value, quiet=True)
+    one = _any_unpacked(m, f, at, value)
     return [Seq("list", None, one, level, f.token) if i == star else one for i in range(count)]
+
+
+def _any_unpacked(m: Machine, f: Frame, at: int, value: Value) -> Value:
+    """What any of the targets gets."""
+    if type(value) is Tree and value.evidence != "map":
+        return Tree(value.modes, value.why, value.level, value.traced)
+    if type(value) is Py:
+        return INT if value.kind == "static" else UNKNOWN
+    return element(m, f, at, value, quiet=True)

@@ -7,8 +7,8 @@ not: say what consumes a key; that is a domain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, TypeVar
 
 from jitlint.infer.keys import USES, Either, Key, KeyNames, KeyUses
 from jitlint.infer.lattice import parts
@@ -205,36 +205,59 @@ class Renaming:
 
     def value(self, value: Value, depth: int = DEPTH) -> Value:
         """A value with the keys inside it renamed; the same object when there are none."""
-        t = type(value)
-        a: Any = value
-        if t is Arr:
-            if a.key is None:
+        if type(value) is Arr:
+            if value.key is None:
                 return value
-            key = self.key(a.key)
-            return value if key is a.key else with_key(a, key)
-        if t not in CONTAINERS or depth == 0:
-            return value
-        if t is Tup:
-            items = [self.value(i, depth - 1) for i in a.items]
-            return value if _unchanged(items, a.items) else Tup(tuple(items), a.cls)
-        if t is Seq and a.items is not None:
-            items = [self.value(i, depth - 1) for i in a.items]
-            return value if _unchanged(items, a.items) else Seq(a.kind, items, None, a.level, a.token)
-        if t is Map or t is Inst:
-            table: dict[Any, Value] = a.entries if t is Map else a.attrs
-            new = {k: self.value(v, depth - 1) for k, v in table.items()}
-            if _unchanged(new.values(), table.values()):
-                return value
-            if t is Map:
-                return Map(new, a.rest, a.level, a.token, a.key)
-            inst = Inst(a.cls, new, a.level, a.token, a.open)
-            inst.modes, inst.why = a.modes, a.why
-            return inst
-        if t is Union:
-            alts = [self.value(i, depth - 1) for i in a.alts]
-            return value if _unchanged(alts, a.alts) else Union(tuple(alts))
-        return value
+            key = self.key(value.key)
+            return value if key is value.key else with_key(value, key)
+        renamed = _RENAMED.get(type(value)) if depth else None
+        return value if renamed is None else renamed(value, lambda part: self.value(part, depth - 1))
 
 
 def _unchanged(new: Iterable[Value], old: Iterable[Value]) -> bool:
     return all(a is b for a, b in zip(new, old))
+
+
+_Rename = Callable[[Value], Value]
+
+
+def _renamed_tuple(value: Tup, rename: _Rename) -> Value:
+    items = [rename(i) for i in value.items]
+    return value if _unchanged(items, value.items) else Tup(tuple(items), value.cls)
+
+
+def _renamed_sequence(value: Seq, rename: _Rename) -> Value:
+    if value.items is None:
+        return value
+    items = [rename(i) for i in value.items]
+    return value if _unchanged(items, value.items) else Seq(value.kind, items, None, value.level, value.token)
+
+
+def _renamed_dict(value: Map, rename: _Rename) -> Value:
+    new = {k: rename(v) for k, v in value.entries.items()}
+    if _unchanged(new.values(), value.entries.values()):
+        return value
+    return Map(new, value.rest, value.level, value.token, value.key)
+
+
+def _renamed_instance(value: Inst, rename: _Rename) -> Value:
+    new = {k: rename(v) for k, v in value.attrs.items()}
+    if _unchanged(new.values(), value.attrs.values()):
+        return value
+    inst = Inst(value.cls, new, value.level, value.token, value.open)
+    inst.modes, inst.why = value.modes, value.why
+    return inst
+
+
+def _renamed_union(value: Union, rename: _Rename) -> Value:
+    alts = [rename(i) for i in value.alts]
+    return value if _unchanged(alts, value.alts) else Union(tuple(alts))
+
+
+_RENAMED: Final[dict[type, Callable[[Any, _Rename], Value]]] = {
+    Tup: _renamed_tuple,
+    Seq: _renamed_sequence,
+    Map: _renamed_dict,
+    Inst: _renamed_instance,
+    Union: _renamed_union,
+}

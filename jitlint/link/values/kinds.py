@@ -5,6 +5,7 @@ A tracer is an instance of `jax.Array` and `jax.core.Tracer`, never of a Python 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from jitlint.catalogue.lexicon import lexicon
@@ -97,35 +98,29 @@ def is_concrete(value: Value) -> bool | None:
 
 def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
     """What `hasattr` answers."""
-    t = type(value)
     if type(value) is Arr:
-        kind = m.catalogue.array_attribute(name)
-        if kind is not None and kind.startswith("missing"):
-            return bool(value.host)
-        if kind is not None and kind.startswith("concrete-only") and value.modes:
-            return None if value.weak else False
-        return kind is not None or m.catalogue.array_method(name) is not None
-    if t is Py:
-        a: Any = value
-        if a.kind in ("int", "float", "bool", "str", "none") and name in (
-            "shape",
-            "dtype",
-            "ndim",
-            "at",
-            "__array__",
-        ):
-            return False
-        return None
-    if t is Inst:
-        a = value
-        if name in a.attrs or any(name in c.namespace or name in c.fields for c in mro(a.cls)):
+        return _array_has(m, value, name)
+    if type(value) is Inst:
+        if name in value.attrs or any(name in c.namespace or name in c.fields for c in mro(value.cls)):
             return True
-        return None if a.open or a.cls.extern else False
-    if t is Tup and name in ("shape", "dtype", "ndim"):
+        return None if value.open or value.cls.extern else False
+    if type(value) is Py:
+        plain = value.kind in ("int", "float", "bool", "str", "none")
+        return False if plain and name in ("shape", "dtype", "ndim", "at", "__array__") else None
+    if type(value) is Tup and name in ("shape", "dtype", "ndim"):
         return False
     if type(value) is Ext and value.dotted.partition(".")[0] == "jax":
         return _jax_has(m, f"{value.dotted}.{name}")
     return None
+
+
+def _array_has(m: Machine, arr: Arr, name: str) -> bool | None:
+    kind = m.catalogue.array_attribute(name)
+    if kind is not None and kind.startswith("missing"):
+        return bool(arr.host)
+    if kind is not None and kind.startswith("concrete-only") and arr.modes:
+        return None if arr.weak else False
+    return kind is not None or m.catalogue.array_method(name) is not None
 
 
 def _jax_has(m: Machine, dotted: str) -> bool | None:
@@ -167,48 +162,73 @@ def isinstance_of(m: Machine, value: Value, classes: Value) -> bool | None:
 
 
 def _instance_of_one(m: Machine, value: Value, cls: Value) -> bool | None:
-    t = type(value)
-    a: Any = value
-    if t is Unknown or t is ExtInst:
+    if type(value) is Unknown or type(value) is ExtInst:
         return None
     if type(cls) is Class:
-        if t is Inst or (t is Tup and a.cls is not None):
-            if cls.info in mro(a.cls):
-                return True
-            if t is Inst and a.open and a.cls in mro(cls.info):
-                return None
-            return None if any(c.extern for c in mro(a.cls)) else False
-        if t is Tree:
+        return _instance_of_class(value, cls.info)
+    return _instance_of_library_class(m, value, cls.dotted) if type(cls) is Ext else None
+
+
+def _instance_of_class(value: Value, info: ClassInfo) -> bool | None:
+    """Instances of a class of the project."""
+    own = value.cls if isinstance(value, (Inst, Tup)) else None
+    if own is not None:
+        if info in mro(own):
+            return True
+        if type(value) is Inst and value.open and own in mro(info):
             return None
-        return None if t in (Ext, Unknown) or (t is Py and a.kind == "static") else False
-    if type(cls) is not Ext:
-        return None
-    name = cls.dotted
+        return None if any(c.extern for c in mro(own)) else False
+    return None if type(value) is Tree or type(value) is Ext or _is_static(value) else False
+
+
+def _instance_of_library_class(m: Machine, value: Value, name: str) -> bool | None:
+    types = lexicon().types
     if name == "builtins.type":
-        if t is Tree:
-            return None if a.weak or not a.modes else False
-        return True if t is Class else None if t is Ext or (t is Py and a.kind == "static") else False
+        return _instance_of_type(value)
     if name in m.transforms.arrays:
         return _instance_of_array(value, name)
-    if name in lexicon().types.host_arrays:
-        if t is Arr:
-            return a.host and not a.modes
-        if t is Tree:
-            return None if a.weak or not a.modes else False
-        return None if t is Py and a.kind == "static" else False
-    if name in lexicon().types.python:
-        if t is Py:
-            return None if a.kind == "static" else a.kind in lexicon().types.python[name]
-        if t is Tree:
-            return None if a.weak or not a.modes else False
-        return False
-    if name in lexicon().types.containers:
-        return _instance_of_container(value, lexicon().types.containers[name])
-    if name in lexicon().types.callables:
+    if name in types.host_arrays:
+        return _instance_of_host_array(value)
+    if name in types.python:
+        return _instance_of_python(value, types.python[name])
+    if name in types.containers:
+        return _instance_of_container(value, types.containers[name])
+    if name in types.callables:
         return is_callable(value)
-    if t in (Arr, Py) and name.startswith(("flax.", "haiku.", "equinox.", "optax.")):
+    if isinstance(value, (Arr, Py)) and name.startswith(("flax.", "haiku.", "equinox.", "optax.")):
         return False
     return None
+
+
+def _is_static(value: Value) -> bool:
+    return type(value) is Py and value.kind == "static"
+
+
+def _tracer_is_another(tree: Tree) -> bool | None:
+    """What is certainly a tracer is an instance of no other type."""
+    return None if tree.weak or not tree.modes else False
+
+
+def _instance_of_type(value: Value) -> bool | None:
+    if type(value) is Tree:
+        return _tracer_is_another(value)
+    if type(value) is Class:
+        return True
+    return None if type(value) is Ext or _is_static(value) else False
+
+
+def _instance_of_host_array(value: Value) -> bool | None:
+    if type(value) is Arr:
+        return value.host and not value.modes
+    if type(value) is Tree:
+        return _tracer_is_another(value)
+    return None if _is_static(value) else False
+
+
+def _instance_of_python(value: Value, kinds: Collection[str]) -> bool | None:
+    if type(value) is Py:
+        return None if value.kind == "static" else value.kind in kinds
+    return _tracer_is_another(value) if type(value) is Tree else False
 
 
 def _instance_of_array(value: Value, name: str) -> bool | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from jitlint.infer.events import Convert, Truth
+from jitlint.infer.events import Convert
 from jitlint.infer.grounds import GUESSED, SEEN, Ground
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
@@ -20,7 +20,6 @@ from jitlint.infer.values import (
     UNKNOWN,
     Arr,
     Class,
-    Ext,
     ExtInst,
     Func,
     Inst,
@@ -37,7 +36,6 @@ from jitlint.infer.values import (
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.events import (
     ANY_TRACER,
-    STAGED_OR_BATCHED,
     confidence_of,
     emit_convert,
     hurt,
@@ -49,6 +47,14 @@ from jitlint.link.values import text_format
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.values.concatenation import combine_containers
 from jitlint.link.values.kinds import find_method
+from jitlint.link.values.membership import (
+    array_contains,
+    compare_containers,
+    contains_element,
+    contains_key,
+    identity,
+    known_parts,
+)
 
 DUNDER: Final = {
     "+": "add",
@@ -80,9 +86,9 @@ def binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) ->
         return fold(op, left, right)
     if op == "%" and type(left) is Py and left.kind == "str":
         return text_format.percent(m, f, at, left, right)
-    if tl is Union or tr is Union:
+    if Union in (tl, tr):
         return _each(left, right, lambda a, b: UNKNOWN if _refused(a, b) else binary(m, f, at, op, a, b))
-    if tl is Inst or tr is Inst or ((tl is Tup or tr is Tup) and _has_operator(op, left, right)):
+    if _is_overloaded(op, left, right):
         return _overloaded(m, f, at, op, left, right)
     if tl in (Arr, Tree) or tr in (Arr, Tree):
         return _array_binary(m, f, at, op, left, right)
@@ -91,6 +97,12 @@ def binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) ->
     if tr in (Seq, Tup) and op == "*" and tl is Py:
         return combine_containers(op, right, left)
     return UNKNOWN
+
+
+def _is_overloaded(op: str, left: Value, right: Value) -> bool:
+    """Whether a class of the project may say what the operator does."""
+    tl, tr = type(left), type(right)
+    return tl is Inst or tr is Inst or ((tl is Tup or tr is Tup) and _has_operator(op, left, right))
 
 
 def _refused(left: Value, right: Value) -> bool:
@@ -122,34 +134,46 @@ def _rank_of(value: Any) -> int | None:
     return 0 if type(value) is Py and value.kind in NUMBER_KINDS else None
 
 
-def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any) -> Value:
-    tl, tr = type(left), type(right)
-    if tl is Py and left.kind == "str" and op == "*":
+def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
+    if type(left) is Py and left.kind == "str" and op == "*":
         emit_convert(m, f, at, right, "index", "str repetition")
         return STR
     if sequence_operand(m, f, at, op, left, right):
         return UNKNOWN
     if any(type(v) is Tree and _may_be_sequence(v, w) for v, w in ((left, right), (right, left))):
         return UNKNOWN
-    if tl is Map or tr is Map:
-        return combine_containers(op, left, right) if tl is Map else UNKNOWN
-    if (tl is Py and left.kind in ("str", "none")) or (tr is Py and right.kind in ("str", "none")):
+    if type(left) is Map:
+        return combine_containers(op, left, right)
+    if type(right) is Map or _is_text_or_none(left) or _is_text_or_none(right):
         return UNKNOWN
+    return _combine(f, op, left, right, _result_dtype(op, left, right), _result_rank(op, left, right))
+
+
+def _is_text_or_none(value: Value) -> bool:
+    return type(value) is Py and value.kind in ("str", "none")
+
+
+def _result_dtype(op: str, left: Value, right: Value) -> str | None:
     a, b = _dtype_of(left), _dtype_of(right)
-    dtype = None
-    if a is not None and b is not None:
-        dtype = None if "key" in (a, b) else result_kind(op, a, b)
-        if a == b == "bool" and op in ("+", "*"):
-            dtype = "bool"
-        elif "bool" in (a, b) and dtype == "int":
-            dtype = "number" if type(left) is Py or type(right) is Py else "int"
-    elif op == "/" and "complex" not in (a, b):
-        dtype = "float" if "key" not in (a, b) else None
-    elif "float" in (a, b) and op in ("+", "-", "*", "**"):
-        dtype = "float" if op != "@" else None
-    elif op in ("&", "|") and "bool" in (a, b):
-        dtype = "bool"
-    return _combine(f, op, left, right, dtype, _result_rank(op, left, right))
+    if a is None or b is None:
+        return _dtype_with_unknown(op, a if b is None else b)
+    if "key" in (a, b):
+        return None
+    if a == b == "bool" and op in ("+", "*"):
+        return "bool"
+    dtype = result_kind(op, a, b)
+    if "bool" in (a, b) and dtype == "int":
+        return "number" if type(left) is Py or type(right) is Py else "int"
+    return dtype
+
+
+def _dtype_with_unknown(op: str, known: str | None) -> str | None:
+    """What an operator gives when one operand may have any dtype."""
+    if op == "/" and known != "complex":
+        return "float" if known != "key" else None
+    if known == "float" and op in ("+", "-", "*", "**"):
+        return "float"
+    return "bool" if op in ("&", "|") and known == "bool" else None
 
 
 def _may_be_sequence(tree: Tree, other: Any) -> bool:
@@ -168,43 +192,52 @@ def _result_rank(op: str, left: Any, right: Any) -> int | None:
     return max(a, b)
 
 
-def _combine(f: Frame, op: str, left: Any, right: Any, dtype: str | None, rank: int | None) -> Value:
+def _combine(f: Frame, op: str, left: Value, right: Value, dtype: str | None, rank: int | None) -> Value:
     """The array that an operator gives: traced when an operand is, staged when a JAX array takes part.
 
     A NumPy array with something unknown may give either kind of array.
     """
-    opaque = [type(v) not in (Arr, Tree, Py, Seq, Tup) for v in (left, right)]
-    sure = [type(v) is Arr and (v.host or v.modes or v.kind is SEEN) for v in (left, right)]
-    jax = [s and not v.host for s, v in zip(sure, (left, right))]
-    if not any(v.modes for v in (left, right) if type(v) is Tree) and not any(jax if any(opaque) else sure):
+    if not _gives_array(left, right):
         return UNKNOWN
+    here = f.world.here
     modes = 0
     why = ""
     ground = GUESSED
-    host = True
     level = 0
     for value in (left, right):
-        t = type(value)
-        if t is Arr or t is Tree:
-            if value.modes:
-                why = why or value.why
-                ground = min(ground, value.traced)
-                level = max(level, value.level)
+        if type(value) is not Arr and type(value) is not Tree:
+            continue
+        if value.modes:
             modes |= value.modes
-            if t is Arr and not value.host:
-                host = False
-                if not value.modes and f.world.here:
-                    modes |= f.world.here
-                    ground = min(ground, value.kind)  # staged if it is a JAX array, not one of NumPy
-            elif t is Tree and value.modes:
-                host = False
-        elif t not in (Py, Seq, Tup):
-            host = False
+            why = why or value.why
+            ground = min(ground, value.traced)
+            level = max(level, value.level)
+        elif here and type(value) is Arr and not value.host:
+            modes |= here
+            ground = min(ground, value.kind)  # staged if it is a JAX array, not one of NumPy
     if not modes:
         ground = SEEN
-    out = Arr(modes, dtype, rank, why, max(level, f.world.base), ground, host and not modes)
+    host = not modes and _may_be_on_host(left) and _may_be_on_host(right)
+    out = Arr(modes, dtype, rank, why, max(level, f.world.base), ground, host)
     out.kind = _kind_of_result(op, left, right) if modes else _jax_ground(left, right)
     return settle(f, out)
+
+
+def _gives_array(left: Value, right: Value) -> bool:
+    """Whether it is certain enough that an operator gives an array."""
+    opaque = [type(v) not in (Arr, Tree, Py, Seq, Tup) for v in (left, right)]
+    sure = [type(v) is Arr and (v.host or v.modes or v.kind is SEEN) for v in (left, right)]
+    if any(opaque):
+        sure = [s and type(v) is Arr and not v.host for s, v in zip(sure, (left, right))]
+    return any(sure) or any(type(v) is Tree and v.modes for v in (left, right))
+
+
+def _may_be_on_host(value: Value) -> bool:
+    if type(value) is Arr:
+        return value.host
+    if type(value) is Tree:
+        return not value.modes
+    return type(value) in (Py, Seq, Tup)
 
 
 def _jax_ground(left: Any, right: Any) -> Ground:
@@ -273,23 +306,27 @@ def unary(m: Machine, f: Frame, at: int, op: str, value: Value) -> Value:
 def compare(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
     """One comparison; identity and membership included."""
     if op in ("is", "is not"):
-        return _identity(op == "is", left, right)
+        return identity(op == "is", left, right)
     if op in ("in", "not in"):
         return _membership(m, f, at, op == "in", left, right)
     tl, tr = type(left), type(right)
-    if any(type(v) is ExtInst and v.dotted == "jax.tree_util.PyTreeDef" for v in (left, right)):
+    if _is_treedef(left) or _is_treedef(right):
         return BOOL
     if tl is Py and tr is Py:
         return _compare_python(op, left, right)
-    if tl is Union or tr is Union:
+    if Union in (tl, tr):
         return _undecided_with_tracer(_each(left, right, lambda a, b: compare(m, f, at, op, a, b)))
-    if tl is Inst or tr is Inst or ((tl is Tup or tr is Tup) and _has_operator(op, left, right)):
+    if _is_overloaded(op, left, right):
         return _compare_instances(m, f, at, op, left, right)
     if tl in (Arr, Tree) or tr in (Arr, Tree):
         return _compare_arrays(m, f, at, op, left, right)
     if tl in (Tup, Seq, Map) and tr in (Tup, Seq, Map) and op in ("==", "!="):
-        return _compare_containers(m, f, at, op, left, right)
-    return BOOL if tl is not type(UNKNOWN) and tr is not type(UNKNOWN) else UNKNOWN
+        return compare_containers(m, f, at, op, left, right)
+    return UNKNOWN if type(UNKNOWN) in (tl, tr) else BOOL
+
+
+def _is_treedef(value: Value) -> bool:
+    return type(value) is ExtInst and value.dotted == "jax.tree_util.PyTreeDef"
 
 
 def _undecided_with_tracer(value: Value) -> Value:
@@ -297,39 +334,6 @@ def _undecided_with_tracer(value: Value) -> Value:
     if type(value) is not Union or not any(type(a) is Arr and a.modes for a in value.alts):
         return value
     return _each(value, NONE, lambda a, _: STATIC if type(a) is Py else a)
-
-
-def _identity(positive: bool, left: Value, right: Value) -> Value:
-    answers = {_same_object(a, b) for a in alternatives(left) for b in alternatives(right)}
-    if len(answers) == 1:
-        answer = answers.pop()
-        if answer is not None:
-            return py(answer is positive)
-    return BOOL
-
-
-def _same_object(a: Value, b: Value) -> bool | None:
-    x: Any = a
-    y: Any = b
-    if type(a) is Py and type(b) is Py:
-        if "static" in (x.kind, y.kind):
-            return None
-        if x.kind == "none" or y.kind == "none":
-            return bool(x.kind == y.kind)
-        if x.const is NO_CONST or y.const is NO_CONST or x.kind != y.kind:
-            return None
-        return x.const == y.const if x.kind in ("bool", "ellipsis") else None
-    if type(a) is Func and type(b) is Func:
-        return True if a is b else (False if x.fn is not y.fn else None)
-    if type(a) is Ext and type(b) is Ext:
-        builtin = x.dotted.startswith("builtins.") or y.dotted.startswith("builtins.")
-        return True if x.dotted == y.dotted else (False if builtin else None)
-    if type(a) is Class and type(b) is Class:
-        return x.info is y.info
-    none, other = (a, b) if type(a) is Py else (b, a)
-    if type(none) is Py and none.kind in ("none", "bool"):
-        return False if type(other) in (Arr, Tup, Seq, Map, Inst, Func, Class) else None
-    return True if a is b and type(a) in (Seq, Map, Inst) else None
 
 
 def _compare_python(op: str, left: Any, right: Any) -> Value:
@@ -364,32 +368,6 @@ def _compare_instances(m: Machine, f: Frame, at: int, op: str, left: Value, righ
     return BOOL if result is UNKNOWN and op in ("==", "!=") else result
 
 
-def _compare_containers(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any) -> Value:
-    if type(left) is not type(right):
-        return BOOL
-    a, b = _parts(left), _parts(right)
-    if type(left) is Tup and len(a) != len(b):
-        return FALSE if op == "==" else TRUE
-    for x, y in zip(a, b):
-        found = hurt(x, STAGED_OR_BATCHED) or hurt(y, STAGED_OR_BATCHED)
-        if found is not None and x is not y and not _never_equal(x, y):
-            m.emit(f, Truth, at, found, form="equality")
-            return BOOL
-    return BOOL
-
-
-def _never_equal(x: Value, y: Value) -> bool:
-    return any(type(v) is Py and v.kind in ("none", "str") for v in (x, y))
-
-
-def _parts(value: Any) -> list[Value]:
-    if type(value) is Tup:
-        return list(value.items)
-    if type(value) is Map:
-        return list(value.entries.values())
-    return list(value.items or ())
-
-
 def _membership(m: Machine, f: Frame, at: int, positive: bool, left: Value, right: Value) -> Value:
     answers: set[bool | None] = set()
     for container in alternatives(right):
@@ -399,57 +377,22 @@ def _membership(m: Machine, f: Frame, at: int, positive: bool, left: Value, righ
 
 
 def _contains(m: Machine, f: Frame, at: int, item: Value, container: Value) -> bool | None:
-    t = type(container)
-    c: Any = container
-    if t is Map or (t is Seq and c.kind in SETS):
-        if hashed(m, f, at, item, "membership"):
-            return None
-        if t is Map and type(item) is Py and item.const is not NO_CONST:
-            if item.const in c.entries:
-                return True
-            return None if c.rest is not None else False
+    if type(container) is Map:
+        return None if hashed(m, f, at, item, "membership") else contains_key(container, item)
+    if type(container) is Seq and container.kind in SETS:
+        hashed(m, f, at, item, "membership")
         return None
-    if t is Tup or t is Seq:
-        elements = (
-            _parts(container) if t is Tup or c.items is not None else [c.rest] if c.rest is not None else []
-        )
-        return _contains_element(m, f, at, item, elements, exact=t is Tup or c.items is not None)
-    if t is Arr and type(item) is Py and item.kind == "str":
-        return False
-    if t is Arr or t is Tree:
-        found = hurt(container, STAGED_OR_BATCHED)
-        numeric = type(item) is Arr or (type(item) is Py and item.kind in NUMBER_KINDS)
-        if found is not None and numeric and (t is Arr or c.evidence == "array"):
-            m.emit(f, Truth, at, found, form="in")
-        elif t is Arr and hurt(item, STAGED_OR_BATCHED):
-            m.emit(f, Truth, at, hurt(item, STAGED_OR_BATCHED), form="in")
-        return None
-    if t is Inst:
-        method = find_method(c, "__contains__")
+    if isinstance(container, (Tup, Seq)):
+        exact = type(container) is Tup or container.items is not None
+        rest = container.rest if type(container) is Seq else None
+        elements = known_parts(container) if exact else [rest] if rest is not None else []
+        return contains_element(m, f, at, item, elements, exact)
+    if isinstance(container, (Arr, Tree)):
+        return array_contains(m, f, at, item, container)
+    if type(container) is Inst:
+        method = find_method(container, "__contains__")
         if method is not None:
             evaluator.call(m, f, at, method, Args([container, item]))
-    return None
-
-
-def _contains_element(
-    m: Machine, f: Frame, at: int, item: Value, elements: list[Value], exact: bool
-) -> bool | None:
-    if any(e is item for e in elements[:1]):
-        return True
-    for element in elements:
-        if _never_equal(item, element):
-            continue
-        found = hurt(item, STAGED_OR_BATCHED) or hurt(element, STAGED_OR_BATCHED)
-        if found is not None:
-            m.emit(f, Truth, at, found, confidence_of(item), form="in")
-            return None
-        if element is item:
-            break
-    if exact and type(item) is Py and item.const is not NO_CONST:
-        consts = [e.const for e in elements if type(e) is Py and e.const is not NO_CONST]
-        if item.const in consts:
-            return True
-        return False if len(consts) == len(elements) else None
     return None
 
 

@@ -6,7 +6,8 @@ made it. A tracer made under more boundaries than its new home leaks.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.lattice import seq_element
@@ -28,33 +29,30 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 
 
-def deepest_tracer(value: Value, depth: int = 2) -> Any:
+def deepest_tracer(value: Value, depth: int = 2) -> Arr | Tree | None:
     """The tracer of the highest level inside a value, or None."""
-    best: Any = None
+    best: Arr | Tree | None = None
     for alt in alternatives(value):
-        a: Any = alt
-        found: Any = None
-        t = type(alt)
-        if t is Arr or t is Tree:
-            found = a if a.modes and not a.weak else None
-        elif depth and t is Tup:
-            found = _deepest([deepest_tracer(i, depth - 1) for i in a.items])
-        elif depth and t is Seq:
-            inner = seq_element(a)
-            found = deepest_tracer(inner, depth - 1) if inner is not None else None
-        elif depth and t is Map:
-            found = _deepest([deepest_tracer(i, depth - 1) for i in a.entries.values()])
-        elif depth and t is Inst and a.cls.role not in lexicon().captures.tracked_roles:
-            found = _deepest([deepest_tracer(i, depth - 1) for i in a.attrs.values()])
-        elif depth and t is Func and a.scope.level:
-            found = _deepest([deepest_tracer(i, depth - 1) for i in _captured(a)])
-        elif depth and t is Bound:
-            found = deepest_tracer(a.recv, depth)
-        elif depth and t is Partial:
-            found = _deepest([deepest_tracer(i, depth - 1) for i in (*a.args, *a.keywords.values())])
+        found: Arr | Tree | None = None
+        if type(alt) is Arr or type(alt) is Tree:
+            found = alt if alt.modes and not alt.weak else None
+        elif depth and type(alt) is Bound:
+            found = deepest_tracer(alt.recv, depth)
+        elif depth:
+            held = _HELD.get(type(alt))
+            found = None if held is None else _deepest([deepest_tracer(i, depth - 1) for i in held(alt)])
         if found is not None and (best is None or found.level > best.level):
             best = found
     return best
+
+
+def _elements(sequence: Seq) -> list[Value]:
+    inner = seq_element(sequence)
+    return [] if inner is None else [inner]
+
+
+def _attributes(inst: Inst) -> Iterable[Value]:
+    return () if inst.cls.role in lexicon().captures.tracked_roles else inst.attrs.values()
 
 
 def _captured(func: Func) -> list[Value]:
@@ -72,8 +70,19 @@ def _captured(func: Func) -> list[Value]:
     return out
 
 
-def _deepest(found: list[Any]) -> Any:
-    best: Any = None
+# What a value keeps alive beside itself.
+_HELD: Final[dict[type, Callable[[Any], Iterable[Value]]]] = {
+    Tup: lambda value: value.items,
+    Seq: _elements,
+    Map: lambda value: value.entries.values(),
+    Inst: _attributes,
+    Func: lambda value: _captured(value) if value.scope.level else (),
+    Partial: lambda value: (*value.args, *value.keywords.values()),
+}
+
+
+def _deepest(found: list[Arr | Tree | None]) -> Arr | Tree | None:
+    best: Arr | Tree | None = None
     for one in found:
         if one is not None and (best is None or one.level > best.level):
             best = one

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
 from jitlint.infer.lattice import join, parts, traced_level, traced_modes, why_of
@@ -35,6 +35,44 @@ ABSTRACT_ARRAY = "jax.ShapeDtypeStruct"
 NUMBERS = ("int", "float", "bool", "complex")
 
 
+_Change = Callable[[Value], Value]
+
+
+def _ends(value: Value, depth: int) -> bool:
+    """Whether a value is not looked into any more: it is too deep, or as a whole too large."""
+    return depth == 0 or (depth == DEPTH and is_large(value))
+
+
+def _changed_tuple(value: Tup, change: _Change, level: int | None) -> Value:
+    return Tup(tuple([change(i) for i in value.items]), value.cls)
+
+
+def _changed_sequence(value: Seq, change: _Change, level: int | None) -> Value:
+    level = value.level if level is None else level
+    if value.items is not None:
+        return Seq(value.kind, [change(i) for i in value.items], None, level)
+    return Seq(value.kind, None, None if value.rest is None else change(value.rest), level)
+
+
+def _changed_dict(value: Map, change: _Change, level: int | None) -> Value:
+    entries = {k: change(v) for k, v in value.entries.items()}
+    rest = None if value.rest is None else change(value.rest)
+    return Map(entries, rest, value.level if level is None else level, None, value.key)
+
+
+def _changed_union(value: Union, change: _Change, level: int | None) -> Value:
+    return functools.reduce(join, [change(alt) for alt in value.alts])
+
+
+# The same container with every part changed, at a level (None: its own).
+_CHANGED: Final[dict[type, Callable[[Any, _Change, int | None], Value]]] = {
+    Tup: _changed_tuple,
+    Seq: _changed_sequence,
+    Map: _changed_dict,
+    Union: _changed_union,
+}
+
+
 def lift(
     value: Value, modes: int, level: int, why: str, arrays_only: bool = False, depth: int = DEPTH
 ) -> Value:
@@ -42,54 +80,68 @@ def lift(
 
     arrays_only: Python numbers stay static (Equinox's filtered transforms).
     """
-    t = type(value)
-    a: Any = value
-    if t is Arr:
-        return Arr(a.modes | modes, a.dtype, a.rank, a.why or why, level, a.traced, False, a.key, a.kind)
-    if t is Tree:
-        if arrays_only and a.evidence != "array" and not a.modes:
-            return Tree(modes, why, level, GUESSED, a.evidence, a.kind)
-        return Tree(a.modes | modes, a.why or why, level, a.traced, a.evidence, a.kind)
-    if t is Py:
-        if arrays_only:
-            return value
-        if a.kind in NUMBERS:
-            return Arr(modes, _strong(a.kind), 0, why, level)
-        return Tree(modes, why, level, GUESSED) if a.kind == "static" else value
-    if t is ExtInst and a.dotted == ABSTRACT_ARRAY:
-        rank = getattr(a.attrs["ndim"], "const", None)
-        return Arr(modes, None, rank if type(rank) is int else None, why, level)
-    if depth == 0 or (depth == DEPTH and is_large(value)):
+    if type(value) is Arr:
+        return Arr(
+            value.modes | modes,
+            value.dtype,
+            value.rank,
+            value.why or why,
+            level,
+            value.traced,
+            False,
+            value.key,
+            value.kind,
+        )
+    leaf_of = _LIFTED_LEAVES.get(type(value))
+    lifted = leaf_of(value, modes, level, why, arrays_only) if leaf_of is not None else None
+    if lifted is not None:
+        return lifted
+    if _ends(value, depth):
         return UNKNOWN
-    if t is Tup:
-        static = _static_items(a)
+    if type(value) is Inst:
+        return _lift_instance(value, modes, level, why, arrays_only, depth)
+    if type(value) is Seq and value.kind not in ("list", "tuple", "deque"):
+        return value
+    static = _static_items(value) if type(value) is Tup else ()
+    if type(value) is Tup and static:
         items = [
             v if i in static else lift(v, modes, level, why, arrays_only, depth - 1)
-            for i, v in enumerate(a.items)
+            for i, v in enumerate(value.items)
         ]
-        return Tup(tuple(items), a.cls)
-    if t is Seq:
-        if a.kind not in ("list", "tuple", "deque"):
-            return value
-        if a.items is not None:
-            return Seq(
-                a.kind, [lift(i, modes, level, why, arrays_only, depth - 1) for i in a.items], None, level
-            )
-        rest = None if a.rest is None else lift(a.rest, modes, level, why, arrays_only, depth - 1)
-        return Seq(a.kind, None, rest, level)
-    if t is Map:
-        entries = {k: lift(v, modes, level, why, arrays_only, depth - 1) for k, v in a.entries.items()}
-        rest = None if a.rest is None else lift(a.rest, modes, level, why, arrays_only, depth - 1)
-        return Map(entries, rest, level, None, a.key)
-    if t is Inst:
-        return _lift_instance(a, modes, level, why, arrays_only, depth)
-    if t is Union:
-        out: Value | None = None
-        for alt in a.alts:
-            one = lift(alt, modes, level, why, arrays_only, depth - 1)
-            out = one if out is None else join(out, one)
-        return out if out is not None else UNKNOWN
-    return value
+        return Tup(tuple(items), value.cls)
+    changed = _CHANGED.get(type(value))
+    if changed is None:
+        return value
+    return changed(value, lambda part: lift(part, modes, level, why, arrays_only, depth - 1), level)
+
+
+def _lift_tree(value: Tree, modes: int, level: int, why: str, arrays_only: bool) -> Value:
+    if arrays_only and value.evidence != "array" and not value.modes:
+        return Tree(modes, why, level, GUESSED, value.evidence, value.kind)
+    return Tree(value.modes | modes, value.why or why, level, value.traced, value.evidence, value.kind)
+
+
+def _lift_constant(value: Py, modes: int, level: int, why: str, arrays_only: bool) -> Value:
+    if arrays_only:
+        return value
+    if value.kind in NUMBERS:
+        return Arr(modes, _strong(value.kind), 0, why, level)
+    return Tree(modes, why, level, GUESSED) if value.kind == "static" else value
+
+
+def _lift_description(value: ExtInst, modes: int, level: int, why: str, arrays_only: bool) -> Value | None:
+    """An array that is only described; any other object of a library is no leaf."""
+    if value.dotted != ABSTRACT_ARRAY:
+        return None
+    rank = getattr(value.attrs["ndim"], "const", None)
+    return Arr(modes, None, rank if type(rank) is int else None, why, level)
+
+
+_LIFTED_LEAVES: Final[dict[type, Callable[[Any, int, int, str, bool], Value | None]]] = {
+    Tree: _lift_tree,
+    Py: _lift_constant,
+    ExtInst: _lift_description,
+}
 
 
 def _strong(kind: str) -> str:
@@ -142,6 +194,7 @@ def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: b
     static = meta_names(info)
     known = next((c.data_fields for c in mro(info) if c.data_fields is not None), None)
     opaque = known is None and any(c.opaque_flatten for c in mro(info))
+    keeps_python = info.role in ("eqx", "nnx")
     attrs: dict[str, Value] = {}
     for name, part in value.attrs.items():
         if name in static or (known is not None and name not in known):
@@ -149,11 +202,11 @@ def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: b
         elif opaque and (part is UNKNOWN or type(part) is Py):
             attrs[name] = UNKNOWN  # perhaps a child, perhaps not
         elif part is UNKNOWN:
-            attrs[name] = UNKNOWN if info.role in ("eqx", "nnx", "distribution") else Tree(modes, why, level)
+            attrs[name] = UNKNOWN if keeps_python or info.role == "distribution" else Tree(modes, why, level)
         else:
-            attrs[name] = lift(part, modes, level, why, arrays_only or info.role in ("eqx", "nnx"), depth - 1)
+            attrs[name] = lift(part, modes, level, why, arrays_only or keeps_python, depth - 1)
     out = Inst(info, attrs, level, None, value.open)
-    if info.role in ("struct",) or (known is None and info.role == ""):
+    if info.role == "struct" or (known is None and info.role == ""):
         out.modes = modes
         out.why = why
     return out
@@ -164,70 +217,44 @@ def lower(value: Value, drop: int, here: int, level: int, outer: int = 0, depth:
 
     ``outer``: modes that the arguments already had outside.
     """
-    t = type(value)
-    a: Any = value
-    if t is Arr:
-        modes = _lowered(a.modes, drop, here, outer)
-        return Arr(
-            modes,
-            a.dtype,
-            a.rank,
-            a.why if modes else "",
-            min(a.level, level) if a.modes else level,
-            SEEN if here else a.traced,
-            False,
-            a.key,
-            a.kind,
-        )
-    if t is Tree:
-        modes = _lowered(a.modes, drop, here, outer)
-        inside = min(a.level, level) if a.modes else level
-        return Tree(modes, a.why if modes else "", inside, a.traced, a.evidence, a.kind)
-    if t is Py:
-        return Arr(here | outer, _strong(a.kind), 0, "", level) if a.kind in NUMBERS else value
-    if depth == 0 or (depth == DEPTH and is_large(value)):
+    if type(value) is Arr or type(value) is Tree:
+        return _lower_leaf(value, drop, here, level, outer)
+    if type(value) is Py:
+        return Arr(here | outer, _strong(value.kind), 0, "", level) if value.kind in NUMBERS else value
+    if _ends(value, depth):
         return UNKNOWN
-    if t is Tup:
-        return Tup(tuple([lower(i, drop, here, level, outer, depth - 1) for i in a.items]), a.cls)
-    if t is Seq:
-        if a.items is not None:
-            return Seq(a.kind, [lower(i, drop, here, level, outer, depth - 1) for i in a.items], None, level)
-        return Seq(
-            a.kind,
-            None,
-            None if a.rest is None else lower(a.rest, drop, here, level, outer, depth - 1),
-            level,
-        )
-    if t is Map:
-        entries = {k: lower(v, drop, here, level, outer, depth - 1) for k, v in a.entries.items()}
-        return Map(
-            entries,
-            None if a.rest is None else lower(a.rest, drop, here, level, outer, depth - 1),
-            level,
-            None,
-            a.key,
-        )
-    if t is Inst:
-        if not is_pytree(a.cls):
-            return value
-        static = meta_names(a.cls)
-        attrs = {
-            k: v
-            if k in static or (type(v) is Py and a.cls.role in ("eqx", "nnx"))
-            else lower(v, drop, here, level, outer, depth - 1)
-            for k, v in a.attrs.items()
-        }
-        out = Inst(a.cls, attrs, level, None, a.open)
-        out.modes = (a.modes & ~drop) | (here if a.modes else 0)
-        out.why = a.why
-        return out
-    if t is Union:
-        joined: Value | None = None
-        for alt in a.alts:
-            one = lower(alt, drop, here, level, outer, depth - 1)
-            joined = one if joined is None else join(joined, one)
-        return joined if joined is not None else UNKNOWN
-    return value
+
+    def change(part: Value) -> Value:
+        return lower(part, drop, here, level, outer, depth - 1)
+
+    if type(value) is Inst:
+        return _lower_instance(value, change, drop, here, level)
+    changed = _CHANGED.get(type(value))
+    return value if changed is None else changed(value, change, level)
+
+
+def _lower_leaf(value: Arr | Tree, drop: int, here: int, level: int, outer: int) -> Value:
+    modes = _lowered(value.modes, drop, here, outer)
+    why = value.why if modes else ""
+    inside = min(value.level, level) if value.modes else level
+    if isinstance(value, Tree):
+        return Tree(modes, why, inside, value.traced, value.evidence, value.kind)
+    traced = SEEN if here else value.traced
+    return Arr(modes, value.dtype, value.rank, why, inside, traced, False, value.key, value.kind)
+
+
+def _lower_instance(value: Inst, change: _Change, drop: int, here: int, level: int) -> Value:
+    if not is_pytree(value.cls):
+        return value
+    static = meta_names(value.cls)
+    keeps_python = value.cls.role in ("eqx", "nnx")
+    attrs = {
+        k: v if k in static or (type(v) is Py and keeps_python) else change(v) for k, v in value.attrs.items()
+    }
+    out = Inst(value.cls, attrs, level, None, value.open)
+    out.modes = (value.modes & ~drop) | (here if value.modes else 0)
+    out.why = value.why
+    return out
 
 
 def _lowered(modes: int, drop: int, here: int, outer: int) -> int:
@@ -237,29 +264,15 @@ def _lowered(modes: int, drop: int, here: int, outer: int) -> int:
 
 def leaf(value: Value, depth: int = DEPTH) -> Value:
     """The join of a pytree's leaves; what `jax.tree.map` hands to its function."""
-    t = type(value)
-    a: Any = value
-    if t in (Arr, Py) or value is UNKNOWN:
+    if type(value) is Arr or type(value) is Py or value is UNKNOWN:
         return value
-    if t is Tree:
-        return Arr(a.modes, None, None, a.why, a.level, a.traced)
-    if depth == 0 or (depth == DEPTH and is_large(value)):
+    if type(value) is Tree:
+        return Arr(value.modes, None, None, value.why, value.level, value.traced)
+    if _ends(value, depth):
         return UNKNOWN
-    inner: list[Value] = []
-    if t is Tup:
-        inner = list(a.items)
-    elif t is Seq:
-        inner = list(a.items) if a.items is not None else [a.rest] if a.rest is not None else []
-    elif t is Map:
-        inner = [*a.entries.values(), *([a.rest] if a.rest is not None else [])]
-    elif t is Inst:
-        static = meta_names(a.cls)
-        inner = [v for k, v in a.attrs.items() if k not in static] if is_pytree(a.cls) else [value]
-        if inner == [value]:
-            return value
-    elif t is Union:
-        inner = list(a.alts)
-    else:
+    below = _BELOW.get(type(value))
+    inner = below(value) if below is not None else None
+    if inner is None:
         return value
     out: Value | None = None
     for part in inner:
@@ -270,106 +283,124 @@ def leaf(value: Value, depth: int = DEPTH) -> Value:
     return out if out is not None else UNKNOWN
 
 
+def _below_sequence(value: Seq) -> list[Value]:
+    if value.items is not None:
+        return value.items
+    return [value.rest] if value.rest is not None else []
+
+
+def _below_instance(value: Inst) -> list[Value] | None:
+    """The children of an instance; None for one that is a leaf itself."""
+    if not is_pytree(value.cls):
+        return None
+    static = meta_names(value.cls)
+    inner = [v for k, v in value.attrs.items() if k not in static]
+    return None if inner == [value] else inner
+
+
+_BELOW: Final[dict[type, Callable[[Any], Iterable[Value] | None]]] = {
+    Tup: lambda value: value.items,
+    Seq: _below_sequence,
+    Map: lambda value: [*value.entries.values(), *([value.rest] if value.rest is not None else [])],
+    Inst: _below_instance,
+    Union: lambda value: value.alts,
+}
+
+
 def remode(value: Value, change: Callable[[int], int], depth: int = DEPTH) -> Value:
     """Every leaf with other modes; containers that nothing changes in stay themselves."""
-    t = type(value)
-    a: Any = value
-    if t is Arr or t is Tree:
-        modes = change(a.modes)
-        if modes == a.modes:
+    if type(value) is Arr or type(value) is Tree:
+        modes = change(value.modes)
+        if modes == value.modes:
             return value
-        if t is Tree:
-            return Tree(modes, a.why, a.level, a.traced, a.evidence, a.kind)
-        out = Arr(modes, a.dtype, a.rank, a.why, a.level, a.traced, a.host, a.key, a.kind)
-        out.dims = a.dims
+        if type(value) is Tree:
+            return Tree(modes, value.why, value.level, value.traced, value.evidence, value.kind)
+        arr: Any = value
+        out = Arr(modes, arr.dtype, arr.rank, arr.why, arr.level, arr.traced, arr.host, arr.key, arr.kind)
+        out.dims = arr.dims
         return out
-    if t not in (Tup, Seq, Map, Inst, Union) or depth == 0 or (depth == DEPTH and is_large(value)):
+    with_parts = _WITH_PARTS.get(type(value))
+    if with_parts is None or _ends(value, depth):
         return value
     old = parts(value)
     new = [remode(part, change, depth - 1) for part in old]
-    if all(i is j for i, j in zip(old, new)):
-        return value
-    if t is Tup:
-        return Tup(tuple(new), a.cls)
-    if t is Union:
-        return functools.reduce(join, new)
-    if t is Seq:
-        return Seq(
-            a.kind, new if a.items is not None else None, None if a.items is not None else new[0], a.level
-        )
-    if t is Map:
-        rest = new.pop() if a.rest is not None else None
-        return Map(dict(zip(a.entries, new)), rest, a.level, None, a.key)
-    inst = Inst(a.cls, dict(zip(a.attrs, new)), a.level, None, a.open)
-    inst.modes, inst.why = a.modes, a.why
+    return value if all(i is j for i, j in zip(old, new)) else with_parts(value, new)
+
+
+def _sequence_with_parts(value: Seq, new: list[Value]) -> Value:
+    if value.items is not None:
+        return Seq(value.kind, new, None, value.level)
+    return Seq(value.kind, None, new[0], value.level)
+
+
+def _dict_with_parts(value: Map, new: list[Value]) -> Value:
+    rest = new.pop() if value.rest is not None else None
+    return Map(dict(zip(value.entries, new)), rest, value.level, None, value.key)
+
+
+def _instance_with_parts(value: Inst, new: list[Value]) -> Value:
+    inst = Inst(value.cls, dict(zip(value.attrs, new)), value.level, None, value.open)
+    inst.modes, inst.why = value.modes, value.why
     return inst
+
+
+# The same container with other parts, in the order of `parts`.
+_WITH_PARTS: Final[dict[type, Callable[[Any, list[Value]], Value]]] = {
+    Tup: lambda value, new: Tup(tuple(new), value.cls),
+    Union: lambda value, new: functools.reduce(join, new),
+    Seq: _sequence_with_parts,
+    Map: _dict_with_parts,
+    Inst: _instance_with_parts,
+}
 
 
 def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:
     """Every array leaf with so many axes more or less; None: with an unknown number of axes."""
-    t = type(value)
-    a: Any = value
-    if t is Arr:
-        rank = None if change is None or a.rank is None or a.rank + change < 0 else a.rank + change
-        return Arr(a.modes, a.dtype, rank, a.why, a.level, a.traced, a.host, a.key, a.kind)
-    if depth == 0 or (depth == DEPTH and is_large(value)):
-        return UNKNOWN
-    if t is Tup:
-        return Tup(tuple([with_rank(i, change, depth - 1) for i in a.items]), a.cls)
-    if t is Map:
-        rest = None if a.rest is None else with_rank(a.rest, change, depth - 1)
-        return Map(
-            {k: with_rank(v, change, depth - 1) for k, v in a.entries.items()}, rest, a.level, None, a.key
+    if type(value) is Arr:
+        rank = None if change is None or value.rank is None else value.rank + change
+        rank = None if rank is not None and rank < 0 else rank
+        return Arr(
+            value.modes,
+            value.dtype,
+            rank,
+            value.why,
+            value.level,
+            value.traced,
+            value.host,
+            value.key,
+            value.kind,
         )
-    if t is Seq and a.kind == "list" and a.items is not None:
-        return Seq("list", [with_rank(i, change, depth - 1) for i in a.items], None, a.level)
-    if t is Inst and is_pytree(a.cls):
-        attrs = {k: with_rank(v, change, depth - 1) for k, v in a.attrs.items()}
-        return Inst(a.cls, attrs, a.level, None, a.open)
-    if t is Union:
-        out: Value | None = None
-        for alt in a.alts:
-            one = with_rank(alt, change, depth - 1)
-            out = one if out is None else join(out, one)
-        return out if out is not None else UNKNOWN
-    return value
+    if _ends(value, depth):
+        return UNKNOWN
+    if type(value) is Inst and is_pytree(value.cls):
+        attrs = {k: with_rank(v, change, depth - 1) for k, v in value.attrs.items()}
+        return Inst(value.cls, attrs, value.level, None, value.open)
+    if type(value) is Seq and (value.kind != "list" or value.items is None):
+        return value
+    changed = _CHANGED.get(type(value))
+    return value if changed is None else changed(value, lambda part: with_rank(part, change, depth - 1), None)
 
 
 def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:
     """Every traced leaf with a ground for being traced that is no better than this one."""
-    t = type(value)
-    a: Any = value
-    if t is Arr:
-        kind = ground if ground in (SEEN, RULED) else max(a.kind, ground)
-        return Arr(a.modes, a.dtype, a.rank, a.why, a.level, max(a.traced, ground), a.host, a.key, kind)
-    if t is Tree:
-        return Tree(a.modes, a.why, a.level, max(a.traced, ground), a.evidence, a.kind)
-    if depth == 0 or (depth == DEPTH and is_large(value)):
+    if type(value) is Arr:
+        kind = ground if ground in (SEEN, RULED) else max(value.kind, ground)
+        traced = max(value.traced, ground)
+        return Arr(
+            value.modes, value.dtype, value.rank, value.why, value.level, traced, value.host, value.key, kind
+        )
+    if type(value) is Tree:
+        traced = max(value.traced, ground)
+        return Tree(value.modes, value.why, value.level, traced, value.evidence, value.kind)
+    if _ends(value, depth):
         return UNKNOWN
-    if t is Tup:
-        return Tup(tuple([on_ground(i, ground, depth - 1) for i in a.items]), a.cls)
-    if t is Seq and a.items is not None:
-        return Seq(a.kind, [on_ground(i, ground, depth - 1) for i in a.items], None, a.level)
-    if t is Seq:
-        return Seq(a.kind, None, None if a.rest is None else on_ground(a.rest, ground, depth - 1), a.level)
-    if t is Map:
-        rest = None if a.rest is None else on_ground(a.rest, ground, depth - 1)
-        return Map(
-            {k: on_ground(v, ground, depth - 1) for k, v in a.entries.items()}, rest, a.level, None, a.key
-        )
-    if t is Inst and is_pytree(a.cls):
-        out = Inst(
-            a.cls, {k: on_ground(v, ground, depth - 1) for k, v in a.attrs.items()}, a.level, None, a.open
-        )
-        out.modes, out.why = a.modes, a.why
+    if type(value) is Inst and is_pytree(value.cls):
+        attrs = {k: on_ground(v, ground, depth - 1) for k, v in value.attrs.items()}
+        out = Inst(value.cls, attrs, value.level, None, value.open)
+        out.modes, out.why = value.modes, value.why
         return out
-    if t is Union:
-        joined: Value | None = None
-        for alt in a.alts:
-            one = on_ground(alt, ground, depth - 1)
-            joined = one if joined is None else join(joined, one)
-        return joined if joined is not None else UNKNOWN
-    return value
+    changed = _CHANGED.get(type(value))
+    return value if changed is None else changed(value, lambda part: on_ground(part, ground, depth - 1), None)
 
 
 def children(value: Value) -> list[Value] | None:
@@ -394,36 +425,24 @@ def with_children(value: Value, parts: list[Value]) -> Value:
 
 def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
     """The same structure with every leaf replaced."""
-    t = type(value)
-    a: Any = value
-    if depth == 0 or (depth == DEPTH and is_large(value)):
+    if _ends(value, depth):
         return UNKNOWN
-    if t is Tup:
-        return Tup(tuple([rebuild(i, new_leaf, depth - 1) for i in a.items]), a.cls)
-    if t is Seq:
-        if a.items is not None:
-            return Seq(a.kind, [rebuild(i, new_leaf, depth - 1) for i in a.items], None, FRESH)
-        rest = None if a.rest is None else rebuild(a.rest, new_leaf, depth - 1)
-        return Seq(a.kind, None, rest, FRESH)
-    if t is Map:
-        rest = None if a.rest is None else rebuild(a.rest, new_leaf, depth - 1)
-        return Map(
-            {k: rebuild(v, new_leaf, depth - 1) for k, v in a.entries.items()}, rest, FRESH, None, a.key
-        )
-    if t is Inst and is_pytree(a.cls):
-        static = meta_names(a.cls)
+    if isinstance(value, (Tup, Seq, Map)):
+        return _CHANGED[type(value)](value, lambda part: rebuild(part, new_leaf, depth - 1), FRESH)
+    if type(value) is Inst and is_pytree(value.cls):
+        static = meta_names(value.cls)
         attrs = {
             k: v if k in static or type(v) is Py else rebuild(v, new_leaf, depth - 1)
-            for k, v in a.attrs.items()
+            for k, v in value.attrs.items()
         }
-        return Inst(a.cls, attrs, FRESH, None, a.open)
-    if t is Tree:
-        if type(new_leaf) is Arr:
-            return Tree(new_leaf.modes, new_leaf.why, new_leaf.level, new_leaf.traced, a.evidence, a.kind)
-        return UNKNOWN
+        return Inst(value.cls, attrs, FRESH, None, value.open)
+    if type(value) is Tree:
+        if type(new_leaf) is not Arr:
+            return UNKNOWN
+        return Tree(new_leaf.modes, new_leaf.why, new_leaf.level, new_leaf.traced, value.evidence, value.kind)
     if value is NONE or value is UNKNOWN:
         return value
-    if t is ExtInst and a.dotted != ABSTRACT_ARRAY:
+    if type(value) is ExtInst and value.dotted != ABSTRACT_ARRAY:
         # what a library gave may be a leaf or hold any number of them
         modes = traced_modes(new_leaf)
         return Tree(modes, why_of(new_leaf), traced_level(new_leaf), GUESSED) if modes else UNKNOWN

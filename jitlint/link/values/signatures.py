@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,37 +42,39 @@ def signature(value: Value, depth: int = 6, claimed: bool = False) -> Signature 
     claimed: those that `inspect.signature` shows, and so `jax.jit`: `functools.wraps` makes a wrapper show those of what
     it wraps.
     """
-    c: Any = value
-    t = type(value)
     if depth == 0:
         return None
-    if t is Func and claimed and c.wraps is not None:
-        return signature(c.wraps, depth - 1, True)
-    if t is Func:
-        return Signature(c, list(c.fn.node.params), frozenset())
-    if t is Bound:
-        inner = signature(c.func, depth - 1, claimed)
-        return _drop(inner, 1) if inner is not None else None
-    if t is Partial:
-        inner = signature(c.func, depth - 1, claimed)
-        if inner is None or "*" in c.keywords or "**" in c.keywords:
-            return None
-        out = _drop(inner, len(c.args))
-        names = frozenset(c.keywords)
-        return Signature(out.func, [p for p in out.params if p.name not in names], out.bound_names | names)
-    if t is Xform:
-        return signature(c.target, depth - 1, claimed)
-    if t is Descr:
-        return signature(c.func, depth - 1, claimed)
-    if t is Class:
-        init = next((k.namespace["__init__"] for k in mro(c.info) if "__init__" in k.namespace), None)
-        inner = signature(init, depth - 1, claimed) if init is not None else None
-        return _drop(inner, 1) if inner is not None else None
-    if t is Inst:
-        method = find_method(c, "__call__")
-        inner = signature(method, depth - 1, claimed) if method is not None else None
-        return _drop(inner, 1) if inner is not None else None
-    return None
+    if type(value) is Func:
+        if claimed and value.wraps is not None:
+            return signature(value.wraps, depth - 1, True)
+        return Signature(value, list(value.fn.node.params), frozenset())
+    if type(value) is Xform:
+        return signature(value.target, depth - 1, claimed)
+    if type(value) is Descr:
+        return signature(value.func, depth - 1, claimed)
+    if type(value) is Partial:
+        return _less_given(signature(value.func, depth - 1, claimed), value)
+    method = _method_called(value)
+    inner = signature(method, depth - 1, claimed) if method is not None else None
+    return _drop(inner, 1) if inner is not None else None
+
+
+def _method_called(value: Value) -> Value | None:
+    """The function that a bound method, a class or an object calls, with one argument more."""
+    if type(value) is Bound:
+        return value.func
+    if type(value) is Class:
+        return next((k.namespace["__init__"] for k in mro(value.info) if "__init__" in k.namespace), None)
+    return find_method(value, "__call__") if type(value) is Inst else None
+
+
+def _less_given(inner: Signature | None, partial: Partial) -> Signature | None:
+    """What a partial application leaves open."""
+    if inner is None or "*" in partial.keywords or "**" in partial.keywords:
+        return None
+    out = _drop(inner, len(partial.args))
+    names = frozenset(partial.keywords)
+    return Signature(out.func, [p for p in out.params if p.name not in names], out.bound_names | names)
 
 
 def _drop(sig: Signature, count: int) -> Signature:
@@ -116,23 +119,26 @@ def static_names(
     nums, names, known = set[int](), set[str](), "**" not in x.options
     shown = signature(x.target, claimed=True)
     positional = shown.positional if shown is not None else []
-    has_nums = bool(spec.static_nums) and spec.static_nums in x.options
-    has_names = bool(spec.static_names) and spec.static_names in x.options
-    if has_nums:
-        found = constant_ints(x.options[spec.static_nums])
+    by_number = x.options.get(spec.static_nums) if spec.static_nums else None
+    by_name = x.options.get(spec.static_names) if spec.static_names else None
+    if by_number is not None:
+        found = constant_ints(by_number)
         known = known and found is not None
-        count = given if given is not None else len(positional)
-        nums = {n % count if n < 0 and count else n for n in found or ()}
-        if spec.static_names and not has_names:
-            names = {p.name for i, p in enumerate(positional) if found and i in found}
-    if has_names:
-        value = x.options[spec.static_names]
-        names = set(pytrees.constant_strings(value))
-        known = known and value is not UNKNOWN
-        if not has_nums:
+        nums = _places(found or (), given if given is not None else len(positional))
+        if spec.static_names and by_name is None and found:
+            names = {p.name for i, p in enumerate(positional) if i in found}
+    if by_name is not None:
+        names = set(pytrees.constant_strings(by_name))
+        known = known and by_name is not UNKNOWN
+        if by_number is None:
             known = known and (shown is not None or sig is None)
             nums = {i for i, p in enumerate(positional) if p.name in names}
     return nums, names, known
+
+
+def _places(numbers: Iterable[int], count: int) -> set[int]:
+    """Positions among so many arguments; negative numbers count from the end."""
+    return {n % count if n < 0 and count else n for n in numbers}
 
 
 def constant_ints(value: Value) -> list[int] | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ArrayStore, BadIndex
@@ -68,40 +69,49 @@ def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = 
 
 
 def _get_one(m: Machine, f: Frame, at: int, obj: Value, index: Value) -> Value:
-    t = type(obj)
-    a: Any = obj
-    if t is Arr:
-        return _array(m, f, at, a, index)
-    if t is Tree:
-        return _tree(m, f, at, a, index)
-    if t is Tup or t is Seq:
-        return _sequence(m, f, at, obj, index)
-    if t is Map:
-        if operators.hashed(m, f, at, index, "dict key"):
-            return any_item(obj)
-        return _map_item(a, index)
-    if t is Py:
-        if a.kind == "str":
-            emit_convert(m, f, at, index, "index", "string index")
-            return STR
-        return UNKNOWN
-    if t is Inst:
-        method = find_method(a, "__getitem__")
-        return evaluator.call(m, f, at, method, Args([obj, index])) if method is not None else UNKNOWN
-    if t is At and type(a.arr) is Tree:
-        return a.arr  # a part of a reference is a reference, too
-    if t is At:
-        return At(a.arr, index, check_index(m, f, at, a.arr, index, update=True))
-    if t is Ext and m.catalogue.constant(a.dotted) == "indexer":
-        return _built(m, f, at, a.dotted, index)
-    if t in (Ext, Class):
-        if f.world.floor and t is Ext:
-            m.domains.on_library(f, Library(at, f"{a.dotted}.__getitem__", Args([index])))
-        # `Union[T, dict]` is no longer `Union`: an alias of it must not be read as one
-        return UNKNOWN if t is Ext and a.dotted in lexicon().types.special_forms else obj
-    if t is Partial:
-        return evaluator.call(m, f, at, obj, Args([index]))
+    get = _GETS.get(type(obj))
+    return UNKNOWN if get is None else get(m, f, at, obj, index)
+
+
+def _get_from_dict(m: Machine, f: Frame, at: int, obj: Map, index: Value) -> Value:
+    if operators.hashed(m, f, at, index, "dict key"):
+        return any_item(obj)
+    return _map_item(obj, index)
+
+
+def _get_from_constant(m: Machine, f: Frame, at: int, obj: Py, index: Value) -> Value:
+    if obj.kind == "str":
+        emit_convert(m, f, at, index, "index", "string index")
+        return STR
     return UNKNOWN
+
+
+def _get_from_instance(m: Machine, f: Frame, at: int, obj: Inst, index: Value) -> Value:
+    method = find_method(obj, "__getitem__")
+    return evaluator.call(m, f, at, method, Args([obj, index])) if method is not None else UNKNOWN
+
+
+def _get_place(m: Machine, f: Frame, at: int, obj: At, index: Value) -> Value:
+    if type(obj.arr) is Tree:
+        return obj.arr  # a part of a reference is a reference, too
+    return At(obj.arr, index, check_index(m, f, at, obj.arr, index, update=True))
+
+
+def _get_from_library(m: Machine, f: Frame, at: int, obj: Ext, index: Value) -> Value:
+    if m.catalogue.constant(obj.dotted) == "indexer":
+        return _built(m, f, at, obj.dotted, index)
+    if f.world.floor:
+        m.domains.on_library(f, Library(at, f"{obj.dotted}.__getitem__", Args([index])))
+    # `Union[T, dict]` is no longer `Union`: an alias of it must not be read as one
+    return UNKNOWN if obj.dotted in lexicon().types.special_forms else obj
+
+
+def _get_alias(m: Machine, f: Frame, at: int, obj: Class, index: Value) -> Value:
+    return obj
+
+
+def _get_from_partial(m: Machine, f: Frame, at: int, obj: Partial, index: Value) -> Value:
+    return evaluator.call(m, f, at, obj, Args([index]))
 
 
 def _built(m: Machine, f: Frame, at: int, name: str, index: Value) -> Value:
@@ -135,40 +145,47 @@ def check_index(m: Machine, f: Frame, at: int, arr: Value, index: Value, update:
     return False
 
 
-def _check_part(m: Machine, f: Frame, at: int, arr: Any, part: Value, whole: Value, update: bool) -> bool:
-    t = type(part)
-    p: Any = part
-    is_array = type(arr) is Arr or arr.evidence == "array"
-    if t is Arr and p.dtype == "bool":
-        found = hurt(part, STAGED_OR_BATCHED)
-        if found is not None:
-            m.emit(f, BadIndex, at, found, confidence_of(whole), problem="mask-update" if update else "mask")
-            return True
-    elif t is SliceVal:
-        for bound in (p.lo, p.hi, p.step):
+def _check_part(m: Machine, f: Frame, at: int, arr: Value, part: Value, whole: Value, update: bool) -> bool:
+    if type(part) is Arr:
+        return _check_array_part(m, f, at, arr, part, whole, update)
+    if type(part) is SliceVal:
+        for bound in (part.lo, part.hi, part.step):
             found = hurt(bound, STAGED_OR_BATCHED) if bound is not None else None
-            if found is not None:
+            if bound is not None and found is not None:
                 m.emit(f, BadIndex, at, found, confidence_of(bound), problem="slice")
                 return True
-    elif t is Arr and p.dtype == "float" and is_array and not p.weak and not p.host:
-        m.emit(f, BadIndex, at, part if p.modes else None, problem="float")
+    problem = _plain_problem(arr, part, whole) if type(arr) is Arr else ""
+    if problem:
+        m.emit(f, BadIndex, at, tracer_inside(part) if problem == "list" else None, problem=problem)
+    return problem != ""
+
+
+def _check_array_part(
+    m: Machine, f: Frame, at: int, arr: Value, part: Arr, whole: Value, update: bool
+) -> bool:
+    if part.dtype == "bool":
+        found = hurt(part, STAGED_OR_BATCHED)
+        if found is None:
+            return False
+        m.emit(f, BadIndex, at, found, confidence_of(whole), problem="mask-update" if update else "mask")
         return True
-    elif t is Py and p.kind == "float" and type(arr) is Arr:
-        m.emit(f, BadIndex, at, None, problem="float")
-        return True
-    elif (
-        t is Py
-        and p.kind == "str"
-        and type(arr) is Arr
-        and not arr.weak
-        and (arr.dtype or arr.rank is not None)
-    ):
-        m.emit(f, BadIndex, at, None, problem="string")
-        return True
-    elif t is Seq and p.kind == "list" and type(arr) is Arr and not arr.weak and part is whole:
-        m.emit(f, BadIndex, at, tracer_inside(part), problem="list")
+    is_array = type(arr) is Arr or (type(arr) is Tree and arr.evidence == "array")
+    if part.dtype == "float" and is_array and not part.weak and not part.host:
+        m.emit(f, BadIndex, at, part if part.modes else None, problem="float")
         return True
     return False
+
+
+def _plain_problem(arr: Arr, part: Value, whole: Value) -> str:
+    """What is wrong with an index of an array that is no array itself."""
+    if type(part) is Py:
+        if part.kind == "float":
+            return "float"
+        known = not arr.weak and (arr.dtype or arr.rank is not None)
+        return "string" if part.kind == "str" and known else ""
+    if type(part) is Seq and part.kind == "list" and not arr.weak and part is whole:
+        return "list"
+    return ""
 
 
 def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
@@ -360,44 +377,74 @@ def store(m: Machine, f: Frame, at: int, obj: Value, index: Value, value: Value,
 def _store_one(
     m: Machine, f: Frame, at: int, obj: Value, index: Value, value: Value, op: str, certain: bool
 ) -> None:
-    t = type(obj)
-    a: Any = obj
-    if t is Arr:
-        if not a.host:
-            m.emit(f, ArrayStore, at, obj, op=op, what="")
-            return
+    store = _STORES.get(type(obj))
+    if store is not None:
+        store(m, f, at, obj, index, value, op, certain)
+
+
+def _store_in_array(
+    m: Machine, f: Frame, at: int, obj: Arr, index: Value, value: Value, op: str, certain: bool
+) -> None:
+    if not obj.host:
+        m.emit(f, ArrayStore, at, obj, op=op, what="")
+        return
+    m.domains.on_store(f, Store(at, "element", obj, index, value))
+    if not emit_numpy_index(m, f, at, index):
+        emit_numpy(m, f, at, value, "NumPy array element")
+
+
+def _store_in_tree(
+    m: Machine, f: Frame, at: int, obj: Tree, index: Value, value: Value, op: str, certain: bool
+) -> None:
+    if obj.modes & STAGED_OR_BATCHED and not obj.weak and _must_be_array(obj, index):
+        m.emit(f, ArrayStore, at, obj, op=op, what="")
+    else:
         m.domains.on_store(f, Store(at, "element", obj, index, value))
-        if not emit_numpy_index(m, f, at, index):
-            emit_numpy(m, f, at, value, "NumPy array element")
-    elif t is Tree:
-        if a.modes & STAGED_OR_BATCHED and not a.weak and _must_be_array(a, index):
-            m.emit(f, ArrayStore, at, obj, op=op, what="")
-        else:
-            m.domains.on_store(f, Store(at, "element", obj, index, value))
-    elif t is Map:
-        if type(index) is Class:
-            index.info.extern = True  # a table says what to do with its instances
-        operators.hashed(m, f, at, index, "dict key")
-        m.domains.on_store(f, Store(at, "element", obj, index, value))
-        put(a, index, value, strong=certain and a.token is f.token)
-    elif t is Seq:
-        if emit_convert(m, f, at, index, "index", "list assignment"):
-            return
-        m.domains.on_store(f, Store(at, "element", obj, index, value))
-        const = index.const if type(index) is Py else NO_CONST
-        if a.items is not None and type(const) is int and -len(a.items) <= const < len(a.items):
-            old = a.items[const]
-            a.items[const] = value if certain and a.token is f.token else join(old, value)
-        else:
-            widen(a, value)
-    elif t is At:
-        m.emit(f, ArrayStore, at, hurt(a.arr, STAGED_OR_BATCHED), op=op, what="")
-    elif t is Ext and f.world.floor:
-        m.domains.on_library(f, Library(at, f"{a.dotted}.__setitem__", Args([index, value])))
-    elif t is Inst:
-        method = find_method(a, "__setitem__")
-        if method is not None:
-            evaluator.call(m, f, at, method, Args([obj, index, value]))
+
+
+def _store_in_dict(
+    m: Machine, f: Frame, at: int, obj: Map, index: Value, value: Value, op: str, certain: bool
+) -> None:
+    if type(index) is Class:
+        index.info.extern = True  # a table says what to do with its instances
+    operators.hashed(m, f, at, index, "dict key")
+    m.domains.on_store(f, Store(at, "element", obj, index, value))
+    put(obj, index, value, strong=certain and obj.token is f.token)
+
+
+def _store_in_sequence(
+    m: Machine, f: Frame, at: int, obj: Seq, index: Value, value: Value, op: str, certain: bool
+) -> None:
+    if emit_convert(m, f, at, index, "index", "list assignment"):
+        return
+    m.domains.on_store(f, Store(at, "element", obj, index, value))
+    const = index.const if type(index) is Py else NO_CONST
+    if obj.items is not None and type(const) is int and -len(obj.items) <= const < len(obj.items):
+        old = obj.items[const]
+        obj.items[const] = value if certain and obj.token is f.token else join(old, value)
+    else:
+        widen(obj, value)
+
+
+def _store_in_place(
+    m: Machine, f: Frame, at: int, obj: At, index: Value, value: Value, op: str, certain: bool
+) -> None:
+    m.emit(f, ArrayStore, at, hurt(obj.arr, STAGED_OR_BATCHED), op=op, what="")
+
+
+def _store_in_library(
+    m: Machine, f: Frame, at: int, obj: Ext, index: Value, value: Value, op: str, certain: bool
+) -> None:
+    if f.world.floor:
+        m.domains.on_library(f, Library(at, f"{obj.dotted}.__setitem__", Args([index, value])))
+
+
+def _store_in_instance(
+    m: Machine, f: Frame, at: int, obj: Inst, index: Value, value: Value, op: str, certain: bool
+) -> None:
+    method = find_method(obj, "__setitem__")
+    if method is not None:
+        evaluator.call(m, f, at, method, Args([obj, index, value]))
 
 
 def _must_be_array(tree: Tree, index: Value) -> bool:
@@ -416,3 +463,28 @@ def remove(target: Value, index: Value) -> None:
         a.entries.pop(index.const, None)
     elif type(target) is Seq:
         a.rest, a.items = seq_element(a), None
+
+
+_GETS: Final[dict[type, Callable[[Machine, Frame, int, Any, Value], Value]]] = {
+    Arr: _array,
+    Tree: _tree,
+    Tup: _sequence,
+    Seq: _sequence,
+    Map: _get_from_dict,
+    Py: _get_from_constant,
+    Inst: _get_from_instance,
+    At: _get_place,
+    Ext: _get_from_library,
+    Class: _get_alias,
+    Partial: _get_from_partial,
+}
+
+_STORES: Final[dict[type, Callable[[Machine, Frame, int, Any, Value, Value, str, bool], None]]] = {
+    Arr: _store_in_array,
+    Tree: _store_in_tree,
+    Map: _store_in_dict,
+    Seq: _store_in_sequence,
+    At: _store_in_place,
+    Ext: _store_in_library,
+    Inst: _store_in_instance,
+}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from jitlint.infer.values import (
     NO_CONST,
     UNKNOWN,
     Arr,
     Ext,
+    ExtInst,
     Inst,
     Map,
     Py,
@@ -36,23 +38,39 @@ def truth(m: Machine, f: Frame, at: int, value: Value, form: str) -> bool | None
 
 def static_truth(value: Value) -> bool | None:
     """Truth of a single alternative that is no tracer."""
-    a: Any = value
-    t = type(value)
-    if t is Py:
-        const = a.const
+    if type(value) is Py:
+        const = value.const
         return None if const is NO_CONST else bool(const)
-    if t is Tup:
-        return bool(a.items)
-    if t is Seq:
-        return bool(a.items) if a.items is not None and a.kind != "iter" else None
-    if t is Map:
-        return True if a.entries else (None if a.rest is not None else False)
-    if t is Inst:
-        methods = a.cls.namespace
-        return None if "__bool__" in methods or "__len__" in methods or a.cls.extern else True
-    if t in (Arr, Tree, Unknown, Ext) or t.__name__ == "ExtInst":
-        return None
-    return True
+    decide = _TRUTHS.get(type(value))
+    return True if decide is None else decide(value)
+
+
+def _truth_of_sequence(value: Seq) -> bool | None:
+    return bool(value.items) if value.items is not None and value.kind != "iter" else None
+
+
+def _truth_of_dict(value: Map) -> bool | None:
+    if value.entries:
+        return True
+    return None if value.rest is not None else False
+
+
+def _truth_of_instance(value: Inst) -> bool | None:
+    methods = value.cls.namespace
+    return None if "__bool__" in methods or "__len__" in methods or value.cls.extern else True
+
+
+def _undecided(value: Value) -> bool | None:
+    return None
+
+
+_TRUTHS: Final[dict[type, Callable[[Any], bool | None]]] = {
+    Tup: lambda value: bool(value.items),
+    Seq: _truth_of_sequence,
+    Map: _truth_of_dict,
+    Inst: _truth_of_instance,
+    **dict.fromkeys((Arr, Tree, Unknown, Ext, ExtInst), _undecided),
+}
 
 
 def _decided(value: Value, outcome: bool) -> Value:
