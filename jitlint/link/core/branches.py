@@ -69,11 +69,14 @@ def doubtful(m: Machine, f: Frame, test: ir.Node | None) -> bool | None:
     if type(test) is ir.Compare and test.ops in (["is"], ["is not"]) and f.confidence is Confidence.CERTAIN:
         none = type(test.rights[0]) is ir.Const and test.rights[0].kind == "none"
         return test.ops == ["is"] if none and paths.peek(m, f, test.left) is UNKNOWN else None
-    if type(test) is ir.Name:
-        value = f.module.scope.vars.get(test.id)
-        switch = type(value) is Py and value.kind == "bool" and value.const is NO_CONST
-        return True if switch and scopes.lookup(f, test.id) is value else None
-    return None
+    return True if type(test) is ir.Name and _is_switch(f, test.id) else None
+
+
+def _is_switch(f: Frame, name: str) -> bool:
+    """Whether a name is a flag of the module that some code sets."""
+    value = f.module.scope.vars.get(name)
+    switch = type(value) is Py and value.kind == "bool" and value.const is NO_CONST
+    return switch and scopes.lookup(f, name) is value
 
 
 def _is_of_doubtful_kind(m: Machine, f: Frame, test: ir.Call) -> bool:

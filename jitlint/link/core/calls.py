@@ -105,26 +105,34 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
     if t is Partial:
         return call(m, f, at, c.func, _with_bound(c, args))
     if t is Union:
-        out: Value | None = None
-        confidence = f.confidence
-        f.confidence = weaken(confidence, 1)  # one of several: which of them is not known here
-        for alt in keys.exclusive(f, c.alts):
-            value = call(m, f, at, alt, args)
-            out = value if out is None else join(out, value)
-        f.confidence = confidence
-        return out if out is not None else UNKNOWN
+        return _call_each(m, f, at, c, args)
     if t is Inst:
-        method = find_method(c, "__call__")
-        if type(method) is Inst:
-            return UNKNOWN  # an object that is called through an object, perhaps through itself
-        if method is not None:
-            return call(m, f, at, method, Args([callee, *args.pos], args.kw, args.more, args.kw_more))
-        return classes.call_inherited(m, f, at, c, args)
+        return _call_instance(m, f, at, c, args)
     if t is ExtInst:
         return libraries.call_instance(m, f, at, c, args)
     if t is Descr:
         return call(m, f, at, c.func, args)
     return UNKNOWN
+
+
+def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Value:
+    out: Value | None = None
+    confidence = f.confidence
+    f.confidence = weaken(confidence, 1)  # one of several: which of them is not known here
+    for alt in keys.exclusive(f, callee.alts):
+        value = call(m, f, at, alt, args)
+        out = value if out is None else join(out, value)
+    f.confidence = confidence
+    return out if out is not None else UNKNOWN
+
+
+def _call_instance(m: Machine, f: Frame, at: int, callee: Inst, args: Args) -> Value:
+    method = find_method(callee, "__call__")
+    if type(method) is Inst:
+        return UNKNOWN  # an object that is called through an object, perhaps through itself
+    if method is not None:
+        return call(m, f, at, method, Args([callee, *args.pos], args.kw, args.more, args.kw_more))
+    return classes.call_inherited(m, f, at, callee, args)
 
 
 def _with_bound(p: Partial, args: Args) -> Args:

@@ -335,43 +335,61 @@ def _comp(m: Machine, f: Frame, node: ir.Comp) -> Value:
 
 
 def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
-    if len(node.fors) == 1 and node.fors[0].ifs and not f.world.level:
+    single = node.fors[0] if len(node.fors) == 1 else None
+    if single is not None and single.ifs and not f.world.level:
         kept = field_loops.kept(m, f, node)
         if kept is not None:
             return _comp_unrolled(m, f, node, kept)
-    if len(node.fors) == 1 and not node.fors[0].ifs and node.kind in ("list", "set", "generator", "dict"):
-        items = iteration.known_items(evaluate_iter := evaluate(m, f, node.fors[0].iter))
+    if single is not None and not single.ifs and node.kind in ("list", "set", "generator", "dict"):
+        iterable = evaluate(m, f, single.iter)
+        items = iteration.known_items(iterable)
         if items is not None and (0 < len(items) <= UNROLLED or fields.describe_fields(items)):
             if f.world.floor:
-                m.domains.on_change(f, Change(node.fors[0].iter.at, evaluate_iter, "iteration"))
+                m.domains.on_change(f, Change(single.iter.at, iterable, "iteration"))
             return _comp_unrolled(m, f, node, items)
-        bound = [(node.fors[0].target, _bind_element(m, f, node.fors[0], evaluate_iter))]
-        m.domains.on_run(f, node, evaluate_iter)
+        bound: _Elements | None = [(single.target, _bind_element(m, f, single, iterable))]
+        m.domains.on_run(f, node, iterable)
     else:
-        bound = []
-        for part in node.fors:
-            bound.append((part.target, _bind_element(m, f, part, evaluate(m, f, part.iter))))
-            for test in part.ifs:
-                outcome = branches.condition(m, f, test, "comprehension", test.at)
-                if outcome is False or not branches.narrow(m, f, test, True):
-                    return (
-                        Map({}, None, f.world.level)
-                        if node.kind == "dict"
-                        else Seq(_kind(node), [], None, f.world.level)
-                    )
+        bound = _comp_loops(m, f, node)
+    if bound is None:
+        return (
+            Map({}, None, f.world.level) if node.kind == "dict" else Seq(_kind(node), [], None, f.world.level)
+        )
+    return _comp_once(m, f, node, bound)
+
+
+_Elements = list[tuple[ir.Node, Value]]
+"""Targets and what they stand for."""
+
+
+def _comp_loops(m: Machine, f: Frame, node: ir.Comp) -> _Elements | None:
+    """Bind the targets of a comprehension; None if a test lets nothing through."""
+    bound: _Elements = []
+    for part in node.fors:
+        bound.append((part.target, _bind_element(m, f, part, evaluate(m, f, part.iter))))
+        for test in part.ifs:
+            outcome = branches.condition(m, f, test, "comprehension", test.at)
+            if outcome is False or not branches.narrow(m, f, test, True):
+                return None
+    return bound
+
+
+def _comp_once(m: Machine, f: Frame, node: ir.Comp, bound: _Elements) -> Value:
+    """What a comprehension gives when any of its turns stands for all."""
     consumed = f.scope.vars.get(USES)
     value = evaluate(m, f, node.elt)
+    entry: Value | None = None
     if node.kind == "dict":
         operators.hashed(m, f, node.elt.at, value, "dict key")
-        result = Map({}, evaluate(m, f, node.value), f.world.level, None, None if value is UNKNOWN else value)
+        entry = evaluate(m, f, node.value)
     if f.scope.vars.get(USES) is not consumed:
         for target, element in bound:  # a second turn meets the keys that the first one consumed
             iteration.bind(m, f, target, element)
         for again in (node.elt, node.value):
             if again is not None:
                 evaluate(m, f, again)
-    if node.kind == "dict":
-        return result
+    if entry is not None:
+        return Map({}, entry, f.world.level, None, None if value is UNKNOWN else value)
     if node.kind == "set":
         operators.hashed(m, f, node.elt.at, value, "set member")
     if node.kind == "generator" and f.world.level:

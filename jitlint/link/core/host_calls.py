@@ -92,41 +92,44 @@ def _is_drawn(f: Frame, name: str) -> bool:
 
 
 def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: Args, result: Value) -> None:
-    before: list[Value] = []
-    keywords: dict[str, Value] = {}
-    c: Any = callee
-    for _ in range(_MOST_LAYERS):  # an object's __call__ may be the object itself
-        if type(c) is Bound:
-            before.insert(0, c.recv)
-            c = c.func
-        elif type(c) is Partial:
-            before[:0] = c.args
-            keywords = {**c.keywords, **keywords}
-            c = c.func
-        elif type(c) is not Inst:
-            break
-        else:
-            method = find_method(c, "__call__")
-            if method is None:
-                break
-            before.insert(0, c)
-            c = method.func if type(method) is Bound else method
+    inner, before, keywords = _innermost(callee)
     call.shift = len(before)
     here = (f.module.name, f.fn)
-    if type(c) is Func:
-        call.functions[c.fn] = None
-        notes.callers.setdefault(c.fn.id, {})[here] = None
-    elif type(c) is Xform and c.spec.modes and not c.spec.custom:
+    if type(inner) is Func:
+        call.functions[inner.fn] = None
+        notes.callers.setdefault(inner.fn.id, {})[here] = None
+    elif type(inner) is Xform and inner.spec.modes and not inner.spec.custom:
         call.jitted = True
         whole = Args([*before, *args.pos], {**keywords, **args.kw}, args.more, args.kw_more)
-        given = _given_away(c, whole, result) if _may_donate(c) and not f.world.eager_jit else {}
+        given = _given_away(inner, whole, result) if _may_donate(inner) and not f.world.eager_jit else {}
         if given and call.donated is None:
             notes.users[here] = None
-        call.target = describe(c.target)
+        call.target = describe(inner.target)
         old = call.donated
         call.donated = given if old is None else {k: v and old[k] for k, v in given.items() if k in old}
     else:
         call.others = True
+
+
+def _innermost(callee: Value) -> tuple[Value, list[Value], dict[str, Value]]:
+    """What a call runs in the end, and the arguments that bindings on the way put before and beside its own."""
+    before: list[Value] = []
+    keywords: dict[str, Value] = {}
+    for _ in range(_MOST_LAYERS):  # an object's __call__ may be the object itself
+        if type(callee) is Bound:
+            before.insert(0, callee.recv)
+            callee = callee.func
+        elif type(callee) is Partial:
+            before[:0] = callee.args
+            keywords = {**callee.keywords, **keywords}
+            callee = callee.func
+        else:
+            method = find_method(callee, "__call__") if type(callee) is Inst else None
+            if method is None:
+                break
+            before.insert(0, callee)
+            callee = method.func if type(method) is Bound else method
+    return callee, before, keywords
 
 
 def managed(m: Machine, f: Frame, at: int, manager: Value) -> list[Inst]:

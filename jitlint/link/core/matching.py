@@ -7,7 +7,7 @@ mapping and class patterns look at the type only: measured.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from jitlint.infer.events import Truth
 from jitlint.infer.lattice import seq_element
@@ -53,33 +53,34 @@ def run(m: Machine, f: Frame, node: ir.Match, run_block: Callable[[Machine, Fram
 
 
 def _matches(m: Machine, f: Frame, pattern: Any, subject: Value) -> bool | None:
-    if type(pattern) is ir.PatCapture:
-        answer: bool | None = True
-        if pattern.pattern is not None:
-            answer = _matches(m, f, pattern.pattern, subject)
-        if pattern.name:
-            iteration.assign_name(m, f, pattern.name, subject)
-        return answer
-    if type(pattern) is ir.PatValue:
-        return _matches_value(m, f, pattern, subject)
-    if type(pattern) is ir.PatOr:
-        answers = [_matches(m, f, item, subject) for item in pattern.items]
-        if True in answers:
-            return True
-        return None if None in answers else False
-    if type(pattern) is ir.PatSeq:
-        return _matches_sequence(m, f, pattern, subject)
-    if type(pattern) is ir.PatMap:
-        for key, item in zip(pattern.keys, pattern.items):
-            value = subscripts.any_item(subject)
-            if type(subject) is Map and type(key) is ir.Const:
-                value = subject.entries.get(key.value, value)
-            _matches(m, f, item, value)
-        if pattern.rest:
-            iteration.assign_name(m, f, pattern.rest, subject)
-        return None
-    if type(pattern) is ir.PatClass:
-        return _matches_class(m, f, pattern, subject)
+    matches = _MATCHES.get(type(pattern))
+    return None if matches is None else matches(m, f, pattern, subject)
+
+
+def _matches_capture(m: Machine, f: Frame, pattern: ir.PatCapture, subject: Value) -> bool | None:
+    answer: bool | None = True
+    if pattern.pattern is not None:
+        answer = _matches(m, f, pattern.pattern, subject)
+    if pattern.name:
+        iteration.assign_name(m, f, pattern.name, subject)
+    return answer
+
+
+def _matches_any(m: Machine, f: Frame, pattern: ir.PatOr, subject: Value) -> bool | None:
+    answers = [_matches(m, f, item, subject) for item in pattern.items]
+    if True in answers:
+        return True
+    return None if None in answers else False
+
+
+def _matches_mapping(m: Machine, f: Frame, pattern: ir.PatMap, subject: Value) -> bool | None:
+    for key, item in zip(pattern.keys, pattern.items):
+        value = subscripts.any_item(subject)
+        if type(subject) is Map and type(key) is ir.Const:
+            value = subject.entries.get(key.value, value)
+        _matches(m, f, item, value)
+    if pattern.rest:
+        iteration.assign_name(m, f, pattern.rest, subject)
     return None
 
 
@@ -128,3 +129,13 @@ def _matches_class(m: Machine, f: Frame, pattern: ir.PatClass, subject: Value) -
     for name, item in zip(pattern.names, pattern.kw_items):
         _matches(m, f, item, attributes.get(m, f, pattern.at, subject, name))
     return answer if not (pattern.items or pattern.kw_items) else None
+
+
+_MATCHES: Final[dict[type, Callable[[Machine, Frame, Any, Value], bool | None]]] = {
+    ir.PatCapture: _matches_capture,
+    ir.PatValue: _matches_value,
+    ir.PatOr: _matches_any,
+    ir.PatSeq: _matches_sequence,
+    ir.PatMap: _matches_mapping,
+    ir.PatClass: _matches_class,
+}

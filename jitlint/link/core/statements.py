@@ -218,8 +218,35 @@ def _loop(
     token, f.token = f.token, object()
     breaks, continues = f.breaks, f.continues
     f.breaks = []
+    before, exits = _turns(m, f, begin, body, certain, single, counts)
+    f.token = token
+    leaving = f.breaks
+    f.breaks, f.continues = breaks, continues
+    reachable = exits is not None
+    f.scope.vars = exits if exits is not None else before
+    if reachable and orelse:
+        reachable = run_block(m, f, orelse)
+    for variables in leaving:
+        f.scope.vars = branches.join_vars(f.scope.vars, variables) if reachable else variables
+        reachable = True
+    return reachable
+
+
+_Variables = dict[str, Value]
+
+
+def _turns(
+    m: Machine,
+    f: Frame,
+    begin: Callable[[], bool],
+    body: Sequence[ir.Node],
+    certain: bool,
+    single: Value | None,
+    counts: turns.Counter | None,
+) -> tuple[_Variables, _Variables | None]:
+    """The variables before the last turn, and those with which the loop ends, if it ends."""
     start = before = f.scope.vars
-    exits: dict[str, Value] | None = None if certain else start
+    exits: _Variables | None = None if certain else start
     for turn in range(LOOP_PASSES):
         started = m.domains.progress()
         f.continues = []
@@ -230,7 +257,7 @@ def _loop(
         if counts is not None:
             turns.begin(f, counts, turn)
         reached = run_block(m, f, body)
-        after: dict[str, Value] | None = f.scope.vars if reached else None
+        after: _Variables | None = f.scope.vars if reached else None
         for variables in f.continues:
             after = variables if after is None else branches.join_vars(after, variables)
         if after is None:
@@ -244,17 +271,7 @@ def _loop(
         before = again if turn else after  # the second turn starts from what the first one left
     else:
         m.limits.meet("turns", f.module.name, f.loops[-1].at, f.qualname)
-    f.token = token
-    leaving = f.breaks
-    f.breaks, f.continues = breaks, continues
-    reachable = exits is not None
-    f.scope.vars = exits if exits is not None else before
-    if reachable and orelse:
-        reachable = run_block(m, f, orelse)
-    for variables in leaving:
-        f.scope.vars = branches.join_vars(f.scope.vars, variables) if reachable else variables
-        reachable = True
-    return reachable
+    return before, exits
 
 
 def _same(a: dict[str, Value], b: dict[str, Value]) -> bool:

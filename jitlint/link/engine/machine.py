@@ -165,19 +165,9 @@ class Machine:
         """
         if f.world.excused:
             return
-        why = modes = traced = array = ""
-        soft = 0 if confidence is None else 2 - confidence.rank
-        if value is not None:
-            if type(value) is Arr or type(value) is Tree:
-                why, modes = value.why, mode_letters(value.modes)
-                asked = needs_kind(kind, fields)
-                soft += value.softness if asked else SOFTNESS[value.traced]
-                traced = value.traced.word if value.modes else ""
-                array = value.kind.word if asked else ""
-                if kind is ArrayStore and value.kind is SAID and not value.modes:
-                    soft = 2  # who stores into it knows better than the annotation what it is
-            elif type(value) is Inst:
-                why = value.why
+        why, modes, soft, traced, array = _witness(kind, fields, value)
+        if confidence is not None:
+            soft += 2 - confidence.rank
         level = weaken(f.confidence, soft)
         module, function = where if where is not None else (f.module.name, f.qualname)
         expected = f.world.expected and kind in RAISING
@@ -223,6 +213,19 @@ class Machine:
             name = next(iter(sorted(broad)), error)
             self.sink.add(key, Handler(place, why, modes, "swallows", name, also=(step,)))
         return True
+
+
+def _witness(kind: Any, fields: dict[str, Any], value: Value | None) -> tuple[str, str, int, str, str]:
+    """What a value says of an event: why it is traced, its modes, how much less sure the event is by its grounds, and
+    the grounds for its being traced and an array."""
+    if type(value) is not Arr and type(value) is not Tree:
+        return (value.why if type(value) is Inst else "", "", 0, "", "")
+    asked = needs_kind(kind, fields)
+    soft = value.softness if asked else SOFTNESS[value.traced]
+    if kind is ArrayStore and value.kind is SAID and not value.modes:
+        soft = 2  # who stores into it knows better than the annotation what it is
+    traced = value.traced.word if value.modes else ""
+    return value.why, mode_letters(value.modes), soft, traced, value.kind.word if asked else ""
 
 
 def needs_kind(kind: Any, fields: dict[str, Any]) -> bool:

@@ -55,24 +55,9 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         if dotted.startswith("jax."):
             _check_static(m, f, at, dotted, args)
         return handler(m, f, at, args)
-    tables = m.transforms
-    wrap = tables.wraps.get(dotted)
-    if wrap is not None:
-        return xforms.apply(m, f, at, wrap, args)
-    spec = tables.calls.get(dotted)
-    if spec is not None and spec.curried and len(args.pos) < len(spec.params):
-        return Partial(Ext(dotted), args.pos, args.kw)
-    if spec is not None:
-        if spec.params[0] in args.kw or args.pos:
-            _ask_leaves(m, f, at, args)
-            return higher.run(m, f, at, spec, args)
-        return UNKNOWN
-    kind = tables.decorators.get(dotted)
-    if kind is not None:
-        return _decorate(m, f, at, dotted, kind, args)
-    handed = tables.handed.get(dotted)
-    if handed is not None:
-        return callbacks.hand_over(m, f, handed, args)
+    made = _transformed(m, f, at, dotted, args)
+    if made is not None:
+        return made
     fn = m.catalogue.function(dotted)
     if fn is not None:
         if args.kw:
@@ -84,11 +69,33 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     numpy = m.catalogue.numpy(dotted) if dotted.startswith("numpy.") else None
     if numpy is not None:
         return numpy_calls.call_numpy(m, f, at, numpy, args)
+    tables = m.transforms
     if dotted in tables.layers:
         arrays.check_layer(m, f, at, dotted, tables.layers[dotted], args)
     if dotted in tables.roles or any(dotted.startswith(p) for p in tables.modules):
         return ExtInst(dotted)
     return _unknown(m, f, at, dotted, args)
+
+
+def _transformed(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value | None:
+    """A call of what takes functions: transforms, loops and branches of JAX, decorators; None for anything else."""
+    tables = m.transforms
+    wrap = tables.wraps.get(dotted)
+    if wrap is not None:
+        return xforms.apply(m, f, at, wrap, args)
+    spec = tables.calls.get(dotted)
+    if spec is not None:
+        if spec.curried and len(args.pos) < len(spec.params):
+            return Partial(Ext(dotted), args.pos, args.kw)
+        if spec.params[0] not in args.kw and not args.pos:
+            return UNKNOWN
+        _ask_leaves(m, f, at, args)
+        return higher.run(m, f, at, spec, args)
+    kind = tables.decorators.get(dotted)
+    if kind is not None:
+        return _decorate(m, f, at, dotted, kind, args)
+    handed = tables.handed.get(dotted)
+    return None if handed is None else callbacks.hand_over(m, f, handed, args)
 
 
 def _ask_leaves(m: Machine, f: Frame, at: int, args: Args) -> None:

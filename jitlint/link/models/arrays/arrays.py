@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from jitlint.catalogue.schema import ApiFunction, Parameter
+from jitlint.catalogue.schema import ApiFunction, Parameter, Result
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED, SEEN
 from jitlint.infer.lattice import join, traced_modes, why_of
@@ -37,76 +37,133 @@ from jitlint.link.models.arrays import results
 from jitlint.link.values import pytrees, truths
 
 
-def call_api(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receiver: Any = None) -> Value:
+def call_api(
+    m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receiver: Arr | None = None
+) -> Value:
     """A call of a JAX function or array method with a catalogue entry."""
     bound = results.bind(fn, args)
     given = {p.name for p, v in bound if v is not NONE}
+    whole = args.more is None and args.kw_more is None
+    operands = _Operands(receiver)
+    blamed = _check_arguments(m, f, at, fn, bound, given if whole else None, operands)
+    _writes(m, f, at, fn, bound)
+    switches = {p.name: truths.static_truth(v) for p, v in bound} if fn.conditions else {}
+    result = fn.result_given(given, switches)
+    uncured = whole and result.cures is not None and not any(c in given for c in result.cures)
+    if uncured and operands.are_traced(f):
+        _emit_data_dependent(m, f, at, fn, result, operands)
+        return UNKNOWN
+    if blamed:
+        return UNKNOWN
+    if result.kind in ("structure", "total"):
+        like = next((v for p, v in bound if p.name in result.arguments), UNKNOWN)
+        leaf = Arr(operands.modes | f.world.here, None, None, operands.why, result_level(f, [like]))
+        return pytrees.rebuild(like, leaf) if result.kind == "structure" else _total(like, leaf)
+    return _array_of(m, f, fn, result, bound, operands, whole)
+
+
+class _Operands:
+    """What the operands of a call are together. ground: for a tracer or, of the receiver of a method, for an array."""
+
+    __slots__ = ("ground", "modes", "receiver", "why")
+
+    def __init__(self, receiver: Arr | None) -> None:
+        self.receiver = receiver
+        self.modes = 0
+        self.why = ""
+        self.ground = GUESSED
+        if receiver is not None:
+            self.modes = receiver.modes
+            self.why = receiver.why
+            self.ground = receiver.traced if receiver.modes else receiver.kind
+
+    def take(self, value: Value) -> None:
+        part = traced_modes(value)
+        if part:
+            self.modes |= part
+            self.why = self.why or why_of(value)
+            self.ground = min(self.ground, getattr(tracer_inside(value), "traced", SEEN))
+
+    def are_traced(self, f: Frame) -> bool:
+        """Whether a call certainly runs while JAX traces it."""
+        return bool(f.world.here) or (bool(self.modes & STAGED_OR_BATCHED) and self.ground is not GUESSED)
+
+
+def _check_arguments(
+    m: Machine,
+    f: Frame,
+    at: int,
+    fn: ApiFunction,
+    bound: results.Bound,
+    given: set[str] | None,
+    operands: _Operands,
+) -> bool:
+    """Whether an argument is refused. given: the parameters that have one, if that is known."""
     blamed = False
-    modes = receiver.modes if receiver is not None else 0
-    why = receiver.why if receiver is not None else ""
-    ground = GUESSED if receiver is None else receiver.traced if receiver.modes else receiver.kind
-    unknown = args.more is not None or args.kw_more is not None
     for param, value in bound:
         if param.must_be_static:
             blamed = _static(m, f, at, fn, param, value) or blamed
             continue
         _list_argument(m, f, at, fn, param, value)
-        condition = fn.traced_needs(param.name, given)
-        if condition is not None and not unknown:
+        condition = fn.traced_needs(param.name, given) if given is not None else None
+        if condition is not None:
             blamed = _needs_cure(m, f, at, fn, param, value, condition) or blamed
-        part = traced_modes(value)
-        if part:
-            modes |= part
-            why = why or why_of(value)
-            found = tracer_inside(value)
-            ground = min(ground, getattr(found, "traced", SEEN))
-    _writes(m, f, at, fn, bound)
-    switches = {p.name: truths.static_truth(v) for p, v in bound} if fn.conditions else {}
-    result = fn.result_given(given, switches)
-    traced = bool(f.world.here) or (bool(modes & STAGED_OR_BATCHED) and ground is not GUESSED)
-    if result.cures is not None and traced and not unknown and not any(c in given for c in result.cures):
-        probe = Arr(modes | f.world.here, None, None, why, f.world.level, SEEN if f.world.here else ground)
-        cure = result.cures[0] if result.cures else ""
-        m.emit(
-            f,
-            ApiMisuse,
-            at,
-            probe,
-            api=fn.name,
-            problem="data-dependent-shape",
-            parameter="",
-            exception="",
-            cure=cure,
-        )
-        return UNKNOWN
-    if blamed:
-        return UNKNOWN
-    where = fn.name.rpartition(".")[2]
-    if result.kind in ("structure", "total"):
-        like = next((v for p, v in bound if p.name in result.arguments), UNKNOWN)
-        leaf = Arr(modes | f.world.here, None, None, why, result_level(f, [like]))
-        return pytrees.rebuild(like, leaf) if result.kind == "structure" else _total(like, leaf)
-    followed = bool(modes)
+        operands.take(value)
+    return blamed
+
+
+def _emit_data_dependent(
+    m: Machine, f: Frame, at: int, fn: ApiFunction, result: Result, operands: _Operands
+) -> None:
+    """The shape of the result depends on numbers that are not known while JAX traces."""
+    here = f.world.here
+    ground = SEEN if here else operands.ground
+    m.emit(
+        f,
+        ApiMisuse,
+        at,
+        Arr(operands.modes | here, None, None, operands.why, f.world.level, ground),
+        api=fn.name,
+        problem="data-dependent-shape",
+        parameter="",
+        exception="",
+        cure=result.cures[0] if result.cures else "",
+    )
+
+
+def _array_of(
+    m: Machine,
+    f: Frame,
+    fn: ApiFunction,
+    result: Result,
+    bound: results.Bound,
+    operands: _Operands,
+    whole: bool,
+) -> Value:
+    """What a call gives, traced as its operands and the world around it are."""
+    receiver, here = operands.receiver, f.world.here
+    modes, why = operands.modes, operands.why
     own = receiver is not None and (receiver.host or receiver.weak)
     if not own:
-        modes, why = modes | f.world.here, why or here_why(f, where)
-    operands = [value for _, value in bound] if receiver is None else [receiver, *[v for _, v in bound]]
-    level = result_level(f, operands)
-    made = results.Made(fn, result, bound, receiver, modes, why, level, f.world.level, not unknown)
-    out = results.value_of(m, made)
+        modes, why = modes | here, why or here_why(f, fn.name.rpartition(".")[2])
+    values = [value for _, value in bound] if receiver is None else [receiver, *[v for _, v in bound]]
+    level = result_level(f, values)
+    out = results.value_of(
+        m, results.Made(fn, result, bound, receiver, modes, why, level, f.world.level, whole)
+    )
     if result.kind == "same":
         return out
-    if own:
-        if type(out) is Arr:
-            out.traced, out.host = ground if modes else SEEN, receiver.host and not modes
+    if type(out) is Arr and receiver is not None:
+        if own:
+            out.traced, out.host = operands.ground if modes else SEEN, receiver.host and not modes
             out.kind = out.kind if modes else receiver.kind
-        return out
-    if type(out) is Arr:
-        if (followed or f.world.here) and (receiver is not None or not f.world.here & S):
-            out.traced = ground  # a method of what may be NumPy's stages nothing
-        elif receiver is not None:
+        elif operands.modes or here:
+            out.traced = operands.ground
+        else:
             out.kind = receiver.kind
-    return settle(f, out)
+    elif type(out) is Arr and (operands.modes or here) and not here & S:
+        out.traced = operands.ground  # a method of what may be NumPy's stages nothing
+    return out if own else settle(f, out)
 
 
 def _total(like: Value, leaf: Arr) -> Value:

@@ -31,24 +31,29 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
     for value in values:
         direct = hurt(value, 7)
         found = direct or tracer_inside(value)
-        if found is None:
-            continue
-        if fn.behaviour == "raises" or (direct is None and fn.in_list):
-            emit_numpy(m, f, at, value, fn.name)
-            return UNKNOWN
-        if fn.behaviour == "works" and fn.result == "array":
-            tracer: Any = found
-            return Arr(
-                tracer.modes | f.world.here,
-                None,
-                None,
-                tracer.why,
-                max(f.world.base, tracer.level),
-                tracer.traced,
-            )
-        if fn.behaviour == "false":
-            m.emit(f, SilentAnswer, at, found, confidence_of(value), what=fn.name)
-        return STATIC if fn.result == "static" else UNKNOWN
+        if found is not None:
+            return _of_tracer(m, f, at, fn, value, found, direct is not None)
+    return _of_host(m, f, fn, args)
+
+
+def _of_tracer(
+    m: Machine, f: Frame, at: int, fn: NumpyFunction, value: Value, found: Value, direct: bool
+) -> Value:
+    """What a function makes of a tracer, or of a value with a tracer somewhere inside."""
+    if fn.behaviour == "raises" or (not direct and fn.in_list):
+        emit_numpy(m, f, at, value, fn.name)
+        return UNKNOWN
+    if fn.behaviour == "works" and fn.result == "array":
+        tracer: Any = found
+        level = max(f.world.base, tracer.level)
+        return Arr(tracer.modes | f.world.here, None, None, tracer.why, level, tracer.traced)
+    if fn.behaviour == "false":
+        m.emit(f, SilentAnswer, at, found, confidence_of(value), what=fn.name)
+    return STATIC if fn.result == "static" else UNKNOWN
+
+
+def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
+    """What a function makes of values that are not traced."""
     if fn.result == "static":
         return Py("dtype") if fn.name == "numpy.dtype" else STATIC
     if fn.result == "none":
@@ -58,13 +63,10 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
     if fn.result == "list":
         kind = "list" if "split" in fn.name else "tuple"
         return Seq(kind, None, Arr(0, host=True), f.world.level)
-    if (
-        fn.behaviour == "works"
-        and f.world.here & S
-        and any(type(v) is Arr and not v.host for v in args.pos[:1])
-    ):
+    first = args.pos[0] if args.pos else NONE
+    if fn.behaviour == "works" and f.world.here & S and type(first) is Arr and not first.host:
         return Arr(f.world.here, None, None, here_why(f, fn.name), f.world.base)
-    if any(v is UNKNOWN or type(v) in (Tree,) for v in args.pos[:1]):
+    if first is UNKNOWN or type(first) is Tree:
         return UNKNOWN
     dtype = dtype_kind(args.kw.get("dtype"))
     return Arr(0, dtype, _rank(m, fn.name, args), "", 0, SEEN, True)

@@ -8,7 +8,7 @@ option that is not understood is not taken as absent: then an argument is perhap
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.lattice import join
@@ -36,8 +36,7 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
     for i, value in enumerate(args.pos):
         name = positional[i].name if i < len(positional) else ""
         if i in nums:
-            bad = boundaries.check_static_value(m, f, at, x, name or f"argument {i}", value)
-            pos.append(UNKNOWN if bad else value)
+            pos.append(_static(m, f, at, x, name or f"argument {i}", value))
         elif not known or i in excluded.positions or (only is not None and i not in only):
             pos.append(value)
         else:
@@ -45,16 +44,17 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
     kw: dict[str, Value] = {}
     for name, value in args.kw.items():
         if name in names:
-            kw[name] = UNKNOWN if boundaries.check_static_value(m, f, at, x, name, value) else value
+            kw[name] = _static(m, f, at, x, name, value)
         elif not known or only is not None or name in excluded.names:
             kw[name] = value
         else:
             kw[name] = _one(m, f, at, x, sig, name, value, level, None)
-    more = args.more if args.more is None else _rest(x, args.more, level)
-    kw_more = args.kw_more if args.kw_more is None else _rest(x, args.kw_more, level)
-    if spec.kernel and sig is not None:
-        return _with_outputs(x, sig, Args(pos, kw, more, kw_more), level)
-    return Args(pos, kw, more, kw_more)
+    arrived = Args(pos, kw, _rest(x, args.more, level), _rest(x, args.kw_more, level))
+    return _with_outputs(x, sig, arrived, level) if spec.kernel and sig is not None else arrived
+
+
+def _static(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> Value:
+    return UNKNOWN if boundaries.check_static_value(m, f, at, x, name, value) else value
 
 
 def _with_outputs(x: Xform, sig: Signature, args: Args, level: int) -> Args:
@@ -119,7 +119,9 @@ def _differentiated(x: Xform, given: int) -> set[int]:
     return {n % given if n < 0 and given else n for n in found or ()}
 
 
-def _rest(x: Xform, value: Value, level: int) -> Value:
+def _rest(x: Xform, value: Value | None, level: int) -> Value | None:
+    if value is None:
+        return None
     if x.spec.kernel:
         return pytrees.references(value, x.spec.modes, level, "")
     return pytrees.lift(value, x.spec.modes, level, "", x.spec.filter)
@@ -169,19 +171,25 @@ def _as_marked(mark: Value | None, before: Value, after: Value) -> Value:
         return before
     if mark is None or not _may_keep(mark):
         return after
-    a: Any = mark
-    b: Any = before
-    c: Any = after
     if type(mark) is Map and type(before) is Map and type(after) is Map:
-        entries = {k: _as_marked(a.entries.get(k), b.entries[k], v) for k, v in c.entries.items()}
-        return Map(entries, c.rest, c.level, None, c.key)
+        entries = {k: _as_marked(mark.entries.get(k), before.entries[k], v) for k, v in after.entries.items()}
+        return Map(entries, after.rest, after.level, None, after.key)
     if type(mark) is Inst and type(before) is Inst and type(after) is Inst:
-        attrs = {k: _as_marked(a.attrs.get(k), b.attrs.get(k, v), v) for k, v in c.attrs.items()}
-        out = Inst(c.cls, attrs, c.level, None, c.open)
-        out.modes, out.why = c.modes, c.why
+        attrs = {k: _as_marked(mark.attrs.get(k), before.attrs.get(k, v), v) for k, v in after.attrs.items()}
+        out = Inst(after.cls, attrs, after.level, None, after.open)
+        out.modes, out.why = after.modes, after.why
         return out
-    known = all(type(v) in (Tup, Seq) and v.items is not None for v in (a, b, c))
-    if known and type(before) is type(after) and len(a.items) == len(c.items):
-        parts = [_as_marked(*part) for part in zip(a.items, b.items, c.items)]
-        return Tup(tuple(parts), c.cls) if type(after) is Tup else Seq(c.kind, parts, None, c.level)
-    return join(before, after)
+    items = [_items(v) for v in (mark, before, after)]
+    marks, old, new = items
+    if marks is None or old is None or new is None or type(before) is not type(after):
+        return join(before, after)
+    if len(marks) != len(new):
+        return join(before, after)
+    parts = [_as_marked(*part) for part in zip(marks, old, new)]
+    if isinstance(after, Seq):
+        return Seq(after.kind, parts, None, after.level)
+    return Tup(tuple(parts), after.cls if isinstance(after, Tup) else None)
+
+
+def _items(value: Value) -> Sequence[Value] | None:
+    return value.items if isinstance(value, (Tup, Seq)) else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import TransformMisuse
@@ -31,7 +32,7 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import pytrees, signatures
 from jitlint.link.values.kinds import mro
-from jitlint.link.values.signatures import signature
+from jitlint.link.values.signatures import Signature, signature
 
 
 def check_static_spec(m: Machine, f: Frame, at: int, x: Xform) -> None:
@@ -39,33 +40,46 @@ def check_static_spec(m: Machine, f: Frame, at: int, x: Xform) -> None:
     sig = signature(x.target, claimed=True)
     if sig is None:
         return
-    spec = x.spec
-
-    def report(problem: str, parameter: str, detail: str = "") -> None:
+    for problem, parameter, detail in (*_wrong_numbers(x, sig), *_wrong_names(x, sig)):
         x.broken = True
         m.emit(
-            f, TransformMisuse, at, transform=spec.name, problem=problem, parameter=parameter, detail=detail
+            f,
+            TransformMisuse,
+            at,
+            transform=x.spec.name,
+            problem=problem,
+            parameter=parameter,
+            detail=detail,
         )
 
+
+_Problem = tuple[str, str, str]
+"""What is wrong, with which parameter, and what is to be said of it."""
+
+
+def _wrong_numbers(x: Xform, sig: Signature) -> Iterator[_Problem]:
     count = len(sig.positional)
     numbers: list[set[int]] = []
-    for option in (spec.static_nums, "donate_argnums"):
-        value = x.options.get(option) if option in spec.params else None
+    for option in (x.spec.static_nums, "donate_argnums"):
+        value = x.options.get(option) if option in x.spec.params else None
         if type(value) is Py and isinstance(value.const, str):
-            report("static-not-a-number", option, value.const)
+            yield "static-not-a-number", option, value.const
         found = signatures.constant_ints(value) or () if value is not None else ()
         numbers.append({n % count for n in found if -count <= n < count})
         for n in found if not sig.has_var else ():
             if not -count <= n < count:
-                report("static-out-of-range", str(n), str(count))
+                yield "static-out-of-range", str(n), str(count)
     for n in sorted(set.intersection(*numbers)):
-        report("static-and-donated", str(n), sig.positional[n].name)
+        yield "static-and-donated", str(n), sig.positional[n].name
+
+
+def _wrong_names(x: Xform, sig: Signature) -> Iterator[_Problem]:
     known = {p.name for p in sig.params if p.kind in ("any", "kwonly")} | set(sig.bound_names)
-    for option in (spec.static_names, "donate_argnames") if not sig.has_kwvar else ():
-        value = x.options.get(option) if option in spec.params else None
+    for option in (x.spec.static_names, "donate_argnames") if not sig.has_kwvar else ():
+        value = x.options.get(option) if option in x.spec.params else None
         for name in pytrees.constant_strings(value) if value is not None else ():
             if name not in known:
-                report("static-unknown-name", name)
+                yield "static-unknown-name", name, ""
 
 
 def unhashable(value: Value) -> str:
@@ -112,36 +126,45 @@ def check_static_value(m: Machine, f: Frame, at: int, x: Xform, name: str, value
 
 def not_an_array(m: Machine, value: Value, depth: int = 2) -> str:
     """What a value is that JAX refuses as an array argument or output, or ""."""
-    t = type(value)
-    a: Any = value
-    if t is Py and a.kind in ("str", "bytes", "dtype", "enum", "slice"):
-        return str(a.kind)
-    if t in (Func, Class, Partial, Xform, Mod):
-        return "function" if t is not Class else "class"
-    if t is Ext:
-        return _library_name(m, a.dotted)
-    if t is Seq and a.kind in _NO_PYTREES:
-        return _NO_PYTREES[a.kind]
-    if t is At or (t is ExtInst and a.dotted == "builtins.object"):
-        return "an update reference (`x.at[...]`)" if t is At else "object"
-    if (
-        t is Inst
-        and not a.cls.extern
-        and not (a.open and a.cls.stands_for_others)
-        and not pytrees.is_pytree(a.cls)
-        and not a.cls.role
-        and not _subscribed(a)
-    ):
-        return str(a.cls.name)
-    if depth and t is Tup:
-        return next((found for found in (not_an_array(m, i, depth - 1) for i in a.items) if found), "")
-    if depth and t is Map:
-        return next(
-            (found for found in (not_an_array(m, i, depth - 1) for i in a.entries.values()) if found), ""
-        )
-    if depth and t is Seq and a.items is not None and a.kind == "list":
-        return next((found for found in (not_an_array(m, i, depth - 1) for i in a.items) if found), "")
-    return ""
+    refused = _REFUSED.get(type(value))
+    return "" if refused is None else refused(m, value, depth)
+
+
+def _first_refused(m: Machine, parts: Iterable[Value], depth: int) -> str:
+    if not depth:
+        return ""
+    return next((found for part in parts if (found := not_an_array(m, part, depth - 1))), "")
+
+
+def _refused_constant(m: Machine, value: Py, depth: int) -> str:
+    return str(value.kind) if value.kind in ("str", "bytes", "dtype", "enum", "slice") else ""
+
+
+def _refused_sequence(m: Machine, value: Seq, depth: int) -> str:
+    if value.kind in _NO_PYTREES:
+        return _NO_PYTREES[value.kind]
+    return _first_refused(m, value.items, depth) if value.items is not None and value.kind == "list" else ""
+
+
+def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
+    cls = value.cls
+    if cls.extern or cls.role or (value.open and cls.stands_for_others):
+        return ""
+    return "" if pytrees.is_pytree(cls) or _subscribed(value) else str(cls.name)
+
+
+_REFUSED: Final[dict[type, Callable[[Machine, Any, int], str]]] = {
+    Py: _refused_constant,
+    **dict.fromkeys((Func, Partial, Xform, Mod), lambda m, value, depth: "function"),
+    Class: lambda m, value, depth: "class",
+    Ext: lambda m, value, depth: _library_name(m, value.dotted),
+    Seq: _refused_sequence,
+    At: lambda m, value, depth: "an update reference (`x.at[...]`)",
+    ExtInst: lambda m, value, depth: "object" if value.dotted == "builtins.object" else "",
+    Inst: _refused_instance,
+    Tup: lambda m, value, depth: _first_refused(m, value.items, depth),
+    Map: lambda m, value, depth: _first_refused(m, value.entries.values(), depth),
+}
 
 
 _NO_PYTREES = {"set": "set", "frozenset": "frozenset", "range": "range", "iter": "an iterator"}

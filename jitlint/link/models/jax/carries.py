@@ -96,10 +96,7 @@ def mismatch(init: Value, out: Value, path: str = "", strict: bool = False) -> s
 
     strict: a Python number on the left is not promoted (the results of two branches).
     """
-    a: Any = init
-    b: Any = out
-    ta, tb = type(init), type(out)
-    if ta is Union or tb is Union:
+    if type(init) is Union or type(out) is Union:
         return ""
     where = f" at `{path}`" if path else ""
     verbs = ("is returned by one", "by another") if strict else ("comes in", "goes out")
@@ -108,22 +105,38 @@ def mismatch(init: Value, out: Value, path: str = "", strict: bool = False) -> s
         known = shape_a and shape_b
         return f"{_WORDS[shape_a]} {verbs[0]}, {_WORDS[shape_b]} {verbs[1]}{where}" if known else ""
     if shape_a in ("tuple", "list"):
-        if a.items is None or b.items is None:
-            return ""
-        if len(a.items) != len(b.items):
-            kind = _WORDS[shape_a]
-            return f"{kind} of {len(a.items)} {verbs[0]}, one of {len(b.items)} {verbs[1]}{where}"
-        parts = [(f"{path}[{i}]", x, y) for i, (x, y) in enumerate(zip(a.items, b.items))]
+        parts = _items_to_compare(init, out, path, _WORDS[shape_a], verbs, where)
     elif shape_a == "dict":
-        if a.rest is not None or b.rest is not None:
-            return ""
-        if set(a.entries) != set(b.entries):
-            extra = sorted(map(str, set(a.entries) ^ set(b.entries)))
-            return f"the dict keys differ ({', '.join(extra[:3])}){where}"
-        parts = [(f"{path}[{key!r}]", x, b.entries[key]) for key, x in a.entries.items()]
+        parts = _entries_to_compare(init, out, path, where)
     else:
         return _arrays(init, out, where, verbs, strict) if shape_a == "array" else ""
+    if isinstance(parts, str):
+        return parts
     return next((found for p, x, y in parts if (found := mismatch(x, y, p, strict))), "")
+
+
+_Pairs = list[tuple[str, Value, Value]]
+"""Parts of two values that belong together, with where they are."""
+
+
+def _items_to_compare(
+    init: Any, out: Any, path: str, kind: str, verbs: tuple[str, str], where: str
+) -> _Pairs | str:
+    """The items of two sequences; how the sequences differ if their lengths do."""
+    if init.items is None or out.items is None:
+        return ""
+    if len(init.items) != len(out.items):
+        return f"{kind} of {len(init.items)} {verbs[0]}, one of {len(out.items)} {verbs[1]}{where}"
+    return [(f"{path}[{i}]", x, y) for i, (x, y) in enumerate(zip(init.items, out.items))]
+
+
+def _entries_to_compare(init: Any, out: Any, path: str, where: str) -> _Pairs | str:
+    if init.rest is not None or out.rest is not None:
+        return ""
+    if set(init.entries) != set(out.entries):
+        extra = sorted(map(str, set(init.entries) ^ set(out.entries)))
+        return f"the dict keys differ ({', '.join(extra[:3])}){where}"
+    return [(f"{path}[{key!r}]", x, out.entries[key]) for key, x in init.entries.items()]
 
 
 def _arrays(init: Value, out: Value, where: str, verbs: tuple[str, str], strict: bool) -> str:

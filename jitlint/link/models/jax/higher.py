@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
 import msgspec
 
 from jitlint.catalogue.transforms import HigherOrder, Run
@@ -242,6 +246,29 @@ def _to_numpy(value: Value) -> Value:
     return pytrees.with_children(value, [_to_numpy(part) for part in parts]) if parts else value
 
 
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """A higher-order function whose functions have run: its arguments, what each run gave and what it was given.
+
+    outer: the modes that the arguments had outside.
+    """
+
+    m: Machine
+    f: Frame
+    at: int
+    spec: HigherOrder
+    named: dict[str, Value]
+    results: list[Value]
+    given: list[list[Value]]
+    outer: int
+
+    def out(self, value: Value) -> Value:
+        """A result of a run as it is outside."""
+        w = self.f.world
+        outer = self.outer if w.here else self.outer & ~S
+        return pytrees.lower(value, max(self.spec.run[0].modes, 0), w.here, w.level, outer)
+
+
 def _result(
     m: Machine,
     f: Frame,
@@ -251,67 +278,81 @@ def _result(
     results: list[Value],
     given: list[list[Value]],
 ) -> Value:
-    w = f.world
-    kind = spec.result
     outer = 0
     for value in named.values():
         outer |= traced_modes(value)
+    made = _RESULTS.get(spec.result)
+    return UNKNOWN if made is None else made(_Ran(m, f, at, spec, named, results, given, outer))
 
-    def out(value: Value) -> Value:
-        return pytrees.lower(
-            value, max(spec.run[0].modes, 0), w.here, w.level, outer if w.here else outer & ~S
-        )
 
-    if kind == "scan":
-        carry, ys = _pair(results[0])
-        init = given[0][0] if given[0] else UNKNOWN
-        if not w.eager_jit:
-            carries.check_pair(m, f, at, spec, results[0])
-            carries.check_carry(m, f, at, spec, named.get("init", UNKNOWN), carry)
-        return Tup((out(_either(init, carry)), pytrees.with_rank(out(ys), 1)))
-    if kind in ("while", "fori"):
-        name = "init_val"
-        init = given[-1][-1] if given[-1] else UNKNOWN
-        body = results[-1]
-        if not w.eager_jit:
-            if kind == "while":
-                carries.check_condition(m, f, at, spec, results[0])
-            carries.check_carry(m, f, at, spec, named.get(name, UNKNOWN), body)
-        return out(carries.through_loop(spec, named, _either(init, body)))
-    if kind == "branches":
-        known = [r for r in results if r is not UNKNOWN]
-        return out(carries.through_branches(known, _join_all(known))) if known else _opaque(f, outer)
-    if kind in ("stack", "first"):
-        if results[0] is UNKNOWN:
-            return _opaque(f, outer)
-        return pytrees.with_rank(out(results[0]), 1 if kind == "stack" else 0)
-    if kind == "last":  # of a solver, whose derivative is a rule of its own
-        return out(pytrees.remode(results[-1], lambda modes: modes & ~LOOPS))
-    if kind == "tree_map":
-        return (
-            pytrees.rebuild(named.get("tree", UNKNOWN), results[0])
-            if type(named.get("tree")) is not Arr
-            else results[0]
-        )
-    if kind == "jvp":
-        value = out(results[0])
-        return Tup((value, value))
-    if kind == "vjp":
-        value, inside = out(results[0]), results[0]
-        aux = named.get("has_aux")
-        has_aux = type(aux) is Py and aux.const is True and type(value) is Tup and len(value.items) == 2
-        if has_aux and type(inside) is Tup:
-            inside = inside.items[0]
-        loop = Py("str", carries.loop_behind(inside))
-        pullback = ExtInst(PULLBACK, {"loop": loop}) if spec.name.endswith("vjp") else UNKNOWN
-        if has_aux and type(value) is Tup:
-            return Tup((value.items[0], pullback, value.items[1]))
-        return Tup((value, pullback))
-    if kind == "array":
-        return Tree(w.here | outer, "", w.level)
-    if kind == "none":
-        return NONE
-    return UNKNOWN
+def _of_scan(ran: _Ran) -> Value:
+    carry, ys = _pair(ran.results[0])
+    init = ran.given[0][0] if ran.given[0] else UNKNOWN
+    if not ran.f.world.eager_jit:
+        carries.check_pair(ran.m, ran.f, ran.at, ran.spec, ran.results[0])
+        carries.check_carry(ran.m, ran.f, ran.at, ran.spec, ran.named.get("init", UNKNOWN), carry)
+    return Tup((ran.out(_either(init, carry)), pytrees.with_rank(ran.out(ys), 1)))
+
+
+def _of_loop(ran: _Ran) -> Value:
+    init = ran.given[-1][-1] if ran.given[-1] else UNKNOWN
+    body = ran.results[-1]
+    if not ran.f.world.eager_jit:
+        if ran.spec.result == "while":
+            carries.check_condition(ran.m, ran.f, ran.at, ran.spec, ran.results[0])
+        carries.check_carry(ran.m, ran.f, ran.at, ran.spec, ran.named.get("init_val", UNKNOWN), body)
+    return ran.out(carries.through_loop(ran.spec, ran.named, _either(init, body)))
+
+
+def _of_branches(ran: _Ran) -> Value:
+    known = [r for r in ran.results if r is not UNKNOWN]
+    return ran.out(carries.through_branches(known, _join_all(known))) if known else _opaque(ran.f, ran.outer)
+
+
+def _of_rows(ran: _Ran) -> Value:
+    if ran.results[0] is UNKNOWN:
+        return _opaque(ran.f, ran.outer)
+    return pytrees.with_rank(ran.out(ran.results[0]), 1 if ran.spec.result == "stack" else 0)
+
+
+def _of_tree_map(ran: _Ran) -> Value:
+    tree = ran.named.get("tree", UNKNOWN)
+    return ran.results[0] if type(tree) is Arr else pytrees.rebuild(tree, ran.results[0])
+
+
+def _of_jvp(ran: _Ran) -> Value:
+    value = ran.out(ran.results[0])
+    return Tup((value, value))
+
+
+def _of_vjp(ran: _Ran) -> Value:
+    value, inside = ran.out(ran.results[0]), ran.results[0]
+    aux = ran.named.get("has_aux")
+    has_aux = type(aux) is Py and aux.const is True and type(value) is Tup and len(value.items) == 2
+    if has_aux and type(inside) is Tup:
+        inside = inside.items[0]
+    loop = Py("str", carries.loop_behind(inside))
+    pullback = ExtInst(PULLBACK, {"loop": loop}) if ran.spec.name.endswith("vjp") else UNKNOWN
+    if has_aux and type(value) is Tup:
+        return Tup((value.items[0], pullback, value.items[1]))
+    return Tup((value, pullback))
+
+
+_RESULTS: Final[dict[str, Callable[[_Ran], Value]]] = {
+    "scan": _of_scan,
+    "while": _of_loop,
+    "fori": _of_loop,
+    "branches": _of_branches,
+    "stack": _of_rows,
+    "first": _of_rows,
+    # of a solver, whose derivative is a rule of its own
+    "last": lambda ran: ran.out(pytrees.remode(ran.results[-1], lambda modes: modes & ~LOOPS)),
+    "tree_map": _of_tree_map,
+    "jvp": _of_jvp,
+    "vjp": _of_vjp,
+    "array": lambda ran: Tree(ran.f.world.here | ran.outer, "", ran.f.world.level),
+    "none": lambda ran: NONE,
+}
 
 
 def _opaque(f: Frame, outer: int) -> Value:

@@ -155,25 +155,27 @@ def _leave(
         out = pytrees.with_rank(out, 1 if "out_axes" not in x.options else None)
     if spec.result == "same":
         return out
-    has_aux = _has_aux(x)
-    value: Value = out
-    extra: Value = UNKNOWN
-    if has_aux:
-        parts = iteration.known_items(out) if type(out) is Tup else None
-        value, extra = (parts[0], parts[1]) if parts is not None and len(parts) == 2 else (UNKNOWN, UNKNOWN)
-    gradient = _gradient(m, f, x, args)
-    if spec.result == "jacobian" and type(value) is not Arr:
-        # The structure of the output, each leaf with the structure of the argument.
-        gradient = pytrees.rebuild(value, gradient)
-    if spec.result == "grad" or spec.result == "jacobian":
-        return Tup((gradient, extra)) if has_aux else gradient
-    if spec.result == "value_and_grad":
-        return Tup((Tup((value, extra)) if has_aux else value, gradient))
     if spec.result == "checkify":
         return Tup((UNKNOWN, out))
     if spec.result == "array":
         return Arr(w.here, None, None, "", w.level)
-    return UNKNOWN
+    if spec.result not in ("grad", "jacobian", "value_and_grad"):
+        return UNKNOWN
+    has_aux = _has_aux(x)
+    value, extra = _with_aux(out) if has_aux else (out, UNKNOWN)
+    gradient = _gradient(m, f, x, args)
+    if spec.result == "jacobian" and type(value) is not Arr:
+        # The structure of the output, each leaf with the structure of the argument.
+        gradient = pytrees.rebuild(value, gradient)
+    if spec.result == "value_and_grad":
+        return Tup((Tup((value, extra)) if has_aux else value, gradient))
+    return Tup((gradient, extra)) if has_aux else gradient
+
+
+def _with_aux(out: Value) -> tuple[Value, Value]:
+    """The value and what the function gives beside it."""
+    parts = iteration.known_items(out) if type(out) is Tup else None
+    return (parts[0], parts[1]) if parts is not None and len(parts) == 2 else (UNKNOWN, UNKNOWN)
 
 
 def _check_reverse(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
@@ -222,30 +224,32 @@ def _custom_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> Va
 def _call_custom(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     """A function with its own derivative rules: the rules run when it is differentiated, perhaps inside a trace."""
     result = pytrees.remode(evaluator.call(m, f, at, x.target, args), _off_loops)
-    traced = f.world.here or any(traced_modes(v) for v in args.pos)
-    if not traced:
+    if not f.world.here and not any(traced_modes(v) for v in args.pos):
         return result
-    nondiff: list[int] = []
-    if "nondiff_argnums" in x.options:
-        nondiff = constant_ints(x.options["nondiff_argnums"]) or []
     if "nondiff_argnames" in x.options or args.more is not None or args.kw_more is not None:
         return result  # which argument goes where in the rules is not known
+    nondiff = constant_ints(x.options["nondiff_argnums"]) if "nondiff_argnums" in x.options else None
+    nondiff = nondiff or []
     tangents = _by_position(x, args)
     given = [pytrees.remode(v, _not_linear) for v in tangents]
     lead = [given[n] if n < len(given) else UNKNOWN for n in nondiff if n >= 0]
-    primals, tangents = ([v for i, v in enumerate(part) if i not in nondiff] for part in (given, tangents))
     for kind, rule in x.rules:
         if kind == "jvp":
-            both = evaluator.call(m, f, at, rule, Args([*lead, Tup(tuple(primals)), Tup(tuple(tangents))]))
-            tangent = both.items[1] if type(both) is Tup and len(both.items) == 2 else UNKNOWN
+            primals, moved = (
+                Tup(tuple([v for i, v in enumerate(part) if i not in nondiff])) for part in (given, tangents)
+            )
+            tangent = _second(evaluator.call(m, f, at, rule, Args([*lead, primals, moved])))
             result = _through(traced_modes(tangent) & LOOPS, result)
         elif kind == "fwd":
-            forward = evaluator.call(m, f, at, rule, Args(list(given)))
-            residuals = forward.items[1] if type(forward) is Tup and len(forward.items) == 2 else UNKNOWN
+            residuals = _second(evaluator.call(m, f, at, rule, Args(list(given))))
             backward = next((r for k, r in x.rules if k == "bwd"), None)
             if backward is not None:
                 evaluator.call(m, f, at, backward, Args([*lead, residuals, _cotangent(f, result)]))
     return result
+
+
+def _second(pair: Value) -> Value:
+    return pair.items[1] if type(pair) is Tup and len(pair.items) == 2 else UNKNOWN
 
 
 def _through(loops: int, value: Value) -> Value:

@@ -78,17 +78,21 @@ def _choose(m: Machine, made: ExtInst, value: Value, bodies: list[tuple[Value, V
     """The body for a value, or unknown."""
     default = made.attrs[_DEFAULT]
     if type(value) is Inst:
-        known = {cls.info.id: body for cls, body in bodies if type(cls) is Class}
-        for cls in mro(value.cls):
-            if cls.id in known:
-                return known[cls.id]
-        opaque = value.open or any(c.extern for c in mro(value.cls)) or len(known) < len(bodies)
-        return UNKNOWN if opaque else default
+        return _choose_by_class(value, bodies, default)
     if type(value) is not Arr or value.weak or any(type(cls) not in (Class, Ext) for cls, _ in bodies):
         return UNKNOWN
     wanted = TRACER if value.modes else HOST_ARRAY if value.host else "jax.Array"
     fitting = [body for cls, body in bodies if type(cls) is Ext and cls.dotted == wanted]
     return fitting[-1] if fitting else default
+
+
+def _choose_by_class(value: Inst, bodies: list[tuple[Value, Value]], default: Value) -> Value:
+    known = {cls.info.id: body for cls, body in bodies if type(cls) is Class}
+    for cls in mro(value.cls):
+        if cls.id in known:
+            return known[cls.id]
+    opaque = value.open or any(c.extern for c in mro(value.cls)) or len(known) < len(bodies)
+    return UNKNOWN if opaque else default
 
 
 def is_one_of_many(fn: FuncInfo) -> bool:

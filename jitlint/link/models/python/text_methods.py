@@ -62,11 +62,7 @@ def _fold(f: Frame, text: Py, name: str, args: Args) -> Value | None:
     if name not in lexicon().python.text or name in _NOT_FOLDED or args.kw or args.more is not None:
         return None
     values = [value.const if type(value) is Py else NO_CONST for value in (text, *args.pos)]
-    if not all(
-        value is None or (isinstance(value, (str, int)) and len(str(value)) <= MAX_TEXT) for value in values
-    ):
-        return None
-    if any(isinstance(value, int) and abs(value) > MAX_TEXT for value in values):
+    if not all(map(_is_small, values)):
         return None
     try:
         result: object = getattr(values[0], name)(*values[1:])
@@ -75,6 +71,13 @@ def _fold(f: Frame, text: Py, name: str, args: Args) -> Value | None:
     if isinstance(result, list):
         return make_seq(f, "list", [py(part) for part in result])
     return Tup(tuple([py(part) for part in result])) if isinstance(result, tuple) else py(result)
+
+
+def _is_small(value: object) -> bool:
+    """Whether carrying out a method with a constant takes no time."""
+    if isinstance(value, int) and abs(value) > MAX_TEXT:
+        return False
+    return value is None or (isinstance(value, (str, int)) and len(str(value)) <= MAX_TEXT)
 
 
 def _check_format(m: Machine, f: Frame, at: int, text: str | None, args: Args) -> None:
