@@ -36,7 +36,7 @@ def _difference(one: Any, other: Any, depth: int) -> str | None:
     numbers, other_numbers = _numbers(one), _numbers(other)
     if numbers is not None and other_numbers is not None:
         return None if _close(numbers, other_numbers) else _said(numbers, other_numbers)
-    if isinstance(one, str) or isinstance(other, str) or one is None or other is None:
+    if any(value is None or isinstance(value, str) for value in (one, other)):
         return None if one == other else _said(one, other)
     if type(one).__name__ != type(other).__name__:
         return _said(one, other)

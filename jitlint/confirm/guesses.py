@@ -182,11 +182,8 @@ def _recorded(shown: str) -> Guess | None:
 
 
 def _parsed(node: ast.expr, module: Any) -> Guess:
-    if isinstance(node, ast.Name):
-        if node.id == "key":
-            return KEY
-        if node.id in _DTYPES and node.id != "bool":
-            return array(dtype=node.id)
+    if isinstance(node, ast.Name) and node.id in _NAMED:
+        return _NAMED[node.id]
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in _DTYPES:
         return _parsed_array(node, node.value.id)
     if isinstance(node, (ast.Tuple, ast.List)):
@@ -199,6 +196,10 @@ def _parsed(node: ast.expr, module: Any) -> Guess:
     except ValueError:
         value = eval(compile(ast.Expression(node), "<example>", "eval"), dict(vars(module)))
         return Guess("function" if callable(value) else "python", constant=value)
+
+
+# What a name stands for in an example: a scalar of a dtype. `bool` is Python's.
+_NAMED = {"key": KEY, **{name: array(dtype=name) for name in _DTYPES if name != "bool"}}
 
 
 def _parsed_array(node: ast.Subscript, dtype: str) -> Guess:

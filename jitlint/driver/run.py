@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from jitlint.driver.lowering import Lowered
     from jitlint.driver.positions import Positions
     from jitlint.driver.suppress import Comment
+    from jitlint.infer.events import TracedFunction
     from jitlint.link.program import Analysis
 
 
@@ -255,29 +256,31 @@ class _Run:
             positions = self._locate(needed, lowered)
             functions = [each for each in functions if paths[each.module] not in self._workspace.lost]
 
-        def line(module: str, at: int) -> int:
-            return positions.span(paths[module], at).line
-
-        rows = [
-            TracedRow(
-                path=self._kept_path(paths[function.module]),
-                qualname=function.qualname,
-                line=line(function.module, function.first_at),
-                modes=tuple(word for letter, word in _MODES if letter in function.modes),
-                parameters=tuple((parameter.name, parameter.status) for parameter in function.parameters),
-                because=tuple(
-                    Reason(self._kept_path(paths[step.module]), line(step.module, step.at), step.message)
-                    for step in function.because
-                    if step.module in paths
-                ),
-                ground=function.ground,
-                confidence=function.confidence,
-            )
-            for function in functions
-        ]
+        rows = [self._traced_row(function, paths, positions) for function in functions]
         rows.sort(key=lambda row: (row.path, row.line, row.qualname))
         problems = [self._kept(problem) for problem in self._problems(lowered, analysis)]
         return _KeptTraced(rows, problems, self._statistics(lowered, analysis))
+
+    def _traced_row(
+        self, function: TracedFunction, paths: Mapping[str, str], positions: Positions
+    ) -> TracedRow:
+        def line(module: str, at: int) -> int:
+            return positions.span(paths[module], at).line
+
+        return TracedRow(
+            path=self._kept_path(paths[function.module]),
+            qualname=function.qualname,
+            line=line(function.module, function.first_at),
+            modes=tuple(word for letter, word in _MODES if letter in function.modes),
+            parameters=tuple((parameter.name, parameter.status) for parameter in function.parameters),
+            because=tuple(
+                Reason(self._kept_path(paths[step.module]), line(step.module, step.at), step.message)
+                for step in function.because
+                if step.module in paths
+            ),
+            ground=function.ground,
+            confidence=function.confidence,
+        )
 
     def _analysed(self, parameters: bool = False) -> tuple[Lowered, Analysis]:
         from jitlint.driver.lowering import lower_files

@@ -99,10 +99,9 @@ def confirm(
         )
     from jitlint.confirm.engine import Options
     from jitlint.confirm.engine import confirm as run_confirm
-    from jitlint.confirm.verdict import Verdict
     from jitlint.driver.schedule import available_cpus
-    from jitlint.report.verdicts import Row
 
+    where = paths or (".",)
     settings = console.settings_for(paths, config, isolated)
     settings = _narrowed(settings, select, ignore, min_confidence, severity)
     options = Options(
@@ -114,16 +113,15 @@ def confirm(
         missed=missed,
     )
     show = not quiet and sys.stderr.isatty()
-    earlier = None if no_recorded else _recorded(paths or (".",))
+    earlier = None if no_recorded else _recorded(where)
     about = partial(_words, *earlier) if earlier is not None else None
-    result = run_confirm(paths or (".",), settings, options, _progress if show else None, about)
+    result = run_confirm(where, settings, options, _progress if show else None, about)
     if show:
         click.echo("\r\033[K", nl=False, err=True)
-    shown = [c for c in result.confirmations if not confirmed_only or c.verdict is Verdict.CONFIRMED]
-    rows = [Row(c.finding, c.verdict.value, c.evidence, c.inputs) for c in shown]
+    rows = _rows(result, confirmed_only)
     lost = [(m.path, m.line, m.error, m.inputs) for m in result.missed]
     if earlier is not None:
-        lost += _also_missed(lost, earlier, result.check.findings, paths or (".",), settings)
+        lost += _also_missed(lost, earlier, result.check.findings, where, settings)
     if output_format == "table":
         from jitlint.report.verdicts import verdicts_table
 
@@ -134,6 +132,14 @@ def confirm(
     if result.check.problems:
         return FAILED
     return FINDINGS if rows else OK
+
+
+def _rows(result: ConfirmResult, confirmed_only: bool) -> list[Row]:
+    from jitlint.confirm.verdict import Verdict
+    from jitlint.report.verdicts import Row
+
+    shown = [c for c in result.confirmations if not confirmed_only or c.verdict is Verdict.CONFIRMED]
+    return [Row(c.finding, c.verdict.value, c.evidence, c.inputs) for c in shown]
 
 
 def _narrowed(

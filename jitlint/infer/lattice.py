@@ -196,23 +196,16 @@ _CONTAINERS = frozenset({Tup, Seq, Map, Inst})
 
 
 def _merge_containers(a: Any, b: Any, depth: int, known: _Known) -> Value | None:
-    t = type(a)
-    if t is Tup:
+    if type(a) is Tup:
         if a.cls is not b.cls or len(a.items) != len(b.items):
             return None
         return Tup(tuple([_join(i, j, depth, known) for i, j in zip(a.items, b.items)]), a.cls)
+    if type(a) is Seq:
+        return _merge_sequences(a, b, depth, known)
     level = min(a.level, b.level)
-    if t is Seq:
-        if a.kind != b.kind:
-            return None
-        if a.items is not None and b.items is not None and len(a.items) == len(b.items):
-            items = [_join(i, j, depth, known) for i, j in zip(a.items, b.items)]
-            return Seq(a.kind, items, None, level)
-        rest = _join_optional(_element(a, depth, known), _element(b, depth, known), depth, known)
-        return Seq(a.kind, None, rest, level)
-    if t is Map:
+    if type(a) is Map:
         rest = _join_optional(a.rest, b.rest, depth, known)
-        keys = [m.key for m in (a, b) if m.rest is not None]
+        keys: list[Any] = [m.key for m in (a, b) if m.rest is not None]
         out = Map(_join_entries(a.entries, b.entries, depth, known), rest, level)
         if keys and None not in keys:
             out.key = _join(keys[0], keys[-1], depth, known)
@@ -224,6 +217,17 @@ def _merge_containers(a: Any, b: Any, depth: int, known: _Known) -> Value | None
     merged.modes = a.modes | b.modes
     merged.why = a.why
     return merged
+
+
+def _merge_sequences(a: Seq, b: Seq, depth: int, known: _Known) -> Value | None:
+    if a.kind != b.kind:
+        return None
+    level = min(a.level, b.level)
+    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+        items = [_join(i, j, depth, known) for i, j in zip(a.items, b.items)]
+        return Seq(a.kind, items, None, level)
+    rest = _join_optional(_element(a, depth, known), _element(b, depth, known), depth, known)
+    return Seq(a.kind, None, rest, level)
 
 
 def _join_entries(a: dict[Any, Value], b: dict[Any, Value], depth: int, known: _Known) -> dict[Any, Value]:

@@ -32,6 +32,71 @@ def test_no_module_is_longer_than_500_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 500
 
 
+# A function that decides more than this decides several things. Some may come near it.
+_MOST_BRANCHES, _MANY_BRANCHES, _MOST_WITH_MANY = 20, 15, 30
+
+
+def _branches(function: ast.AST) -> int:
+    """The ways through a function: one, and one more for each branch, boolean operator and comprehension."""
+    found = 1
+    for node in ast.walk(function):
+        if isinstance(node, (ast.If, ast.For, ast.While, ast.ExceptHandler, ast.IfExp, ast.Assert)):
+            found += 1
+        elif isinstance(node, ast.BoolOp):
+            found += len(node.values) - 1
+        elif isinstance(node, ast.comprehension):
+            found += 1 + len(node.ifs)
+    return found
+
+
+def test_functions_decide_few_things() -> None:
+    counted = [
+        (_branches(node), f"{_id(path)}:{node.name}")
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    assert [name for count, name in sorted(counted) if count > _MOST_BRANCHES] == []
+    many = [name for count, name in sorted(counted) if count > _MANY_BRANCHES]
+    assert len(many) <= _MOST_WITH_MANY, many
+
+
+def _imported(tree: ast.Module, known: set[str]) -> set[str]:
+    """The project's modules that a module imports when it is imported itself; names it imports may be modules."""
+    found: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None and not node.level:
+            parts = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= parts & known or {node.module}
+    return found & known
+
+
+def test_no_import_circle_has_more_than_three_modules() -> None:
+    trees = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): ast.parse(
+            path.read_text(encoding="utf-8")
+        )
+        for path in MODULES
+    }
+    imports = {name: _imported(tree, set(trees)) for name, tree in trees.items()}
+    reached: dict[str, set[str]] = {}
+    for name in imports:
+        waiting, seen = [name], set[str]()
+        while waiting:
+            fresh = imports[waiting.pop()] - seen
+            seen |= fresh
+            waiting += fresh
+        reached[name] = seen
+    circles = {
+        name: sorted(other for other in seen if name in reached[other])
+        for name, seen in reached.items()
+        if name in seen
+    }
+    assert {name: circle for name, circle in circles.items() if len(circle) > 3} == {}
+
+
 @pytest.mark.parametrize("path", MODULES, ids=_id)
 def test_every_module_says_what_it_is_and_its_layer(path: Path) -> None:
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))

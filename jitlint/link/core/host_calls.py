@@ -182,10 +182,7 @@ def _donated(x: Xform, positional: list[str], given: int) -> tuple[set[int], set
     names: set[str] = set()
     if "donate_argnums" in options:
         count = len(positional) or given
-        nums = {
-            n % count if n < 0 and count else n
-            for n in signatures.constant_ints(options["donate_argnums"]) or ()
-        }
+        nums = signatures.places(signatures.constant_ints(options["donate_argnums"]) or (), count)
     if "donate_argnames" in options:
         names = set(constant_strings(options["donate_argnames"]))
     if not names:

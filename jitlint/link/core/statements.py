@@ -1,7 +1,7 @@
 """Executes statements on abstract values (layer: ``link``, room ``core``).
 
 `run_block` answers whether execution can fall through its end. Branches that may go either way run on copies
-of the variables that are joined afterwards; loops run until nothing changes, at most `LOOP_PASSES` times.
+of the variables that are joined afterwards. Loops are in `loops`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jitlint.infer.events import ArrayStore
-from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import (
@@ -26,7 +25,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.core import branches, calls, field_loops, flags, host_calls, matching, turns
+from jitlint.link.core import branches, calls, flags, host_calls, loops, matching
 from jitlint.link.engine import evaluator, regions
 from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.frame import Args, Frame
@@ -35,7 +34,6 @@ from jitlint.link.values import (
     attributes,
     callbacks,
     classes,
-    fields,
     imports,
     iteration,
     operators,
@@ -44,8 +42,6 @@ from jitlint.link.values import (
 )
 from jitlint.link.values.kinds import find_method
 from jitlint.syntax import ir
-
-LOOP_PASSES = 3
 
 Executor = Callable[[Machine, Frame, Any], bool]
 
@@ -197,131 +193,6 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
     states = [variables for variables, _ in reached]
     f.scope.vars = functools.reduce(branches.join_vars, states) if states else saved
     return bool(reached)
-
-
-def _loop(
-    m: Machine,
-    f: Frame,
-    begin: Callable[[], bool],
-    body: Sequence[ir.Node],
-    orelse: list[Any],
-    certain: bool,
-    single: Value | None = None,
-    counts: turns.Counter | None = None,
-) -> bool:
-    """Run a loop body to a fixpoint. begin binds the target or tests the condition; False: no more turns.
-
-    single: what the loop goes over when that holds one element only. counts: what counts its turns.
-
-    A loop whose body can be left is taken to run at least once: what it assigns is what code after it means.
-    """
-    token, f.token = f.token, object()
-    breaks, continues = f.breaks, f.continues
-    f.breaks = []
-    before, exits = _turns(m, f, begin, body, certain, single, counts)
-    f.token = token
-    leaving = f.breaks
-    f.breaks, f.continues = breaks, continues
-    reachable = exits is not None
-    f.scope.vars = exits if exits is not None else before
-    if reachable and orelse:
-        reachable = run_block(m, f, orelse)
-    for variables in leaving:
-        f.scope.vars = branches.join_vars(f.scope.vars, variables) if reachable else variables
-        reachable = True
-    return reachable
-
-
-_Variables = dict[str, Value]
-
-
-def _turns(
-    m: Machine,
-    f: Frame,
-    begin: Callable[[], bool],
-    body: Sequence[ir.Node],
-    certain: bool,
-    single: Value | None,
-    counts: turns.Counter | None,
-) -> tuple[_Variables, _Variables | None]:
-    """The variables before the last turn, and those with which the loop ends, if it ends."""
-    start = before = f.scope.vars
-    exits: _Variables | None = None if certain else start
-    for turn in range(LOOP_PASSES):
-        started = m.domains.progress()
-        f.continues = []
-        f.scope.vars = dict(before)
-        if not begin():
-            exits = f.scope.vars if exits is None else branches.join_vars(exits, f.scope.vars)
-            break
-        if counts is not None:
-            turns.begin(f, counts, turn)
-        reached = run_block(m, f, body)
-        after: _Variables | None = f.scope.vars if reached else None
-        for variables in f.continues:
-            after = variables if after is None else branches.join_vars(after, variables)
-        if after is None:
-            break
-        exits = after if exits is None or exits is start else branches.join_vars(exits, after)
-        if single is not None and len(iteration.known_items(single) or ()) == 1:
-            break  # the body has not made it longer, so there is no second turn
-        again = branches.join_vars(before, after)
-        if _same(again, before) and (turn or (counts is None and m.domains.progress() == started)):
-            break
-        before = again if turn else after  # the second turn starts from what the first one left
-    else:
-        m.limits.meet("turns", f.module.name, f.loops[-1].at, f.qualname)
-    return before, exits
-
-
-def _same(a: dict[str, Value], b: dict[str, Value]) -> bool:
-    if len(a) != len(b):
-        return False
-    for name, value in a.items():
-        other = b.get(name)
-        if other is not value and (other is None or freeze(other) != freeze(value)):
-            return False
-    return True
-
-
-def _for(m: Machine, f: Frame, node: ir.For) -> bool:
-    iterable = evaluator.evaluate(m, f, node.iter)
-    if f.world.floor:
-        m.domains.on_change(f, Change(node.iter.at, iterable, "iteration"))
-    items = iteration.known_items(iterable)
-    if items == []:
-        return run_block(m, f, node.orelse)
-    if items is not None and not f.world.level and fields.describe_fields(items):
-        return field_loops.run(m, f, node, items)
-    element = iteration.element(m, f, node.iter.at, iterable)
-
-    def begin() -> bool:
-        iteration.bind(m, f, node.target, element)
-        return True
-
-    loops, f.loops = f.loops, (*f.loops, node)
-    single = iterable if items is not None and len(items) == 1 else None
-    reachable = _loop(m, f, begin, node.body, node.orelse, bool(items), single, turns.counter(f, node))
-    f.loops = loops
-    m.domains.on_run(f, node, iterable)
-    return reachable
-
-
-def _while(m: Machine, f: Frame, node: ir.While) -> bool:
-    endless = type(node.test) is ir.Const and bool(node.test.value)
-
-    def begin() -> bool:
-        outcome = branches.condition(m, f, node.test, "while", node.at)
-        return outcome is not False and branches.narrow(m, f, node.test, True)
-
-    loops, f.loops = f.loops, (*f.loops, node)
-    reachable = _loop(m, f, begin, node.body, node.orelse, certain=endless)
-    f.loops = loops
-    m.domains.on_run(f, node, UNKNOWN)
-    if endless:
-        return reachable
-    branches.narrow(m, f, node.test, False)
-    return reachable
 
 
 def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
@@ -492,8 +363,8 @@ EXECUTORS: dict[type, Executor] = {
     ir.AugAssign: _aug_assign,
     ir.AnnAssign: _ann_assign,
     ir.If: _if,
-    ir.For: _for,
-    ir.While: _while,
+    ir.For: loops.run_for,
+    ir.While: loops.run_while,
     ir.Try: _try,
     ir.With: _with,
     ir.Return: _return,

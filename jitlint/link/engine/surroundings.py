@@ -91,11 +91,14 @@ def undone(f: Frame, name: str) -> bool:
     for owner, block in around(f):
         if type(owner) is ir.With and any(_mentions(item.value, "lock") for item in owner.items):
             return True
-        nearby = [part for part in (owner, *block) if type(part) is ir.Try]
-        for node in nearby:
-            if node.final and (block is node.final or any(_mentions(part, name) for part in node.final)):
-                return True
+        if any(_puts_back(part, block, name) for part in (owner, *block) if type(part) is ir.Try):
+            return True
     return False
+
+
+def _puts_back(node: ir.Try, block: Sequence[ir.Node], name: str) -> bool:
+    """Whether a ``finally`` changes the name again, or is the block itself."""
+    return bool(node.final) and (block is node.final or any(_mentions(part, name) for part in node.final))
 
 
 def _manages(node: ir.Function) -> bool:

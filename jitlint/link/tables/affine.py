@@ -20,8 +20,7 @@ def parse(node: ir.Node | None, expand: Callable[[str], Any], depth: int = 6) ->
     if type(node) is ir.Const:
         return {(): node.value} if type(node.value) is int else None
     if type(node) is ir.Name:
-        value = expand(node.id)
-        found = parse(value, expand, depth - 1) if value is not None else None
+        found = _parse_name(node.id, expand, depth)
         return found if found is not None else {(node.id,): 1}
     if type(node) is ir.Attr:
         path = path_of(node)
@@ -33,6 +32,11 @@ def parse(node: ir.Node | None, expand: Callable[[str], Any], depth: int = 6) ->
         left, right = parse(node.left, expand, depth - 1), parse(node.right, expand, depth - 1)
         return None if left is None or right is None else _COMBINED[node.op](left, right)
     return None
+
+
+def _parse_name(name: str, expand: Callable[[str], Any], depth: int) -> Sum | None:
+    value = expand(name)
+    return parse(value, expand, depth - 1) if value is not None else None
 
 
 def path_of(node: ir.Node | None) -> str:

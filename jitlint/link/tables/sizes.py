@@ -24,8 +24,12 @@ class Sizes:
     loops: dict[str, Any] = field(default_factory=dict)
 
 
-def top(known: Sizes, node: ir.Node | None) -> tuple[tuple[str, int] | None, int] | None:
-    """The greatest value of an index: the size of (variable, axis), or nothing, plus a number."""
+Most = tuple[tuple[str, int] | None, int]
+"""The greatest value of an index: the size of (variable, axis), or nothing, plus a number."""
+
+
+def top(known: Sizes, node: ir.Node | None) -> Most | None:
+    """The greatest value of an index, if that is known."""
     if type(node) is ir.Const:
         return (None, node.value) if node.kind == "int" and isinstance(node.value, int) else None
     if type(node) is ir.Name:
@@ -73,25 +77,36 @@ def collect(fn: FuncInfo | None, body: Sequence[ir.Node]) -> Sizes:
     found: dict[str, tuple[str, int]] = {}
     loops: dict[str, Any] = {}
     for node in nodes(body):
+        _count(out, node)
         if type(node) is ir.Assign:
             for target in node.targets:
-                _bind(out, target)
                 _note(found, target, node.value)
-        elif isinstance(node, (ir.AugAssign, ir.AnnAssign, ir.CompFor, ir.WithItem)):
-            _bind(out, node.target)
         elif type(node) is ir.For:
-            _bind(out, node.target)
             end = _steady_end(node)
             if type(node.target) is ir.Name and end is not None:
                 loops[node.target.id] = end
-        elif type(node) is ir.Walrus:
-            out.bound[node.target] = out.bound.get(node.target, 0) + 1
-        elif isinstance(node, (ir.FuncDef, ir.ClassDef)):
-            out.bound[node.name] = out.bound.get(node.name, 0) + 1
+    _keep_stable(out, found, loops)
+    return out
+
+
+def _keep_stable(out: Sizes, found: dict[str, tuple[str, int]], loops: dict[str, Any]) -> None:
+    """What names stand for, of those that are bound once."""
     stable = {name for name, count in out.bound.items() if count == 1}
     out.sizes = {name: size for name, size in found.items() if name in stable and size[0] in stable}
     out.loops = {name: end for name, end in loops.items() if name in stable}
-    return out
+
+
+def _count(out: Sizes, node: Any) -> None:
+    """Count the names that a node binds."""
+    if type(node) is ir.Assign:
+        for target in node.targets:
+            _bind(out, target)
+    elif isinstance(node, (ir.AugAssign, ir.AnnAssign, ir.For, ir.CompFor, ir.WithItem)):
+        _bind(out, node.target)
+    elif type(node) is ir.Walrus:
+        out.bound[node.target] = out.bound.get(node.target, 0) + 1
+    elif isinstance(node, (ir.FuncDef, ir.ClassDef)):
+        out.bound[node.name] = out.bound.get(node.name, 0) + 1
 
 
 def _steady_end(loop: ir.For) -> ir.Node | None:

@@ -138,30 +138,40 @@ def beyond(m: Machine, f: Frame, node: ir.Sub, obj: Value) -> str:
     if type(obj) is At:
         obj = obj.arr
     arr = obj if type(obj) is Arr and not obj.host else None
-    place = node.obj.obj if type(node.obj) is ir.Attr and node.obj.name == "at" else node.obj
+    place = _indexed(node.obj)
     if type(place) is not ir.Name or (arr is None and not _is_traced_array(obj)):
         return ""
     known = m.texts.sizes(f)
     for axis, part in enumerate(node.index.elts if type(node.index) is ir.Tuple else [node.index]):
         most = sizes.top(known, part)
-        if most is None:
-            if type(part) is not ir.Slice:
-                return ""
-        elif most[0] is None:
-            size = _size_at(arr, axis) if type(part) is not ir.Const else None
-            if size is not None and most[1] >= size:
-                return str(size)
-        elif most[0] == (place.id, axis) and most[1] >= 0 and known.bound.get(place.id) == 1:
-            if type(part) is ir.Name and part.id in known.sizes:
-                return part.id
-            return f"{place.id}.shape[{axis}]"
+        if most is None and type(part) is not ir.Slice:
+            return ""
+        if most is not None:
+            size = _own_size(known, place.id, axis, part, most) or _known_size(arr, axis, part, most)
+            if size:
+                return size
     return ""
+
+
+def _indexed(node: ir.Node) -> ir.Node:
+    return node.obj if type(node) is ir.Attr and node.name == "at" else node
 
 
 def _is_traced_array(value: Value) -> bool:
     return type(value) is Tree and value.evidence == "array" and bool(value.modes)
 
 
-def _size_at(arr: Arr | None, axis: int) -> int | None:
+def _own_size(known: sizes.Sizes, name: str, axis: int, part: ir.Node, most: sizes.Most) -> str:
+    """The size of the axis itself, if the index is that or more."""
+    if most[0] != (name, axis) or most[1] < 0 or known.bound.get(name) != 1:
+        return ""
+    return part.id if type(part) is ir.Name and part.id in known.sizes else f"{name}.shape[{axis}]"
+
+
+def _known_size(arr: Arr | None, axis: int, part: ir.Node, most: sizes.Most) -> str:
+    """The size of the axis as a number, if the index is that or more. Constants are seen by `check`."""
+    if most[0] is not None or type(part) is ir.Const:
+        return ""
     dims = arr.dims if arr is not None and not arr.weak else None
-    return dims[axis] if dims is not None and axis < len(dims) else None
+    size = dims[axis] if dims is not None and axis < len(dims) else None
+    return str(size) if size is not None and most[1] >= size else ""

@@ -101,9 +101,7 @@ def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
     if type(value) is Arr:
         return _array_has(m, value, name)
     if type(value) is Inst:
-        if name in value.attrs or any(name in c.namespace or name in c.fields for c in mro(value.cls)):
-            return True
-        return None if value.open or value.cls.extern else False
+        return _instance_has(value, name)
     if type(value) is Py:
         plain = value.kind in ("int", "float", "bool", "str", "none")
         return False if plain and name in ("shape", "dtype", "ndim", "at", "__array__") else None
@@ -112,6 +110,12 @@ def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
     if type(value) is Ext and value.dotted.partition(".")[0] == "jax":
         return _jax_has(m, f"{value.dotted}.{name}")
     return None
+
+
+def _instance_has(inst: Inst, name: str) -> bool | None:
+    if name in inst.attrs or any(name in c.namespace or name in c.fields for c in mro(inst.cls)):
+        return True
+    return None if inst.open or inst.cls.extern else False
 
 
 def _array_has(m: Machine, arr: Arr, name: str) -> bool | None:

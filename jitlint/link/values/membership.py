@@ -148,9 +148,13 @@ def contains_element(
             return None
         if element is item:
             break
-    if exact and type(item) is Py and item.const is not NO_CONST:
-        consts = [e.const for e in elements if type(e) is Py and e.const is not NO_CONST]
-        if item.const in consts:
-            return True
-        return False if len(consts) == len(elements) else None
-    return None
+    return _contains_constant(item, elements) if exact else None
+
+
+def _contains_constant(item: Value, elements: list[Value]) -> bool | None:
+    if type(item) is not Py or item.const is NO_CONST:
+        return None
+    consts = [e.const for e in elements if type(e) is Py and e.const is not NO_CONST]
+    if item.const in consts:
+        return True
+    return False if len(consts) == len(elements) else None

@@ -187,22 +187,28 @@ def is_static_field(default: Value | None) -> bool:
     return False
 
 
+# Classes whose unknown attributes may as well be no arrays.
+_SOME_STATIC: Final = ("eqx", "nnx", "distribution")
+
+
 def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: bool, depth: int) -> Value:
     info = value.cls
     if not is_pytree(info):
         return value
-    static = meta_names(info)
     known = next((c.data_fields for c in mro(info) if c.data_fields is not None), None)
+    static = meta_names(info)
+    if known is not None:
+        static |= value.attrs.keys() - known
     opaque = known is None and any(c.opaque_flatten for c in mro(info))
     keeps_python = info.role in ("eqx", "nnx")
     attrs: dict[str, Value] = {}
     for name, part in value.attrs.items():
-        if name in static or (known is not None and name not in known):
+        if name in static:
             attrs[name] = part
         elif opaque and (part is UNKNOWN or type(part) is Py):
             attrs[name] = UNKNOWN  # perhaps a child, perhaps not
         elif part is UNKNOWN:
-            attrs[name] = UNKNOWN if keeps_python or info.role == "distribution" else Tree(modes, why, level)
+            attrs[name] = UNKNOWN if info.role in _SOME_STATIC else Tree(modes, why, level)
         else:
             attrs[name] = lift(part, modes, level, why, arrays_only or keeps_python, depth - 1)
     out = Inst(info, attrs, level, None, value.open)

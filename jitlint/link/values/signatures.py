@@ -119,14 +119,14 @@ def static_names(
     nums, names, known = set[int](), set[str](), "**" not in x.options
     shown = signature(x.target, claimed=True)
     positional = shown.positional if shown is not None else []
-    by_number = x.options.get(spec.static_nums) if spec.static_nums else None
-    by_name = x.options.get(spec.static_names) if spec.static_names else None
+    by_number = x.options.get(spec.static_nums)
+    by_name = x.options.get(spec.static_names)
     if by_number is not None:
         found = constant_ints(by_number)
         known = known and found is not None
-        nums = _places(found or (), given if given is not None else len(positional))
-        if spec.static_names and by_name is None and found:
-            names = {p.name for i, p in enumerate(positional) if i in found}
+        nums = places(found or (), given if given is not None else len(positional))
+        if spec.static_names and by_name is None:
+            names = _names_at(positional, found or [])
     if by_name is not None:
         names = set(pytrees.constant_strings(by_name))
         known = known and by_name is not UNKNOWN
@@ -136,7 +136,11 @@ def static_names(
     return nums, names, known
 
 
-def _places(numbers: Iterable[int], count: int) -> set[int]:
+def _names_at(positional: list[ir.Param], numbers: list[int]) -> set[str]:
+    return {p.name for i, p in enumerate(positional) if i in numbers}
+
+
+def places(numbers: Iterable[int], count: int) -> set[int]:
     """Positions among so many arguments; negative numbers count from the end."""
     return {n % count if n < 0 and count else n for n in numbers}
 

@@ -275,9 +275,12 @@ class Log:
                 if owner is not None:
                     place, load = (place[0], id(owner), place[2]), replace(load, owner=owner)
                 self.current.setdefault(place, load)
-        start, end = memo.part
-        if self.m.timeless:
-            return
+        if not self.m.timeless:
+            self._repeat(memo.part, other, result)
+
+    def _repeat(self, part: tuple[int, int], other: dict[int, Any], result: Value) -> None:
+        """Log again what a part of the log holds. other: the instances that take the place of those it knows."""
+        start, end = part
         now = len(self.log) + 1
         kept = _remake(result, start, now)
         fresh: dict[int, Remade] = {}

@@ -48,11 +48,14 @@ def _made(info: ModuleInfo, call: ir.Call) -> int:
         return _shape_at(2, "num", pos, named)
     if short in captures.by_numbers:
         return _size(tuple(pos))
-    if short in captures.random:
-        if dotted.startswith("jax."):
-            return _shape_at(1, "shape", pos, named)
-        return _shape_at(0 if short == "random" else 2, "size", pos, named)
-    return 0
+    return _drawn(dotted, pos, named) if short in captures.random else 0
+
+
+def _drawn(dotted: str, pos: list[object], named: dict[str, object]) -> int:
+    """Random numbers: JAX wants a key first, NumPy the parameters of the distribution."""
+    if dotted.startswith("jax."):
+        return _shape_at(1, "shape", pos, named)
+    return _shape_at(0 if dotted.endswith(".random") else 2, "size", pos, named)
 
 
 def _shape_at(index: int, name: str, pos: list[object], named: dict[str, object]) -> int:

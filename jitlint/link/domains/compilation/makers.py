@@ -99,14 +99,19 @@ def control_flow(log: CompilationLog, f: Frame, node: ir.Call, name: str) -> Non
     if found is None:
         return
     made, what = found
+    site = (f.module.name, node.at)
     if made.loops:
         loop = made.loops[-1]
         done = (f.module.name, "jit", node.at) in log.done
         if not (done or is_literal(table, loop) or table.runs_once(loop, f.at)):
-            loop_found = EagerLoop(f, f.confidence, node.at, what, name, True)
-            log.eager.setdefault((f.module.name, node.at), loop_found)
-    elif not f.loops and fn is not None and not is_memo(fn) and fn.name not in lexicon().compilation.run_once:
-        log.eager.setdefault((f.module.name, node.at), EagerLoop(f, f.confidence, node.at, what, name, False))
+            log.eager.setdefault(site, EagerLoop(f, f.confidence, node.at, what, name, True))
+    elif not f.loops and fn is not None and not _is_set_up(fn):
+        log.eager.setdefault(site, EagerLoop(f, f.confidence, node.at, what, name, False))
+
+
+def _is_set_up(fn: FuncInfo) -> bool:
+    """Whether a function runs once, or keeps what it gives."""
+    return is_memo(fn) or fn.name in lexicon().compilation.run_once
 
 
 def _given_anew(f: Frame, table: CodeTable, node: ir.Call, name: str) -> tuple[Birth, str] | None:

@@ -332,12 +332,10 @@ class Variation:
     def _grown(self, name: str, value: Any) -> str:
         """``h = jnp.concatenate([h, x])``, ``xs += [x]``: an array or list that takes itself in."""
         if type(value) is ir.AugAssign:
-            display = type(value.value) in (ir.List, ir.Tuple) and value.op == "+"
+            display = isinstance(value.value, (ir.List, ir.Tuple)) and value.op == "+"
             return f"`{name}`, a list that grows" if display else ""
         if type(value) is ir.BinOp and value.op == "+":
-            sides = (value.left, value.right)
-            grows = any(_is(name, s) for s in sides) and any(type(s) in (ir.List, ir.Tuple) for s in sides)
-            return f"`{name}`, a list that grows" if grows else ""
+            return f"`{name}`, a list that grows" if _adds_to(name, (value.left, value.right)) else ""
         if type(value) is ir.Call and value.args and self._joins(value):
             first = value.args[0].value
             parts: list[Any] = first.elts if isinstance(first, (ir.List, ir.Tuple)) else [first]
@@ -403,17 +401,23 @@ class Variation:
             return self.shape(args[0], depth - 1)
         if api.startswith("jax.random.") and name not in ("split", "key", "PRNGKey", "fold_in"):
             wanted = _argument(node, args, 1, "shape")
-            changes = type(wanted) is ir.Tuple and self.scalar(wanted, depth - 1)
-            return "a shape that changes" if changes else ""
-        if not api.startswith(("jax.numpy.", "numpy.")):
-            return ""
+            return self._wanted(wanted, depth) if type(wanted) is ir.Tuple else ""
+        if api.startswith(("jax.numpy.", "numpy.")):
+            return self._made_by_numpy(node, name, args, depth)
+        return ""
+
+    def _made_by_numpy(self, node: ir.Call, name: str, args: Sequence[ir.Node], depth: int) -> str:
+        compilation = lexicon().compilation
         if name == "arange":
             return "a length that changes" if self._varying_range(node, depth) else ""
-        if name in lexicon().compilation.makers:
-            place, keyword = lexicon().compilation.makers[name]
-            wanted = _argument(node, args, int(place), keyword)
-            return "a shape that changes" if wanted is not None and self.scalar(wanted, depth - 1) else ""
-        return self.shape(args[0], depth - 1) if name in lexicon().compilation.joining and args else ""
+        if name in compilation.makers:
+            place, keyword = compilation.makers[name]
+            return self._wanted(_argument(node, args, int(place), keyword), depth)
+        return self.shape(args[0], depth - 1) if name in compilation.joining and args else ""
+
+    def _wanted(self, shape: ir.Node | None, depth: int) -> str:
+        """A shape that is asked for."""
+        return "a shape that changes" if shape is not None and self.scalar(shape, depth - 1) else ""
 
 
 class Chance(Variation):
@@ -448,7 +452,12 @@ def _negative(node: ir.Node | None) -> bool:
     return type(node) is ir.UnaryOp and node.op == "-"
 
 
-def _argument(node: ir.Call, args: list[Any], place: int, keyword: str) -> Any:
+def _adds_to(name: str, sides: tuple[ir.Node, ir.Node]) -> bool:
+    """``xs + [x]``: one of the sides is the name, one a list that is written there."""
+    return any(_is(name, s) for s in sides) and any(isinstance(s, (ir.List, ir.Tuple)) for s in sides)
+
+
+def _argument(node: ir.Call, args: Sequence[Any], place: int, keyword: str) -> Any:
     """An argument by keyword or, among ``args``, by position."""
     named = {a.name: a.value for a in node.args if a.name is not None}
     return named.get(keyword, args[place] if place < len(args) else None)

@@ -117,13 +117,15 @@ class _Scan:
             value: Any = arg.value
             if last in lexicon().keys.seeds:
                 self.refuted.add(value.id)
-            elif self._takes(node.func, callee, i if arg.name is None else -1, arg.name or ""):
+            elif self._takes(node.func, callee, i, arg.name):
                 self.found[value.id] = None
 
-    def _takes(self, func: Any, callee: Value, index: int, name: str) -> bool:
+    def _takes(self, func: Any, callee: Value, index: int, name: str | None) -> bool:
+        """Whether an argument is a key. index: its position, which says nothing when it has a name."""
+        index = index if name is None else -1
         if type(func) is ir.Call:
-            return self._mapped(func, index, name)
-        return _takes_key(self.m, callee, index, name)
+            return self._mapped(func, index, name or "")
+        return _takes_key(self.m, callee, index, name or "")
 
     def _streams(self, node: ir.Dict, names: set[str]) -> None:
         """``rngs={"dropout": key}``: what starts the streams of a module is a key."""

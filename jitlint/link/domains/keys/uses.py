@@ -54,9 +54,7 @@ def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value)
     keys = keys_of(args.get(0, "key"))
     again = False
     if short not in lexicon().keys.harmless:
-        array = args.get(1, "a" if short == "choice" else "x")
-        pairs = short in lexicon().keys.pairing and array is not None and type(array) is not Py
-        stream = SHUFFLE if pairs and args.get(4, "p") is None else DRAW
+        stream = _stream(short, args)
         for key in keys:
             again = use(k, f, at, key, stream, name, dims=out.dims if type(out) is Arr else None) or again
     if type(out) is not Arr or out.dtype != "key":
@@ -64,6 +62,13 @@ def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value)
     parent = keys[0] if len(keys) == 1 and not again else None
     derived = _derived(k, f, at, short, args, parent) if parent is not None else None
     return named(k.m, out) if derived is None else with_key(out, derived)
+
+
+def _stream(short: str, args: Args) -> str:
+    """What is drawn: an order for an array, which another array may want as well, or numbers."""
+    array = args.get(1, "a" if short == "choice" else "x")
+    pairs = short in lexicon().keys.pairing and array is not None and type(array) is not Py
+    return SHUFFLE if pairs and args.get(4, "p") is None else DRAW
 
 
 def _derived(k: Ledger, f: Frame, at: int, short: str, args: Args, parent: Key) -> Key | None:

@@ -96,15 +96,23 @@ def _is_read(m: Machine, site: Site, handed_over: ir.Node | None) -> bool:
     if not path:
         return False
     body = site.fn.body if site.fn is not None else m.modules[site.module].tree.body
-    found = [node for node in nodes(body) if isinstance(node, ir.Node)]
+    found = _nodes(body)
     statement = next((n for n in found if n.at == site.statement), None)
     if statement is None or path in _bound(statement):
         return False
     if site.loops and not any(path in _bound(node) for node in nodes(site.loops[-1])):
         return True
-    last = max(node.at for node in nodes(statement) if isinstance(node, ir.Node))
+    return _is_read_after(statement, path, found)
+
+
+def _is_read_after(statement: ir.Node, path: str, found: list[ir.Node]) -> bool:
+    last = max(node.at for node in _nodes(statement))
     stored = {id(target) for node in found for target in _targets(node)}
     return any(_path(node) == path and node.at > last and id(node) not in stored for node in found)
+
+
+def _nodes(part: Any) -> list[ir.Node]:
+    return [node for node in nodes(part) if isinstance(node, ir.Node)]
 
 
 def _targets(node: ir.Node | None) -> list[ir.Node]:

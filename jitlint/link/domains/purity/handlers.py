@@ -113,19 +113,21 @@ def _traced(f: Frame, node: ir.Node | None) -> Value | None:
     if type(node) is ir.Name:
         value = scopes.lookup(f, node.id)
         return hurt(value, STAGED_OR_BATCHED) if value is not None else None
+    if type(node) is ir.Call:
+        return _traced_in_call(f, node)
     if type(node) is ir.Attr:
         return None if node.name in lexicon().errors.static_attributes else _traced(f, node.obj)
     if type(node) is ir.Sub:
         return _traced(f, node.obj)
     if type(node) is ir.BinOp:
         return _traced(f, node.left) or _traced(f, node.right)
-    if type(node) is ir.UnaryOp:
-        return _traced(f, node.operand)
-    if type(node) is ir.Call:
-        if type(node.func) is ir.Name and node.func.id in lexicon().errors.static_calls:
-            return None
-        parts = [_traced(f, arg.value) for arg in node.args]
-        if type(node.func) is ir.Attr:
-            parts.append(_traced(f, node.func.obj))
-        return next((p for p in parts if p is not None), None)
-    return None
+    return _traced(f, node.operand) if type(node) is ir.UnaryOp else None
+
+
+def _traced_in_call(f: Frame, node: ir.Call) -> Value | None:
+    if type(node.func) is ir.Name and node.func.id in lexicon().errors.static_calls:
+        return None
+    parts = [_traced(f, arg.value) for arg in node.args]
+    if type(node.func) is ir.Attr:
+        parts.append(_traced(f, node.func.obj))
+    return next((p for p in parts if p is not None), None)

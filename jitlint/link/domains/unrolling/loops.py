@@ -180,9 +180,12 @@ def _count(m: Machine, f: Frame, table: CodeTable, node: ir.Node | None, iterabl
     name = _builtin(f, node.func) if type(node.func) is ir.Name else ""
     if name in ("enumerate", "reversed") and node.args:
         return _count(m, f, table, node.args[0].value, iterable)
-    if name != "range" and not (type(node.func) is ir.Attr and node.func.name == "arange"):
-        return None
-    bounds = [_number(m, f, arg.value) for arg in node.args]
+    if name == "range" or (type(node.func) is ir.Attr and node.func.name == "arange"):
+        return _range_length([_number(m, f, arg.value) for arg in node.args])
+    return None
+
+
+def _range_length(bounds: list[int | None]) -> int | None:
     known = [b for b in bounds if b is not None]
     if not 1 <= len(known) == len(bounds) <= 3 or (len(known) == 3 and known[2] == 0):
         return None

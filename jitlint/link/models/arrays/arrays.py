@@ -153,17 +153,22 @@ def _array_of(
     )
     if result.kind == "same":
         return out
-    if type(out) is Arr and receiver is not None:
-        if own:
+    if type(out) is Arr:
+        if own and receiver is not None:
             out.traced, out.host = operands.ground if modes else SEEN, receiver.host and not modes
             out.kind = out.kind if modes else receiver.kind
-        elif operands.modes or here:
-            out.traced = operands.ground
         else:
-            out.kind = receiver.kind
-    elif type(out) is Arr and (operands.modes or here) and not here & S:
-        out.traced = operands.ground  # a method of what may be NumPy's stages nothing
+            _give_ground(out, operands, here)
     return out if own else settle(f, out)
+
+
+def _give_ground(out: Arr, operands: _Operands, here: int) -> None:
+    receiver = operands.receiver
+    if operands.modes or here:
+        if receiver is not None or not here & S:
+            out.traced = operands.ground  # a method of what may be NumPy's stages nothing
+    elif receiver is not None:
+        out.kind = receiver.kind
 
 
 def _total(like: Value, leaf: Arr) -> Value:

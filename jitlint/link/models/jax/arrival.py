@@ -28,16 +28,14 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
     nums, names, known = static_names(x, sig, None if args.more is not None else len(args.pos))
     level = f.world.level + 1
     positional = sig.positional if sig is not None else []
-    only = _differentiated(x, len(args.pos)) if spec.argnums else None
     marks = _Marks(x)
-    excluded = _Excluded(x)
-    known = known and excluded.known
+    excluded = _Excluded(x, len(args.pos), known)
     pos: list[Value] = []
     for i, value in enumerate(args.pos):
         name = positional[i].name if i < len(positional) else ""
         if i in nums:
             pos.append(_static(m, f, at, x, name or f"argument {i}", value))
-        elif not known or i in excluded.positions or (only is not None and i not in only):
+        elif excluded.has_position(i):
             pos.append(value)
         else:
             pos.append(_one(m, f, at, x, sig, name, value, level, marks.of(i)))
@@ -45,7 +43,7 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
     for name, value in args.kw.items():
         if name in names:
             kw[name] = _static(m, f, at, x, name, value)
-        elif not known or only is not None or name in excluded.names:
+        elif excluded.has_name(name):
             kw[name] = value
         else:
             kw[name] = _one(m, f, at, x, sig, name, value, level, None)
@@ -93,22 +91,32 @@ class _Marks:
 
 
 class _Excluded:
-    """The arguments that ``excluded`` names: positions, and names of those that are passed by name."""
+    """The arguments that a transform hands on as they are: those that ``excluded`` names by position or by name, those
+    that are not differentiated, and all of them when it is not known which are static."""
 
-    __slots__ = ("known", "names", "positions")
+    __slots__ = ("_known", "_names", "_only", "_positions")
 
-    def __init__(self, x: Xform) -> None:
-        self.positions = frozenset[object]()
-        self.names = frozenset[object]()
-        self.known = True
+    def __init__(self, x: Xform, given: int, known: bool) -> None:
+        self._positions = frozenset[object]()
+        self._names = frozenset[object]()
+        self._known = known
+        self._only = _differentiated(x, given) if x.spec.argnums else None
         if x.spec.excluded not in x.options:
             return
         value = x.options[x.spec.excluded]
         items = iteration.known_items(value)
         found = [i.const for i in items or () if type(i) is Py]
-        self.known = items is not None and len(found) == len(items)
-        self.positions = frozenset([i for i in found if type(i) is int])
-        self.names = frozenset([i for i in found if type(i) is str])
+        self._known = known and items is not None and len(found) == len(items)
+        self._positions = frozenset([i for i in found if type(i) is int])
+        self._names = frozenset([i for i in found if type(i) is str])
+
+    def has_position(self, i: int) -> bool:
+        """Whether an argument without a name is left as it is."""
+        return not self._known or i in self._positions or (self._only is not None and i not in self._only)
+
+    def has_name(self, name: str) -> bool:
+        """Whether an argument with a name is left as it is."""
+        return not self._known or self._only is not None or name in self._names
 
 
 def _differentiated(x: Xform, given: int) -> set[int]:
@@ -179,11 +187,15 @@ def _as_marked(mark: Value | None, before: Value, after: Value) -> Value:
         out = Inst(after.cls, attrs, after.level, None, after.open)
         out.modes, out.why = after.modes, after.why
         return out
-    items = [_items(v) for v in (mark, before, after)]
-    marks, old, new = items
-    if marks is None or old is None or new is None or type(before) is not type(after):
+    return _items_as_marked(mark, before, after)
+
+
+def _items_as_marked(mark: Value, before: Value, after: Value) -> Value:
+    """As `_as_marked`, for tuples and lists that fit."""
+    marks, old, new = _items(mark), _items(before), _items(after)
+    if marks is None or old is None or new is None:
         return join(before, after)
-    if len(marks) != len(new):
+    if type(before) is not type(after) or len(marks) != len(new):
         return join(before, after)
     parts = [_as_marked(*part) for part in zip(marks, old, new)]
     if isinstance(after, Seq):

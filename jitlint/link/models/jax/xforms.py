@@ -159,8 +159,13 @@ def _leave(
         return Tup((UNKNOWN, out))
     if spec.result == "array":
         return Arr(w.here, None, None, "", w.level)
-    if spec.result not in ("grad", "jacobian", "value_and_grad"):
-        return UNKNOWN
+    differentiated = spec.result in ("grad", "jacobian", "value_and_grad")
+    return _differentiated(m, f, x, args, out) if differentiated else UNKNOWN
+
+
+def _differentiated(m: Machine, f: Frame, x: Xform, args: Args, out: Value) -> Value:
+    """Derivatives, with the value of the function and what it gives beside it if that is asked for."""
+    spec: Wrap = x.spec
     has_aux = _has_aux(x)
     value, extra = _with_aux(out) if has_aux else (out, UNKNOWN)
     gradient = _gradient(m, f, x, args)
@@ -229,8 +234,13 @@ def _call_custom(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     if "nondiff_argnames" in x.options or args.more is not None or args.kw_more is not None:
         return result  # which argument goes where in the rules is not known
     nondiff = constant_ints(x.options["nondiff_argnums"]) if "nondiff_argnums" in x.options else None
-    nondiff = nondiff or []
-    tangents = _by_position(x, args)
+    return _run_rules(m, f, at, x, result, _by_position(x, args), nondiff or [])
+
+
+def _run_rules(
+    m: Machine, f: Frame, at: int, x: Xform, result: Value, tangents: list[Value], nondiff: list[int]
+) -> Value:
+    """The result as the rules give it. nondiff: the positions that are not differentiated."""
     given = [pytrees.remode(v, _not_linear) for v in tangents]
     lead = [given[n] if n < len(given) else UNKNOWN for n in nondiff if n >= 0]
     for kind, rule in x.rules:

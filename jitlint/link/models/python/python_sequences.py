@@ -324,6 +324,14 @@ def _compared(m: Machine, f: Frame, at: int, a: Value, b: Value, form: str) -> b
     return emit_truth(m, f, at, result, form)
 
 
+def _known_extreme(items: list[Value], form: str) -> Value | None:
+    """The smallest or largest of constants."""
+    consts = [item.const for item in items if type(item) is Py and isinstance(item.const, (int, float))]
+    if not consts or len(consts) != len(items):
+        return None
+    return py(min(consts) if form == "min" else max(consts))
+
+
 def extreme(form: str) -> Any:
     """The handler of ``min`` or ``max``."""
 
@@ -331,11 +339,9 @@ def extreme(form: str) -> Any:
         key = args.kw.get("key")
         items, rest = _candidates(m, f, at, args)
         if items is not None and (key is None or key is NONE):
-            consts = [
-                item.const for item in items if type(item) is Py and isinstance(item.const, (int, float))
-            ]
-            if consts and len(consts) == len(items):
-                return py(min(consts) if form == "min" else max(consts))
+            known = _known_extreme(items, form)
+            if known is not None:
+                return known
         values = items if items is not None else [] if rest is None else [rest]
         order(m, f, at, values, items is not None, key, form)
         result = or_unknown(joined([_unfixed(value) for value in values]))

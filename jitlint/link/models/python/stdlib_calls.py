@@ -6,7 +6,8 @@ values. `math` and `itertools` have their own modules. A function without a hand
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeVar
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ArrayStore
@@ -104,20 +105,29 @@ def _deepcopy(m: Machine, f: Frame, at: int, args: Args) -> Value:
 def _copied(f: Frame, value: Value, depth: int) -> Value:
     """A copy whose boxes are new down to a depth; deeper boxes are shared."""
     if type(value) is Tup:
-        return (
-            Tup(tuple([_copied(f, item, depth - 1) for item in value.items]), value.cls) if depth else value
-        )
+        return Tup(tuple(_all_copied(f, value.items, depth)), value.cls) if depth else value
     if type(value) is Inst:
-        attrs = {name: _copied(f, part, depth - 1) for name, part in value.attrs.items()} if depth else {}
+        attrs = _each_copied(f, value.attrs, depth) if depth else {}
         return with_attributes(f, value, attrs)
     if type(value) is not Seq and type(value) is not Map:
         return value
     new = copy_box(f, value)
     if depth and type(new) is Map:
-        new.entries = {key: _copied(f, part, depth - 1) for key, part in new.entries.items()}
+        new.entries = _each_copied(f, new.entries, depth)
     elif depth and type(new) is Seq and new.items is not None:
-        new.items = [_copied(f, part, depth - 1) for part in new.items]
+        new.items = _all_copied(f, new.items, depth)
     return new
+
+
+_Key = TypeVar("_Key")
+
+
+def _all_copied(f: Frame, items: Iterable[Value], depth: int) -> list[Value]:
+    return [_copied(f, item, depth - 1) for item in items]
+
+
+def _each_copied(f: Frame, table: Mapping[_Key, Value], depth: int) -> dict[_Key, Value]:
+    return {key: _copied(f, part, depth - 1) for key, part in table.items()}
 
 
 # collections and dataclasses

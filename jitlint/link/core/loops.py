@@ -1,0 +1,153 @@
+"""Runs loops on abstract values until nothing changes, at most `LOOP_PASSES` times (layer: ``link``, room ``core``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jitlint.infer.freezing import freeze
+from jitlint.infer.values import UNKNOWN, Value
+from jitlint.link.core import branches, field_loops, turns
+from jitlint.link.engine import evaluator
+from jitlint.link.engine.domain import Change
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.values import fields, iteration
+from jitlint.syntax import ir
+
+LOOP_PASSES = 3
+
+
+def run_for(m: Machine, f: Frame, node: ir.For) -> bool:
+    """``for target in iterable: ...``."""
+    iterable = evaluator.evaluate(m, f, node.iter)
+    if f.world.floor:
+        m.domains.on_change(f, Change(node.iter.at, iterable, "iteration"))
+    items = iteration.known_items(iterable)
+    if items == []:
+        return evaluator.run_block(m, f, node.orelse)
+    if items is not None and not f.world.level and fields.describe_fields(items):
+        return field_loops.run(m, f, node, items)
+    element = iteration.element(m, f, node.iter.at, iterable)
+
+    def begin() -> bool:
+        iteration.bind(m, f, node.target, element)
+        return True
+
+    loops, f.loops = f.loops, (*f.loops, node)
+    single = iterable if items is not None and len(items) == 1 else None
+    reachable = _loop(m, f, begin, node.body, node.orelse, bool(items), single, turns.counter(f, node))
+    f.loops = loops
+    m.domains.on_run(f, node, iterable)
+    return reachable
+
+
+def run_while(m: Machine, f: Frame, node: ir.While) -> bool:
+    """``while test: ...``."""
+    endless = type(node.test) is ir.Const and bool(node.test.value)
+
+    def begin() -> bool:
+        outcome = branches.condition(m, f, node.test, "while", node.at)
+        return outcome is not False and branches.narrow(m, f, node.test, True)
+
+    loops, f.loops = f.loops, (*f.loops, node)
+    reachable = _loop(m, f, begin, node.body, node.orelse, certain=endless)
+    f.loops = loops
+    m.domains.on_run(f, node, UNKNOWN)
+    if endless:
+        return reachable
+    branches.narrow(m, f, node.test, False)
+    return reachable
+
+
+def _loop(
+    m: Machine,
+    f: Frame,
+    begin: Callable[[], bool],
+    body: Sequence[ir.Node],
+    orelse: list[Any],
+    certain: bool,
+    single: Value | None = None,
+    counts: turns.Counter | None = None,
+) -> bool:
+    """Run a loop body to a fixpoint. begin binds the target or tests the condition; False: no more turns.
+
+    single: what the loop goes over when that holds one element only. counts: what counts its turns.
+
+    A loop whose body can be left is taken to run at least once: what it assigns is what code after it means.
+    """
+    token, f.token = f.token, object()
+    breaks, continues = f.breaks, f.continues
+    f.breaks = []
+    before, exits = _turns(m, f, begin, body, certain, single, counts)
+    f.token = token
+    leaving = f.breaks
+    f.breaks, f.continues = breaks, continues
+    reachable = exits is not None
+    f.scope.vars = exits if exits is not None else before
+    if reachable and orelse:
+        reachable = evaluator.run_block(m, f, orelse)
+    for variables in leaving:
+        f.scope.vars = branches.join_vars(f.scope.vars, variables) if reachable else variables
+        reachable = True
+    return reachable
+
+
+_Variables = dict[str, Value]
+
+
+def _turns(
+    m: Machine,
+    f: Frame,
+    begin: Callable[[], bool],
+    body: Sequence[ir.Node],
+    certain: bool,
+    single: Value | None,
+    counts: turns.Counter | None,
+) -> tuple[_Variables, _Variables | None]:
+    """The variables before the last turn, and those with which the loop ends, if it ends."""
+    start = before = f.scope.vars
+    exits: _Variables | None = None if certain else start
+    for turn in range(LOOP_PASSES):
+        started = m.domains.progress()
+        f.continues = []
+        f.scope.vars = dict(before)
+        if not begin():
+            exits = _joined(exits, f.scope.vars)
+            break
+        if counts is not None:
+            turns.begin(f, counts, turn)
+        reached = evaluator.run_block(m, f, body)
+        after: _Variables | None = f.scope.vars if reached else None
+        for variables in f.continues:
+            after = _joined(after, variables)
+        if after is None:
+            break
+        exits = _joined(None if exits is start else exits, after)
+        if single is not None and _has_one_item(single):
+            break  # the body has not made it longer, so there is no second turn
+        again = branches.join_vars(before, after)
+        if _same(again, before) and (turn or (counts is None and m.domains.progress() == started)):
+            break
+        before = again if turn else after  # the second turn starts from what the first one left
+    else:
+        m.limits.meet("turns", f.module.name, f.loops[-1].at, f.qualname)
+    return before, exits
+
+
+def _has_one_item(iterable: Value) -> bool:
+    return len(iteration.known_items(iterable) or ()) == 1
+
+
+def _joined(known: _Variables | None, variables: _Variables) -> _Variables:
+    return variables if known is None else branches.join_vars(known, variables)
+
+
+def _same(a: dict[str, Value], b: dict[str, Value]) -> bool:
+    if len(a) != len(b):
+        return False
+    for name, value in a.items():
+        other = b.get(name)
+        if other is not value and (other is None or freeze(other) != freeze(value)):
+            return False
+    return True
