@@ -252,7 +252,7 @@ TESTED = {
 
 
 def test_tests_with_arguments_are_run(tmp_path: Path) -> None:
-    write(tmp_path, TESTED)
+    write(tmp_path, {**TESTED, "jitlint.toml": 'tests = "all"\n'})
     found = confirmed(tmp_path, "--no-cache", "test_layers.py")
     assert [(item["line"], item["verdict"], item["inputs"]) for item in found] == [
         (10, "confirmed", "pytest test_layers.py::test_scaled"),
