@@ -46,6 +46,7 @@ from mutations import Change, python_changes, toml_changes  # noqa: E402
 
 FIXTURES = "tests/fixtures/test_static.py"
 LINK = ("tests/link",)
+TRANSFORMS = "tests/catalogue/test_transforms.py"
 SLOW = (
     "tests/link/test_no_crash.py",
     "tests/link/test_mutations.py",
@@ -60,6 +61,7 @@ SLOW = (
 """Tests that take long, and that other tests repeat in small: left out unless asked for with ``--slow``."""
 
 SEES: dict[str, tuple[str, ...]] = {
+    "jitlint/link/models/jax": (FIXTURES, *LINK, TRANSFORMS),
     "jitlint/link": (FIXTURES, *LINK),
     "jitlint/infer": ("tests/infer", FIXTURES, *LINK),
     "jitlint/syntax": ("tests/syntax", FIXTURES),

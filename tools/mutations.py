@@ -188,8 +188,8 @@ class _Changes(ast.NodeVisitor):
         """``or`` for ``and``; one of the conditions left out."""
         other = ast.And() if isinstance(node.op, ast.Or) else ast.Or()
         self._put(node, ast.BoolOp(other, node.values), "and-or")
-        self._put(node, _all_but(node, -1), "condition")
-        self._put(node, _all_but(node, 0), "condition")
+        self._put(node, _all_but(node, -1), "without-last")
+        self._put(node, _all_but(node, 0), "without-first")
         self.generic_visit(node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
@@ -230,7 +230,8 @@ class _Changes(ast.NodeVisitor):
 
     def visit_comprehension(self, node: ast.comprehension) -> None:
         """Only the first three; without the filter."""
-        self._put(node.iter, f"[*{ast.unparse(node.iter)}][:3]", "first-three")
+        if not isinstance(node.iter, ast.Constant | ast.Tuple | ast.List):
+            self._put(node.iter, f"[*{ast.unparse(node.iter)}][:3]", "first-three")
         for test in node.ifs:
             self._put(test, "True", "no-filter")
         self.generic_visit(node)
@@ -257,8 +258,8 @@ class _Changes(ast.NodeVisitor):
     def _shorter(self, value: ast.expr) -> None:
         """A key without its last part, and without its first."""
         if isinstance(value, ast.Tuple) and len(value.elts) > 1 and isinstance(value.ctx, ast.Load):
-            for kept in (value.elts[:-1], value.elts[1:]):
-                self._put(value, ast.Tuple(kept, ast.Load()), "key")
+            self._put(value, ast.Tuple(value.elts[:-1], ast.Load()), "key-without-last")
+            self._put(value, ast.Tuple(value.elts[1:], ast.Load()), "key-without-first")
 
 
 def _all_but(node: ast.BoolOp, left_out: int) -> ast.expr:

@@ -297,6 +297,42 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         [],
     ),
+    "state of a thread behind three other bases": (
+        """
+        import threading
+        class A: pass
+        class B: pass
+        class C: pass
+        class State(A, B, C, threading.local):
+            pass
+        s = State()
+        s.v = 1.0
+        @jit
+        def f(x):
+            return x * s.v
+        f(2.)
+        s.v = 2.0
+        f(2.)
+        """,
+        [],
+    ),
+    "the second of two objects that one call stands for": (
+        """
+        class C:
+            def __init__(self):
+                self.v = 1.0
+        def read(c):
+            return c.v
+        a, b = C(), C()
+        @jit
+        def f(x):
+            return x * read(a) * read(b)
+        f(2.)
+        b.v = 2.0
+        f(2.)
+        """,
+        ["Capture in read: certain"],
+    ),
 }
 
 

@@ -163,6 +163,18 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         [],
     ),
+    "a length of four parts, the last of which grows": (
+        """
+        @jit
+        def f(x):
+            return x.sum()
+        def main(x, a, b, c):
+            for i in range(1, 100):
+                f(x[:a + b + c + i])
+        main(jnp.ones(100), 1, 2, 3)
+        """,
+        ["VaryingArgument problem=shape parameter=x how=a slice whose length changes in main: certain eager"],
+    ),
 }
 
 

@@ -290,6 +290,94 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["DonatedRead name=y callee=<lambda> in main: certain"],
     ),
+    "a part of a tuple": (
+        """
+        step = jax.jit(lambda t: (t[0] + 1, t[1] + 2), donate_argnums=0)
+        def main():
+            x, y = jnp.ones(3), jnp.ones(3)
+            step((x, y))
+            return x + 1
+        main()
+        """,
+        ["DonatedRead callee=<lambda> in main: likely"],
+    ),
+    "a part of a list": (
+        """
+        step = jax.jit(lambda t: (t[0] + 1, t[1] + 2), donate_argnums=0)
+        def main():
+            x, y = jnp.ones(3), jnp.ones(3)
+            step([x, y])
+            return y + 1
+        main()
+        """,
+        ["DonatedRead callee=<lambda> in main: likely"],
+    ),
+    "given away again in a tuple": (
+        """
+        step = jax.jit(lambda t: (t[0] + 1, t[1] + 2), donate_argnums=0)
+        def main():
+            x, y, z = jnp.ones(3), jnp.ones(3), jnp.ones(3)
+            step((x, z))
+            step((y, x))
+        main()
+        """,
+        ["DonatedRead callee=<lambda> in main: likely"],
+    ),
+    "given away again in a list": (
+        """
+        step = jax.jit(lambda t: (t[0] + 1, t[1] + 2), donate_argnums=0)
+        def main():
+            x, y, z = jnp.ones(3), jnp.ones(3), jnp.ones(3)
+            step([x, z])
+            step([y, x])
+        main()
+        """,
+        ["DonatedRead callee=<lambda> in main: likely"],
+    ),
+    "asked whether it is None": (
+        """
+        step = jax.jit(lambda x: x + 1, donate_argnums=0)
+        def main():
+            x = jnp.ones(3)
+            step(x)
+            return x is None
+        main()
+        """,
+        [],
+    ),
+    "asked whether it is another one": (
+        """
+        step = jax.jit(lambda x: x + 1, donate_argnums=0)
+        def main(y):
+            x = jnp.ones(3)
+            step(x)
+            return y is x
+        main(3)
+        """,
+        [],
+    ),
+    "compared": (
+        """
+        step = jax.jit(lambda x: x + 1, donate_argnums=0)
+        def main(y):
+            x = jnp.ones(3)
+            step(x)
+            return y < x
+        main(3)
+        """,
+        ["DonatedRead name=x callee=<lambda> in main: certain"],
+    ),
+    "compared and asked in one chain": (
+        """
+        step = jax.jit(lambda x: x + 1, donate_argnums=0)
+        def main(y, z):
+            x = jnp.ones(3)
+            step(x)
+            return y is z < x
+        main(3, 4)
+        """,
+        ["DonatedRead name=x callee=<lambda> in main: certain"],
+    ),
 }
 
 

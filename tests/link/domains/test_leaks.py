@@ -169,6 +169,70 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["Leak target=element used=True in f: certain"],
     ),
+    "a list that nobody reads": (
+        """
+        seen = []
+        @jit
+        def f(x):
+            seen.append(x)
+            return x
+        f(2.)
+        """,
+        ["Leak target=append in f: certain"],
+    ),
+    "a dictionary that others only fill": (
+        """
+        table = {}
+        @jit
+        def f(x):
+            table["a"] = x
+            return x
+        def fill():
+            table["b"] = 2
+        f(2.)
+        fill()
+        """,
+        ["Leak target=element in f: certain"],
+    ),
+    "a list that others only fill": (
+        """
+        seen = []
+        @jit
+        def f(x):
+            seen.append(x)
+            return x
+        f(2.)
+        seen.append(1)
+        seen.clear()
+        """,
+        ["Leak target=append in f: certain"],
+    ),
+    "a cached function that was filled before": (
+        """
+        @functools.lru_cache
+        def table(n):
+            return jnp.arange(n)
+        table(3)
+        @jit
+        def f(x):
+            return x + table(3)
+        f(2.)
+        """,
+        [],
+    ),
+    "a cached function that was filled before with another argument": (
+        """
+        @functools.lru_cache
+        def table(n):
+            return jnp.arange(n)
+        table(4)
+        @jit
+        def f(x):
+            return x + table(3)
+        f(2.)
+        """,
+        ["Leak target=lru_cache what=table in table: certain"],
+    ),
 }
 
 
