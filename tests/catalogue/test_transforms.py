@@ -131,7 +131,7 @@ PROGRAMS: dict[str, str] = {
     "jax.lax.scan": "jax.lax.scan(lambda c, x: (c, f(x)), ONE, MANY)",
     "jax.lax.while_loop": "jax.lax.while_loop(lambda c: f(c) < 3, lambda c: c + 1, ONE)",
     "jax.numpy.apply_along_axis": "jnp.apply_along_axis(lambda row: f(row[0]), 0, jnp.ones((3, 3)))",
-    "jax.numpy.fromfunction": "jnp.fromfunction(f, (3,))",
+    "jax.numpy.fromfunction": "jnp.fromfunction(lambda row, column: f(row), (3, 2))",
     "jax.numpy.piecewise": "jnp.piecewise(MANY, [MANY > 0], [f])",
     "jax.scipy.optimize.minimize": 'jax.scipy.optimize.minimize(lambda x: f(x[0]), MANY, method="BFGS")',
     "jax.scipy.sparse.linalg.cg": "jax.scipy.sparse.linalg.cg(lambda x: f(x[0]) * x, MANY)",
