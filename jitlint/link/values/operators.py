@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.infer.events import Convert
-from jitlint.infer.grounds import GUESSED, SEEN, Ground
+from jitlint.infer.grounds import GUESSED, SEEN, USED, Ground
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     BOOL,
@@ -225,7 +225,7 @@ def _combine(f: Frame, op: str, left: Value, right: Value, dtype: str | None, ra
 
 def _gives_array(left: Value, right: Value) -> bool:
     """Whether it is certain enough that an operator gives an array."""
-    opaque = [type(v) not in (Arr, Tree, Py, Seq, Tup) for v in (left, right)]
+    opaque = [type(v) not in _UNDERSTOOD for v in (left, right)]
     sure = [type(v) is Arr and (v.host or v.modes or v.kind is SEEN) for v in (left, right)]
     if any(opaque):
         sure = [s and type(v) is Arr and not v.host for s, v in zip(sure, (left, right))]
@@ -250,8 +250,17 @@ _NEVER_OF_CONTAINERS: Final = frozenset({"-", "/", "//", "%", "**", "@", "<", "<
 """Operators that no pytree of Python's own has: who applies one means numbers or arrays."""
 
 
+_UNDERSTOOD: Final = (Arr, Tree, Py, Seq, Tup)
+"""Operands of which it is known what an operator does with them and an array."""
+
+
 def _kind_of_result(op: str, left: Any, right: Any) -> Ground:
-    """On what ground the result is an array: as soon as one operand is no container, the other is none."""
+    """On what ground the result is an array: as soon as one operand is no container, the other is none.
+
+    What is not understood may be of a class that takes arrays as operands and answers with its own kind.
+    """
+    if any(type(v) not in _UNDERSTOOD for v in (left, right)):
+        return USED
     if op in _NEVER_OF_CONTAINERS:
         return SEEN
     grounds = [_kind_ground(value, op) for value in (left, right)]

@@ -40,7 +40,7 @@ def _pairs(first: Any, other: Any) -> list[tuple[Value, Value]] | None:
     if type(first) is Inst:
         if first.cls is not other.cls or not pytrees.is_pytree(first.cls):
             return None
-        static = pytrees.meta_names(first.cls)
+        static = pytrees.static_names(first)
         return [(p, other.attrs[k]) for k, p in first.attrs.items() if k not in static and k in other.attrs]
     if type(first) is not Seq:
         return None

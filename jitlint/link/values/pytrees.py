@@ -44,7 +44,8 @@ def _ends(value: Value, depth: int) -> bool:
 
 
 def _changed_tuple(value: Tup, change: _Change, level: int | None) -> Value:
-    return Tup(tuple([change(i) for i in value.items]), value.cls)
+    static = _static_items(value)
+    return Tup(tuple([v if i in static else change(v) for i, v in enumerate(value.items)]), value.cls)
 
 
 def _changed_sequence(value: Seq, change: _Change, level: int | None) -> Value:
@@ -102,13 +103,6 @@ def lift(
         return _lift_instance(value, modes, level, why, arrays_only, depth)
     if type(value) is Seq and value.kind not in ("list", "tuple", "deque"):
         return value
-    static = _static_items(value) if type(value) is Tup else ()
-    if type(value) is Tup and static:
-        items = [
-            v if i in static else lift(v, modes, level, why, arrays_only, depth - 1)
-            for i, v in enumerate(value.items)
-        ]
-        return Tup(tuple(items), value.cls)
     changed = _CHANGED.get(type(value))
     if changed is None:
         return value
@@ -173,6 +167,31 @@ def meta_names(info: ClassInfo) -> frozenset[str]:
     return out
 
 
+def static_names(value: Inst) -> frozenset[str]:
+    """Attributes of this instance that are handed on as they are: what the registration does not call data."""
+    known = _data_names(value.cls)
+    static = meta_names(value.cls)
+    return static if known is None else static | (value.attrs.keys() - known)
+
+
+def _data_names(info: ClassInfo) -> frozenset[str] | None:
+    """The children, where the registration says which they are."""
+    return next((c.data_fields for c in mro(info) if c.data_fields is not None), None)
+
+
+def _is_opaque(info: ClassInfo) -> bool:
+    """Whether a flatten function that is not understood looks at the values to say which are children."""
+    return _data_names(info) is None and any(c.opaque_flatten for c in mro(info))
+
+
+def _child_or_not(value: Value, depth: int = DEPTH) -> Value:
+    """What such a function may keep or hand over: of a Python number nothing is known any more."""
+    if type(value) is Py or _ends(value, depth):
+        return UNKNOWN
+    changed = _CHANGED.get(type(value))
+    return value if changed is None else changed(value, lambda part: _child_or_not(part, depth - 1), None)
+
+
 def is_static_field(default: Value | None) -> bool:
     """``field(static=True)``, ``field(pytree_node=False)``, ``metadata=dict(static=True)``."""
     if type(default) is not ExtInst:
@@ -195,24 +214,20 @@ def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: b
     info = value.cls
     if not is_pytree(info):
         return value
-    known = next((c.data_fields for c in mro(info) if c.data_fields is not None), None)
-    static = meta_names(info)
-    if known is not None:
-        static |= value.attrs.keys() - known
-    opaque = known is None and any(c.opaque_flatten for c in mro(info))
+    static = static_names(value)
+    opaque = _is_opaque(info)
     keeps_python = info.role in ("eqx", "nnx")
     attrs: dict[str, Value] = {}
     for name, part in value.attrs.items():
         if name in static:
             attrs[name] = part
-        elif opaque and (part is UNKNOWN or type(part) is Py):
-            attrs[name] = UNKNOWN  # perhaps a child, perhaps not
         elif part is UNKNOWN:
-            attrs[name] = UNKNOWN if info.role in _SOME_STATIC else Tree(modes, why, level)
+            attrs[name] = UNKNOWN if opaque or info.role in _SOME_STATIC else Tree(modes, why, level)
         else:
+            part = _child_or_not(part) if opaque else part
             attrs[name] = lift(part, modes, level, why, arrays_only or keeps_python, depth - 1)
     out = Inst(info, attrs, level, None, value.open)
-    if info.role == "struct" or (known is None and info.role == ""):
+    if info.role == "struct" or (_data_names(info) is None and info.role == ""):
         out.modes = modes
         out.why = why
     return out
@@ -252,10 +267,12 @@ def _lower_leaf(value: Arr | Tree, drop: int, here: int, level: int, outer: int)
 def _lower_instance(value: Inst, change: _Change, drop: int, here: int, level: int) -> Value:
     if not is_pytree(value.cls):
         return value
-    static = meta_names(value.cls)
+    static = static_names(value)
     keeps_python = value.cls.role in ("eqx", "nnx")
+    opaque = _is_opaque(value.cls)
     attrs = {
-        k: v if k in static or (type(v) is Py and keeps_python) else change(v) for k, v in value.attrs.items()
+        k: v if k in static or (type(v) is Py and keeps_python) else change(_child_or_not(v) if opaque else v)
+        for k, v in value.attrs.items()
     }
     out = Inst(value.cls, attrs, level, None, value.open)
     out.modes = (value.modes & ~drop) | (here if value.modes else 0)
@@ -299,7 +316,7 @@ def _below_instance(value: Inst) -> list[Value] | None:
     """The children of an instance; None for one that is a leaf itself."""
     if not is_pytree(value.cls):
         return None
-    static = meta_names(value.cls)
+    static = static_names(value)
     inner = [v for k, v in value.attrs.items() if k not in static]
     return None if inner == [value] else inner
 
@@ -379,7 +396,8 @@ def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:
     if _ends(value, depth):
         return UNKNOWN
     if type(value) is Inst and is_pytree(value.cls):
-        attrs = {k: with_rank(v, change, depth - 1) for k, v in value.attrs.items()}
+        static = static_names(value)
+        attrs = {k: v if k in static else with_rank(v, change, depth - 1) for k, v in value.attrs.items()}
         return Inst(value.cls, attrs, value.level, None, value.open)
     if type(value) is Seq and (value.kind != "list" or value.items is None):
         return value
@@ -436,7 +454,7 @@ def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
     if isinstance(value, (Tup, Seq, Map)):
         return _CHANGED[type(value)](value, lambda part: rebuild(part, new_leaf, depth - 1), FRESH)
     if type(value) is Inst and is_pytree(value.cls):
-        static = meta_names(value.cls)
+        static = static_names(value)
         attrs = {
             k: v if k in static or type(v) is Py else rebuild(v, new_leaf, depth - 1)
             for k, v in value.attrs.items()

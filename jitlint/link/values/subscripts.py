@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ArrayStore, BadIndex
-from jitlint.infer.grounds import SEEN, weaken
+from jitlint.infer.grounds import RULED, SEEN, weaken
 from jitlint.infer.lattice import anonymous, join, put_rest, seq_element
 from jitlint.infer.sizes import fitting
 from jitlint.infer.values import (
@@ -181,7 +181,8 @@ def _plain_problem(arr: Arr, part: Value, whole: Value) -> str:
     if type(part) is Py:
         if part.kind == "float":
             return "float"
-        known = not arr.weak and (arr.dtype or arr.rank is not None)
+        # who asks for a name knows better than a guess what this is
+        known = not arr.weak and arr.kind <= RULED and (arr.dtype or arr.rank is not None)
         return "string" if part.kind == "str" and known else ""
     if type(part) is Seq and part.kind == "list" and not arr.weak and part is whole:
         return "list"
