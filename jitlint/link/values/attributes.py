@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, ArrayStore
-from jitlint.infer.grounds import GUESSED
+from jitlint.infer.grounds import GUESSED, weaken
 from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     FRESH,
@@ -70,10 +71,13 @@ def peek(m: Machine, f: Frame, obj: Value, name: str) -> Value | None:
 
 def _union(m: Machine, f: Frame, at: int, obj: Union, name: str) -> Value:
     out: Value | None = None
-    for alt in obj.alts:
-        if type(alt) is Py and alt.kind == "none":
-            continue
+    alts = [alt for alt in obj.alts if type(alt) is not Py or alt.kind != "none"]
+    before = f.confidence
+    for alt in alts:
+        if type(alt) is Arr and any(type(other) is not Arr for other in alts):
+            f.confidence = weaken(before, 2)  # another kind of object may have what an array lacks
         value = get(m, f, at, alt, name)
+        f.confidence = before
         out = value if out is None else join(out, value)
     return out if out is not None else UNKNOWN
 
@@ -396,7 +400,9 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
         elif type(alt) is ExtInst:
             alt.attrs[name] = value
         elif type(alt) is Arr and not alt.host and not alt.weak and _refuses(m, alt, name):
-            m.emit(f, ArrayStore, at, alt, op="attribute", what=name)
+            # an object takes what an array refuses: it may be meant
+            meant = any(type(a) is not Arr or a.host for a in alts)
+            m.emit(f, ArrayStore, at, alt, Confidence.POSSIBLE if meant else None, op="attribute", what=name)
 
 
 def _refuses(m: Machine, arr: Arr, name: str) -> bool:
