@@ -2,11 +2,17 @@
 
     python benchmarks/corpus.py --corpus corpus.csv --trees FOLDER [--use tune] [--only OWNER/NAME]
         [--runs FOLDER] [--against TREE_OR_RUNS] [--unlabelled] [--todo FILE] [--take FILE]
+    python benchmarks/corpus.py --corpus corpus.csv --trees COPIES --runs FOLDER --execute PYTHON [--tests executed.csv]
 
 The csv has the columns repository, commit, use; the trees are unpacked in FOLDER/OWNER+NAME. `--runs` keeps each
 repository's findings as JSON and reads what is there. `--against` takes another source tree of jitlint, or a folder of
 kept runs, and says what is new and what is gone since. `--todo` writes the findings that have no label, one JSON object
 a line, to be filled in (verdict, useful, mechanism); `--take` adds the filled ones to the labels. It fetches nothing.
+
+`--execute` lets the repositories' own tests judge: it runs them with a Python (3.12 or newer, of an environment with
+what they need) under `jitlint record`, and counts the findings of error level that these runs refute and support. What
+is run stands in `executed.csv` beside this file: repository, seconds, arguments. It runs foreign code, and that
+may write into the trees: give it copies. What was recorded is kept in the folder of runs.
 
 A label belongs to a repository, a path, a code, a severity and a digest of the finding's line with its neighbours and
 its function, so it holds while lines move. Removed names (JIT511) and unreadable files (JIT0xx) are counted apart.
@@ -19,22 +25,27 @@ import csv
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from jitlint.record.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
 LABELS = Path(__file__).with_name("labels.jsonl")
+TESTS = Path(__file__).with_name("executed.csv")
 VERDICTS = ("true", "false", "undecided")
 APART = ("JIT0", "JIT511")
 """Codes whose truth depends on the release of JAX or Python, not on the analysis."""
 COMMAND = (
     *("-m", "jitlint", "check", "--isolated", "--exit-zero"),
-    *("--no-cache", "--output-format", "json", "."),
+    *("--no-cache", "--no-recorded", "--output-format", "json", "."),
 )
 
 
@@ -303,6 +314,100 @@ def difference(old: list[Finding], new: list[Finding], labels: dict[Key, Label])
         yield from (f"  {verdict(f, labels)}: {show(f)}" for f in some)
 
 
+class Tests(NamedTuple):
+    """How a part of a repository's tests is run: arguments of Python, and after how many seconds it is ended."""
+
+    seconds: str
+    arguments: list[str]
+
+
+def read_tests(path: Path) -> dict[str, Tests]:
+    """The test commands by repository."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return {
+            row["repository"]: Tests(row["seconds"], shlex.split(row["arguments"]))
+            for row in csv.DictReader(file)
+        }
+
+
+def executed(entry: Entry, tests: Tests, python: str, runs: Path) -> Store:
+    """What a repository's tests did, from the folder of kept runs if it is there."""
+    from jitlint.record.run import record
+    from jitlint.record.store import read_store, still_true, write_store
+
+    path, root = runs / f"{entry.stem}.recorded.json", str(entry.folder.resolve())
+    if not path.is_file():
+        runs.mkdir(parents=True, exist_ok=True)
+        places = [root, os.path.join(root, "src"), str(Path(__file__).resolve().parent)]
+        os.environ.update(
+            PYTHONPATH=os.pathsep.join(places), JAX_PLATFORMS="cpu", PYTHONDONTWRITEBYTECODE="1"
+        )
+        begun = os.times()
+        store, code = record(
+            ["timeout", "--signal=INT", "--kill-after=60", tests.seconds, python, *tests.arguments],
+            root,
+            directory=root,
+        )
+        spent = sum(os.times()[2:4]) - sum(begun[2:4])
+        print(f"{entry.repository}: exit code {code}, {spent:.0f} s of CPU", file=sys.stderr)
+        write_store(store, str(path))
+    return still_true(read_store(str(path)), root)
+
+
+def judged(entry: Entry, raw: list[dict[str, Any]], store: Store) -> list[tuple[dict[str, Any], str]]:
+    """The findings of error level, and what the run says of each."""
+    from jitlint.base.diagnostic import Confidence, Severity, Span
+    from jitlint.base.diagnostic import Finding as Found
+    from jitlint.driver.registry import rules
+    from jitlint.record.compare import relative_to, verdicts
+
+    root = entry.folder.resolve()
+    some = [item for item in raw if item["severity"] == "error" and not item["code"].startswith(APART)]
+    found = [
+        Found(
+            item["code"],
+            item["name"],
+            Severity.ERROR,
+            Confidence(item["confidence"]),
+            item["message"],
+            str(root / item["path"]),
+            Span(item["line"], item["column"], item["end_line"], item["end_column"]),
+            ground=item["ground"] or "",
+        )
+        for item in some
+    ]
+    outcomes = {code: rule.outcome for code, rule in rules().items()}
+    return list(zip(some, verdicts(store, found, outcomes, relative_to(str(root)))))
+
+
+def judge(entries: Iterable[Entry], options: argparse.Namespace) -> Iterator[str]:
+    """A line for each repository, and all that is not simply not executed."""
+    from jitlint.record.compare import CONFIRMED, IN_WORDS, OPEN, PASSED, REFUTED
+
+    tests = read_tests(options.tests)
+    total: Counter[str] = Counter()
+    details: list[str] = []
+    columns = ("errors", "refuted", "perhaps", "supported", "not executed", "open", "staged", "lines")
+    yield f"{'':<32}" + "".join(f"{name:>13}" for name in columns)
+    for entry in entries:
+        if entry.repository not in tests:
+            continue
+        store = executed(entry, tests[entry.repository], options.execute, options.runs)
+        words = judged(entry, kept(entry, options.source, options.runs), store)
+        count = Counter(word for _, word in words)
+        row = [len(words), *(count[word] for word in (REFUTED, PASSED, CONFIRMED, "", OPEN))]
+        row += [sum(1 for f in store.functions if f.staged), sum(len(f.returned) for f in store.functions)]
+        total.update(dict(zip(columns, row)))
+        yield f"{entry.repository:<32}" + "".join(f"{number:>13,}" for number in row)
+        details += [
+            f"  {IN_WORDS[word]}: {entry.repository} {item['path']}:{item['line']} {item['code']} {item['message']}"
+            for item, word in words
+            if word
+        ]
+    yield f"{'':<32}" + "".join(f"{total[name]:>13,}" for name in columns)
+    yield from details
+
+
 def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -315,6 +420,10 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--source", type=Path, default=ROOT, help="tree of the jitlint that runs")
     parser.add_argument("--against", type=Path, help="another tree of jitlint, or a folder of kept runs")
     parser.add_argument("--labels", type=Path, default=LABELS)
+    parser.add_argument(
+        "--execute", metavar="PYTHON", help="let the repositories' tests judge, run by this Python"
+    )
+    parser.add_argument("--tests", type=Path, default=TESTS, help="csv: repository, seconds, arguments")
     parser.add_argument("--unlabelled", action="store_true", help="list the findings without a label")
     parser.add_argument("--todo", type=Path, help="write the findings without a label here")
     parser.add_argument("--take", type=Path, help="add the labels of a file that `--todo` wrote")
@@ -329,6 +438,12 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{take(options.take, labels)} labels taken")
         write_labels(options.labels, labels)
     entries = {e.repository: e for e in read_corpus(options.corpus, options.trees, options.use, options.only)}
+    if options.execute:
+        if options.runs is None:
+            raise SystemExit("--execute keeps what was recorded in the folder of `--runs`")
+        for line in judge(entries.values(), options):
+            print(line, flush=True)
+        return 0
     found = [f for e in entries.values() for f in findings(e, kept(e, options.source, options.runs))]
     without = [f for f in found if not f.apart and f.key not in labels]
     if options.todo:

@@ -8,6 +8,8 @@ from jitlint.base.diagnostic import Confidence, Finding
 
 IN_TESTS = "in tests"
 """How the last line calls what the profile for test code leaves out."""
+BY_A_RUN = "refuted by a recorded run"
+"""How it calls what the project's own run has gone through."""
 
 
 class AnalysisError(Exception):

@@ -21,8 +21,7 @@ from jitlint.base.config import (
 from jitlint.base.config import (
     jax_version as parse_jax_version,
 )
-from jitlint.base.diagnostic import Severity
-from jitlint.base.result import IN_TESTS, CheckResult
+from jitlint.base.result import BY_A_RUN, IN_TESTS, CheckResult
 from jitlint.frontends import console
 from jitlint.frontends.check_output import FOR_PEOPLE, FORMATS, all_of, is_standard_output, output, rendered
 from jitlint.frontends.console import FAILED, FINDINGS, OK, Texts
@@ -43,6 +42,7 @@ class _Request:
     write_baseline: str
     diff: str
     recorded: bool
+    show_refuted: bool
     show_path: bool
     statistics: bool
     exit_zero: bool
@@ -55,7 +55,7 @@ class _Request:
 _SECTIONS = {
     "What to report": (
         "select extend-select ignore extend-ignore per-file-ignores min-confidence severity tests baseline write-baseline diff"
-        " no-recorded add-noqa"
+        " no-recorded show-refuted add-noqa"
     ),
     "Which files": "exclude extend-exclude context stdin-filename show-files",
     "How to report": ("output-format output-file show-path statistics exit-zero color quiet verbose"),
@@ -136,6 +136,7 @@ _SECTIONS = {
     "--diff", metavar="REV", default="", help="Report only what is on lines changed since a git revision."
 )
 @click.option("--no-recorded", is_flag=True, help="Do not use what `jitlint record` has seen.")
+@click.option("--show-refuted", is_flag=True, help="Show, as info, what a recorded run has gone through.")
 @click.option("--add-noqa", is_flag=True, help="Write a `# noqa` comment for every finding.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the configuration that holds here.")
@@ -170,6 +171,7 @@ def check(
     write_baseline: str,
     diff: str,
     no_recorded: bool,
+    show_refuted: bool,
     add_noqa: bool,
     show_files: bool,
     show_settings: bool,
@@ -220,6 +222,7 @@ def check(
         write_baseline=write_baseline,
         diff=diff,
         recorded=not no_recorded,
+        show_refuted=show_refuted,
         show_path=show_path,
         statistics=statistics,
         exit_zero=exit_zero,
@@ -302,7 +305,8 @@ def _checked(request: _Request, settings: Settings, hidden: list[str]) -> CheckR
         )
     _hide(hidden, result.in_tests, f"{IN_TESTS}, which `--tests all` shows")
     if request.recorded:
-        _with_recorded(request, settings, result)
+        refuted = _with_recorded(request, settings, result)
+        _hide(hidden, refuted, f"{BY_A_RUN}, which `--show-refuted` shows")
     if request.diff:
         from jitlint.driver.changes import changed_lines, on_changed_lines
 
@@ -319,26 +323,23 @@ def _hide(hidden: list[str], count: int, where: str) -> None:
         hidden.append(f"{count:,} {where}")
 
 
-def _with_recorded(request: _Request, settings: Settings, result: CheckResult) -> None:
-    """What the last recorded run of the project says of the findings, if there is one."""
+def _with_recorded(request: _Request, settings: Settings, result: CheckResult) -> int:
+    """What the last recorded run of the project says of the findings, if there is one; how many it leaves out."""
     from jitlint.driver.project import project_root
 
     root = project_root(request.paths)
     path = os.path.join(root, ".jitlint_recorded.json")
     if not os.path.exists(path):
-        return
+        return 0
     from jitlint.driver.project import is_test
     from jitlint.driver.registry import rules
-    from jitlint.record.compare import missed, relative_to, verdicts, with_verdicts
+    from jitlint.record.compare import REFUTED, missed, relative_to, verdicts, with_verdicts
     from jitlint.record.store import read_store, still_true
 
-    store = still_true(read_store(path), root)
+    store = still_true(read_store(path), root, request.unsaved)
     name_of = relative_to(root)
     outcomes = {code: rule.outcome for code, rule in rules().items()}
-    found = with_verdicts(result.findings, verdicts(store, result.findings, outcomes, name_of))
-    if settings.severity is not Severity.INFO:
-        asked_for = {f for f in result.findings if f.severity is Severity.INFO}
-        found = [f for f in found if f.severity is not Severity.INFO or f in asked_for]
+    words = verdicts(store, result.findings, outcomes, name_of)
     if request.verbosity >= 0:
         looked_at = {name_of(each) for each in _files(request, settings)}
         for item in missed(
@@ -346,7 +347,15 @@ def _with_recorded(request: _Request, settings: Settings, result: CheckResult) -
         ):
             if item.file in looked_at:
                 console.warn(f"{item.file}:{item.line}: missed: in a recorded run {item.what}")
-    result.findings = found
+    told = with_verdicts(result.findings, words)
+    refuted = words.count(REFUTED)
+    if refuted:
+        result.statistics.notes[f"findings {BY_A_RUN}"] = refuted
+    if request.show_refuted:
+        result.findings = told
+        return 0
+    result.findings = [finding for finding, word in zip(told, words) if word != REFUTED]
+    return refuted
 
 
 def _files(request: _Request, settings: Settings) -> list[str]:

@@ -255,7 +255,7 @@ def _words(store: Store, root: str, findings: Sequence[Finding]) -> Recorded:
     """What the recorded run said of the findings."""
     from jitlint.confirm.verdict import Recorded
     from jitlint.driver.registry import rules
-    from jitlint.record.compare import CONFIRMED, relative_to, verdicts
+    from jitlint.record.compare import CONFIRMED, REFUTED, relative_to, verdicts
 
     name_of = relative_to(root)
     outcomes = {code: rule.outcome for code, rule in rules().items()}
@@ -266,7 +266,7 @@ def _words(store: Store, root: str, findings: Sequence[Finding]) -> Recorded:
             span = range(finding.span.line, finding.span.end_line + 1)
             here = [e.exception for e in raised if e.file == name_of(finding.path) and e.line in span]
             words[number] = (word, f"a recorded run raised {' and '.join(dict.fromkeys(here))} here")
-        elif word:
+        elif word == REFUTED:
             words[number] = (
                 word,
                 "a recorded run went through here while JAX traced, and nothing was raised",

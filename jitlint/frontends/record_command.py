@@ -87,11 +87,12 @@ def _report(path: str, color: str) -> None:
 
 
 def _compare(path: str, root: str) -> None:
+    from jitlint.base.diagnostic import Severity
     from jitlint.driver.config import load_settings
     from jitlint.driver.project import is_test
     from jitlint.driver.registry import rules
     from jitlint.driver.run import check, traced
-    from jitlint.record.compare import REFUTED, compare_traced, missed, relative_to, verdicts
+    from jitlint.record.compare import IN_WORDS, compare_traced, missed, relative_to, tally, verdicts
     from jitlint.record.store import read_store, still_true
 
     whole = read_store(path)
@@ -110,20 +111,21 @@ def _compare(path: str, root: str) -> None:
     words = verdicts(found, findings, {code: rule.outcome for code, rule in rules().items()}, name_of)
     for finding, word in zip(findings, words):
         if word:
-            click.echo(f"{word}: {finding.path}:{finding.span.line}: {finding.code} {finding.message}")
+            click.echo(
+                f"{IN_WORDS[word]}: {finding.path}:{finding.span.line}: {finding.code} {finding.message}"
+            )
     for item in missed(found, findings, name_of, in_test):
         click.echo(f"missed: {item.file}:{item.line}: {item.what}")
     for function in compared.unseen:
         click.echo(f"not called traced: {function.file}:{function.line} {function.qualname}")
     for function, name in compared.wrong:
         click.echo(f"called traced, but static: {function.file}:{function.line} {function.qualname}: {name}")
-    judged = sum(1 for word in words if word)
     click.echo(f"traced-function recall {_recall(compared.recall)}")
     if compared.tests.staged:
         click.echo(f"traced-function recall in tests {_recall(compared.tests)}")
     click.echo(f"parameters called traced that were static {len(compared.wrong)} of {compared.parameters}")
-    refuted = sum(1 for word in words if word == REFUTED)
-    click.echo(f"findings refuted {refuted} of {judged} that the run speaks of ({len(findings)} in all)")
+    errors = [word for finding, word in zip(findings, words) if finding.severity is Severity.ERROR]
+    click.echo(f"findings at error level {len(errors)}: {tally(errors)}")
 
 
 def _recall(recall: Recall) -> str:

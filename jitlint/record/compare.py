@@ -1,7 +1,7 @@
 """Holds what was recorded against what the static side says (layer: ``record``).
 
 *Recall*: of the functions that JAX really staged, how many jitlint calls traced; those of tests are counted apart.
-*Refutation*: findings whose line ran under a trace, with the same arguments traced throughout, without the error they
+*Refutation*: findings whose line ran under a trace, in an activation that came to its end, without the error they
 predict. *Missed*: errors that ended a trace on a line without a finding, and functions that were compiled again and
 again without one. An error that the project raises on purpose is no tracing error, and tests provoke errors.
 """
@@ -9,15 +9,33 @@ again without one. An error that the project raises on purpose is no tracing err
 from __future__ import annotations
 
 import os
+import tokenize
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from jitlint.base.diagnostic import Finding, Severity
 from jitlint.base.outcome import Outcome, Raises
 from jitlint.base.result import TracedRow
+from jitlint.record.parts import Part, Parts
 from jitlint.record.store import RecordedError, RecordedFunction, Store
 
-CONFIRMED, REFUTED = "confirmed", "refuted"
+CONFIRMED, REFUTED, PASSED, OPEN = "confirmed", "refuted", "passed", "open"
+"""refuted: the line ran to its end under a trace, with tracers in all the names of the finding. passed: it ran to its end, but
+with other arguments than the finding speaks of, or nobody knows which. open: the run came to the line, and that proves nothing."""
+IN_WORDS = {
+    CONFIRMED: "supported",
+    REFUTED: "refuted",
+    PASSED: "refuted, perhaps for the arguments of that run only",
+    OPEN: "open",
+}
+_SAID = {
+    CONFIRMED: "a recorded run failed here",
+    REFUTED: "but a recorded run went through",
+    PASSED: "a recorded run went through, perhaps with other arguments",
+}
+# What these predict shows at another place than the finding's, or after its line has run.
+_ELSEWHERE = ("JIT208", "JIT209", "JIT304", "JIT508", "JIT509", "JIT512")
 _STORM = 8
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")
 _RECOMPILING = ("JIT501", "JIT502", "JIT505", "JIT506")
@@ -88,56 +106,98 @@ def compare_traced(
     return result
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a store says, by file. functions: by name and first line. staged: lines that a staged trace came to."""
+
+    errors: dict[tuple[str, int], list[RecordedError]]
+    functions: dict[tuple[str, str, int], RecordedFunction]
+    staged: dict[str, set[int]]
+    eager: dict[str, set[int]]
+
+
 def verdicts(
     store: Store, findings: Sequence[Finding], outcomes: Mapping[str, Outcome], name_of: Callable[[str], str]
 ) -> list[str]:
-    """One word per finding: confirmed, refuted, or "" where the run says nothing."""
-    errors = _errors(store)
-    lines: dict[str, dict[int, RecordedFunction]] = {}
+    """One word per finding: CONFIRMED, REFUTED, PASSED, OPEN, or "" where the line was not come to.
+
+    The files must be those that ran (`still_true` sees to it).
+    """
+    run = _Run(
+        _errors(store),
+        {(f.file, f.qualname.rpartition(".")[2], f.line): f for f in store.functions},
+        {},
+        {file: set(lines) for file, lines in store.ran.items()},
+    )
     for function in store.functions:
-        for line in function.lines:
-            lines.setdefault(function.file, {})[line] = function
-    result = []
-    for finding in findings:
-        name = name_of(finding.path)
-        outcome = outcomes.get(finding.code)
-        span = range(finding.span.line, finding.span.end_line + 1)
-        if not isinstance(outcome, Raises):
-            result.append("")
-        elif any(_explains(outcome, error) for line in span for error in errors.get((name, line), ())):
-            result.append(CONFIRMED)
-        elif outcome.later or finding.ground == "possible":
-            result.append("")
-        else:
-            result.append(REFUTED if _passed(lines.get(name, {}), span) else "")
-    return result
+        run.staged.setdefault(function.file, set()).update(function.lines)
+    parts: dict[str, Parts] = {}
+    return [
+        _verdict(run, finding, outcomes.get(finding.code), name_of(finding.path), parts)
+        for finding in findings
+    ]
+
+
+def _verdict(run: _Run, finding: Finding, outcome: Outcome | None, file: str, parts: dict[str, Parts]) -> str:
+    if not isinstance(outcome, Raises):
+        return ""
+    span = range(finding.span.line, finding.span.end_line + 1)
+    if _is_explained(outcome, [error for line in span for error in run.errors.get((file, line), ())]):
+        return CONFIRMED
+    eager = run.eager.get(file, set()) if finding.ground == "eager" else set()
+    if not (run.staged.get(file, set()) | eager).intersection(span):
+        return ""
+    if outcome.later or finding.code in _ELSEWHERE:
+        return OPEN
+    if file not in parts:
+        parts[file] = Parts(_text(finding.path))
+    part = parts[file].at(finding.span)
+    if part is None or not part.always:
+        return OPEN
+    function = run.functions.get((file, *part.function))
+    word = _in_traces(function, part, outcome) if function is not None else ""
+    return word or (PASSED if eager.intersection(part.lines) else OPEN)
+
+
+def _is_explained(outcome: Raises, errors: Iterable[RecordedError]) -> bool:
+    return any(_explains(outcome, error.exception) for error in errors)
+
+
+def _in_traces(function: RecordedFunction, part: Part, outcome: Raises) -> str:
+    """What the staged activations of its function say of a part that always runs; "" for nothing."""
+    if any(line in part.lines and _explains(outcome, error) for line, error in function.raised):
+        return OPEN  # it failed there, and the code expects it
+    if not any(line in part.lines for line in function.returned):
+        return ""
+    held = {name for line in part.lines for name in function.held.get(str(line), ())}
+    return REFUTED if part.names and part.names <= held else PASSED
+
+
+def tally(words: Sequence[str]) -> str:
+    """How many findings a run speaks for and against."""
+    count = Counter(words)
+    return (
+        f"{count[REFUTED] + count[PASSED]} refuted ({count[PASSED]} of them perhaps for the arguments of that run only), "
+        f"{count[CONFIRMED]} supported, {count['']} not executed, {count[OPEN]} open"
+    )
+
+
+def _text(path: str) -> str:
+    try:
+        with tokenize.open(path) as stream:
+            return stream.read()
+    except (OSError, SyntaxError, UnicodeDecodeError):
+        return ""
 
 
 def with_verdicts(findings: Sequence[Finding], words: Sequence[str]) -> list[Finding]:
     """The findings with what the run said of them in their message; a refuted one is of severity info."""
     result = []
     for finding, word in zip(findings, words):
-        if word == CONFIRMED:
-            finding = replace(finding, message=f"{finding.message} (a recorded run failed here)")
-        elif word == REFUTED:
-            said = f"{finding.message} (but a recorded run went through)"
-            finding = replace(finding, message=said, severity=Severity.INFO)
-        result.append(finding)
+        severity = Severity.INFO if word == REFUTED else finding.severity
+        said = f"{finding.message} ({_SAID[word]})" if word in _SAID else finding.message
+        result.append(replace(finding, message=said, severity=severity) if word in _SAID else finding)
     return result
-
-
-def _passed(lines: Mapping[int, RecordedFunction], span: range) -> bool:
-    """Whether the line and one after it in the same function ran, with one set of arguments traced throughout.
-
-    An event of a line comes before the line has run, hence the one after it. A function that got no tracer at all
-    was not called the way the finding speaks of.
-    """
-    function = lines.get(span.start)
-    if function is None or len(function.calls) != 1 or function.errors:
-        return False
-    if "T" not in next(iter(function.calls)):
-        return False
-    return any(line > span.stop - 1 for line in function.lines)
 
 
 def missed(
@@ -187,6 +247,6 @@ def _errors(store: Store) -> dict[tuple[str, int], list[RecordedError]]:
     return found
 
 
-def _explains(outcome: Raises, error: RecordedError) -> bool:
+def _explains(outcome: Raises, exception: str) -> bool:
     short = {name.rpartition(".")[2] for name in outcome.classes}
-    return error.exception.rpartition(".")[2] in short
+    return exception.rpartition(".")[2] in short

@@ -1,7 +1,8 @@
 """Runs inside the user's program and notes which of its functions JAX traces, and how (layer: ``record``).
 
 What it does: on every start of a function of the project, look whether a JAX trace is active, and which arguments are
-tracers. Listen to JAX's own events for traces and compilations. Write what was seen when the process ends.
+tracers. Listen to JAX's own events for traces and compilations. Write what was seen when the process ends. Which lines
+ran is the part of ``activations.py``.
 What it does not: wrap or replace anything of JAX or of the user, import JAX, keep values (only shapes, dtypes, type
 names and plain numbers), or raise.
 
@@ -22,7 +23,10 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from types import CodeType, FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jitlint.record import activations
 
 VERSION = 1
 _MOST_SIGNATURES = 32
@@ -58,7 +62,7 @@ class Function:
         self.compile_seconds = 0.0
         self.reasons: list[str] = []
         self.captured: dict[str, int] = {}
-        self.lines: set[int] = set()
+        self.lines: activations.Lines | None = None
         self.errors: list[dict[str, Any]] = []
 
     def as_json(self, root: str) -> dict[str, Any]:
@@ -86,7 +90,7 @@ class Function:
             "compile_seconds": self.compile_seconds,
             "reasons": self.reasons,
             "captured": self.captured,
-            "lines": sorted(self.lines),
+            **(self.lines.as_json() if self.lines is not None else {}),
             "errors": self.errors,
         }
 
@@ -94,7 +98,7 @@ class Function:
 class Recorder:
     """The state of one process."""
 
-    def __init__(self, folder: str, root: str) -> None:
+    def __init__(self, folder: str, root: str, watching: type[activations.Activations]) -> None:
         self._folder = folder
         self._root = os.path.join(root, "")
         self._known: dict[int, Function] = {}
@@ -107,6 +111,8 @@ class Recorder:
         self._flushed = time.monotonic()
         self._monitoring: Any = None
         self._tool = 0
+        self._watching = watching
+        self._watch: activations.Activations | None = None
 
     # ------------------------------------------------------------ starting
 
@@ -124,9 +130,9 @@ class Recorder:
             events = monitoring.events
             monitoring.use_tool_id(tool, "jitlint")
             monitoring.register_callback(tool, events.PY_START, self._on_start)
-            monitoring.register_callback(tool, events.LINE, self._on_line)
             monitoring.register_callback(tool, events.PY_UNWIND, self._on_unwind)
-            monitoring.set_events(tool, events.PY_START | events.PY_UNWIND)
+            self._watch = self._watching(monitoring, tool, self._mode, self._is_tracer)
+            monitoring.set_events(tool, events.PY_START | events.PY_UNWIND | events.RAISE)
         atexit.register(self.write)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
@@ -138,7 +144,8 @@ class Recorder:
         util = sys.modules.get("multiprocessing.util")
         if util is not None:
             util.Finalize(None, self.write, exitpriority=0)
-        if self._monitoring is not None:
+        if self._watch is not None:
+            self._watch.forget()
             self._monitoring.restart_events()
 
     def _bind(self) -> bool:
@@ -180,6 +187,8 @@ class Recorder:
             fn = self._function(code)
             if fn is None:
                 return self._monitoring.DISABLE
+            if self._watch is not None:
+                fn.lines = self._watch.watch(code, staged=False)
         if self._core is None and not self._bind():
             return None
         if self._core.trace_ctx.trace is self._core.eval_trace or getattr(self._busy, "on", False):
@@ -187,6 +196,16 @@ class Recorder:
             return None
         self._note(fn, sys._getframe(1))
         return None
+
+    def _mode(self) -> str:
+        """What this thread does now, in the words of `activations`."""
+        if self._core is None or self._core.trace_ctx.trace is self._core.eval_trace:
+            return "eager"
+        busy = getattr(self._busy, "on", False)
+        return "staged" if not busy and any(kind == _STAGED for kind, _ in self._traces()) else "other"
+
+    def _is_tracer(self, value: object) -> bool:
+        return isinstance(value, self._core.Tracer)
 
     def _on_profile(self, frame: FrameType, event: str, argument: object) -> None:
         if event != "call":
@@ -200,22 +219,21 @@ class Recorder:
         else:
             self._note(fn, frame)
 
-    def _on_line(self, code: CodeType, line: int) -> object:
-        if not any(kind == _STAGED for kind, _ in self._traces()):
-            return None  # keep watching: an eager run proves nothing
-        fn = self._known.get(id(code))
-        if fn is not None:
-            fn.lines.add(line)
-        return self._monitoring.DISABLE
-
     def _on_unwind(self, code: CodeType, offset: int, error: BaseException) -> None:
-        """An exception leaves a function: if JAX called it for a trace, the trace has failed."""
+        """An exception leaves a function."""
         fn = self._known.get(id(code))
-        if fn is None or not fn.roots or self._core is None or id(error) == self._last_error:
+        if fn is None:
             return
+        if self._watch is not None:
+            self._watch.on_unwind()
+        if fn.roots and self._core is not None and id(error) != self._last_error:
+            self._note_failure(fn, error)
+
+    def _note_failure(self, fn: Function, error: BaseException) -> None:
+        """If JAX called the function for a trace, the trace has failed."""
         if self._core.trace_ctx.trace is self._core.eval_trace or isinstance(error, GeneratorExit):
             return
-        if code.co_name in _LOOK_UPS and isinstance(error, AttributeError):
+        if fn.code.co_name in _LOOK_UPS and isinstance(error, AttributeError):
             return  # JAX asks many objects for attributes that they do not have
         self._last_error = id(error)
         place, deliberate, trace = None, False, error.__traceback__
@@ -293,8 +311,8 @@ class Recorder:
                 fn.signatures[signature] = fn.signatures.get(signature, 0) + 1
         if staged and first:
             self._note_captured(fn, frame)
-        if first and self._monitoring is not None:
-            self._monitoring.set_local_events(self._tool, fn.code, self._monitoring.events.LINE)
+        if staged and self._watch is not None:
+            fn.lines = self._watch.watch(fn.code, staged=True)
 
     def _modes(self) -> tuple[list[str], bool]:
         """The transforms that are at work, and whether the code is staged out by one of them."""
@@ -415,6 +433,11 @@ class Recorder:
         jax = sys.modules.get("jax")
         if not functions and jax is None:
             return
+        ran: dict[str, list[int]] = {}
+        for fn in list(self._known.values()):
+            if fn.lines is not None and fn.lines.eager and not fn.code.co_name.startswith("<"):
+                file = os.path.relpath(fn.code.co_filename, self._root).replace(os.sep, "/")
+                ran[file] = sorted({*ran.get(file, ()), *fn.lines.eager})
         data = {
             "version": VERSION,
             "python": sys.version.split()[0],
@@ -422,6 +445,7 @@ class Recorder:
             "precise": self._monitoring is not None,
             "functions": functions,
             "eager": eager,
+            "ran": ran,
         }
         path = os.path.join(self._folder, f"{os.getpid()}-{id(self):x}.json")
         with contextlib.suppress(OSError):
@@ -438,6 +462,6 @@ def _aval(value: Any) -> str:
     return f"{text}~" if getattr(aval, "weak_type", False) else text
 
 
-def start(environment: Mapping[str, str]) -> None:
+def start(environment: Mapping[str, str], watching: type[activations.Activations]) -> None:
     """Record this process as the environment says."""
-    Recorder(environment["JITLINT_RECORD_FOLDER"], environment["JITLINT_RECORD_ROOT"]).start()
+    Recorder(environment["JITLINT_RECORD_FOLDER"], environment["JITLINT_RECORD_ROOT"], watching).start()

@@ -21,11 +21,13 @@ from jitlint.record.store import Store, digest, merged, read_parts
 _SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "site")
 
 
-def record(command: Sequence[str], root: str, reasons: bool = False) -> tuple[Store, int]:
+def record(
+    command: Sequence[str], root: str, reasons: bool = False, directory: str | None = None
+) -> tuple[Store, int]:
     """Run a command to its end; what was seen of the project at ``root``, and the command's exit code.
 
-    reasons: also ask JAX why it traces again, which makes it compare signatures on every miss. Raises ConfigError if
-    the command cannot be started.
+    reasons: also ask JAX why it traces again, which makes it compare signatures on every miss. directory: where it runs, if
+    not here. Raises ConfigError if the command cannot be started.
     """
     folder = tempfile.mkdtemp(prefix="jitlint-record-")
     path = os.environ.get("PYTHONPATH")
@@ -38,19 +40,21 @@ def record(command: Sequence[str], root: str, reasons: bool = False) -> tuple[St
     if reasons:
         environment["JITLINT_RECORD_REASONS"] = "1"
     try:
-        code = _run(command, environment)
+        code = _run(command, environment, directory)
         store = merged(read_parts(folder))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     store.command = list(command)
-    files = {name for f in store.functions for name in (f.file, *(error.file for error in f.errors))}
+    files = {name for f in store.functions for name in (f.file, *(error.file for error in f.errors))} | set(
+        store.ran
+    )
     store.digests = {name: digest(os.path.join(root, name)) for name in sorted(files)}
     return store, code
 
 
-def _run(command: Sequence[str], environment: dict[str, str]) -> int:
+def _run(command: Sequence[str], environment: dict[str, str], directory: str | None) -> int:
     try:
-        process = subprocess.Popen(command, env=environment)
+        process = subprocess.Popen(command, env=environment, cwd=directory)
     except OSError as error:
         raise ConfigError(f"{command[0]}: cannot be run: {error.strerror or error}") from None
     with _passing_on(process):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import msgspec
 
@@ -34,7 +34,9 @@ class RecordedFunction(msgspec.Struct):
     static or mixed, over all staged entries (or the others, if none was). calls: these entries by traced set, a letter
     per parameter (T traced, M mixed, - static).
     signatures: traced shapes and static values of root entries. captured: bytes of arrays that the code names.
-    lines: lines that ran under a staged trace. errors: exceptions that ended its trace.
+    lines: lines that a staged trace came to. returned: those that ran in an activation that came to its end. held: names on these
+    that held a tracer then, by line. raised: exceptions that a line raised under a staged trace, handled or not. errors:
+    exceptions that ended its trace.
     """
 
     file: str
@@ -55,12 +57,15 @@ class RecordedFunction(msgspec.Struct):
     reasons: list[str] = []
     captured: dict[str, int] = {}
     lines: list[int] = []
+    returned: list[int] = []
+    held: dict[str, list[str]] = {}
+    raised: list[tuple[int, str]] = []
     errors: list[RecordedError] = []
 
 
 class Store(msgspec.Struct):
     """A recorded run. precise: lines and errors were seen (Python 3.12 or newer). eager: functions (file and line)
-    that ran, but never under a trace. digests: hashes of the files at that time: of a file that has changed since, the
+    that ran, but never under a trace. ran: by file, lines that ran without a trace in a call that came to its end. digests: hashes of the files at that time: of a file that has changed since, the
     run says nothing."""
 
     version: int = VERSION
@@ -70,6 +75,7 @@ class Store(msgspec.Struct):
     command: list[str] = []
     functions: list[RecordedFunction] = []
     eager: list[tuple[str, int]] = []
+    ran: dict[str, list[int]] = {}
     digests: dict[str, str] = {}
 
 
@@ -82,15 +88,26 @@ def digest(path: str) -> str:
         return ""
 
 
-def still_true(store: Store, root: str) -> Store:
-    """The part of a store that speaks of files that have not changed since."""
-    same = {name for name, was in store.digests.items() if was and digest(os.path.join(root, name)) == was}
+def still_true(store: Store, root: str, unsaved: Collection[str] = ()) -> Store:
+    """The part of a store that speaks of files that have not changed since.
+
+    unsaved: files whose text is another one than that on disk.
+    """
+    changed = {os.path.realpath(path) for path in unsaved}
+    same = {
+        name
+        for name, was in store.digests.items()
+        if was
+        and digest(os.path.join(root, name)) == was
+        and os.path.realpath(os.path.join(root, name)) not in changed
+    }
     functions = [
         msgspec.structs.replace(function, errors=[error for error in function.errors if error.file in same])
         for function in store.functions
         if function.file in same
     ]
-    return msgspec.structs.replace(store, functions=functions)
+    ran = {name: lines for name, lines in store.ran.items() if name in same}
+    return msgspec.structs.replace(store, functions=functions, ran=ran)
 
 
 def read_store(path: str) -> Store:
@@ -125,6 +142,8 @@ def merged(parts: Iterable[Store]) -> Store:
         result.python, result.jax = part.python, part.jax or result.jax
         result.precise = result.precise and part.precise
         eager.update(part.eager)
+        for file, lines in part.ran.items():
+            result.ran[file] = sorted({*result.ran.get(file, ()), *lines})
         for function in part.functions:
             key = (function.file, function.line, function.qualname)
             known = functions.setdefault(key, function)
@@ -172,4 +191,8 @@ def _add(known: RecordedFunction, other: RecordedFunction) -> None:
     known.captured.update(other.captured)
     known.reasons = [*known.reasons, *other.reasons][:8]
     known.lines = sorted({*known.lines, *other.lines})
+    known.returned = sorted({*known.returned, *other.returned})
+    known.raised = sorted({*known.raised, *other.raised})
+    for line, names in other.held.items():
+        known.held[line] = sorted({*known.held.get(line, ()), *names})
     known.errors = list(dict.fromkeys([*known.errors, *other.errors]))

@@ -72,6 +72,7 @@ def finding_json(finding: Finding, urls: Mapping[str, str]) -> dict[str, object]
         "url": urls.get(finding.code),
         "help": finding.help or None,
         "because": {"traced": finding.traced or None, "kind": finding.kind or None},
+        "ground": finding.ground or None,
     }
 
 

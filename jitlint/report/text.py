@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from jitlint.base.diagnostic import Confidence, Finding, Related, Severity
-from jitlint.base.result import IN_TESTS
+from jitlint.base.result import BY_A_RUN, IN_TESTS
 from jitlint.report.excerpt import excerpt
 from jitlint.report.style import Style, visible
 
@@ -99,7 +99,8 @@ def summary(
         for severity, count in _by_severity(findings)
     ]
     more = f" ({', '.join(hidden)})" if hidden else ""
-    new = "new " if any(IN_TESTS not in part for part in hidden) else ""
+    known = any(IN_TESTS not in part and BY_A_RUN not in part for part in hidden)
+    new = "new " if known else ""
     count = len({problem.path for problem in problems})
     failed = style.paint(f"{_files(count)} could not be analysed.", "bold", "red")
     if parts:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from benchmarks import corpus
+from jitlint.record.store import RecordedError, RecordedFunction, Store, digest, write_store
 
 TREE = """\
 import jax
@@ -157,3 +159,48 @@ def test_the_labels_of_the_project_are_whole_and_unique() -> None:
         assert label.verdict in corpus.VERDICTS
         assert label.useful in ("", "yes", "no")
         assert label.mechanism and len(label.mechanism) < 200
+
+
+def test_what_the_repositorys_tests_went_through_is_counted(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "trees" / "an+example" / "model.py"
+    step = RecordedFunction("model.py", 5, "step", 1, lines=[7], returned=[7], held={"7": ["x"]})
+    store = Store(functions=[step], ran={"model.py": [13]}, digests={"model.py": digest(str(model))})
+    kept = str(tmp_path / "runs" / "an+example.recorded.json")
+    tests = tmp_path / "tests.csv"
+    tests.write_text("repository,seconds,arguments\nan/example,60,-c pass\n", encoding="utf-8")
+    run = [*command, "--execute", sys.executable, "--tests", str(tests)]
+
+    def counts() -> list[str]:
+        corpus.main(run)
+        text = capsys.readouterr().out
+        assert text.splitlines()[0].split()[:6] == [
+            "errors", "refuted", "perhaps", "supported", "not", "executed",
+        ]  # fmt: skip
+        (line,) = [line for line in text.splitlines() if line.startswith("an/example")]
+        return line.split()[1:7]
+
+    write_store(store, kept)
+    assert counts() == ["2", "1", "0", "0", "1", "0"]
+    step.held = {}
+    write_store(store, kept)
+    assert counts() == ["2", "0", "1", "0", "1", "0"]
+    step.errors = [RecordedError("model.py", 7, "jax.errors.TracerBoolConversionError")]
+    write_store(store, kept)
+    assert counts() == ["2", "0", "0", "1", "1", "0"]
+    model.write_text(TREE + "\n", encoding="utf-8")  # another text than the one that ran
+    assert counts() == ["2", "0", "0", "0", "2", "0"]
+
+
+def test_the_tests_of_a_repository_are_run_and_what_they_did_is_kept(
+    command: list[str], tmp_path: Path
+) -> None:
+    tests = tmp_path / "tests.csv"
+    arguments = "-c \"open('ran','w').write('x')\""
+    rows = f"repository,seconds,arguments\nan/example,60,{arguments}\n".replace('"', '""')
+    rows = rows.replace("60,", '60,"').rstrip() + '"\n'
+    tests.write_text(rows, encoding="utf-8")
+    corpus.main([*command, "--execute", sys.executable, "--tests", str(tests)])
+    assert (tmp_path / "trees" / "an+example" / "ran").read_text() == "x"
+    assert (tmp_path / "runs" / "an+example.recorded.json").is_file()

@@ -45,7 +45,9 @@ STORE = Store(
             staged=1,
             errors=[RecordedError("model.py", 8, "jax.errors.TracerBoolConversionError")],
         ),
-        RecordedFunction("model.py", 13, "passed", staged=1, calls={"T": 1}, lines=[15, 16]),
+        RecordedFunction(
+            "model.py", 13, "passed", staged=1, calls={"T": 1}, lines=[15], returned=[15], held={"15": ["x"]}
+        ),
         RecordedFunction(
             "model.py", 20, "demanding", staged=1, signatures={"x=f32[2,3], y=i32[3]~, width=5": 1}
         ),

@@ -19,7 +19,7 @@ from tests.conftest import Write
 
 BRANCH = "import jax\n\n\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n"
 CLEAN = "import jax\n\n\n@jax.jit\ndef f(x):\n    return x + 1\n"
-KEYS = "code name severity confidence message path line column end_line end_column related fix url help because".split()
+KEYS = "code name severity confidence message path line column end_line end_column related fix url help because ground".split()
 
 Capture = pytest.CaptureFixture[str]
 

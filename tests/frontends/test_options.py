@@ -238,14 +238,35 @@ def _add_noqa(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (root / "a.py").read_text(encoding="utf-8").count("noqa") == 1
 
 
+@_covers("show-refuted")
+def _show_refuted(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    function = RecordedFunction("a.py", 4, "f", 1, lines=[6, 7], returned=[6, 7], held={"6": ["x"]})
+    store = Store(functions=[function], digests={"a.py": digest(str(root / "a.py"))})
+    write_store(store, str(root / ".jitlint_recorded.json"))
+    assert main(["check", "--statistics"]) == 0
+    shown = capsys.readouterr().out
+    assert "(1 refuted by a recorded run, which `--show-refuted` shows)" in shown
+    assert "findings refuted by a recorded run: 1" in shown
+    assert "info[JIT101]" in _out(capsys, "--show-refuted")
+    function.held = {}
+    write_store(store, str(root / ".jitlint_recorded.json"))
+    shown = _out(capsys)
+    assert "error[JIT101]" in shown
+    assert "(a recorded run went through, perhaps with other arguments)" in shown
+
+
 @_covers("no-recorded")
 def _no_recorded(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    function = RecordedFunction("a.py", 5, "f", 1, calls={"T": 1}, lines=[6, 7])
+    function = RecordedFunction("a.py", 4, "f", 1, lines=[6, 7], returned=[6, 7], held={"6": ["x"]})
     store = Store(functions=[function], digests={"a.py": digest(str(root / "a.py"))})
     write_store(store, str(root / ".jitlint_recorded.json"))
     assert "JIT101" not in _out(capsys)
     assert "JIT101" in _out(capsys, "--no-recorded")
-    assert "a recorded run went through" in _out(capsys, "--severity", "info")
+    unsaved = io.StringIO(BRANCH + "\n")
+    unsaved.buffer = io.BytesIO((BRANCH + "\n").encode())  # type: ignore[attr-defined]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", unsaved)
+        assert "JIT101" in _out(capsys, "-", "--stdin-filename", "a.py")
     (root / "a.py").write_text(BRANCH + "\n", encoding="utf-8")
     assert "JIT101" in _out(capsys)
     (root / "a.py").write_text(BRANCH, encoding="utf-8")

@@ -54,6 +54,7 @@ def test_findings() -> None:
                 },
             ],
             "because": {"traced": None, "kind": None},
+            "ground": FINDING.ground or None,
             "fix": None,
             "url": "https://example.org/JIT106",
             "help": FINDING.help or None,

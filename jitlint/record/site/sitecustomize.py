@@ -1,25 +1,31 @@
 """Starts the recorder in every Python that has this folder on its path, then gives way to the user's own module.
 
-Python imports a module of this name at start-up. Part of ``record``; the recorder itself is ``hook.py`` beside this folder.
+Python imports a module of this name at start-up. Part of ``record``; the recorder itself is ``hook.py`` beside this folder,
+with ``activations.py``.
 """
 
 import importlib.machinery
 import importlib.util
 import os
 import sys
+from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def _start() -> None:
-    path = os.path.join(os.path.dirname(_HERE), "hook.py")
-    spec = importlib.util.spec_from_file_location("_jitlint_record_hook", path)
+def _load(name: str) -> Any:
+    path = os.path.join(os.path.dirname(_HERE), f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"_jitlint_record_{name}", path)
     if spec is None or spec.loader is None:
-        return
+        raise ImportError(path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    module.start(os.environ)
+    return module
+
+
+def _start() -> None:
+    _load("hook").start(os.environ, _load("activations").Activations)
 
 
 def _give_way() -> None:
