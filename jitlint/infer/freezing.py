@@ -99,6 +99,38 @@ class _Same:
         return id(self.held)
 
 
+class Alternatives:
+    """The alternatives of a union, in any order unless something refers to a box inside one of them.
+
+    Which it is shows only when the whole key is written, so nothing may ask for its hash before.
+    """
+
+    __slots__ = ("hash", "is_ordered", "parts")
+
+    def __init__(self, parts: tuple[object, ...]) -> None:
+        self.parts = parts
+        self.is_ordered = False
+        self.hash: int | None = None
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if (
+            type(other) is not Alternatives
+            or self.is_ordered is not other.is_ordered
+            or hash(self) != hash(other)
+        ):
+            return False
+        return self.parts == other.parts or (
+            not self.is_ordered and frozenset(self.parts) == frozenset(other.parts)
+        )
+
+    def __hash__(self) -> int:
+        if self.hash is None:
+            self.hash = hash(self.parts if self.is_ordered else frozenset(self.parts))
+        return self.hash
+
+
 _LEAVES: Final[dict[type, Any]] = {
     Unknown: lambda a: None,
     Py: _of_const,
@@ -112,7 +144,7 @@ _LEAVES: Final[dict[type, Any]] = {
 class _Writer:
     """Writes one key. seen: boxes and closures by identity to their number. small: immutable parts written already.
 
-    unordered: of boxes inside a union their number to its alternatives in order.
+    unordered: of boxes inside a union their number to its alternatives.
     """
 
     __slots__ = ("depth", "keys", "left", "seen", "small", "token", "unordered")
@@ -124,7 +156,7 @@ class _Writer:
         self.seen: dict[object, int] = {}
         self.keys: dict[Key, int] = {}
         self.small: dict[int, object] = {}
-        self.unordered: dict[int, object] = {}
+        self.unordered: dict[int, Alternatives] = {}
 
     def key(self, value: Value) -> object:
         """The key of one value, in the light of those before it."""
@@ -183,7 +215,10 @@ class _Writer:
         return ("i", cls, a.level, self._owner(a), is_cold, a.open, a.modes, self._table(a.attrs))
 
     def _again(self, number: int) -> object:
-        return ("=", number, self.unordered.get(number))
+        around = self.unordered.get(number)
+        if around is not None:
+            around.is_ordered = True  # written once, however often it is referred to: keys stay small
+        return ("=", number)
 
     def _owner(self, a: Any) -> int:
         return 0 if a.token is None else 1 if a.token is self.token else 2
@@ -218,9 +253,12 @@ class _Writer:
         parts = self._all(a.alts)
         if len(self.keys) > keys:
             return ("u", parts)
+        if len(self.seen) == first:
+            return ("u", frozenset(parts))
+        out = Alternatives(parts)
         for number in range(first, len(self.seen)):
-            self.unordered.setdefault(number, parts)
-        return ("u", frozenset(parts))
+            self.unordered.setdefault(number, out)
+        return ("u", out)
 
     def _func(self, a: Any) -> object:
         return ("f", a.fn.id, a.scope.key, self._table(a.defaults), self.cells(a.fn, a.scope))

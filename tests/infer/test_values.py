@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jitlint.infer import freezing
-from jitlint.infer.freezing import MAX_PARTS, freeze, freeze_all
+from jitlint.infer.freezing import MAX_PARTS, Alternatives, freeze, freeze_all
 from jitlint.infer.grounds import GUESSED, SEEN
 from jitlint.infer.keys import Key, KeyUses
 from jitlint.infer.lattice import (
@@ -134,6 +134,8 @@ def key(value: Value) -> Any:
     def plain(frozen: Any) -> Any:
         if isinstance(frozen, frozenset):
             return frozenset(plain(part) for part in frozen)
+        if isinstance(frozen, Alternatives):
+            return frozenset(plain(part) for part in frozen.parts)
         if not isinstance(frozen, tuple):
             return frozen
         if frozen and frozen[0] in ("m", "i"):
@@ -312,6 +314,31 @@ def test_values_that_share_parts_have_short_keys() -> None:
         if n == 80:
             assert hash(freeze(shared)) == hash(freeze(shared))
     assert freeze(held) == freeze(held)
+
+
+def _chosen(depth: int) -> Value:
+    """Boxes, each of them one of two, which something beside them refers to as well."""
+    out: Value = py(1)
+    for n in range(depth):
+        left, right = Seq("list", [out]), Map({"k": out, "n": py(n)})
+        out = Map({"either": Union((left, right)), "left": left, "right": right})
+    return out
+
+
+def test_boxes_inside_of_alternatives_have_short_keys() -> None:
+    deep = 30
+    assert hash(freeze(_chosen(deep))) == hash(freeze(_chosen(deep)))
+    assert freeze(_chosen(deep)) == freeze(_chosen(deep))
+
+
+def test_alternatives_have_no_order_unless_something_refers_to_one() -> None:
+    left, right = Seq("list", [INT]), Map({"k": INT})
+    one, two = Union((left, right)), Union((right, left))
+    assert freeze(one) == freeze(two)
+    assert hash(freeze(one)) == hash(freeze(two))
+    assert freeze_all([one, left]) == freeze_all([Union((left, right)), left])
+    assert freeze_all([one, left]) != freeze_all([one, right])
+    assert freeze_all([one, left]) != freeze_all([two, right])
 
 
 def test_lists_that_hold_themselves_are_joined_and_frozen() -> None:
