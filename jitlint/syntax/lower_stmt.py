@@ -29,16 +29,24 @@ TRACED_PRAGMA = re.compile(r"#\s*jitlint:\s*traced\b")
 
 
 def lower_block(statements: Any, s: Lowering) -> list[ir.Stmt]:
-    """The statements of a module or of an indented block."""
+    """The statements of a module or of an indented block. What stands under ``if True:`` alone is a part of the block."""
     out: list[ir.Stmt] = []
     for statement in statements:
         kind = type(statement)
         if kind is cst.SimpleStatementLine:
             for small in statement.body:
                 out.append(STMT[type(small)](small, s))
+        elif kind is cst.If and _always_runs(statement):
+            s.nodes.append(statement)
+            EXPR[cst.Name](statement.test, s)
+            out += _suite(statement.body, s)
         else:
             out.append(STMT[kind](statement, s))
     return out
+
+
+def _always_runs(n: cst.If) -> bool:
+    return n.orelse is None and type(n.test) is cst.Name and n.test.value == "True"
 
 
 def _suite(n: Any, s: Lowering) -> list[ir.Stmt]:

@@ -34,6 +34,7 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables import ir_walk
+from jitlint.link.tables.results import only_result
 from jitlint.link.values import attributes, parameters, paths, pytrees, truths
 from jitlint.link.values.kinds import has_attribute, is_callable, is_concrete, is_foreign, isinstance_of
 from jitlint.syntax import ir
@@ -236,11 +237,10 @@ def _is_empty(value: Value) -> bool:
 
 def _guarded_classes(m: Machine, func: Func) -> Value | None:
     """The classes that a function asks for when all it does is ``return isinstance(x, classes)``, else None."""
-    body = [s for s in func.fn.body if not (type(s) is ir.ExprStmt and type(s.value) is ir.Const)]
-    call: Any = body[0].value if len(body) == 1 and type(body[0]) is ir.Return else None
+    call = only_result(func.fn.body)
     if type(call) is not ir.Call or type(call.func) is not ir.Name or len(call.args) != 2:
         return None
-    asked: Any = call.args[0].value
+    asked = call.args[0].value
     g = Frame(func.fn.module, func.scope, HOST)
     same = type(asked) is ir.Name and bool(func.fn.node.params) and asked.id == func.fn.node.params[0].name
     callee = scopes.lookup(g, call.func.id)

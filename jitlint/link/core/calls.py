@@ -71,6 +71,8 @@ def decorated(m: Machine, f: Frame, value: Func) -> Value:
     for node in reversed(value.fn.node.decorators):
         decorator = evaluator.evaluate(m, f, node)
         result = call(m, f, node.at, decorator, Args([out]))
+        if type(decorator) is not Func or result is not value:
+            value.fn.resigned = True
         kept = type(result) is ExtInst and result.dotted != dispatch.DISPATCH
         if result is not UNKNOWN and not (kept and type(decorator) in (Ext, ExtInst, Method)):
             out = result
@@ -187,9 +189,9 @@ def bind_arguments(m: Machine, func: Func, args: Args) -> dict[str, Value]:
 def cannot_bind(func: Func, args: Args) -> bool:
     """Whether Python certainly refuses a call: an argument is missing, or one too many or of an unknown name.
 
-    A decorator that is not understood may take or give some, so a decorated function is never refused.
+    A decorator that is not understood may take or give some, so what it decorates is never refused.
     """
-    if args.more is not None or args.kw_more is not None or func.fn.node.decorators:
+    if args.more is not None or args.kw_more is not None or func.fn.resigned:
         return False
     left = len(args.pos)
     names = set(args.kw)

@@ -426,14 +426,15 @@ def _bind_element(m: Machine, f: Frame, part: ir.CompFor, iterable: Value) -> Va
 
 def _fstr(m: Machine, f: Frame, node: ir.Fstr) -> Value:
     shown: list[Value] = []
+    refused = False
     for part in node.parts:
         value = evaluate(m, f, part.value)
         shown.append(value)
         if part.spec and part.conv is None:
-            emit_format(m, f, part.value.at, value, "f-string")
+            refused |= emit_format(m, f, part.value.at, value, "f-string")
         for inner in part.spec_parts:
             evaluate(m, f, inner.value)
-    return text_of(shown) if f.world.floor else STR
+    return text_of(shown) if f.world.floor and not refused else STR
 
 
 def _await(m: Machine, f: Frame, node: ir.Await) -> Value:

@@ -93,7 +93,7 @@ def emit_numpy(m: Machine, f: Frame, at: int, value: Value, what: str) -> bool:
 
 
 def text_of(values: Iterable[Value]) -> Py:
-    """A text that shows some values."""
+    """A text that shows some values; one that could not be made shows none."""
     return TRACED_TEXT if any(v is TRACED_TEXT or tracer_inside(v) is not None for v in values) else STR
 
 

@@ -8,6 +8,7 @@ from typing import Final, Optional
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import traced_modes, why_of
+from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     NO_CONST,
     UNKNOWN,
@@ -32,8 +33,11 @@ from jitlint.link.models.arrays import arrays, numpy_calls, results
 from jitlint.link.models.jax import carries, higher, jax_calls, xforms
 from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import dispatch, stdlib_calls
+from jitlint.link.tables.code_tables import CodeTable
+from jitlint.link.tables.results import only_result
 from jitlint.link.values import callbacks, classes, operators
 from jitlint.link.values.library_objects import made, makes_initialiser
+from jitlint.syntax import ir
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
 
@@ -240,10 +244,33 @@ def _memo_call(m: Machine, f: Frame, at: int, args: Args) -> Value:
 def _wraps_apply(m: Machine, f: Frame, at: int, args: Args) -> Value:
     if len(args.pos) != 2:
         return UNKNOWN
-    for alt in alternatives(args.pos[1]):
+    wrapped, wrapper = args.pos
+    for alt in alternatives(wrapper):
         if type(alt) is Func:
-            alt.wraps = args.pos[0]
-    return args.pos[1]
+            alt.wraps = wrapped
+    same = type(wrapper) is Func and type(wrapped) is Func and _hands_on(wrapper, wrapped)
+    return wrapped if same else wrapper
+
+
+def _hands_on(wrapper: Func, wrapped: Func) -> bool:
+    """Whether all that a wrapper does is ``return wrapped(*args, **kwargs)``: calling it is calling what it wraps."""
+    call, params = only_result(wrapper.fn.body), wrapper.fn.node.params
+    if type(call) is not ir.Call or type(call.func) is not ir.Name or wrapper.fn.node.decorators[1:]:
+        return False
+    taken = {(p.name, {"var": 1, "kwvar": 2}.get(p.kind, 0)) for p in params}
+    given = {(a.value.id, a.star) for a in call.args if type(a.value) is ir.Name and a.name is None}
+    plain = wrapper.fn.node.is_async or wrapper.fn.node.is_generator
+    around = wrapper.scope.fn
+    if plain or around is None or len(params) != 2 or {star for _, star in taken} != {1, 2}:
+        return False
+    stays = [p.name for p in around.node.params].count(call.func.id) and not _rebinds(around, call.func.id)
+    return bool(stays) and taken == given and wrapper.scope.vars.get(call.func.id) is wrapped
+
+
+def _rebinds(fn: FuncInfo, name: str) -> bool:
+    """Whether a function, or one inside it, may give one of its parameters another value."""
+    inner = any(name in other.node.nonlocal_names for other in fn.module.functions)
+    return inner or name in CodeTable(fn.module, fn.body).bound
 
 
 def _update_wrapper(m: Machine, f: Frame, at: int, args: Args) -> Value:

@@ -152,13 +152,18 @@ def flattened_names(flatten: Func) -> frozenset[str] | None:
     """The attributes that a ``tree_flatten`` method puts among the children, read from its syntax."""
     first = flatten.fn.node.params[0].name if flatten.fn.node.params else ""
     local: dict[str, set[str]] = {first: {""}}
+    pairs: dict[str, ir.Expr] = {}
     for stmt in flatten.fn.body:
         if type(stmt) is ir.Assign and type(stmt.targets[0]) is ir.Name:
-            local[stmt.targets[0].id] = _self_attributes(stmt.value, local)
-        elif type(stmt) is ir.Return and type(stmt.value) is ir.Tuple and stmt.value.elts:
-            children: Any = stmt.value.elts[0]
+            name = stmt.targets[0].id
+            local[name], pairs[name] = _self_attributes(stmt.value, local), stmt.value
+        elif type(stmt) is ir.Return:
+            pair = pairs.get(stmt.value.id) if type(stmt.value) is ir.Name else stmt.value
+            if type(pair) is not ir.Tuple or not pair.elts:
+                continue
+            children = pair.elts[0]
             names = _self_attributes(children, local)
-            empty = type(children) in (ir.Tuple, ir.List) and not children.elts
+            empty = isinstance(children, (ir.Tuple, ir.List)) and not children.elts
             return frozenset(names) if (names or empty) and "" not in names else None
     return None
 

@@ -99,7 +99,7 @@ def describe(value: Value) -> str:
             break
     t = type(c)
     if t is Func:
-        return str(c.fn.qualname)
+        return describe(c.wraps) if type(c.wraps) is Func else str(c.fn.qualname)
     if t is Inst:
         return f"{c.cls.qualname}.__call__"
     if t is Class:

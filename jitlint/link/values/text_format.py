@@ -30,5 +30,5 @@ def percent(m: Machine, f: Frame, at: int, text: Py, value: Value) -> Value:
         elif type(value) is Tup:
             part = value.items[i] if i < len(value.items) else None
         if part is not None and emit_format(m, f, at, part, "%"):
-            break
+            return STR
     return text_of([value])

@@ -17,7 +17,8 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import boundaries
 from jitlint.link.values import iteration, parameters, pytrees
-from jitlint.link.values.signatures import Signature, constant_ints, describe, static_names
+from jitlint.link.values.signatures import Signature, constant_ints, describe, signature, static_names
+from jitlint.syntax import ir
 
 
 def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, args: Args) -> Args:
@@ -27,7 +28,7 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
         return args
     nums, names, known = static_names(x, sig, None if args.more is not None else len(args.pos))
     level = f.world.level + 1
-    positional = sig.positional if sig is not None else []
+    positional = _shown(x, sig)
     marks = _Marks(x)
     excluded = _Excluded(x, len(args.pos), known)
     pos: list[Value] = []
@@ -49,6 +50,13 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
             kw[name] = _one(m, f, at, x, sig, name, value, level, None)
     arrived = Args(pos, kw, _rest(x, args.more, level), _rest(x, args.kw_more, level))
     return _with_outputs(x, sig, arrived, level) if spec.kernel and sig is not None else arrived
+
+
+def _shown(x: Xform, sig: Signature | None) -> list[ir.Param]:
+    """The positional parameters; a wrapper that takes anything shows those of what it wraps."""
+    if sig is not None and sig.has_var and not sig.positional:
+        sig = signature(x.target, claimed=True)
+    return sig.positional if sig is not None else []
 
 
 def _static(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> Value:

@@ -257,8 +257,9 @@ def _repr(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _format(m: Machine, f: Frame, at: int, args: Args) -> Value:
     spec = args.get(1, "format_spec")
-    if spec is not None and spec is not STR and const_text(spec) != "":
-        emit_format(m, f, at, or_unknown(argument(args, 0)), "format")
+    wanted = spec is not None and spec is not STR and const_text(spec) != ""
+    if wanted and emit_format(m, f, at, or_unknown(argument(args, 0)), "format"):
+        return STR
     return text_of(args.pos[:1])
 
 

@@ -42,7 +42,8 @@ def call_text_method(m: Machine, f: Frame, at: int, text: Py, name: str, args: A
     if text.kind != "str":
         return None
     if name == "format":
-        _check_format(m, f, at, const_text(text), args)
+        if _refuses_format(m, f, at, const_text(text), args):
+            return STR
         return text_of((*args.pos, *args.kw.values()))
     folded = _fold(f, text, name, args)
     if folded is not None:
@@ -80,10 +81,9 @@ def _is_small(value: object) -> bool:
     return value is None or (isinstance(value, (str, int)) and len(str(value)) <= MAX_TEXT)
 
 
-def _check_format(m: Machine, f: Frame, at: int, text: str | None, args: Args) -> None:
+def _refuses_format(m: Machine, f: Frame, at: int, text: str | None, args: Args) -> bool:
     """``"{:.2f}".format(x)``: a specification needs a Python number."""
-    for value in _with_specification(text, args):
-        emit_format(m, f, at, value, "format")
+    return any(emit_format(m, f, at, value, "format") for value in _with_specification(text, args))
 
 
 def _with_specification(text: str | None, args: Args) -> list[Value]:
