@@ -29,11 +29,14 @@ from jitlint.syntax import ir
 MAX_DEPTH: Final = 12
 
 
-def check(m: Machine) -> None:
-    """Record a `DonatedRead` for each read of a buffer that is certainly gone."""
+def check(m: Machine, passing: frozenset[tuple[str, int]]) -> None:
+    """Record a `DonatedRead` for each read of a buffer that is certainly gone.
+
+    passing: calls by module and origin that give the very buffers that they were given.
+    """
     if not m.host_calls.users:
         return
-    engine = _Engine(m)
+    engine = _Engine(m, passing)
     queue = sorted(m.host_calls.users, key=place_in_source, reverse=True)
     seen = set(queue)
     while queue:
@@ -54,6 +57,7 @@ def check(m: Machine) -> None:
 @dataclass(slots=True)
 class _Engine:
     m: Machine
+    passing: frozenset[tuple[str, int]]
     summaries: dict[int, Summary | None] = field(default_factory=dict)
     said: set[Key] = field(default_factory=set)
     depth: int = 0
@@ -68,7 +72,7 @@ class _Engine:
         if fn.node.is_generator or fn.node.is_async:
             return None
         self.depth += 1
-        walker = Walker(self.m, fn.module, fn, self.summary)
+        walker = Walker(self.m, fn.module, fn, self.summary, self.passing)
         start(walker)
         if run_block(walker, fn.body):
             walker.exits.append(walker.state)
@@ -80,7 +84,7 @@ class _Engine:
 
     def module_body(self, info: ModuleInfo) -> None:
         """Go over the statements of a module."""
-        walker = Walker(self.m, info, None, self.summary)
+        walker = Walker(self.m, info, None, self.summary, self.passing)
         start(walker)
         run_block(walker, info.tree.body)
         self.emit(walker, "<module>")

@@ -371,7 +371,8 @@ def _call_library(w: Walker, node: ir.Call, name: str) -> Term:
             w.state.forget(term)
     if first is not None and name in buffers.holding:
         w.state.held.add(first)
-    return first if first is not None and name in buffers.same_object and len(arguments) == 1 else fresh()
+    passed = name in buffers.same_object and len(arguments) == 1 and (w.module.name, node.at) in w.passing
+    return first if first is not None and passed else fresh()
 
 
 def _reads(name: str) -> bool:

@@ -32,12 +32,16 @@ class Summary:
 
 @dataclass(slots=True)
 class Walker:
-    """One run of a function (or module body when ``fn`` is None). found: reads of the dead, by module and origin."""
+    """One run of a function (or module body when ``fn`` is None). found: reads of the dead, by module and origin.
+
+    passing: calls by module and origin that give the very buffers that they were given.
+    """
 
     m: Machine
     module: ModuleInfo
     fn: FuncInfo | None
     summary_of: Callable[[FuncInfo], Summary | None]
+    passing: frozenset[tuple[str, int]]
     state: State = field(default_factory=State)
     found: dict[tuple[str, int], tuple[Kill, str]] = field(default_factory=dict)
     uses: dict[Term, int] = field(default_factory=dict)
