@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import AnyEvent, Convert, Step
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import RAISING, AnyEvent, Convert, Step
 from jitlint.infer.evidence import array_ground, parameter_evidence
 from jitlint.infer.grounds import GUESSED, RULED, SAID, USED
 from jitlint.infer.lattice import join
@@ -21,6 +22,7 @@ from jitlint.infer.values import (
     Bound,
     Class,
     Descr,
+    Ext,
     Func,
     Map,
     S,
@@ -37,6 +39,7 @@ from jitlint.link.engine.world import World
 from jitlint.link.models.jax import xforms
 from jitlint.link.values import classes, parameters, pytrees
 from jitlint.link.values.kinds import mro
+from jitlint.syntax import ir
 
 MAX_ROUNDS = 6
 
@@ -201,7 +204,7 @@ def _is_traced_method(patterns: tuple[str, ...], setup: tuple[str, ...], name: s
 
 def _run_method(m: Machine, info: ClassInfo, func: Func, role: str) -> None:
     params = func.fn.node.params
-    if not params or params[0].name != "self" or func.scope.level:
+    if not params or params[0].name != "self" or func.scope.level or _waits(m, func):
         return
     receiver = classes.cold_instance(m, info)
     why = f"`self` of `{func.fn.qualname}`"
@@ -210,7 +213,7 @@ def _run_method(m: Machine, info: ClassInfo, func: Func, role: str) -> None:
     message = (
         f"`{func.fn.qualname}` is a method of a `{_library_base(m, info)}`, meant to run under `jax.jit`"
     )
-    with m.sink.trial(_HostParameters()):
+    with m.sink.trial(_Convention()):
         run_meant(m, func, "catalogue", _level(func), message, [receiver])
 
 
@@ -218,12 +221,33 @@ ON_PURPOSE = frozenset({"numpy", "tolist", "pickle", "float", "complex", "int", 
 """Conversions that somebody who writes for the host asks for."""
 
 
-class _HostParameters:
-    """A convention says that a method is traced, not each of its parameters: one that is turned into Python numbers at
-    several places is data of the host, so what it would break under a trace is not said."""
+def _waits(m: Machine, func: Func) -> bool:
+    """Whether a method asks for the numbers by name, with `jax.device_get`: who does so is not traced."""
+    calls = [node for node in func.fn.parts if type(node) is ir.Call]
+    asked = [parameters.resolve(m, func.scope, call.func) for call in calls if type(call.func) is ir.Attr]
+    return any(type(value) is Ext and value.dotted in lexicon().timing.waiting for value in asked)
+
+
+MOST_REFUSALS = 2
+"""So many mistakes of one kind may stand in code that is meant to be traced; code with more of them runs, so untraced."""
+
+
+class _Convention:
+    """A convention says that a method is traced, but the code knows better.
+
+    One that JAX would refuse at many places is not traced: nothing is said about it. A parameter that is turned into
+    Python numbers at several places is data of the host: what it would break under a trace is not said.
+    """
 
     def keeps(self, found: Found) -> Iterator[tuple[Key, AnyEvent]]:
-        """What does not come of such a parameter."""
+        """What the convention bears."""
+        refused = {
+            (event.place.module, event.place.at)
+            for event in found.values()
+            if type(event) in RAISING and event.modes and not event.place.expected
+        }
+        if len(refused) > MOST_REFUSALS:
+            return
         places: dict[str, set[tuple[str, int]]] = {}
         for event in found.values():
             if type(event) is Convert and event.to in ON_PURPOSE and event.why.startswith("parameter `"):
