@@ -387,7 +387,7 @@ def judge(entries: Iterable[Entry], options: argparse.Namespace) -> Iterator[str
     tests = read_tests(options.tests)
     total: Counter[str] = Counter()
     details: list[str] = []
-    columns = ("errors", "refuted", "perhaps", "supported", "not executed", "open", "staged", "lines")
+    columns = ("errors", "refuted", "supported", "not executed", "other args", "open", "staged", "lines")
     yield f"{'':<32}" + "".join(f"{name:>13}" for name in columns)
     for entry in entries:
         if entry.repository not in tests:
@@ -395,7 +395,7 @@ def judge(entries: Iterable[Entry], options: argparse.Namespace) -> Iterator[str
         store = executed(entry, tests[entry.repository], options.execute, options.runs)
         words = judged(entry, kept(entry, options.source, options.runs), store)
         count = Counter(word for _, word in words)
-        row = [len(words), *(count[word] for word in (REFUTED, PASSED, CONFIRMED, "", OPEN))]
+        row = [len(words), *(count[word] for word in (REFUTED, CONFIRMED, "", PASSED, OPEN))]
         row += [sum(1 for f in store.functions if f.staged), sum(len(f.returned) for f in store.functions)]
         total.update(dict(zip(columns, row)))
         yield f"{entry.repository:<32}" + "".join(f"{number:>13,}" for number in row)

@@ -26,13 +26,13 @@ with other arguments than the finding speaks of, or nobody knows which. open: th
 IN_WORDS = {
     CONFIRMED: "supported",
     REFUTED: "refuted",
-    PASSED: "refuted, perhaps for the arguments of that run only",
+    PASSED: "ran with other arguments",
     OPEN: "open",
 }
 _SAID = {
     CONFIRMED: "a recorded run failed here",
     REFUTED: "but a recorded run went through",
-    PASSED: "a recorded run went through, perhaps with other arguments",
+    PASSED: "a recorded run went through with other arguments",
 }
 # What these predict shows at another place than the finding's, or after its line has run.
 _ELSEWHERE = ("JIT208", "JIT209", "JIT304", "JIT508", "JIT509", "JIT512")
@@ -177,8 +177,8 @@ def tally(words: Sequence[str]) -> str:
     """How many findings a run speaks for and against."""
     count = Counter(words)
     return (
-        f"{count[REFUTED] + count[PASSED]} refuted ({count[PASSED]} of them perhaps for the arguments of that run only), "
-        f"{count[CONFIRMED]} supported, {count['']} not executed, {count[OPEN]} open"
+        f"{count[REFUTED]} refuted, {count[CONFIRMED]} supported, {count['']} not executed, "
+        f"{count[PASSED]} ran with other arguments, {count[OPEN]} open"
     )
 
 

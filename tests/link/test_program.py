@@ -309,6 +309,16 @@ STATUSES = {
         "class C:\n    @partial(jax.jit, static_argnums=0)\n    def f(self, a):\n        return a\nC().f(1.0)",
         {"C.f": {"self": "static", "a": "traced"}},
     ),
+    "wrapped again at each turn of a loop, and called after it": (
+        "def f(a, *, b=None):\n    return a\ndef g():\n    h = f\n    for _ in (1, 2):\n"
+        "        h = jax.vmap(h)\n    return h(jnp.ones((2, 3)))",
+        {"f": {"a": "traced", "b": "static"}},
+    ),
+    "one of two inner functions of a maker": (
+        "def make(n):\n    def f(a, *, b=None):\n        return a + n\n    return jax.jit(f)\n"
+        "make(1)(jnp.ones(3))\nmine = make(2)",
+        {"make.<locals>.f": {"a": "traced", "b": "mixed"}},
+    ),
     "inner function": (
         "@jax.jit\ndef f(a):\n    def g(b):\n        return b\n    return g(a)",
         {"f": {"a": "traced"}, "f.<locals>.g": {"b": "traced"}},

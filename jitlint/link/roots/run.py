@@ -33,12 +33,13 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Frame
-from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.engine.sink import Found, Key
 from jitlint.link.engine.world import World
 from jitlint.link.models.jax import xforms
 from jitlint.link.values import classes, parameters, pytrees
 from jitlint.link.values.kinds import mro
+from jitlint.link.values.signatures import signature
 from jitlint.syntax import ir
 
 MAX_ROUNDS = 6
@@ -73,18 +74,28 @@ def _bind_receiver(m: Machine, func: Func, bound: dict[str, Value]) -> None:
 def run_sites(m: Machine) -> None:
     """Run transformed functions that no known call reached, outermost transform first; until none is left."""
     done = 0
+    reached: set[object] = set()
     for _ in range(MAX_ROUNDS):
         pending = m.sites[done:]
         done = len(m.sites)
         if not pending:
             return
+        reached.update(_function_of(site) for site in pending if site.xform.called)
         for site in reversed(pending):
-            if not site.xform.called:
+            if not site.xform.called and _function_of(site) not in reached:
                 m.domains.on_root(None)
                 m.contain(site.module.name, functools.partial(xforms.run_generic, m, site))
         run_cold(m)
     for site in m.sites[done:]:
         m.limits.meet("rounds", site.module.name, site.xform.site[1], "")
+
+
+def _function_of(site: Site) -> object:
+    """A place and the function that it transforms, whatever turn of a loop, or call of a maker, did it."""
+    sig = signature(site.xform.target)
+    if sig is None:
+        return id(site)
+    return (site.xform.site, sig.func.fn.id, sig.func.scope.key)
 
 
 def traced_frame(m: Machine, func: Func, ground: str, confidence: Confidence, message: str, at: int) -> Frame:
