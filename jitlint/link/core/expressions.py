@@ -7,7 +7,7 @@ live here; operators, attributes, subscripts and calls are handed to their own m
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import USES
@@ -18,9 +18,11 @@ from jitlint.infer.values import (
     UNKNOWN,
     Arr,
     At,
+    Class,
     Ext,
     ExtInst,
     Map,
+    Mod,
     Py,
     Scope,
     Seq,
@@ -49,6 +51,10 @@ def evaluate(m: Machine, f: Frame, node: ir.Node | None) -> Value:
     return EVALUATORS[node.__class__](m, f, node)
 
 
+_FIXED: Final = frozenset({Ext, Mod, Class})
+"""What a name stands for whenever it is read."""
+
+
 def _name(m: Machine, f: Frame, node: ir.Name) -> Value:
     name = node.id
     value = f.scope.vars.get(name)
@@ -58,7 +64,7 @@ def _name(m: Machine, f: Frame, node: ir.Name) -> Value:
     while scope is not None:
         value = scope.vars.get(name)
         if value is not None:
-            if f.world.floor:
+            if scope.level < f.world.floor and type(value) not in _FIXED:
                 m.domains.on_load(f, Load(node.at, "name", scope, name, value))
             return value
         scope = scope.parent
@@ -100,7 +106,8 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
         obj = evaluate(m, f, node.func.obj)
         if obj is UNKNOWN:
             args = arguments(m, f, node.args)
-            m.domains.on_call(f, Called(node, UNKNOWN, args, UNKNOWN))
+            if args.kw:
+                m.domains.on_call(f, Called(node, UNKNOWN, args, UNKNOWN))
             guesses.guess(m, f, node.at, node.func.name, args)
             return UNKNOWN
         if f.world.floor and node.func.name in lexicon().containers.changing:
@@ -114,7 +121,8 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
     result = evaluator.call(m, f, node.at, func, args)
     if not f.world.level and type(func) in host_calls.NOTED:
         host_calls.note(m, f, node, func, args, result)
-    m.domains.on_call(f, Called(node, func, args, result))
+    if args.kw or (not f.world.level and type(func) in m.domains.callees):
+        m.domains.on_call(f, Called(node, func, args, result))
     return result
 
 
@@ -157,7 +165,7 @@ def _sub(m: Machine, f: Frame, node: ir.Sub) -> Value:
     value = subscripts.get(m, f, node.at, obj, index, node.index)
     if type(obj) is Arr or type(obj) is At or type(obj) is Tree:
         bounds.check_written(m, f, node, obj, index, value)
-    if f.world.floor and (type(obj) is Map or type(obj) is Seq):
+    if (type(obj) is Map or type(obj) is Seq) and obj.level < f.world.floor:
         m.domains.on_load(f, Load(node.at, "element", obj, index, value, node.obj.at))
     elif f.world.floor and obj is UNKNOWN:
         _load_part(m, f, node)
@@ -167,7 +175,7 @@ def _sub(m: Machine, f: Frame, node: ir.Sub) -> Value:
 def _load_part(m: Machine, f: Frame, node: ir.Attr | ir.Sub) -> None:
     """A part of an object that is not understood is read."""
     scope, path = paths.part_of(f, node)
-    if scope is not None:
+    if scope is not None and scope is not f.scope and scope.level < f.world.floor:
         m.domains.on_load(f, Load(node.at, "part", scope, path, UNKNOWN))
 
 

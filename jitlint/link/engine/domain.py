@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from jitlint.link.engine.machine import Machine
 
 T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
 
 Watched = Sequence[tuple[str, Any, object]]
 """Boxes among the arguments of a call, by parameter, with their contents before it."""
@@ -132,6 +135,12 @@ Rename = Callable[[Value], Value]
 class Domain(Generic[T]):
     """Base of all domains: every hook does nothing. One instance per session. T: what it remembers of an activation."""
 
+    callees: frozenset[type] = frozenset()
+    """Types of values whose calls in host code are of interest."""
+
+    nodes: frozenset[type[ir.Node]] = frozenset()
+    """Types of statements, and of comprehensions, that are of interest when they have run."""
+
     def __init__(self, m: Machine) -> None:
         self.m = m
 
@@ -145,14 +154,18 @@ class Domain(Generic[T]):
         """A function, a transformed function or an instance is made."""
 
     def on_call(self, f: Frame, called: Called) -> None:
-        """A call expression was evaluated."""
+        """A call expression was evaluated: in host code, of one of the ``callees``; or anywhere, with arguments by name."""
+
+    def hears_of(self, dotted: str) -> bool:
+        """Whether the domain wants to hear of calls of a library's function, or method; asked once for each name."""
+        return False
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A library is called. A value that is answered takes the place of the result."""
         return None
 
     def on_load(self, f: Frame, load: Load) -> None:
-        """A trace reads a place, which may be older than itself."""
+        """A trace reads a place that is older than itself."""
 
     def on_target(self, f: Frame, at: int, changed: Value | None) -> None:
         """What was read at ``at`` was read to be changed. changed: a container that does it itself."""
@@ -170,8 +183,8 @@ class Domain(Generic[T]):
         """A transformed function has run; its result is still inside of the trace."""
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
-        """A statement has run: a loop (a comprehension is one, whose target is bound), the body of a ``try``, an
-        import, an expression. value: what the loop goes over or the expression gives."""
+        """A statement of one of the ``nodes`` has run: a loop (a comprehension is one, whose target is bound), the body
+        of a ``try``, an import, an expression. value: what the loop goes over or the expression gives."""
 
     def on_repeat(self, inner: Frame, repeat: Repeat) -> None:
         """A library is about to run the function that it calls from ``inner`` many times."""
@@ -216,17 +229,34 @@ def _listening(
     return tuple([getattr(domain, name) for domain in domains if getattr(type(domain), name) is not nothing])
 
 
-def _tell(domains: Sequence[AnyDomain], name: str, nothing: Callable[..., None]) -> Callable[..., None]:
-    """What goes to each of these hooks: to one of them as directly as can be."""
-    hooks = _listening(domains, name, nothing)
-    if len(hooks) == 1:
-        return hooks[0]
+def _nobody(*observed: object) -> None:
+    """What goes to no domain."""
 
-    def tell(*observed: object) -> None:
+
+def _one(hooks: tuple[Callable[[A], None], ...]) -> Callable[[A], None]:
+    """What goes to each of these hooks; to one of them as directly as can be. The same for two and three below."""
+
+    def tell(first: A) -> None:
         for hook in hooks:
-            hook(*observed)
+            hook(first)
 
-    return tell
+    return tell if len(hooks) > 1 else hooks[0] if hooks else _nobody
+
+
+def _two(hooks: tuple[Callable[[A, B], None], ...]) -> Callable[[A, B], None]:
+    def tell(first: A, second: B) -> None:
+        for hook in hooks:
+            hook(first, second)
+
+    return tell if len(hooks) > 1 else hooks[0] if hooks else _nobody
+
+
+def _three(hooks: tuple[Callable[[A, B, C], None], ...]) -> Callable[[A, B, C], None]:
+    def tell(first: A, second: B, third: C) -> None:
+        for hook in hooks:
+            hook(first, second, third)
+
+    return tell if len(hooks) > 1 else hooks[0] if hooks else _nobody
 
 
 class Domains:
@@ -235,44 +265,65 @@ class Domains:
     def __init__(self, domains: Sequence[AnyDomain] = ()) -> None:
         d = domains
         self.all: Final = tuple(d)
-        self.on_root: Final[Callable[[FuncInfo | None], None]] = _tell(d, "on_root", Domain.on_root)
-        self.on_module: Final[Callable[[Frame], None]] = _tell(d, "on_module", Domain.on_module)
-        self.on_make: Final[Callable[[Frame, int, Value], None]] = _tell(d, "on_make", Domain.on_make)
-        self.on_call: Final[Callable[[Frame, Called], None]] = _tell(d, "on_call", Domain.on_call)
-        self.on_load: Final[Callable[[Frame, Load], None]] = _tell(d, "on_load", Domain.on_load)
-        self.on_target: Final[Callable[[Frame, int, Value | None], None]] = _tell(
-            d, "on_target", Domain.on_target
+        self.callees: Final = frozenset[type]().union(*[domain.callees for domain in d])
+        self.on_root: Callable[[FuncInfo | None], None] = _one(_listening(d, "on_root", Domain.on_root))
+        self.on_module: Callable[[Frame], None] = _one(_listening(d, "on_module", Domain.on_module))
+        self.on_make: Callable[[Frame, int, Value], None] = _three(_listening(d, "on_make", Domain.on_make))
+        self.on_call: Callable[[Frame, Called], None] = _two(_listening(d, "on_call", Domain.on_call))
+        self.on_load: Callable[[Frame, Load], None] = _two(_listening(d, "on_load", Domain.on_load))
+        self.on_target: Callable[[Frame, int, Value | None], None] = _three(
+            _listening(d, "on_target", Domain.on_target)
         )
-        self.on_store: Final[Callable[[Frame, Store], None]] = _tell(d, "on_store", Domain.on_store)
-        self.on_change: Final[Callable[[Frame, Change], None]] = _tell(d, "on_change", Domain.on_change)
-        self.on_transform: Final[Callable[[Frame, Transformed], None]] = _tell(
-            d, "on_transform", Domain.on_transform
+        self.on_store: Callable[[Frame, Store], None] = _two(_listening(d, "on_store", Domain.on_store))
+        self.on_change: Callable[[Frame, Change], None] = _two(_listening(d, "on_change", Domain.on_change))
+        self.on_transform: Callable[[Frame, Transformed], None] = _two(
+            _listening(d, "on_transform", Domain.on_transform)
         )
-        self.on_result: Final[Callable[[Frame, Transformed, Value], None]] = _tell(
-            d, "on_result", Domain.on_result
+        self.on_result: Callable[[Frame, Transformed, Value], None] = _three(
+            _listening(d, "on_result", Domain.on_result)
         )
-        self.on_run: Final[Callable[[Frame, ir.Node, Value], None]] = _tell(d, "on_run", Domain.on_run)
-        self.on_repeat: Final[Callable[[Frame, Repeat], None]] = _tell(d, "on_repeat", Domain.on_repeat)
-        self.on_turn: Final[Callable[[Frame, Turn], None]] = _tell(d, "on_turn", Domain.on_turn)
-        self.on_bind: Final[Callable[[Frame, Func, dict[str, Value]], None]] = _tell(
-            d, "on_bind", Domain.on_bind
+        kinds = frozenset[type[ir.Node]]().union(*[domain.nodes for domain in d])
+        self._running: Final = {kind: tuple([x.on_run for x in d if kind in x.nodes]) for kind in kinds}
+        self.on_repeat: Callable[[Frame, Repeat], None] = _two(_listening(d, "on_repeat", Domain.on_repeat))
+        self.on_turn: Callable[[Frame, Turn], None] = _two(_listening(d, "on_turn", Domain.on_turn))
+        self.on_bind: Callable[[Frame, Func, dict[str, Value]], None] = _three(
+            _listening(d, "on_bind", Domain.on_bind)
         )
-        self.on_enter: Final[Callable[[Frame, Frame], None]] = _tell(d, "on_enter", Domain.on_enter)
-        self.on_leave: Final[Callable[[Frame, Frame, Activation], None]] = _tell(
-            d, "on_leave", Domain.on_leave
+        self.on_enter: Callable[[Frame, Frame], None] = _two(_listening(d, "on_enter", Domain.on_enter))
+        self.on_leave: Callable[[Frame, Frame, Activation], None] = _three(
+            _listening(d, "on_leave", Domain.on_leave)
         )
-        self._library: Final = _listening(d, "on_library", Domain.on_library)
+        self._hearing: dict[str, tuple[Callable[[Frame, Library], Value | None], ...]] = {}
         self._progress: Final = _listening(d, "progress", Domain.progress)
         self._summarising: Final = tuple([one for one in d if type(one).summarise is not Domain.summarise])
 
-    def on_library(self, f: Frame, library: Library) -> Value | None:
+    def on_library(
+        self,
+        f: Frame,
+        at: int,
+        dotted: str,
+        args: Args,
+        result: Value = UNKNOWN,
+        owner: Value | None = None,
+    ) -> Value | None:
         """The answer of the last domain that has one."""
+        hearing = self._hearing.get(dotted)
+        if hearing is None:
+            hearing = tuple([domain.on_library for domain in self.all if domain.hears_of(dotted)])
+            self._hearing[dotted] = hearing
         answer: Value | None = None
-        for hook in self._library:
-            found = hook(f, library)
-            if found is not None:
-                answer = found
+        if hearing:
+            library = Library(at, dotted, args, result, owner)
+            for hook in hearing:
+                found = hook(f, library)
+                if found is not None:
+                    answer = found
         return answer
+
+    def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
+        """Those who want to hear of such a statement do."""
+        for hook in self._running.get(node.__class__, ()):
+            hook(f, node, value)
 
     def summarise(self, inner: Frame, activation: Activation) -> tuple[Summary, ...]:
         """What all domains remember of an activation."""

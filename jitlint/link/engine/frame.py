@@ -32,14 +32,10 @@ class Slot(Generic[T]):
 
     def of(self, f: Frame) -> T | None:
         """What the domain keeps in a frame; None when that is nothing."""
-        found: Any = f.own.get(self) if f.own is not None else None
-        kept: T | None = found
-        return kept
+        return f.own.get(self)  # type: ignore[return-value]
 
     def put(self, f: Frame, value: T) -> None:
         """Keep something in a frame."""
-        if f.own is None:
-            f.own = {}
         f.own[self] = value
 
 
@@ -125,7 +121,7 @@ class Frame:
         self.apart = 1
         self.loops: tuple[Any, ...] = ()
         self.outer: Frame | None = None
-        self.own: dict[Slot[Any], object] | None = None
+        self.own: dict[Slot[Any], object] = {}
         self.caught: Catch | None = None
         self.coarse = 0
 

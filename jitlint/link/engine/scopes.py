@@ -36,9 +36,8 @@ def in_world(
     g.at = f.at
     g.outer = f
     g.coarse = f.coarse
-    if f.own is not None:
-        sure = confidence is None
-        g.own = {k: v for k, v in f.own.items() if k.inherited and (sure or k.by_guesses)}
+    sure = confidence is None
+    g.own = {k: v for k, v in f.own.items() if k.inherited and (sure or k.by_guesses)}
     g.caught = f.caught if f.caught is not None and f.caught.traced else None
     g.cls = f.cls
     g.recv = f.recv

@@ -26,7 +26,7 @@ from jitlint.infer.values import (
     const_of,
 )
 from jitlint.link.engine import evaluator
-from jitlint.link.engine.domain import Library, Store
+from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, numpy_calls, results
@@ -48,7 +48,7 @@ WRAPS = "functools.wraps.applied"
 def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     """Call the library function ``dotted`` (a canonical name)."""
     out = _call(m, f, at, dotted, args)
-    answer = m.domains.on_library(f, Library(at, dotted, args, out))
+    answer = m.domains.on_library(f, at, dotted, args, out)
     return out if answer is None else answer
 
 
@@ -165,7 +165,7 @@ def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Va
     for value in (*args.pos, *args.kw.values()):
         modes |= traced_modes(value, 2)
         why = why or why_of(value)
-    m.domains.on_library(f, Library(at, f"{obj.dotted}.__call__", args, owner=obj))
+    m.domains.on_library(f, at, f"{obj.dotted}.__call__", args, owner=obj)
     if any(obj.dotted.startswith(p) for p in m.transforms.modules):
         here = modes | f.world.here
         return Tree(here, why or "a layer of a traced function", f.world.level) if here else UNKNOWN

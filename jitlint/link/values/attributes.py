@@ -184,12 +184,12 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     value = obj.attrs.get(name)
     m.loads.add((name, f.world.level))
     if value is not None:
-        if f.world.floor:
+        if obj.level < f.world.floor:
             m.domains.on_load(f, Load(at, "attribute", obj, name, value))
         return value
     found = class_lookup(obj, name)
     if found is not None:
-        if f.world.floor:
+        if obj.cls.scope.level < f.world.floor:
             m.domains.on_load(f, Load(at, "class", obj.cls, name, found))
         return bind_descriptor(m, f, at, found, obj)
     if name == "__class__":
@@ -284,7 +284,7 @@ def _python(m: Machine, f: Frame, at: int, obj: Py, name: str) -> Value:
 
 def _module(m: Machine, f: Frame, at: int, obj: Mod, name: str) -> Value:
     value = imports.attribute(m, f, obj.info, name)
-    if f.world.floor:
+    if obj.info.scope.level < f.world.floor:
         m.domains.on_load(f, Load(at, "name", obj.info.scope, name, value))
     return value
 
@@ -312,7 +312,7 @@ def _class(m: Machine, f: Frame, at: int, obj: Class, name: str) -> Value:
     for cls in mro(info):
         found = cls.namespace.get(name)
         if found is not None:
-            if f.world.floor:
+            if cls.scope.level < f.world.floor:
                 m.domains.on_load(f, Load(at, "class", cls, name, found))
             return _class_attribute(obj, name, found)
     if name == "__name__":

@@ -92,6 +92,8 @@ def _nested(value: Value | None) -> Dims | None:
 
 def leave_out(values: dict[str, Value]) -> None:
     """A function is judged for arrays of any size, not once for each size that it is called with."""
+    if Arr not in map(type, values.values()):
+        return
     for name, value in values.items():
         if type(value) is Arr and value.dims is not None:
             values[name] = Arr(

@@ -32,7 +32,7 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine import evaluator, events
-from jitlint.link.engine.domain import Library, Store
+from jitlint.link.engine.domain import Store
 from jitlint.link.engine.events import (
     STAGED_OR_BATCHED,
     confidence_of,
@@ -101,7 +101,7 @@ def _get_from_library(m: Machine, f: Frame, at: int, obj: Ext, index: Value) -> 
     if m.catalogue.constant(obj.dotted) == "indexer":
         return _built(m, f, at, obj.dotted, index)
     if f.world.floor:
-        m.domains.on_library(f, Library(at, f"{obj.dotted}.__getitem__", Args([index])))
+        m.domains.on_library(f, at, f"{obj.dotted}.__getitem__", Args([index]))
     # `Union[T, dict]` is no longer `Union`: an alias of it must not be read as one
     return UNKNOWN if obj.dotted in lexicon().types.special_forms else obj
 
@@ -437,7 +437,7 @@ def _store_in_library(
     m: Machine, f: Frame, at: int, obj: Ext, index: Value, value: Value, op: str, certain: bool
 ) -> None:
     if f.world.floor:
-        m.domains.on_library(f, Library(at, f"{obj.dotted}.__setitem__", Args([index, value])))
+        m.domains.on_library(f, at, f"{obj.dotted}.__setitem__", Args([index, value]))
 
 
 def _store_in_instance(

@@ -8,7 +8,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Arr, Func, Inst, Map, Seq, Value, Xform
 from jitlint.link.domains.captures import judge
-from jitlint.link.domains.captures.log import ANY, Log, Remembered
+from jitlint.link.domains.captures.log import ANY, ENTERED, Log, Remembered
 from jitlint.link.engine.domain import Activation, Change, Domain, Load, Rename, Store, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -85,7 +85,9 @@ class Captures(Domain[Remembered]):
 
     def on_enter(self, f: Frame, inner: Frame) -> None:
         """An activation has loads of its own."""
-        self.log.enter(inner)
+        log = self.log
+        ENTERED.put(inner, (log.current, len(log.log)))
+        log.current = {} if inner.world.floor else None
 
     def summarise(self, inner: Frame, activation: Activation) -> Remembered | None:
         """What an activation read, or did to the log."""

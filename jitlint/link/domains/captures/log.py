@@ -247,14 +247,9 @@ class Log:
         elif type(value) is Seq:
             self.write(f, at, "elem", value, ANY, None)
 
-    def enter(self, f: Frame) -> None:
-        """An activation begins."""
-        _ENTERED.put(f, (self.current, len(self.log)))
-        self.current = {} if f.world.floor else None
-
     def leave(self, f: Frame, given: Watched, made: Value) -> Remembered | None:
         """An activation ends: what it read counts for its caller too."""
-        before, start = _ENTERED.of(f) or (None, 0)
+        before, start = ENTERED.of(f) or (None, 0)
         loads = self.current
         self.current = before
         if loads:
@@ -307,12 +302,12 @@ class Log:
 
     def root(self, inner: Frame) -> None:
         """A staged function is called from the host."""
-        _ENTERED.put(inner, (self.current, 0))
+        ENTERED.put(inner, (self.current, 0))
         self.current = {}
 
     def called(self, f: Frame, x: Xform, inner: Frame) -> None:
         """The call of a staged function is over."""
-        before, _ = _ENTERED.of(inner) or (None, 0)
+        before, _ = ENTERED.of(inner) or (None, 0)
         loads = self.current
         self.current = before
         if loads and not self.m.timeless and not f.world.excused and len(self.log) < MAX_LOG:
@@ -322,7 +317,7 @@ class Log:
             self.log.append(Call(target, loads, f.fn, f.at))
 
 
-_ENTERED: Final = Slot[tuple[Optional[dict[Key, Load]], int]]()
+ENTERED: Final = Slot[tuple[Optional[dict[Key, Load]], int]]()
 """What was read around an activation when it began, and when that was."""
 
 

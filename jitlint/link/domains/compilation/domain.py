@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.values import Ext, Func, Value, Xform
+from jitlint.infer.values import Class, Ext, Func, Value, Xform
 from jitlint.link.domains.compilation import arguments, makers
 from jitlint.link.domains.compilation.log import BIRTHS, CompilationLog
 from jitlint.link.engine.domain import Activation, Called, Domain
@@ -17,6 +17,8 @@ _WITH_IDENTITY: Final = frozenset({Func, Xform})
 
 class Compilation(Domain[None]):
     """Follows what host code makes and calls: inside of a trace nothing is compiled on its own."""
+
+    callees = makers.CALLABLE | {Ext, Class}
 
     def __init__(self, m: Machine) -> None:
         super().__init__(m)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from jitlint.infer.keys import Key
 from jitlint.infer.values import ExtInst, Func, Inst, Method, S, Value
@@ -12,23 +12,27 @@ from jitlint.link.engine.domain import Activation, Called, Domain, Library, Rena
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import keys, paths
+from jitlint.link.values.library_objects import INITIALISERS
 from jitlint.syntax import ir
 
 _OUTLIVE: Final = ("attribute", "global", "nonlocal")
 """Kinds of places that outlive the activation that stores there."""
 
 
-class _Given(NamedTuple):
+class _Activation:
     """What an activation starts from. given: keys in its arguments. handed: those that its caller hands over. first:
-    the number of the last key that is older."""
+    the number of the last key that is older. summary: what it did to keys, once it is over."""
 
-    given: list[Key]
-    handed: list[Key]
-    first: int
+    __slots__ = ("first", "given", "handed", "summary")
+
+    def __init__(self, given: list[Key], handed: list[Key], first: int) -> None:
+        self.given = given
+        self.handed = handed
+        self.first = first
+        self.summary: calls.Summary | None = None
 
 
-_GIVEN: Final = Slot[_Given]()
-_SUMMARY: Final = Slot[calls.Summary]()
+_ACTIVATION: Final = Slot[_Activation]()
 
 
 class Keys(Domain[calls.Summary]):
@@ -57,22 +61,22 @@ class Keys(Domain[calls.Summary]):
         LOG.put(inner, [])
         bound = inner.scope.vars
         given = keys.inside(bound.values())
-        _GIVEN.put(inner, _Given(given, _handed(f, bound, given), self.m.keys.count))
+        handed = _handed(f, bound, given) if given else given
+        _ACTIVATION.put(inner, _Activation(given, handed, self.m.keys.count))
 
     def summarise(self, inner: Frame, activation: Activation) -> calls.Summary | None:
         """What it consumes of keys that are older."""
-        start = _GIVEN.of(inner)
-        summary = calls.summarise(self.ledger, inner, start.given, start.first) if start is not None else None
-        if summary is not None:
-            _SUMMARY.put(inner, summary)
-        return summary
+        own = _ACTIVATION.of(inner)
+        if own is not None:
+            own.summary = calls.summarise(self.ledger, inner, own.given, own.first)
+        return own.summary if own is not None else None
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """Its caller consumes that as well."""
-        summary, start = _SUMMARY.of(inner), _GIVEN.of(inner)
-        if summary is not None and start is not None:
-            names = calls.renaming(self.ledger, summary, start.given, again=False)
-            calls.apply(self.ledger, f, activation.at, summary, names, start.handed)
+        own = _ACTIVATION.of(inner)
+        if own is not None and own.summary is not None:
+            names = calls.renaming(self.ledger, own.summary, own.given, again=False)
+            calls.apply(self.ledger, f, activation.at, own.summary, names, own.handed)
 
     def replay(self, f: Frame, activation: Activation, summary: calls.Summary) -> Rename | None:
         """A remembered call consumes and makes other keys than the first one did."""
@@ -94,6 +98,12 @@ class Keys(Domain[calls.Summary]):
                 at = called.node.at
                 written = paths.path_key(func) or at  # a module that a call makes is like no other
                 libraries.linen_method(self.ledger, f, at, func.name, called.args, False, written)
+
+    def hears_of(self, dotted: str) -> bool:
+        """Functions of `jax.random`, and what is called with a key."""
+        if dotted.endswith(".__call__") and dotted.startswith(INITIALISERS):
+            return True
+        return dotted.startswith((uses.RANDOM, libraries.LAYERS, libraries.LINEN))
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A library draws from a key, or makes one."""

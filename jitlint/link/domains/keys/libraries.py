@@ -20,6 +20,7 @@ from jitlint.link.values.keys import keys_of
 from jitlint.link.values.library_objects import INITIALISERS
 
 LAYERS: Final = "equinox.nn."
+LINEN: Final = "flax.linen.Module."
 
 
 def constructed(k: Ledger, f: Frame, at: int, dotted: str, args: Args) -> None:

@@ -36,9 +36,10 @@ from jitlint.syntax import ir
 
 def name_all(m: Machine, func: Func, bound: dict[str, Value]) -> None:
     """Give every argument that is a key a name of its own where it has none."""
-    for name, value in bound.items():
-        if type(value) is Arr and value.dtype == "key" and value.key is None:
-            bound[name] = named(m, value)
+    if Arr in map(type, bound.values()):
+        for name, value in bound.items():
+            if type(value) is Arr and value.dtype == "key" and value.key is None:
+                bound[name] = named(m, value)
     for name in func.fn.keys if func.fn.keys is not None else key_parameters(m, func.fn):
         value = bound.get(name, NONE)
         if value is UNKNOWN:

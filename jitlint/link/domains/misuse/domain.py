@@ -13,6 +13,8 @@ from jitlint.syntax import ir
 class Misuse(Domain[None]):
     """Looks at results that are thrown away and at the names of imports."""
 
+    nodes = frozenset({ir.ExprStmt, ir.Import, ir.ImportFrom})
+
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """A statement stands alone."""
         if type(node) is ir.ExprStmt:

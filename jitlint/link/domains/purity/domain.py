@@ -18,9 +18,16 @@ _ADVANCES: Final = ("next", "iteration")
 class Purity(Domain[None]):
     """Listens inside of traces only. What fails, or leaks, in the same statement has been said before it is asked."""
 
+    callees = frozenset({Bound, Xform})
+    nodes = frozenset({ir.Try})
+
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self.copies = Copies()
+
+    def hears_of(self, dotted: str) -> bool:
+        """The catalogue knows which calls have an effect."""
+        return self.m.catalogue.effect(dotted) is not None
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """Output, input, hidden state of the host."""

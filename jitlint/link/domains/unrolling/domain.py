@@ -13,6 +13,8 @@ from jitlint.syntax import ir
 class Unrolling(Domain[None]):
     """Looks at each loop of staged code when it has run, and remembers who calls with how many rows."""
 
+    nodes = frozenset({ir.For, ir.While, ir.Comp})
+
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self.rows = rows.Rows(m)

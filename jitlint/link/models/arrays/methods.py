@@ -27,7 +27,7 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine import evaluator
-from jitlint.link.engine.domain import Change, Library
+from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import emit_convert, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -67,7 +67,8 @@ def call(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args) -> Va
 
 def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Value:
     if obj.host:
-        m.domains.on_change(f, Change(at, obj, name))
+        if name in lexicon().arrays.host_in_place_methods:
+            m.domains.on_change(f, Change(at, obj, name))
         if any(traced_modes(v) for v in args.pos) and name not in ("dot",):
             return UNKNOWN
         if name in lexicon().arrays.converters:
@@ -169,7 +170,7 @@ def _inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) 
 
 def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> Value:
     """What `flax.linen.Module` gives its subclasses."""
-    m.domains.on_library(f, Library(at, f"flax.linen.Module.{name}", args, owner=obj))
+    m.domains.on_library(f, at, f"flax.linen.Module.{name}", args, owner=obj)
     if name == "param":
         for value in args.pos[1:2]:
             evaluator.call(m, f, at, value, Args([Arr(f.world.here, "key"), *args.pos[2:]]))
@@ -209,7 +210,7 @@ def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args
         return ExtInst(f"unittest.{name}")
     if obj.dotted == dispatch.DISPATCH:
         return dispatch.register(m, f, at, Args([obj, *args.pos])) if name == "register" else UNKNOWN
-    m.domains.on_library(f, Library(at, f"{obj.dotted}.{name}", args, owner=obj))
+    m.domains.on_library(f, at, f"{obj.dotted}.{name}", args, owner=obj)
     if obj.dotted in lexicon().arrays.generators:
         return _draw(m, f, at, name, args)
     modes = 0

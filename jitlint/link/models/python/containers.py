@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.lattice import join, parts, seq_element
 from jitlint.infer.values import (
     INT,
@@ -74,7 +75,7 @@ def call_method(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args
     else:
         handler = None
     result = handler(m, f, at, obj, args) if handler is not None else None
-    if t is Seq or t is Map:
+    if (t is Seq or t is Map) and name in lexicon().containers.changing:
         m.domains.on_change(f, Change(at, obj, name))
     return result
 
