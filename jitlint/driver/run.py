@@ -93,6 +93,7 @@ def check(
     possible = settings.min_confidence is Confidence.POSSIBLE
     with _quiet_collector():
         run = _Run(paths, settings, possible, jobs, use_cache, unsaved or {}, context, progress)
+        run.left_out = _unasked(codes)
         kept = run.remembered("check", _KeptCheck, run.check)
     found = kept.findings if respect_noqa else [*kept.findings, *kept.by_noqa]
     ignores = FileIgnores(settings.per_file_ignores, settings.directory or os.getcwd())
@@ -162,6 +163,8 @@ class _Run:
         self._jobs = jobs or available_cpus()
         self._complete = True
         self._progress = progress
+        self.left_out: frozenset[str] = frozenset()
+        """Rules whose findings nobody asks for: there may be many, and each costs a position."""
         with self._clock.phase("files"):
             self._workspace = open_workspace(paths, settings, use_cache, unsaved, context)
             self._target = target_of(self._workspace.root, settings.jax_version)
@@ -198,6 +201,7 @@ class _Run:
             command,
             workspace.cache.tool,
             self._possible,
+            sorted(self.left_out),
             self._settings.traced,
             self._settings.catalogue,
             self._target.version,
@@ -222,6 +226,7 @@ class _Run:
                 verdict
                 for verdict in verdicts(analysis.events, rules(), reported)
                 if self._possible or verdict.event.place.confidence is not Confidence.POSSIBLE
+                if verdict.rule.code not in self.left_out
             ]
         with self._clock.phase("spans"):
             positions = self._locate(origins(found, paths), lowered)
@@ -232,7 +237,9 @@ class _Run:
             looked_at = [
                 path for path in self._workspace.relevant if path in named and self._may_silence(path)
             ]
-            judged = judge(findings(found, paths, positions, self._text), looked_at, self._text)
+            judged = judge(
+                findings(found, paths, positions, self._text), looked_at, self._text, self._unheard
+            )
             unused = [_unused(path, comment) for path, comment in judged.unused]
         return _KeptCheck(
             [self._kept(finding) for finding in (*judged.findings, *unused)],
@@ -405,6 +412,16 @@ class _Run:
     def shown(self, finding: Finding) -> Finding:
         """The finding with paths for people: relative to the working directory."""
         return _with_paths(finding, self.shown_path)
+
+    def _unheard(self, comment: Comment) -> bool:
+        """Whether a comment silences a rule that is left out."""
+        codes = self.left_out if comment.codes else ()
+        return any(comment.matches(code, rules()[code].name) for code in codes)
+
+
+def _unasked(codes: frozenset[str]) -> frozenset[str]:
+    """The rules that are off unless somebody asks for them, and nobody does."""
+    return frozenset(code for code, rule in rules().items() if rule.severity is Severity.INFO) - codes
 
 
 _MODES = (("S", "staged"), ("B", "batched"), ("L", "linear"))

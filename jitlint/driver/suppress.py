@@ -100,10 +100,16 @@ def suppressions(text: str) -> Suppressions:
     return found
 
 
-def judge(findings: Iterable[Finding], paths: Iterable[str], text_of: Callable[[str], str | None]) -> Judged:
+def judge(
+    findings: Iterable[Finding],
+    paths: Iterable[str],
+    text_of: Callable[[str], str | None],
+    unheard: Callable[[Comment], bool] = lambda comment: False,
+) -> Judged:
     """Sort the findings by what the comments say of them.
 
     paths: the files whose comments are looked at for being of use. ``text_of`` gives the text of a file.
+    unheard: whether a comment may silence something that was not looked for.
     """
     known: dict[str, Suppressions] = {}
 
@@ -122,7 +128,9 @@ def judge(findings: Iterable[Finding], paths: Iterable[str], text_of: Callable[[
         elif all(comment.verb == "noqa" for comment in matched):
             result.by_noqa.append(finding)
     for path in paths:
-        result.unused += [(path, c) for c in of(path).comments if not c.used and _is_ours(c)]
+        result.unused += [
+            (path, c) for c in of(path).comments if not c.used and _is_ours(c) and not unheard(c)
+        ]
     return result
 
 

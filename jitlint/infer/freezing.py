@@ -7,12 +7,13 @@ that gets a key that equals no other. What it does not: say why something is tra
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from jitlint.infer.keys import Key, KeyUses, members_of
 from jitlint.infer.values import (
     NO_CONST,
+    UNKNOWN,
     Arr,
     At,
     Bound,
@@ -59,10 +60,8 @@ class _TooLargeError(Exception):
 
 def freeze(value: Value) -> object:
     """A key for one value."""
-    t = type(value)
-    if t in _LEAVES:
-        return _LEAVES[t](value)
-    return freeze_all((value,))
+    leaf = _LEAVES.get(type(value))
+    return freeze_all((value,)) if leaf is None else leaf(value)
 
 
 def freeze_all(values: Iterable[Value], func: Func | None = None, token: object = None) -> object:
@@ -72,7 +71,7 @@ def freeze_all(values: Iterable[Value], func: Func | None = None, token: object 
     """
     writer = _Writer(token)
     try:
-        parts = tuple([writer.key(value) for value in values])
+        parts = writer.all(values)
         if func is not None and func.scope.fn is not None:
             parts = (*parts, writer.cells(func.fn, func.scope))
     except _TooLargeError:
@@ -131,7 +130,7 @@ class Alternatives:
         return self.hash
 
 
-_LEAVES: Final[dict[type, Any]] = {
+_LEAVES: Final[dict[type, Callable[[Any], object]]] = {
     Unknown: lambda a: None,
     Py: _of_const,
     Tree: lambda a: ("t", a.modes, a.traced, a.evidence, a.kind, a.level),
@@ -145,6 +144,8 @@ class _Writer:
     """Writes one key. seen: boxes and closures by identity to their number. small: immutable parts written already.
 
     unordered: of boxes inside a union their number to its alternatives.
+
+    This runs for each argument of each call: what most values are is told first and written in place.
     """
 
     __slots__ = ("depth", "keys", "left", "seen", "small", "token", "unordered")
@@ -167,52 +168,45 @@ class _Writer:
             return (a.kind, const if type(const) in _PLAIN else _Same(const))
         if t is Unknown:
             return None
-        if t is Arr:
-            named = None if a.key is None else self.keys.setdefault(a.key, len(self.keys))
-            level = a.level if a.modes else 0
-            return ("a", a.modes, a.dtype, a.rank, a.traced, a.kind, a.host, level, named, a.dims)
+        box = _BOXES.get(t)
+        if box is not None:
+            return self._box(a, box)
         if t is Func and a.scope.fn is None and not a.defaults:
             return ("f", a.fn.id, a.scope.key)
+        if t is Arr:
+            return self._array(a)
         if t is Class and a.info.scope.fn is None:
             return ("c", a.info.id)
         leaf = _LEAVES.get(t)
-        if leaf is not None:
-            return leaf(value)
-        return self._part(value, t)
+        return self._fixed(a, t) if leaf is None else leaf(value)
 
-    def _part(self, a: Any, t: type) -> object:
+    def all(self, values: Iterable[Value]) -> tuple[object, ...]:
+        """The keys of several values."""
+        key = self.key
+        return tuple([None if value is UNKNOWN else key(value) for value in values])
+
+    def _array(self, a: Arr) -> object:
+        named = None if a.key is None else self.keys.setdefault(a.key, len(self.keys))
+        level = a.level if a.modes else 0
+        return ("a", a.modes, a.dtype, a.rank, a.traced, a.kind, a.host, level, named, a.dims)
+
+    def _enter(self) -> None:
         self.left -= 1
         self.depth += 1
         if self.left < 0 or self.depth > MAX_DEPTH:
             raise _TooLargeError
-        out = self._box(a, t) if t in _BOXES else self._fixed(a, t)
-        self.depth -= 1
-        return out
 
-    def _box(self, a: Any, t: type) -> object:
+    def _box(self, a: Any, write: Callable[[_Writer, Any], object]) -> object:
         """What may be changed is itself: met again, it is the same one and no equal one."""
-        number = self.seen.get(id(a))
+        seen = self.seen
+        number = seen.get(id(a))
         if number is not None:
             return self._again(number)
-        self.seen[id(a)] = len(self.seen)
-        if t is Seq:
-            items = None if a.items is None else self._all(a.items)
-            return ("q", a.kind, a.level, self._owner(a), items, self._maybe(a.rest))
-        if t is Map:
-            return (
-                "m",
-                a.level,
-                self._owner(a),
-                a.open,
-                self._table(a.entries),
-                self._maybe(a.rest),
-                self._maybe(a.key),
-            )
-        if t is ExtInst:
-            return ("e", a.dotted, self._table(a.attrs))
-        is_cold = a.cls.cold is a
-        cls = self._local_class(a.cls)
-        return ("i", cls, a.level, self._owner(a), is_cold, a.open, a.modes, self._table(a.attrs))
+        seen[id(a)] = len(seen)
+        self._enter()
+        out = write(self, a)
+        self.depth -= 1
+        return out
 
     def _again(self, number: int) -> object:
         around = self.unordered.get(number)
@@ -220,37 +214,52 @@ class _Writer:
             around.is_ordered = True  # written once, however often it is referred to: keys stay small
         return ("=", number)
 
+    def _sequence(self, a: Seq) -> object:
+        items = None if a.items is None else self.all(a.items)
+        return ("q", a.kind, a.level, self._owner(a), items, self._maybe(a.rest))
+
+    def _mapping(self, a: Map) -> object:
+        table = self._table(a.entries)
+        return ("m", a.level, self._owner(a), a.open, table, self._maybe(a.rest), self._maybe(a.key))
+
+    def _instance(self, a: Inst) -> object:
+        info = a.cls
+        cls = info.id if info.scope.fn is None else self._local_class(info)
+        is_cold = info.cold is a
+        return ("i", cls, a.level, self._owner(a), is_cold, a.open, a.modes, self._table(a.attrs))
+
     def _owner(self, a: Any) -> int:
         return 0 if a.token is None else 1 if a.token is self.token else 2
 
     def _fixed(self, a: Any, t: type) -> object:
         """What is never changed is written out again when it is small, as long as no box lies inside."""
+        self._enter()
         known = self.small.get(id(a))
         if known is not None:
+            self.depth -= 1
             return known
         left, boxes = self.left, len(self.seen) + len(self.keys)
         out = _FIXED[t](self, a) if t in _FIXED else _Same(a)
+        self.depth -= 1
         if len(self.seen) + len(self.keys) == boxes and left - self.left < SMALL:
             self.small[id(a)] = out
         else:
             self.small[id(a)] = ("==", len(self.small))
         return out
 
-    def _all(self, values: Iterable[Value]) -> tuple[object, ...]:
-        key = self.key
-        return tuple([key(value) for value in values])
-
     def _maybe(self, value: Value | None) -> object:
         return 0 if value is None else self.key(value)
 
     def _table(self, values: dict[Any, Value]) -> tuple[object, ...]:
+        if not values:
+            return ()
         key = self.key
-        return tuple([(k, key(v)) for k, v in values.items()])
+        return tuple([(k, None if v is UNKNOWN else key(v)) for k, v in values.items()])
 
     def _union(self, a: Any) -> object:
         """Alternatives in any order, unless something refers to what is inside them."""
         first, keys = len(self.seen), len(self.keys)
-        parts = self._all(a.alts)
+        parts = self.all(a.alts)
         if len(self.keys) > keys:
             return ("u", parts)
         if len(self.seen) == first:
@@ -305,14 +314,19 @@ def _sides_taken(scope: Scope, name: str) -> list[object]:
     ]
 
 
-_BOXES = frozenset({Seq, Map, Inst, ExtInst})
-_FIXED: Final[dict[type, Any]] = {
-    Tup: lambda w, a: ("T", a.cls.id if a.cls else 0, w._all(a.items)),
+_BOXES: Final[dict[type, Callable[[_Writer, Any], object]]] = {
+    Inst: _Writer._instance,
+    Map: _Writer._mapping,
+    Seq: _Writer._sequence,
+    ExtInst: lambda w, a: ("e", a.dotted, w._table(a.attrs)),
+}
+_FIXED: Final[dict[type, Callable[[_Writer, Any], object]]] = {
+    Tup: lambda w, a: ("T", a.cls.id if a.cls else 0, w.all(a.items)),
     Func: _Writer._func,
     Class: lambda w, a: ("c", w._local_class(a.info)),
     Bound: lambda w, a: ("b", w.key(a.func), w.key(a.recv)),
     Method: lambda w, a: ("y", a.name, w.key(a.obj)),
-    Partial: lambda w, a: ("P", a.site, w.key(a.func), w._all(a.args), w._table(a.keywords)),
+    Partial: lambda w, a: ("P", a.site, w.key(a.func), w.all(a.args), w._table(a.keywords)),
     Xform: _Writer._xform,
     Union: _Writer._union,
     Descr: lambda w, a: ("d", a.kind, w.key(a.func), w._maybe(a.setter)),

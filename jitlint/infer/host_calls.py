@@ -32,6 +32,7 @@ class HostCalls:
     """All notes. users: functions (None: the body of a module) in which a call gives arguments away.
 
     callers: who calls a function of the project, by the function's number. clocks: functions that read a clock.
+    drawn: the names that a body takes out of iterators.
     managers: what ``with`` runs before and after its block, by module and origin of the context manager; with its users.
     """
 
@@ -39,6 +40,7 @@ class HostCalls:
     users: Users = field(default_factory=dict)
     callers: dict[int, Users] = field(default_factory=dict)
     clocks: Users = field(default_factory=dict)
+    drawn: dict[tuple[str, FuncInfo | None], frozenset[str]] = field(default_factory=dict)
     managers: dict[tuple[str, int], dict[tuple[FuncInfo | None, FuncInfo], Users]] = field(
         default_factory=dict
     )

@@ -23,6 +23,15 @@ class ModuleInfo:
     scope: Scope
     functions: list[FuncInfo] = field(default_factory=list)
     state: int = 0
+    _by_name: dict[str, list[FuncInfo]] | None = None
+
+    def namesakes(self, qualname: str) -> list[FuncInfo]:
+        """The functions of this qualified name, in the order of the source."""
+        if self._by_name is None:
+            self._by_name = {}
+            for fn in self.functions:
+                self._by_name.setdefault(fn.qualname, []).append(fn)
+        return self._by_name.get(qualname, [])
 
 
 @dataclass(slots=True, eq=False)

@@ -76,3 +76,53 @@ def test_what_hurts_in_staged_code(value: Value, traced: bool, container: bool) 
 )
 def test_alternatives_lower_the_confidence(value: Value, confidence: Confidence | None) -> None:
     assert confidence_of(value) is confidence
+
+
+def test_what_is_asked_for_its_class_is_an_object_of_it() -> None:
+    """Nobody knows what `loaded` is; where `isinstance` says that it is a `Box`, its methods are those of one."""
+    source = """
+from elsewhere import *
+
+class Box:
+    def __init__(self, width):
+        self.width = width
+
+    def shrink(self, x):
+        return x if x > 0 else -x
+
+class Crate:
+    def shrink(self, x):
+        return x
+
+@jit
+def root(x):
+    box = loaded
+    if isinstance(box, Box):
+        return box.shrink(x)
+    return x
+"""
+    assert lines(run(source)) == ["Truth form=ternary in Box.shrink: possible"]
+
+
+def test_overloads_are_no_bodies_of_a_function() -> None:
+    source = """
+import contextlib
+import typing
+
+@typing.overload
+@contextlib.contextmanager
+def stage(): ...
+
+@contextlib.contextmanager
+def stage(name=None):
+    yield check(name)
+
+def check(x):
+    return 1 if x > 0 else 2
+
+@jit
+def root(x):
+    with stage(x):
+        return x
+"""
+    assert lines(run(source)) == ["Truth form=ternary in check: certain"]

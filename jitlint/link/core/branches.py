@@ -44,7 +44,7 @@ def condition(m: Machine, f: Frame, test: Any, form: str, at: int) -> bool | Non
     """Evaluate a test and its truth: True, False or None for either."""
     value = evaluator.evaluate(m, f, test)
     outcome = truths.truth(m, f, test.at, value, form)
-    return flags.remembered(f, test) if outcome is None else outcome
+    return flags.remembered(m, f, test) if outcome is None else outcome
 
 
 def only_for_type_checkers(f: Frame, test: ir.Node | None) -> bool:
@@ -260,11 +260,20 @@ def _callee(m: Machine, f: Frame, func: Any) -> Value | None:
 
 
 def _specialise(m: Machine, f: Frame, node: ir.Node | None, cls: Value) -> None:
-    """``isinstance(x, Sub)`` holds: a stand-in for any instance of a base class becomes one of the subclass."""
+    """``isinstance(x, Sub)`` holds: what nobody knows, or may be any instance of a base class, is one of the subclass."""
     value = paths.peek(m, f, node)
-    if type(value) is not Inst or type(cls) is not Class or not value.open or value.cls is cls.info:
+    if type(cls) is not Class:
         return
-    if isinstance_of(m, value, cls) is None:
+    if value is UNKNOWN:
+        made = parameters.instance_of(m, cls.info) if f.world.level and not cls.info.cold_running else None
+        if made is not None:
+            _store(f, node, made)
+    elif (
+        type(value) is Inst
+        and value.open
+        and value.cls is not cls.info
+        and isinstance_of(m, value, cls) is None
+    ):
         made = parameters.instance_of(m, cls.info)
         if made is not None:
             lifted = pytrees.lift(made, value.modes, f.world.level, value.why) if value.modes else made
@@ -286,16 +295,19 @@ def join_vars(a: dict[str, Value], b: dict[str, Value]) -> dict[str, Value]:
     if a is b:
         return a
     out = dict(a)
+    get = a.get
     for name, value in b.items():
-        old = out.get(name)
-        if old is None:
-            if not name.startswith("path:"):
-                out[name] = value
-        elif old is not value:
+        old = get(name)
+        if old is value:
+            continue
+        if old is not None:
             out[name] = join(old, value)
-    if "$paths" in out:
-        for name in [k for k in out if k.startswith("path:") and k not in b]:
-            del out[name]
+        elif not name.startswith("path:"):
+            out[name] = value
+    if "$paths" in a:
+        for name in a.keys() - b.keys():
+            if name.startswith("path:"):
+                del out[name]
     return out
 
 

@@ -37,22 +37,22 @@ class Sides:
 
 def remember(m: Machine, f: Frame, test: Any, outcome: bool) -> None:
     """Note the side that a test of a name, a path or a comparison of one with a constant has taken."""
-    key, positive = _key(test)
+    key, positive = _key(m, test)
     if key and _is_open(paths.peek(m, f, _subject(test))):
         f.scope.vars["$paths"] = NONE
         f.scope.vars[key] = TRUE if outcome is positive else FALSE
 
 
-def remembered(f: Frame, test: Any) -> bool | None:
+def remembered(m: Machine, f: Frame, test: Any) -> bool | None:
     """The side that a test takes because it, or its parts, took it before; None when that is not known."""
     if type(test) is ir.UnaryOp and test.op == "not":
-        side = remembered(f, test.operand)
+        side = remembered(m, f, test.operand)
         return None if side is None else not side
     if type(test) is ir.BoolOp:
-        sides = (remembered(f, test.left), remembered(f, test.right))
+        sides = (remembered(m, f, test.left), remembered(m, f, test.right))
         decisive = test.op == "or"
         return decisive if decisive in sides else None if None in sides else not decisive
-    key, positive = _key(test)
+    key, positive = _key(m, test)
     known = _taken(f, key) if key else None
     if type(known) is not Py or known.const is NO_CONST:
         return None
@@ -81,8 +81,15 @@ def _subject(test: Any) -> Any:
     return test.left if type(test) is ir.Compare else test
 
 
-def _key(test: Any) -> tuple[str, bool]:
+def _key(m: Machine, test: Any) -> tuple[str, bool]:
     """Under what a side is remembered, and whether the test says so or its opposite; "" when it is not remembered."""
+    known = m.sides.get(id(test))
+    if known is None:
+        known = m.sides[id(test)] = _written(test)
+    return known
+
+
+def _written(test: Any) -> tuple[str, bool]:
     if type(test) is ir.Compare:
         op, right = test.ops[0], test.rights[0]
         path = paths.path_key(test.left)
@@ -93,12 +100,12 @@ def _key(test: Any) -> tuple[str, bool]:
     return (f"{path}.?", True) if path else ("", True)
 
 
-def _keys(test: Any) -> set[str]:
+def _keys(m: Machine, test: Any) -> set[str]:
     if type(test) is ir.UnaryOp and test.op == "not":
-        return _keys(test.operand)
+        return _keys(m, test.operand)
     if type(test) is ir.BoolOp:
-        return _keys(test.left) | _keys(test.right)
-    return {_key(test)[0]} - {""}
+        return _keys(m, test.left) | _keys(m, test.right)
+    return {_key(m, test)[0]} - {""}
 
 
 def apart(reached: list[tuple[Variables, Sides | None]], asked: frozenset[str]) -> Sides | None:
@@ -112,9 +119,9 @@ def apart(reached: list[tuple[Variables, Sides | None]], asked: frozenset[str]) 
     return Sides(tuple(states), asked)
 
 
-def asked_by(node: ir.If) -> frozenset[str]:
+def asked_by(m: Machine, node: ir.If) -> frozenset[str]:
     """The tests that tell the two sides of an ``if`` apart."""
-    return frozenset(_keys(node.test))
+    return frozenset(_keys(m, node.test))
 
 
 def have_room(f: Frame, sides: Sides | None) -> bool:
@@ -125,7 +132,7 @@ def have_room(f: Frame, sides: Sides | None) -> bool:
 def as_statement(m: Machine, f: Frame, node: ir.Assign, rest: Sequence[ir.Node]) -> ir.Assign | ir.If:
     """``x = a if test else b`` as the ``if`` statement that it stands for, when the same is tested again."""
     value: Any = node.value
-    asked = frozenset(_keys(value.test))
+    asked = frozenset(_keys(m, value.test))
     if not asked or not last_retest(m, f, node, asked, rest):
         return node
     if type(value.test) in (ir.Name, ir.Attr) and not _is_open(paths.peek(m, f, value.test)):
@@ -141,7 +148,7 @@ def last_retest(m: Machine, f: Frame, node: Any, asked: frozenset[str], rest: Se
     if known is None:
         known = 0
         for i, statement in enumerate(rest, 1):
-            if any(type(part) in _TESTS and asked & _keys(part.test) for part in nodes(statement)):
+            if any(type(part) in _TESTS and asked & _keys(m, part.test) for part in nodes(statement)):
                 known = i
         m.retests[place] = known
     return known

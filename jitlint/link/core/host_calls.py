@@ -7,6 +7,7 @@ follow values; `donation` and `timing` do that afterwards, only in functions whe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -55,12 +56,12 @@ def note(m: Machine, f: Frame, node: ir.Call, callee: Value, args: Args, result:
     call = notes.calls.get((f.module.name, node.at))
     if call is None:
         call = notes.calls[f.module.name, node.at] = HostCall()
-    args = _with_host_data(f, node, args)
+    args = _with_host_data(notes, f, node, args)
     for alt in alternatives(callee):
         _note_one(notes, f, call, alt, args, result)
 
 
-def _with_host_data(f: Frame, node: ir.Call, args: Args) -> Args:
+def _with_host_data(notes: HostCalls, f: Frame, node: ir.Call, args: Args) -> Args:
     """The arguments, of which those that nobody knows and that an iterator gave may live on the host."""
     if UNKNOWN not in args.pos and UNKNOWN not in args.kw.values():
         return args
@@ -70,14 +71,22 @@ def _with_host_data(f: Frame, node: ir.Call, args: Args) -> Args:
             return args
         key: Any = i if arg.name is None else arg.name
         box: Any = pos if arg.name is None else kw
-        if box[key] is UNKNOWN and type(arg.value) is ir.Name and _is_drawn(f, arg.value.id):
+        if box[key] is UNKNOWN and type(arg.value) is ir.Name and _is_drawn(notes, f, arg.value.id):
             box[key] = _HOST_DATA
     return Args(pos, kw, args.more, args.kw_more)
 
 
-def _is_drawn(f: Frame, name: str) -> bool:
+def _is_drawn(notes: HostCalls, f: Frame, name: str) -> bool:
     """Whether a variable is what a loop or ``next`` took out of an iterator."""
-    body = f.fn.body if f.fn is not None else f.module.tree.body
+    place = (f.module.name, f.fn)
+    drawn = notes.drawn.get(place)
+    if drawn is None:
+        drawn = notes.drawn[place] = _drawn_names(f.fn.body if f.fn is not None else f.module.tree.body)
+    return name in drawn
+
+
+def _drawn_names(body: Sequence[ir.Node]) -> frozenset[str]:
+    found: set[str] = set()
     for node in nodes(body):
         source: Any = node.value if type(node) is ir.Assign else None
         if type(node) is ir.For:
@@ -86,9 +95,8 @@ def _is_drawn(f: Frame, name: str) -> bool:
             targets = list(node.targets)
         else:
             continue
-        if any(type(part) is ir.Name and part.id == name for target in targets for part in nodes(target)):
-            return True
-    return False
+        found.update(part.id for target in targets for part in nodes(target) if type(part) is ir.Name)
+    return frozenset(found)
 
 
 def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: Args, result: Value) -> None:

@@ -189,7 +189,7 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
         if branches.narrow(m, f, node.test, side) and run_block(m, f, block):
             reached.append((f.scope.vars, f.sides))
     f.token, f.confidence = token, before
-    f.sides = flags.apart(reached, flags.asked_by(node) if len(reached) == 2 else frozenset())
+    f.sides = flags.apart(reached, flags.asked_by(m, node) if len(reached) == 2 else frozenset())
     states = [variables for variables, _ in reached]
     f.scope.vars = functools.reduce(branches.join_vars, states) if states else saved
     return bool(reached)

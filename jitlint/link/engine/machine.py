@@ -87,6 +87,7 @@ class Machine:
     broken: module and statement of the last code that JAX refuses or that a leak is blamed for, or takes one back.
     retests: by module, origin and tests of an ``if`` how many statements after it there are up to the last that tests the same.
     version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
+    sides: by identity of a test under what the side is remembered that it takes.
     version_flags: names of variables that hold the answer to such a test.
     filled: calls of cached functions, with constants, that host code made before.
     loads: attributes that were read, and how many transforms deep.
@@ -129,6 +130,7 @@ class Machine:
     domains: Domains = field(default_factory=Domains)
     retests: dict[tuple[str, int, frozenset[str]], int] = field(default_factory=dict)
     version_tests: dict[int, bool] = field(default_factory=dict)
+    sides: dict[int, tuple[str, bool]] = field(default_factory=dict)
     version_flags: set[str] = field(default_factory=set)
     filled: set[tuple[int, int, str]] = field(default_factory=set)
     loads: set[tuple[str, int]] = field(default_factory=set)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Place
@@ -83,21 +83,29 @@ def names(node: ir.Node | None) -> list[str]:
     return [node.id] if type(node) is ir.Name else []
 
 
-@contextmanager
-def under(m: Machine, test: ir.Node | None, outcome: bool | None) -> Iterator[None]:
+_NOTHING: Final = nullcontext()
+
+
+def under(m: Machine, test: ir.Node | None, outcome: bool | None) -> AbstractContextManager[None]:
     """What stands under an undecided test that looks at a library's version may use names that other versions lack."""
-    asked = outcome is None and asks_version(m, test)
-    m.guards += asked
+    return _guarded(m) if outcome is None and asks_version(m, test) else _NOTHING
+
+
+@contextmanager
+def _guarded(m: Machine) -> Iterator[None]:
+    m.guards += 1
     try:
         yield
     finally:
-        m.guards -= asked
+        m.guards -= 1
 
 
 def note_flag(m: Machine, node: ir.Assign) -> None:
     """Remember the variable that keeps the answer to a question about a version."""
+    if type(node.value) not in _ANSWERS:
+        return
     target: ir.Node | None = node.targets[0]
-    if type(target) is ir.Name and type(node.value) in _ANSWERS and asks_version(m, node.value):
+    if type(target) is ir.Name and asks_version(m, node.value):
         m.version_flags.add(target.id)
 
 

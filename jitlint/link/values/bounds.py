@@ -105,6 +105,7 @@ def leave_out(values: dict[str, Value]) -> None:
                 value.traced,
                 value.host,
                 value.key,
+                value.kind,
             )
 
 

@@ -37,9 +37,7 @@ from jitlint.syntax import ir
 def name_all(m: Machine, func: Func, bound: dict[str, Value]) -> None:
     """Give every argument that is a key a name of its own where it has none."""
     if Arr in map(type, bound.values()):
-        for name, value in bound.items():
-            if type(value) is Arr and value.dtype == "key" and value.key is None:
-                bound[name] = named(m, value)
+        _name_arrays(m, bound)
     for name in func.fn.keys if func.fn.keys is not None else key_parameters(m, func.fn):
         value = bound.get(name, NONE)
         if value is UNKNOWN:
@@ -50,6 +48,12 @@ def name_all(m: Machine, func: Func, bound: dict[str, Value]) -> None:
         elif type(value) is Tree and value.evidence in ("", "array"):
             array = Arr(value.modes, "key", None, value.why, value.level, value.traced)
             bound[name] = named(m, array)
+
+
+def _name_arrays(m: Machine, bound: dict[str, Value]) -> None:
+    for name, value in bound.items():
+        if type(value) is Arr and value.dtype == "key" and value.key is None:
+            bound[name] = named(m, value)
 
 
 def key_parameters(m: Machine, fn: FuncInfo) -> tuple[str, ...]:

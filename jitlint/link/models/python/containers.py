@@ -75,7 +75,7 @@ def call_method(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args
     else:
         handler = None
     result = handler(m, f, at, obj, args) if handler is not None else None
-    if (t is Seq or t is Map) and name in lexicon().containers.changing:
+    if t in (Seq, Map) and name in lexicon().containers.changing:
         m.domains.on_change(f, Change(at, obj, name))
     return result
 
