@@ -36,8 +36,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import names_read, nodes
 from jitlint.link.values import signatures
 from jitlint.link.values.kinds import find_method
-from jitlint.link.values.pytrees import constant_strings
-from jitlint.link.values.signatures import Signature, describe, signature
+from jitlint.link.values.signatures import Signature, constant_strings, describe, signature
 from jitlint.syntax import ir
 
 NOTED: Final = frozenset({Xform, Func, Bound, Partial, Union, Inst})

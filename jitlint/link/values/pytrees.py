@@ -16,6 +16,7 @@ from jitlint.infer.values import (
     NONE,
     UNKNOWN,
     Arr,
+    Descr,
     ExtInst,
     Inst,
     L,
@@ -167,6 +168,12 @@ def meta_names(info: ClassInfo) -> frozenset[str]:
     return out
 
 
+def _is_kept(info: ClassInfo, name: str) -> bool:
+    """Whether an attribute is what a cached property keeps: no field, so no transform hands it on."""
+    found = next((cls.namespace[name] for cls in mro(info) if name in cls.namespace), None)
+    return type(found) is Descr and found.kind == "cached_property"
+
+
 def static_names(value: Inst) -> frozenset[str]:
     """Attributes of this instance that are handed on as they are: what the registration does not call data."""
     known = _data_names(value.cls)
@@ -221,6 +228,8 @@ def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: b
     for name, part in value.attrs.items():
         if name in static:
             attrs[name] = part
+        elif not opaque and _is_kept(info, name):
+            continue
         elif part is UNKNOWN:
             attrs[name] = UNKNOWN if opaque or info.role in _SOME_STATIC else Tree(modes, why, level)
         else:
@@ -273,6 +282,7 @@ def _lower_instance(value: Inst, change: _Change, drop: int, here: int, level: i
     attrs = {
         k: v if k in static or (type(v) is Py and keeps_python) else change(_child_or_not(v) if opaque else v)
         for k, v in value.attrs.items()
+        if k in static or opaque or not _is_kept(value.cls, k)
     }
     out = Inst(value.cls, attrs, level, None, value.open)
     out.modes = (value.modes & ~drop) | (here if value.modes else 0)
@@ -483,15 +493,3 @@ def references(value: Value, modes: int, level: int, why: str) -> Value:
     if value is NONE or type(value) is Inst:
         return NONE if value is NONE else UNKNOWN
     return Tree(modes, why, level, SEEN, "ref", SEEN)
-
-
-def constant_strings(value: Value) -> list[str]:
-    """The strings of a constant list or tuple of strings."""
-    items: list[Value] = []
-    if type(value) is Tup:
-        items = list(value.items)
-    elif type(value) is Seq and value.items is not None:
-        items = value.items
-    elif type(value) is Py:
-        items = [value]
-    return [i.const for i in items if type(i) is Py and isinstance(i.const, str)]

@@ -6,8 +6,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from jitlint.infer.values import NONE, UNKNOWN, Bound, Class, Descr, Func, Inst, Partial, Py, Value, Xform
-from jitlint.link.values import iteration, pytrees
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Bound,
+    Class,
+    Descr,
+    Func,
+    Inst,
+    Partial,
+    Py,
+    Seq,
+    Tup,
+    Value,
+    Xform,
+)
+from jitlint.link.values import iteration
 from jitlint.link.values.kinds import find_method, mro
 from jitlint.syntax import ir
 
@@ -128,7 +142,7 @@ def static_names(
         if spec.static_names and by_name is None:
             names = _names_at(positional, found or [])
     if by_name is not None:
-        names = set(pytrees.constant_strings(by_name))
+        names = set(constant_strings(by_name))
         known = known and by_name is not UNKNOWN
         if by_number is None:
             known = known and (shown is not None or sig is None)
@@ -155,3 +169,15 @@ def constant_ints(value: Value) -> list[int] | None:
     if items is None or not all(type(i) is Py and type(i.const) is int for i in items):
         return None
     return [i.const for i in items if type(i) is Py and type(i.const) is int]
+
+
+def constant_strings(value: Value) -> list[str]:
+    """The strings of a constant list or tuple of strings."""
+    items: list[Value] = []
+    if type(value) is Tup:
+        items = list(value.items)
+    elif type(value) is Seq and value.items is not None:
+        items = value.items
+    elif type(value) is Py:
+        items = [value]
+    return [i.const for i in items if type(i) is Py and isinstance(i.const, str)]

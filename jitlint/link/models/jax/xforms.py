@@ -40,7 +40,7 @@ from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.models.jax import arrival, boundaries, carries
 from jitlint.link.values import iteration, parameters, pytrees
-from jitlint.link.values.signatures import constant_ints, describe, signature, static_names
+from jitlint.link.values.signatures import Signature, constant_ints, describe, signature, static_names
 
 CALLABLE_TYPES = (Func, Bound, Partial, Xform, Inst, Class, Method)
 
@@ -294,6 +294,18 @@ def _cotangent(f: Frame, result: Value) -> Value:
     return pytrees.rebuild(result, Arr(modes, None, None, "the cotangent", f.world.level))
 
 
+def _static_inside(x: Xform, sig: Signature) -> tuple[set[int], set[str]]:
+    """The static parameters of a transform and of those inside it: nobody can give them an array."""
+    nums, names = set[int](), set[str]()
+    target: Value = x
+    while type(target) is Xform:
+        found = static_names(target, sig)
+        nums |= found[0]
+        names |= found[1]
+        target = target.target
+    return nums, names
+
+
 def run_generic(m: Machine, site: Site) -> Value:
     """Run a transformed function that no known code calls, with arguments as its signature suggests them."""
     x = site.xform
@@ -301,7 +313,7 @@ def run_generic(m: Machine, site: Site) -> Value:
     if sig is None:
         mark_called(x)
         return UNKNOWN
-    nums, names, _ = static_names(x, sig)
+    nums, names = _static_inside(x, sig)
     frame = Frame(
         site.module, site.module.scope, site.world, None, 0, site.frame_steps, site.ground, site.confidence
     )
