@@ -331,7 +331,10 @@ def run_generic(m: Machine, site: Site) -> Value:
         elif param.default is not None:
             if sig.func.defaults.get(param.name) is not NONE:
                 continue
-            value = join(NONE, parameters.generic(m, sig.func, param.name, meant=x.spec.filter))
+            given = parameters.generic(m, sig.func, param.name, meant=x.spec.filter)
+            if all(type(alt) is Py for alt in alternatives(given)):
+                continue  # a number or a flag that may be left out: nobody is seen to give one
+            value = join(NONE, given)
         else:
             value = parameters.generic(m, sig.func, param.name, meant=x.spec.filter or x.spec.kernel)
         if param.kind == "kwonly" or len(pos) < i:
