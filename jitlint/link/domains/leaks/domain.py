@@ -34,8 +34,6 @@ class Leaks(Domain[pending.Kept]):
             stores.stored_in_scope(self.m, f, scope, store.key, value, "attribute")
         elif kind in ("lru_cache", "cached_property") and type(store.key) is Func:
             level = owner.level if kind == "cached_property" else store.key.scope.level
-            if kind == "cached_property" and type(owner) is Inst and stores.fills(owner, store.key.fn.name):
-                return
             stores.cached(self.m, f, store.key, level, value, kind)
 
     def on_change(self, f: Frame, change: Change) -> None:

@@ -28,9 +28,7 @@ from jitlint.link.engine.events import confidence_of
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import ownership, pytrees
-from jitlint.link.values.kinds import mro
 from jitlint.link.values.ownership import deepest_tracer
-from jitlint.syntax import ir
 
 
 def stored(
@@ -83,16 +81,6 @@ def taken_out(m: Machine, f: Frame, box: Seq | Map) -> None:
     """Something is taken out of a container: what was put there for the time of the trace is gone."""
     if box.level < f.world.level:
         _put_back(m, f, pending.place(box, ""))
-
-
-def fills(owner: Inst, name: str) -> bool:
-    """Whether a constructor of the object's class asks for a property, however much is known of the object."""
-    for cls in mro(owner.cls):
-        init: Any = cls.namespace.get("__init__")
-        for node in init.fn.parts if type(init) is Func and init.fn.node.params else ():
-            if type(node) is ir.Attr and node.name == name and type(node.obj) is ir.Name:
-                return bool(node.obj.id == init.fn.node.params[0].name)
-    return False
 
 
 def cached(m: Machine, f: Frame, func: Func, level: int, result: Value, target: str) -> None:
