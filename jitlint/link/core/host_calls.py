@@ -35,8 +35,8 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import names_read, nodes
 from jitlint.link.values import signatures
-from jitlint.link.values.kinds import find_method
-from jitlint.link.values.signatures import Signature, constant_strings, describe, signature
+from jitlint.link.values.kinds import constant_strings, find_method
+from jitlint.link.values.signatures import Signature, describe, signature
 from jitlint.syntax import ir
 
 NOTED: Final = frozenset({Xform, Func, Bound, Partial, Union, Inst})

@@ -29,8 +29,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.values import signatures
-from jitlint.link.values.kinds import mro
+from jitlint.link.values.kinds import constant_strings, mro
 from jitlint.syntax import ir
 
 FIELD: Final = "dataclasses.Field"
@@ -138,10 +137,10 @@ def mark_fields(info: ClassInfo, kind: str, options: dict[str, Value]) -> None:
     if kind == "register_dataclass":
         data, meta = options.get("data_fields"), options.get("meta_fields")
         if data is not None:
-            info.data_fields = frozenset(signatures.constant_strings(data))
+            info.data_fields = frozenset(constant_strings(data))
             info.opaque_flatten = not _is_known(data)
         if meta is not None:
-            info.meta_fields = frozenset(signatures.constant_strings(meta))
+            info.meta_fields = frozenset(constant_strings(meta))
 
 
 def _is_known(names: Value) -> bool:

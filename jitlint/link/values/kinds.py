@@ -267,3 +267,15 @@ def _instance_of_container(value: Value, kinds: tuple[str, ...]) -> bool | None:
     if t is Inst:
         return None if a.cls.extern else False
     return None if t is Ext else False
+
+
+def constant_strings(value: Value) -> list[str]:
+    """The strings of a constant list or tuple of strings."""
+    items: list[Value] = []
+    if type(value) is Tup:
+        items = list(value.items)
+    elif type(value) is Seq and value.items is not None:
+        items = value.items
+    elif type(value) is Py:
+        items = [value]
+    return [i.const for i in items if type(i) is Py and isinstance(i.const, str)]

@@ -13,6 +13,7 @@ from jitlint.infer.sizes import DEPTH, is_large
 from jitlint.infer.values import (
     FRESH,
     LOOPS,
+    NO_CONST,
     NONE,
     UNKNOWN,
     Arr,
@@ -104,10 +105,22 @@ def lift(
         return _lift_instance(value, modes, level, why, arrays_only, depth)
     if type(value) is Seq and value.kind not in ("list", "tuple", "deque"):
         return value
+    if type(value) is Union:
+        return _lift_union(value, lambda part: lift(part, modes, level, why, arrays_only, depth - 1))
     changed = _CHANGED.get(type(value))
     if changed is None:
         return value
     return changed(value, lambda part: lift(part, modes, level, why, arrays_only, depth - 1), level)
+
+
+def _lift_union(value: Union, change: _Change) -> Value:
+    """The alternatives as they arrive. A number that may be left out, and that nobody is seen to give, is a guess."""
+    found = [change(alt) for alt in value.alts]
+    if any(alt is NONE for alt in value.alts):
+        for alt, lifted in zip(value.alts, found):
+            if type(alt) is Py and alt.const is NO_CONST and type(lifted) is Arr:
+                lifted.traced = GUESSED
+    return functools.reduce(join, found)
 
 
 def _lift_tree(value: Tree, modes: int, level: int, why: str, arrays_only: bool) -> Value:
@@ -128,6 +141,8 @@ def _lift_description(value: ExtInst, modes: int, level: int, why: str, arrays_o
     """An array that is only described; any other object of a library is no leaf."""
     if value.dotted != ABSTRACT_ARRAY:
         return None
+    if "is_ref" in value.attrs:
+        return Tree(modes, why, level, SEEN, "ref", SEEN)
     rank = getattr(value.attrs["ndim"], "const", None)
     return Arr(modes, None, rank if type(rank) is int else None, why, level)
 
@@ -481,15 +496,3 @@ def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
         modes = traced_modes(new_leaf)
         return Tree(modes, why_of(new_leaf), traced_level(new_leaf), GUESSED) if modes else UNKNOWN
     return new_leaf
-
-
-def references(value: Value, modes: int, level: int, why: str) -> Value:
-    """What a kernel gets for a pytree of arrays: mutable references, whose elements are traced."""
-    if type(value) is Tup:
-        return Tup(tuple([references(v, modes, level, why) for v in value.items]), value.cls)
-    parts = children(value)
-    if parts:
-        return with_children(value, [references(part, modes, level, why) for part in parts])
-    if value is NONE or type(value) is Inst:
-        return NONE if value is NONE else UNKNOWN
-    return Tree(modes, why, level, SEEN, "ref", SEEN)

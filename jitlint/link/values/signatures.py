@@ -16,13 +16,11 @@ from jitlint.infer.values import (
     Inst,
     Partial,
     Py,
-    Seq,
-    Tup,
     Value,
     Xform,
 )
 from jitlint.link.values import iteration
-from jitlint.link.values.kinds import find_method, mro
+from jitlint.link.values.kinds import constant_strings, find_method, mro
 from jitlint.syntax import ir
 
 
@@ -169,15 +167,3 @@ def constant_ints(value: Value) -> list[int] | None:
     if items is None or not all(type(i) is Py and type(i.const) is int for i in items):
         return None
     return [i.const for i in items if type(i) is Py and type(i.const) is int]
-
-
-def constant_strings(value: Value) -> list[str]:
-    """The strings of a constant list or tuple of strings."""
-    items: list[Value] = []
-    if type(value) is Tup:
-        items = list(value.items)
-    elif type(value) is Seq and value.items is not None:
-        items = value.items
-    elif type(value) is Py:
-        items = [value]
-    return [i.const for i in items if type(i) is Py and isinstance(i.const, str)]

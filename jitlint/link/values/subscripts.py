@@ -248,7 +248,9 @@ def _tree(m: Machine, f: Frame, at: int, tree: Tree, index: Value) -> Value:
     if check_index(m, f, at, tree, index):
         return UNKNOWN
     if tree.evidence == "ref":
-        return Arr(tree.modes, None, None, tree.why, tree.level, tree.traced)  # whatever a reference holds
+        # whatever a reference holds, or one of several references
+        kind = tree.kind if type(index) is Py and index.kind == "int" else SEEN
+        return Arr(tree.modes, None, None, tree.why, tree.level, tree.traced, kind=kind)
     if type(index) in (Arr, Tree, SliceVal, Tup) and (
         tree.evidence == "array" or tracer_inside(index) is not None
     ):

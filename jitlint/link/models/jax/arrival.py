@@ -16,6 +16,7 @@ from jitlint.infer.values import NONE, UNKNOWN, Inst, Map, Py, S, Seq, Tup, Valu
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import boundaries
+from jitlint.link.models.jax.references import references
 from jitlint.link.values import iteration, parameters, pytrees
 from jitlint.link.values.signatures import Signature, constant_ints, describe, signature, static_names
 from jitlint.syntax import ir
@@ -68,9 +69,9 @@ def _with_outputs(x: Xform, sig: Signature, args: Args, level: int) -> Args:
     for param in sig.positional[len(args.pos) :] if args.more is None else ():
         if param.default is None and param.name not in args.kw:
             why = f"parameter `{param.name}` of `{describe(x.target)}`"
-            args.pos.append(pytrees.references(UNKNOWN, x.spec.modes, level, why))
+            args.pos.append(references(UNKNOWN, x.spec.modes, level, why))
     if sig.has_var and args.more is None:
-        args.more = pytrees.references(UNKNOWN, x.spec.modes, level, "")
+        args.more = references(UNKNOWN, x.spec.modes, level, "")
     return args
 
 
@@ -139,7 +140,7 @@ def _rest(x: Xform, value: Value | None, level: int) -> Value | None:
     if value is None:
         return None
     if x.spec.kernel:
-        return pytrees.references(value, x.spec.modes, level, "")
+        return references(value, x.spec.modes, level, "")
     return pytrees.lift(value, x.spec.modes, level, "", x.spec.filter)
 
 
@@ -165,7 +166,7 @@ def _one(
         value = UNKNOWN if refused else value
     why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
     if spec.kernel:
-        return pytrees.references(value, spec.modes, level, why)
+        return references(value, spec.modes, level, why)
     inside = pytrees.with_rank(value, -1) if spec.axes and mark is not NONE else value
     lifted = pytrees.lift(inside, spec.modes, level, why, spec.filter)
     return lifted if staged or mark is None else _as_marked(mark, value, lifted)

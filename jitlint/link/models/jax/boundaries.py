@@ -31,7 +31,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import pytrees, signatures
-from jitlint.link.values.kinds import mro
+from jitlint.link.values.kinds import constant_strings, mro
 from jitlint.link.values.signatures import Signature, signature
 
 
@@ -77,7 +77,7 @@ def _wrong_names(x: Xform, sig: Signature) -> Iterator[_Problem]:
     known = {p.name for p in sig.params if p.kind in ("any", "kwonly")} | set(sig.bound_names)
     for option in (x.spec.static_names, "donate_argnames") if not sig.has_kwvar else ():
         value = x.options.get(option) if option in x.spec.params else None
-        for name in signatures.constant_strings(value) if value is not None else ():
+        for name in constant_strings(value) if value is not None else ():
             if name not in known:
                 yield "static-unknown-name", name, ""
 

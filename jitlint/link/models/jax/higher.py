@@ -36,6 +36,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.models.jax import carries, xforms
+from jitlint.link.models.jax.references import references
 from jitlint.link.values import iteration, keys, prefixes, pytrees
 from jitlint.link.values.signatures import describe, signature
 
@@ -207,7 +208,7 @@ def _arguments(
             sig = signature(function)
             for param in sig.positional if sig is not None else ():
                 why = f"parameter `{param.name}` of `{describe(function)}`"
-                pos.append(pytrees.references(UNKNOWN, one.modes, inner.world.level, why))
+                pos.append(references(UNKNOWN, one.modes, inner.world.level, why))
         else:
             pos.append(_shape_argument(m, f, inner, one, kind, named.get(name, UNKNOWN), name))
     return Args(pos, {}, more), pos

@@ -88,7 +88,10 @@ def _abstract_array(m: Machine, f: Frame, at: int, args: Args) -> Value:
     shape = args.get(0, "shape") or UNKNOWN
     items = iteration.known_items(shape)
     rank = INT if items is None else py(len(items))
-    return ExtInst(pytrees.ABSTRACT_ARRAY, {"shape": shape, "dtype": Py("dtype"), "ndim": rank, "size": INT})
+    attrs: dict[str, Value] = {"shape": shape, "dtype": Py("dtype"), "ndim": rank, "size": INT}
+    if "is_ref" in args.kw:
+        attrs["is_ref"] = args.kw["is_ref"]
+    return ExtInst(pytrees.ABSTRACT_ARRAY, attrs)
 
 
 def _stop_gradient(m: Machine, f: Frame, at: int, args: Args) -> Value:
