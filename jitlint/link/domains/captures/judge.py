@@ -161,15 +161,16 @@ class _Judge:
         """A write between two calls in one episode, which leaves another value than the first call read."""
         first: dict[int, _Read] = {}
         times = [time for time, _ in writes]
-        born = reads[0].call.target.born
-        owner = reads[0].load.owner
-        if type(owner) is Inst:
-            born = max(born, owner.born)
+        target, owner = reads[0].call.target, reads[0].load.owner
         for read in reads:
-            if read.time < born:
+            born = self.captures.born(target, read.time)
+            older = self.captures.born(owner, read.time) if type(owner) is Inst else 0
+            if born is None or older is None:
                 continue
             number = self.episode(read.time)
             before = first.setdefault(number, read)
+            if before.time < max(born, older):  # what was read then was another one
+                before = first[number] = read
             lo, hi = bisect_right(times, before.time), bisect_left(times, read.time)
             between = [w for _, w in writes[max(lo, hi - MOST) : hi] if _may_follow(before, w, read)]
             if between and not _same(before.load.value, between[-1].value) and not harmless(between[-1]):

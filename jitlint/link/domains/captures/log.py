@@ -123,7 +123,8 @@ class Remembered:
 @dataclass(slots=True)
 class Log:
     """The log of a session. current: the loads of the innermost staged activation, None on the host. kept: containers
-    that traced code changes: what it finds there is its own business."""
+    that traced code changes: what it finds there is its own business. births: when something was made that was made
+    more than once, since the calls that gave it were remembered."""
 
     m: Machine
     log: list[Write | Call] = field(default_factory=list)
@@ -131,6 +132,12 @@ class Log:
     current: dict[Key, Load] | None = None
     kept: list[Value] = field(default_factory=list)
     rebound: dict[str, frozenset[str]] = field(default_factory=dict)
+    births: dict[int, list[int]] = field(default_factory=dict)
+
+    def born(self, value: Func | Inst | Xform | Remade, time: int) -> int | None:
+        """When something that is read at a time was made, the last time before; None when it was made later only."""
+        births = self.births.get(id(value)) or [value.born]
+        return max((birth for birth in births if birth <= time), default=None)
 
     @property
     def now(self) -> int:
@@ -277,7 +284,10 @@ class Log:
         """Log again what a part of the log holds. other: the instances that take the place of those it knows."""
         start, end = part
         now = len(self.log) + 1
-        kept = _remake(result, start, now)
+        kept = _made(result, start)
+        for one in kept:
+            self.births.setdefault(id(one), [one.born]).append(now)
+            one.born = now
         fresh: dict[int, Remade] = {}
         seen: set[tuple[int, int]] = set()
         for entry in self.log[start : min(end, start + 4 * MAX_REPLAYED)]:
@@ -353,16 +363,14 @@ def _moved(loads: dict[Key, Load], other: dict[int, Any], start: int, kept: list
     return out
 
 
-def _remake(value: Value, start: int, now: int) -> list[Any]:
-    """What a remembered call made and gave back is made anew now. The makings."""
-    made: list[Any] = []
+def _made(value: Value, start: int) -> list[Func | Inst | Xform]:
+    """What a remembered call made and gave back: it is made anew now."""
+    made: list[Func | Inst | Xform] = []
     for part in value.items if type(value) is Tup else (value,):
-        one: Any = part.func if type(part) is Bound else part
+        one = part.func if type(part) is Bound else part
         if type(one) is Xform and one.born > start:
             made.append(one)
             one = one.target
-        if type(one) in (Inst, Func) and one.born > start:
+        if isinstance(one, (Inst, Func)) and one.born > start:
             made.append(one)
-    for one in made:
-        one.born = now
     return made
