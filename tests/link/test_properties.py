@@ -126,8 +126,7 @@ def _is_free(node: ast.stmt, imported: set[str]) -> bool:
 
 
 GAPS = {
-    "JIT111_traced_hash": "whether a cached tracer is read later depends on when an uncalled function is run",
-    "JIT306_captured_state": "what host code writes between two calls depends on which uncalled function is run first",
+    "JIT306_captured_state": "how sure one is: a call that is remembered writes the very number that it wrote before",
 }
 IN_ANY_ORDER = [
     pytest.param(f, marks=pytest.mark.xfail(strict=True, reason=GAPS[f.name])) if f.name in GAPS else f

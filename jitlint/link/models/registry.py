@@ -226,12 +226,13 @@ def _partial(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 
 def _memo_call(m: Machine, f: Frame, at: int, args: Args) -> Value:
-    """A call through ``lru_cache``: the arguments are hashed."""
+    """A call through ``lru_cache``: the arguments are hashed, and nothing is kept when one of them refuses."""
+    refused = False
     for value in (*args.pos[1:], *args.kw.values()):
-        operators.hashed(m, f, at, value, "lru_cache")
+        refused |= operators.hashed(m, f, at, value, "lru_cache")
     func = args.pos[0]
     result = evaluator.call(m, f, at, func, Args(args.pos[1:], args.kw, args.more, args.kw_more))
-    if type(func) is Func:
+    if type(func) is Func and not refused:
         given = [const_of(v) for v in (*args.pos[1:], *args.kw.values())]
         call = (func.fn.id, func.scope.key, repr(given)) if NO_CONST not in given else None
         if call is not None and not f.world.level:
