@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
@@ -40,7 +40,7 @@ from jitlint.link.values.kinds import has_attribute, is_callable, is_concrete, i
 from jitlint.syntax import ir
 
 
-def condition(m: Machine, f: Frame, test: Any, form: str, at: int) -> bool | None:
+def condition(m: Machine, f: Frame, test: ir.Expr, form: str, at: int) -> bool | None:
     """Evaluate a test and its truth: True, False or None for either."""
     value = evaluator.evaluate(m, f, test)
     outcome = truths.truth(m, f, test.at, value, form)
@@ -90,9 +90,9 @@ def _is_of_doubtful_kind(m: Machine, f: Frame, test: ir.Call) -> bool:
     return cls is not None and type(value) is Arr and is_foreign(m, cls)
 
 
-def _asks_for_lost(m: Machine, f: Frame, test: Any) -> bool:
+def _asks_for_lost(m: Machine, f: Frame, test: ir.Node | None) -> bool:
     """Whether a test is undecided perhaps because this context has forgotten what an exact one would know."""
-    names = (node for node in ir_walk.nodes(test) if type(node) in (ir.Name, ir.Attr))
+    names = (node for node in ir_walk.nodes(test) if isinstance(node, (ir.Name, ir.Attr)))
     return any(contexts.is_lost(paths.peek(m, f, node), f.coarse) for node in names)
 
 
@@ -249,11 +249,13 @@ def _guarded_classes(m: Machine, func: Func) -> Value | None:
     return evaluator.evaluate(m, g, call.args[1].value)
 
 
-def _callee(m: Machine, f: Frame, func: Any) -> Value | None:
+def _callee(m: Machine, f: Frame, func: ir.Node | None) -> Value | None:
     """What a test calls: a name or ``module.name``."""
     if type(func) is ir.Name:
         return scopes.lookup(f, func.id)
-    owner = _callee(m, f, func.obj) if type(func.obj) in (ir.Name, ir.Attr) else None
+    if type(func) is not ir.Attr:
+        return None
+    owner = _callee(m, f, func.obj) if isinstance(func.obj, (ir.Name, ir.Attr)) else None
     return (
         attributes.get(m, f, func.at, owner, func.name) if type(owner) is Ext or type(owner) is Mod else None
     )

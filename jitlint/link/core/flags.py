@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from jitlint.infer.values import FALSE, NO_CONST, NONE, TRUE, UNKNOWN, Py, Scope, Value, alternatives
 from jitlint.link.engine.frame import Frame
@@ -35,7 +35,7 @@ class Sides:
     asked: frozenset[str]
 
 
-def remember(m: Machine, f: Frame, test: Any, outcome: bool) -> None:
+def remember(m: Machine, f: Frame, test: ir.Expr, outcome: bool) -> None:
     """Note the side that a test of a name, a path or a comparison of one with a constant has taken."""
     key, positive = _key(m, test)
     if key and _is_open(paths.peek(m, f, _subject(test))):
@@ -43,7 +43,7 @@ def remember(m: Machine, f: Frame, test: Any, outcome: bool) -> None:
         f.scope.vars[key] = TRUE if outcome is positive else FALSE
 
 
-def remembered(m: Machine, f: Frame, test: Any) -> bool | None:
+def remembered(m: Machine, f: Frame, test: ir.Expr) -> bool | None:
     """The side that a test takes because it, or its parts, took it before; None when that is not known."""
     if type(test) is ir.UnaryOp and test.op == "not":
         side = remembered(m, f, test.operand)
@@ -77,11 +77,11 @@ def _is_open(value: Value | None) -> bool:
     return value is None or value is UNKNOWN or all(type(alt) is Py for alt in alternatives(value))
 
 
-def _subject(test: Any) -> Any:
+def _subject(test: ir.Expr) -> ir.Expr:
     return test.left if type(test) is ir.Compare else test
 
 
-def _key(m: Machine, test: Any) -> tuple[str, bool]:
+def _key(m: Machine, test: ir.Expr) -> tuple[str, bool]:
     """Under what a side is remembered, and whether the test says so or its opposite; "" when it is not remembered."""
     known = m.sides.get(id(test))
     if known is None:
@@ -89,7 +89,7 @@ def _key(m: Machine, test: Any) -> tuple[str, bool]:
     return known
 
 
-def _written(test: Any) -> tuple[str, bool]:
+def _written(test: ir.Expr) -> tuple[str, bool]:
     if type(test) is ir.Compare:
         op, right = test.ops[0], test.rights[0]
         path = paths.path_key(test.left)
@@ -100,7 +100,7 @@ def _written(test: Any) -> tuple[str, bool]:
     return (f"{path}.?", True) if path else ("", True)
 
 
-def _keys(m: Machine, test: Any) -> set[str]:
+def _keys(m: Machine, test: ir.Expr) -> set[str]:
     if type(test) is ir.UnaryOp and test.op == "not":
         return _keys(m, test.operand)
     if type(test) is ir.BoolOp:
@@ -131,17 +131,17 @@ def have_room(f: Frame, sides: Sides | None) -> bool:
 
 def as_statement(m: Machine, f: Frame, node: ir.Assign, rest: Sequence[ir.Node]) -> ir.Assign | ir.If:
     """``x = a if test else b`` as the ``if`` statement that it stands for, when the same is tested again."""
-    value: Any = node.value
-    asked = frozenset(_keys(m, value.test))
-    if not asked or not last_retest(m, f, node, asked, rest):
+    value = node.value
+    asked = frozenset(_keys(m, value.test)) if type(value) is ir.IfExp else frozenset[str]()
+    if type(value) is not ir.IfExp or not asked or not last_retest(m, f, node, asked, rest):
         return node
-    if type(value.test) in (ir.Name, ir.Attr) and not _is_open(paths.peek(m, f, value.test)):
+    if isinstance(value.test, (ir.Name, ir.Attr)) and not _is_open(paths.peek(m, f, value.test)):
         return node
     then, otherwise = (ir.Assign(node.at, node.targets, side) for side in (value.body, value.orelse))
     return ir.If(node.at, value.test, [then], [otherwise])
 
 
-def last_retest(m: Machine, f: Frame, node: Any, asked: frozenset[str], rest: Sequence[ir.Node]) -> int:
+def last_retest(m: Machine, f: Frame, node: ir.Node, asked: frozenset[str], rest: Sequence[ir.Node]) -> int:
     """How many of the statements after an ``if`` it takes to come to the last one that tests the same again."""
     place = (f.module.name, node.at, asked)
     known = m.retests.get(place)

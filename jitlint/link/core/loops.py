@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from jitlint.infer.freezing import freeze
 from jitlint.infer.values import UNKNOWN, Value
@@ -65,7 +64,7 @@ def _loop(
     f: Frame,
     begin: Callable[[], bool],
     body: Sequence[ir.Node],
-    orelse: list[Any],
+    orelse: Sequence[ir.Node],
     certain: bool,
     single: Value | None = None,
     counts: turns.Counter | None = None,

@@ -6,7 +6,7 @@ mapping and class patterns look at the type only: measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from jitlint.infer.events import Truth
@@ -21,7 +21,9 @@ from jitlint.link.values import attributes, iteration, kinds, subscripts
 from jitlint.syntax import ir
 
 
-def run(m: Machine, f: Frame, node: ir.Match, run_block: Callable[[Machine, Frame, list[Any]], bool]) -> bool:
+def run(
+    m: Machine, f: Frame, node: ir.Match, run_block: Callable[[Machine, Frame, Sequence[ir.Node]], bool]
+) -> bool:
     """Run a match statement. Answers whether its end can be reached."""
     subject = evaluator.evaluate(m, f, node.subject)
     saved = f.scope.vars
@@ -52,7 +54,7 @@ def run(m: Machine, f: Frame, node: ir.Match, run_block: Callable[[Machine, Fram
     return out is not None
 
 
-def _matches(m: Machine, f: Frame, pattern: Any, subject: Value) -> bool | None:
+def _matches(m: Machine, f: Frame, pattern: ir.Node, subject: Value) -> bool | None:
     matches = _MATCHES.get(type(pattern))
     return None if matches is None else matches(m, f, pattern, subject)
 
@@ -101,7 +103,7 @@ def _matches_value(m: Machine, f: Frame, pattern: ir.PatValue, subject: Value) -
 
 
 def _matches_sequence(m: Machine, f: Frame, pattern: ir.PatSeq, subject: Value) -> bool | None:
-    items = iteration.known_items(subject) if type(subject) in (Tup, Seq) else None
+    items = iteration.known_items(subject) if isinstance(subject, (Tup, Seq)) else None
     stars = [i for i, p in enumerate(pattern.items) if type(p) is ir.PatStar]
     if items is not None and not stars:
         if len(items) != len(pattern.items):

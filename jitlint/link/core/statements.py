@@ -164,7 +164,7 @@ def _ann_assign(m: Machine, f: Frame, node: ir.AnnAssign) -> bool:
 def _if(m: Machine, f: Frame, node: ir.If) -> bool:
     if branches.only_for_type_checkers(f, node.test):
         # annotations need the imported names; nothing else in the block ever runs
-        run_block(m, f, [part for part in node.body if type(part) in (ir.Import, ir.ImportFrom)])
+        run_block(m, f, [part for part in node.body if isinstance(part, (ir.Import, ir.ImportFrom))])
         reached = run_block(m, f, node.orelse)
         f.sides = None
         return reached
@@ -298,7 +298,7 @@ def _del(m: Machine, f: Frame, node: ir.Del) -> bool:
             for alt in alternatives(obj):
                 if type(alt) is Arr and not alt.host:
                     m.emit(f, ArrayStore, target.at, alt, op="delitem")
-                elif type(alt) in (Map, Seq):
+                elif isinstance(alt, (Map, Seq)):
                     subscripts.remove(alt, index)
         elif type(target) is ir.Attr and f.world.floor:
             m.domains.on_change(f, Change(target.at, evaluator.evaluate(m, f, target.obj), "del"))

@@ -6,8 +6,6 @@ so the first turn meets the code that is meant for it, and the others do not. Wh
 
 from __future__ import annotations
 
-from typing import Any
-
 from jitlint.infer.values import FALSE, NONE, TRUE, Ext
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
@@ -18,13 +16,13 @@ Counter = tuple[str, int]
 
 def counter(f: Frame, node: ir.For) -> Counter | None:
     """The name that counts the turns of a loop and its first number; None when the loop does not count upwards."""
-    call: Any = node.iter
+    call = node.iter
     if type(call) is not ir.Call or type(call.func) is not ir.Name or not call.args:
         return None
-    target: Any = node.target
+    target = node.target
     found = scopes.lookup(f, call.func.id)
     dotted = found.dotted if type(found) is Ext else ""
-    start: Any = None
+    start: ir.Node | None = None
     if dotted == "builtins.enumerate" and type(target) is ir.Tuple and target.elts:
         target = target.elts[0]
         start = call.args[1].value if len(call.args) == 2 else None
@@ -36,8 +34,8 @@ def counter(f: Frame, node: ir.For) -> Counter | None:
         return None
     if start is None:
         return target.id, 0
-    is_number = type(start) is ir.Const and type(start.value) is int
-    return (target.id, start.value) if is_number else None
+    number = start.value if type(start) is ir.Const else None
+    return (target.id, number) if type(number) is int else None
 
 
 def begin(f: Frame, counts: Counter, turn: int) -> None:

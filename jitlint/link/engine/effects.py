@@ -31,7 +31,7 @@ class Effects:
 
 def watch(bound: dict[str, Value]) -> Watched:
     """The boxes among the arguments with their contents before the call."""
-    return [(n, v, _contents(v)) for n, v in bound.items() if type(v) in (Inst, Seq, Map)]
+    return [(n, v, _contents(v)) for n, v in bound.items() if isinstance(v, (Inst, Seq, Map))]
 
 
 def changes(watched: Watched, whole: bool = True) -> Effects | None:

@@ -166,11 +166,12 @@ def static_tracer(value: Value, depth: int = 4) -> Arr | Tree | None:
     return None
 
 
-def sequence_operand(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any) -> bool:
+def sequence_operand(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> bool:
     """Record that a JAX array meets a Python list or tuple, which no operator of it accepts."""
     for array, other in ((left, right), (right, left)):
-        sure = type(array) is Arr and not array.host and not array.weak
-        if not sure or (array.dtype is None and array.rank is None):
+        if type(array) is not Arr or array.host or array.weak:
+            continue
+        if array.dtype is None and array.rank is None:
             continue
         if (type(other) is Seq and other.kind == "list") or (type(other) is Tup and other.cls is None):
             m.emit(f, ApiMisuse, at, None, api=op, problem="list-argument", exception="TypeError")

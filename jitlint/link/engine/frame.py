@@ -13,6 +13,7 @@ from jitlint.infer.lattice import traced_level
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import DISCRETE, Arr, B, S, Scope, Value
 from jitlint.link.engine.world import World
+from jitlint.syntax import ir
 
 T = TypeVar("T")
 
@@ -119,7 +120,7 @@ class Frame:
         self.at = 0
         self.sides: Any = None
         self.apart = 1
-        self.loops: tuple[Any, ...] = ()
+        self.loops: tuple[ir.Node, ...] = ()
         self.outer: Frame | None = None
         self.own: dict[Slot[Any], object] = {}
         self.caught: Catch | None = None

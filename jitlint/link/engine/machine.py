@@ -7,7 +7,7 @@ to one activation is in `frame` and `world`, the state of a domain with the doma
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from jitlint.catalogue.load import Catalogue
 from jitlint.catalogue.transforms import Role, Transforms
 from jitlint.infer.events import (
     RAISING,
+    AnyEvent,
     ArrayStore,
     BadIndex,
     Convert,
@@ -107,9 +108,9 @@ class Machine:
     traced: dict[int, TracedFunction] = field(default_factory=dict)
     keep_statuses: bool = False
     statuses: dict[int, dict[str, set[str]]] = field(default_factory=dict)
-    memo: dict[tuple[Any, ...], Memo] = field(default_factory=dict)
+    memo: dict[tuple[Hashable, ...], Memo] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
-    interned: dict[Any, int] = field(default_factory=dict)
+    interned: dict[Hashable, int] = field(default_factory=dict)
     sites: list[Site] = field(default_factory=list)
     jit_sites: dict[tuple[str, int], bool] = field(default_factory=dict)
     activations: int = 0
@@ -152,7 +153,7 @@ class Machine:
     def emit(
         self,
         f: Frame,
-        kind: Any,
+        kind: type[AnyEvent],
         at: int,
         value: Value | None = None,
         confidence: Confidence | None = None,
@@ -190,13 +191,13 @@ class Machine:
     def _swallowed(
         self,
         catch: Catch,
-        kind: Any,
+        kind: type[AnyEvent],
         at: int,
         module: str,
         why: str,
         modes: str,
         level: Confidence,
-        fields: dict[str, Any],
+        fields: dict[str, object],
     ) -> bool:
         """Whether a handler around keeps the error from everybody; a broad one inside a trace is recorded."""
         error = _family(kind, fields)
@@ -217,7 +218,9 @@ class Machine:
         return True
 
 
-def _witness(kind: Any, fields: dict[str, Any], value: Value | None) -> tuple[str, str, int, str, str]:
+def _witness(
+    kind: type[AnyEvent], fields: dict[str, object], value: Value | None
+) -> tuple[str, str, int, str, str]:
     """What a value says of an event: why it is traced, its modes, how much less sure the event is by its grounds, and
     the grounds for its being traced and an array."""
     if type(value) is not Arr and type(value) is not Tree:
@@ -230,14 +233,14 @@ def _witness(kind: Any, fields: dict[str, Any], value: Value | None) -> tuple[st
     return value.why, mode_letters(value.modes), soft, traced, value.kind.word if asked else ""
 
 
-def needs_kind(kind: Any, fields: dict[str, Any]) -> bool:
+def needs_kind(kind: type[AnyEvent], fields: dict[str, object]) -> bool:
     """Whether an event is one only if its value is an array: a container, or a Python number, would pass."""
     if kind is Convert:
         return fields.get("to") in ("numpy", "hash", "format", "iter", "string")
     return kind in (ArrayStore, BadIndex, Truth)
 
 
-def _family(kind: Any, fields: dict[str, Any]) -> str:
+def _family(kind: type[AnyEvent], fields: dict[str, object]) -> str:
     """The builtin class of the exception that an event predicts."""
     if kind is BadIndex:
         return "IndexError" if fields.get("problem") in ("mask", "mask-update", "slice") else "TypeError"

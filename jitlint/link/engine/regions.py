@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Final
+from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Place
@@ -44,7 +44,7 @@ def guarded(f: Frame, handlers: list[ir.Handler]) -> World:
     return f.world
 
 
-def catching(f: Frame, handlers: list[ir.Handler], body: list[Any]) -> Catch | None:
+def catching(f: Frame, handlers: list[ir.Handler], body: Sequence[ir.Node]) -> Catch | None:
     """The handler that keeps errors of the ``try`` body from everybody: the last one that does not raise again."""
     for handler in reversed(handlers):
         found = frozenset(names(handler.type)) if handler.type is not None else frozenset({""})
@@ -57,12 +57,12 @@ def catching(f: Frame, handlers: list[ir.Handler], body: list[Any]) -> Catch | N
     return None
 
 
-def _uses_same(fallback: list[Any], body: list[ir.Node]) -> bool:
+def _uses_same(fallback: Sequence[ir.Node], body: Sequence[ir.Node]) -> bool:
     """Whether the fallback computes with what the body computes with: then it is another way to the same answer."""
     return bool(_read(body) & _read(fallback))
 
 
-def _read(block: list[Any]) -> set[str]:
+def _read(block: Sequence[ir.Node]) -> set[str]:
     """The names that a block reads."""
     parts = [node.value if type(node) is ir.Assign else node for node in block]
     return {part.id for part in surroundings.expressions(parts) if type(part) is ir.Name}

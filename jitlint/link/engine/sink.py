@@ -7,13 +7,13 @@ of them, once, at the end. What it does not: decide how sure an event is; `Machi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 from jitlint.infer.events import AnyEvent
 
-Key = tuple[Any, ...]
+Key = tuple[Hashable, ...]
 """What makes two events witnesses of one thing: the class, the place and the fields."""
 
 Found = Mapping[Key, AnyEvent]

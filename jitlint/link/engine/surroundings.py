@@ -6,7 +6,9 @@ Asked only when something is about to be recorded, so the table of a function is
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Optional
+from typing import Final, Optional
+
+import msgspec
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
@@ -25,7 +27,7 @@ class Table:
 
     def __init__(self, body: Sequence[ir.Node]) -> None:
         self.around: dict[int, Around] = {}
-        self.returned: list[Any] = []
+        self.returned: list[ir.Expr] = []
         self.names: frozenset[str] | None = None
         self._add(body, (), None)
 
@@ -140,8 +142,7 @@ def _assigned(node: ir.Node | None) -> set[str]:
     """What an assignment binds, by its path in the source."""
     found: set[str] = set()
     for target in node.targets if type(node) is ir.Assign else ():
-        whole: Any = target
-        parts = whole.elts if isinstance(target, (ir.Tuple, ir.List)) else [target]
+        parts = target.elts if isinstance(target, (ir.Tuple, ir.List)) else [target]
         found |= {_path(part) for part in parts}
     return found - {""}
 
@@ -227,7 +228,7 @@ def _whole(node: ir.Node | None, name: str) -> bool:
     return any(_whole(part, name) for part in flat if hasattr(part, "__struct_fields__"))
 
 
-def statement(f: Frame) -> Any:
+def statement(f: Frame) -> ir.Node | None:
     """The statement that runs in a frame, of a function or a module; None when it is not known."""
     if f.fn is None:
         found = Table(f.module.tree.body).around.get(f.at, ())
@@ -263,14 +264,14 @@ def _name(node: ir.Node | None) -> str:
     return str(node.id) if type(node) is ir.Name else ""
 
 
-def expressions(node: Any) -> Iterator[Any]:
+def expressions(node: msgspec.Struct | Sequence[msgspec.Struct] | None) -> Iterator[ir.Node]:
     """An expression and everything inside it, except bodies of lambdas."""
     if isinstance(node, ir.Node):
         yield node
     if isinstance(node, list):
         for part in node:
             yield from expressions(part)
-    elif hasattr(node, "__struct_fields__"):
+    elif isinstance(node, msgspec.Struct):
         for name in node.__struct_fields__:
             part = getattr(node, name)
             if part is not None and not isinstance(part, (str, int, float)):

@@ -9,7 +9,6 @@ the host, so nothing is said about it. What it does not: functions of arrays in 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import AnyEvent, ApiMisuse, BadIndex, Convert, Truth
@@ -21,6 +20,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found, Key
 from jitlint.link.roots import run as roots
 from jitlint.link.values import parameters, pytrees
+from jitlint.syntax import ir
 
 ON_PURPOSE = frozenset({"numpy", "tolist", "pickle", "format", "float", "complex", "int", "item", "string"})
 """Conversions that somebody who writes for the host asks for."""
@@ -68,12 +68,12 @@ def _run_sibling(m: Machine, func: Func) -> None:
         _run(m, func, message, given)
 
 
-def _class_of(m: Machine, func: Func, param: Any) -> ClassInfo | None:
+def _class_of(m: Machine, func: Func, param: ir.Param) -> ClassInfo | None:
     found = parameters.resolve(m, func.scope, param.annotation)
     return found.info if type(found) is Class and found.info.id in m.traced_classes else None
 
 
-def _certain(m: Machine, func: Func, param: Any) -> Value:
+def _certain(m: Machine, func: Func, param: ir.Param) -> Value:
     """A stand-in for a parameter that is an array or such a state by its annotation, else unknown."""
     if param.annotation is None or param.kind in ("var", "kwvar"):
         return UNKNOWN
@@ -90,7 +90,7 @@ def _run_members(m: Machine, info: ClassInfo) -> None:
     if receiver is None:
         return
     for name, value in list(info.namespace.items()):
-        func: Any = value
+        func: Value | None = value
         if type(value) is Descr:
             func = value.func if value.kind == "property" else None
         if type(func) is not Func or name.startswith("__") or not _is_candidate(m, func.fn):
@@ -160,4 +160,4 @@ def _is_static_number(event: AnyEvent) -> bool:
 def _is_telling(event: AnyEvent) -> bool:
     if type(event) is ApiMisuse:
         return event.problem in ("static-argument", "data-dependent-shape")
-    return type(event) in (Truth, Convert, BadIndex)
+    return isinstance(event, (Truth, Convert, BadIndex))

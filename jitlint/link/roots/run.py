@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import functools
 from collections.abc import Iterator
-from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
@@ -134,7 +133,7 @@ def run_meant(
     return m.contain(func.fn.module.name, lambda: evaluator.activate(m, frame, func.fn.node.at, func, bound))
 
 
-def _meant_argument(m: Machine, func: Func, param: Any, meant: bool) -> Value:
+def _meant_argument(m: Machine, func: Func, param: ir.Param, meant: bool) -> Value:
     default = func.defaults.get(param.name)
     value = parameters.generic(m, func, param.name, meant=meant)
     if meant and type(value) is Tree:

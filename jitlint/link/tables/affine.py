@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from jitlint.syntax import ir
 
@@ -13,7 +13,7 @@ Sum = dict[tuple[str, ...], int]
 MAX_TERMS = 12
 
 
-def parse(node: ir.Node | None, expand: Callable[[str], Any], depth: int = 6) -> Sum | None:
+def parse(node: ir.Node | None, expand: Callable[[str], ir.Node | None], depth: int = 6) -> Sum | None:
     """The sum that an expression is, or None. ``expand`` gives the expression that a name stands for, or None."""
     if depth == 0:
         return None
@@ -34,7 +34,7 @@ def parse(node: ir.Node | None, expand: Callable[[str], Any], depth: int = 6) ->
     return None
 
 
-def _parse_name(name: str, expand: Callable[[str], Any], depth: int) -> Sum | None:
+def _parse_name(name: str, expand: Callable[[str], ir.Node | None], depth: int) -> Sum | None:
     value = expand(name)
     return parse(value, expand, depth - 1) if value is not None else None
 

@@ -31,18 +31,18 @@ class CodeTable:
         self.body = body
         self.calls: dict[int, ir.Call] = {}
         self.bound: dict[str, list[Any]] = {}
-        self.around: dict[int, tuple[tuple[Any, list[Any]], ...]] = {}
+        self.around: dict[int, tuple[tuple[ir.Node, list[ir.Stmt]], ...]] = {}
         self.escaping: set[str] = set()
         self.returned: set[str] = set()
         self.called: dict[str, int] = {}
-        self.unpacked: dict[str, tuple[Any, int]] = {}
+        self.unpacked: dict[str, tuple[ir.Node | None, int]] = {}
         self._current = 0
         self._other: dict[str, list[int]] = {}
         self._statement_of: dict[int, int] = {}
         self._names: dict[int, frozenset[str]] = {}
         self._statements(body, ())
 
-    def _statements(self, block: Sequence[ir.Node], outer: tuple[tuple[Any, list[Any]], ...]) -> None:
+    def _statements(self, block: Sequence[ir.Node], outer: tuple[tuple[ir.Node, list[ir.Stmt]], ...]) -> None:
         for node in block:
             self.around[node.at] = outer
             self._current = node.at
@@ -54,7 +54,7 @@ class CodeTable:
             for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
                 self._statements(part.body, (*outer, (node, part.body)))
 
-    def _statement(self, node: Any) -> None:
+    def _statement(self, node: ir.Node) -> None:
         _STATEMENTS.get(type(node), CodeTable._other_statement)(self, node)
 
     def _assign(self, node: ir.Assign) -> None:
@@ -96,7 +96,7 @@ class CodeTable:
             if item.target is not None:
                 self._bind(item.target, None)
 
-    def _other_statement(self, node: Any) -> None:
+    def _other_statement(self, node: ir.Node) -> None:
         for name in node.__struct_fields__:
             if name in _BLOCKS or name in ("handlers", "cases", "annotation"):
                 continue
@@ -107,7 +107,7 @@ class CodeTable:
             else:
                 self._expression(part)
 
-    def _bind(self, target: Any, value: Any) -> None:
+    def _bind(self, target: ir.Node | None, value: ir.Node | None) -> None:
         if type(target) is ir.Name:
             self.bound.setdefault(target.id, []).append(value)
             if value is None:
@@ -132,7 +132,7 @@ class CodeTable:
                 self._expression(part)
         self.escaping |= names_below(self.module, index)
 
-    def _expression(self, node: Any) -> None:
+    def _expression(self, node: msgspec.Struct | Sequence[msgspec.Struct] | None) -> None:
         if type(node) is ir.Name:
             self.escaping.add(node.id)
         elif type(node) is ir.Call:
@@ -159,7 +159,7 @@ class CodeTable:
                 if not isinstance(part, (str, int, float)) and part is not None:
                     self._expression(part)
 
-    def assigned(self, loop: Any) -> frozenset[str]:
+    def assigned(self, loop: ir.Node) -> frozenset[str]:
         """The names that a loop or comprehension binds, its targets included."""
         found = self._names.get(loop.at)
         if found is None:
@@ -183,7 +183,7 @@ class CodeTable:
         """Whether the loop is left in the very turn in which the statement runs."""
         for owner, block in self.around.get(statement, ()):
             inside = owner is loop or self._within(owner, loop)
-            if inside and type(block[-1]) in (ir.Break, ir.Return, ir.Raise):
+            if inside and isinstance(block[-1], (ir.Break, ir.Return, ir.Raise)):
                 return True
         return False
 
@@ -204,7 +204,7 @@ class CodeTable:
         found = self._statement_of.get(id(call))
         return found is not None and any(owner is loop for owner, _ in self.around[found] for loop in loops)
 
-    def _within(self, node: Any, loop: Any) -> bool:
+    def _within(self, node: ir.Node, loop: ir.Node | None) -> bool:
         return any(owner is loop for owner, _ in self.around.get(node.at, ()))
 
     def mentions_through(self, node: ir.Node | None, names: frozenset[str]) -> frozenset[str]:
@@ -266,7 +266,7 @@ def names_below(module: ModuleInfo, index: int) -> set[str]:
 
 def _assigned(loop: ir.Node | None) -> set[str]:
     found: set[str] = set()
-    stack: list[Any] = [part.target for part in loop.fors] if type(loop) is ir.Comp else [loop]
+    stack: list[ir.Node | None] = [part.target for part in loop.fors] if type(loop) is ir.Comp else [loop]
     while stack:
         node = stack.pop()
         if type(node) is ir.Name:
@@ -290,7 +290,7 @@ def _assigned(loop: ir.Node | None) -> set[str]:
     return found
 
 
-def _bound_by_header(node: ir.Node) -> list[Any]:
+def _bound_by_header(node: ir.Node) -> list[ir.Node | None]:
     if type(node) is ir.With:
         return [item.target for item in node.items]
     return [node.target] if type(node) is ir.For else []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from jitlint.infer.program import FuncInfo
 from jitlint.link.tables.ir_walk import nodes
@@ -21,7 +21,7 @@ class Sizes:
 
     bound: dict[str, int] = field(default_factory=dict)
     sizes: dict[str, tuple[str, int]] = field(default_factory=dict)
-    loops: dict[str, Any] = field(default_factory=dict)
+    loops: dict[str, ir.Node] = field(default_factory=dict)
 
 
 Most = tuple[tuple[str, int] | None, int]
@@ -75,7 +75,7 @@ def collect(fn: FuncInfo | None, body: Sequence[ir.Node]) -> Sizes:
         for name in (*fn.node.global_names, *fn.node.nonlocal_names):
             out.bound[name] = 2
     found: dict[str, tuple[str, int]] = {}
-    loops: dict[str, Any] = {}
+    loops: dict[str, ir.Node] = {}
     for node in nodes(body):
         _count(out, node)
         if type(node) is ir.Assign:
@@ -89,14 +89,14 @@ def collect(fn: FuncInfo | None, body: Sequence[ir.Node]) -> Sizes:
     return out
 
 
-def _keep_stable(out: Sizes, found: dict[str, tuple[str, int]], loops: dict[str, Any]) -> None:
+def _keep_stable(out: Sizes, found: dict[str, tuple[str, int]], loops: dict[str, ir.Node]) -> None:
     """What names stand for, of those that are bound once."""
     stable = {name for name, count in out.bound.items() if count == 1}
     out.sizes = {name: size for name, size in found.items() if name in stable and size[0] in stable}
     out.loops = {name: end for name, end in loops.items() if name in stable}
 
 
-def _count(out: Sizes, node: Any) -> None:
+def _count(out: Sizes, node: ir.Node) -> None:
     """Count the names that a node binds."""
     if type(node) is ir.Assign:
         for target in node.targets:
@@ -115,7 +115,7 @@ def _steady_end(loop: ir.For) -> ir.Node | None:
     return None if end is None or any(type(part) in _TESTS for part in nodes(loop.body)) else end
 
 
-def _bind(out: Sizes, target: Any) -> None:
+def _bind(out: Sizes, target: ir.Node | None) -> None:
     if type(target) is ir.Name:
         out.bound[target.id] = out.bound.get(target.id, 0) + 1
     elif isinstance(target, (ir.Tuple, ir.List)):

@@ -84,7 +84,7 @@ def _union(m: Machine, f: Frame, at: int, obj: Union, name: str) -> Value:
     return out if out is not None else UNKNOWN
 
 
-def shape_of(value: Any) -> Value:
+def shape_of(value: Value) -> Value:
     """A shape: as many static integers as the rank says."""
     if type(value) is Arr and value.rank is not None and value.rank <= 6:
         sizes = value.dims if value.dims is not None else (None,) * value.rank
@@ -208,9 +208,9 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     return given
 
 
-def class_lookup(obj: Any, name: str) -> Value | None:
+def class_lookup(obj: Inst | Tup, name: str) -> Value | None:
     """A class attribute through the project's bases."""
-    for cls in mro(obj.cls):
+    for cls in mro(obj.cls) if obj.cls is not None else ():
         found = cls.namespace.get(name)
         if found is not None:
             return found
@@ -388,8 +388,8 @@ def _at(m: Machine, f: Frame, at: int, obj: At, name: str) -> Value:
 
 
 def _super(m: Machine, f: Frame, at: int, obj: Super, name: str) -> Value:
-    recv: Any = obj.recv
-    chain = mro(recv.cls) if type(recv) in (Inst, Tup) and recv.cls is not None else mro(obj.cls)
+    recv: Value = obj.recv
+    chain = mro(recv.cls) if isinstance(recv, (Inst, Tup)) and recv.cls is not None else mro(obj.cls)
     after = chain[chain.index(obj.cls) + 1 :] if obj.cls in chain else []
     for cls in after:
         found = cls.namespace.get(name)

@@ -8,7 +8,7 @@ guess; where a size or an index has a second definition or a test stands in the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from jitlint.infer.events import OutOfBounds
 from jitlint.infer.values import NO_CONST, Arr, At, Py, Seq, SliceVal, Tree, Tup, Value
@@ -17,7 +17,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import sizes
 from jitlint.syntax import ir
 
-Dims = tuple[Any, ...]
+Dims = tuple[int | None, ...]
 """Sizes of the axes, None where one is not known."""
 
 

@@ -60,7 +60,7 @@ def argument(args: Args, index: int, name: str = "") -> Value | None:
     return args.more if found is None else found
 
 
-def owned(f: Frame, box: Any) -> bool:
+def owned(f: Frame, box: Seq | Map | Inst) -> bool:
     """Whether a change of the box in this place may be recorded precisely."""
     return box.token is not None and box.token is f.token and box.level == f.world.level
 

@@ -5,9 +5,8 @@ They are run once, for what they reach. What is found there is only *possible*, 
 
 from __future__ import annotations
 
-from typing import Any
-
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.transforms import Handed
 from jitlint.infer.values import UNKNOWN, ExtInst, Func, Inst, Value
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
@@ -44,7 +43,7 @@ def run_callbacks(m: Machine, f: Frame, at: int, args: Args) -> None:
             evaluator.call(m, inner, at, value, Args([UNKNOWN] * len(value.fn.node.params)))
 
 
-def hand_over(m: Machine, f: Frame, handed: Any, args: Args) -> Value:
+def hand_over(m: Machine, f: Frame, handed: Handed, args: Args) -> Value:
     """Functions given to a library that will trace them."""
     named: dict[str, Value] = dict(args.kw)
     for name, value in zip(handed.params, args.pos):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from jitlint.infer.lattice import join, put_rest
 from jitlint.infer.values import FRESH, NO_CONST, SETS, UNKNOWN, Map, Py, Seq, Tup, Value
 from jitlint.link.engine import budgets
@@ -45,18 +43,18 @@ def _repeated(container: Seq | Tup, times: Value) -> Value:
     return Seq(kind, None, _elements(container, container), FRESH)
 
 
-def _items(value: Any) -> list[Value] | None:
+def _items(value: Value) -> list[Value] | None:
     if type(value) is Tup:
         return list(value.items)
-    return None if value.items is None else list(value.items)
+    return None if type(value) is not Seq or value.items is None else list(value.items)
 
 
-def _elements(left: Any, right: Any) -> Value | None:
+def _elements(left: Value, right: Value) -> Value | None:
     out: Value | None = None
     for value in (left, right):
         items = _items(value)
         if items is None:
-            items = [value.rest] if value.rest is not None else []
+            items = [value.rest] if type(value) is Seq and value.rest is not None else []
         for item in items:
             out = item if out is None else join(out, item)
     return out

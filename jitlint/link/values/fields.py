@@ -38,9 +38,9 @@ _FLAGS: Final = ("static", "pytree_node")
 _DEPTH: Final = 3
 
 
-def ordered_fields(info: ClassInfo) -> dict[str, tuple[Any, Value | None]]:
+def ordered_fields(info: ClassInfo) -> dict[str, tuple[ir.Expr | None, Value | None]]:
     """The annotated fields of a class and its project bases in constructor order."""
-    out: dict[str, tuple[Any, Value | None]] = {}
+    out: dict[str, tuple[ir.Expr | None, Value | None]] = {}
     for cls in reversed(mro(info)):
         out.update(cls.fields)
     return out
@@ -79,7 +79,7 @@ def registered(m: Machine, f: Frame, at: int, info: ClassInfo, flatten: Value | 
     """A class is registered with a flatten function of its own."""
     info.pytree = True
     info.data_fields = None
-    func: Any = flatten.func if type(flatten) is Descr else flatten
+    func = flatten.func if type(flatten) is Descr else flatten
     names = ordered_fields(info)
     if type(func) is Func:
         if names:
@@ -167,13 +167,13 @@ def flattened_names(flatten: Func) -> frozenset[str] | None:
     return None
 
 
-def _self_attributes(node: Any, local: dict[str, set[str]]) -> set[str]:
+def _self_attributes(node: ir.Expr, local: dict[str, set[str]]) -> set[str]:
     if type(node) is ir.Attr and type(node.obj) is ir.Name and local.get(node.obj.id) == {""}:
         return {node.name}
     if type(node) is ir.Name:
         return local.get(node.id, set())
     out: set[str] = set()
-    if type(node) in (ir.Tuple, ir.List):
+    if isinstance(node, (ir.Tuple, ir.List)):
         for part in node.elts:
             out |= _self_attributes(part, local)
     elif type(node) is ir.Call:

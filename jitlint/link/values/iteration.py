@@ -187,14 +187,13 @@ def _store_outer(m: Machine, f: Frame, scope: Scope, name: str, value: Value, ta
     scope.vars[name] = value if old is None else join(old, value)
 
 
-def bind(m: Machine, f: Frame, target: Any, value: Value) -> None:
+def bind(m: Machine, f: Frame, target: ir.Node | None, value: Value) -> None:
     """Assign a value to any target: name, attribute, subscript, tuple, list, starred."""
-    t = type(target)
-    if t is ir.Name:
+    if type(target) is ir.Name:
         assign_name(m, f, target.id, value)
-    elif t is ir.Tuple or t is ir.List:
+    elif type(target) is ir.Tuple or type(target) is ir.List:
         _unpack(m, f, target, value)
-    elif t is ir.Attr:
+    elif type(target) is ir.Attr:
         obj = evaluator.evaluate(m, f, target.obj)
         m.domains.on_target(f, target.obj.at, None)
         if obj is UNKNOWN or type(obj) is ExtInst:
@@ -204,20 +203,20 @@ def bind(m: Machine, f: Frame, target: Any, value: Value) -> None:
             f.scope.vars.pop(key, None)
             paths.forget_tests(f, key)
         attributes.store(m, f, target.at, obj, target.name, value)
-    elif t is ir.Sub:
+    elif type(target) is ir.Sub:
         obj = evaluator.evaluate(m, f, target.obj)
         m.domains.on_target(f, target.obj.at, None)
         if obj is UNKNOWN:
             paths.store_part(m, f, target, value)
         index = evaluator.evaluate(m, f, target.index)
         subscripts.store(m, f, target.at, obj, index, value, "setitem")
-    elif t is ir.Starred:
+    elif type(target) is ir.Starred:
         bind(
             m, f, target.value, Seq("list", None, element(m, f, target.at, value, quiet=True), f.world.level)
         )
 
 
-def _unpack(m: Machine, f: Frame, target: Any, value: Value) -> None:
+def _unpack(m: Machine, f: Frame, target: ir.Tuple | ir.List, value: Value) -> None:
     targets = target.elts
     star = next((i for i, e in enumerate(targets) if type(e) is ir.Starred), None)
     slots = [[] for _ in targets]  # type: list[list[Value]]

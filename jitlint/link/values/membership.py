@@ -47,8 +47,8 @@ def _same_object(a: Value, b: Value) -> bool | None:
         return same(a, b)
     none, other = (a, b) if type(a) is Py else (b, a)
     if type(none) is Py and none.kind in ("none", "bool"):
-        return False if type(other) in (Arr, Tup, Seq, Map, Inst, Func, Class) else None
-    return True if a is b and type(a) in (Seq, Map, Inst) else None
+        return False if isinstance(other, (Arr, Tup, Seq, Map, Inst, Func, Class)) else None
+    return True if a is b and isinstance(a, (Seq, Map, Inst)) else None
 
 
 def _same_constant(a: Py, b: Py) -> bool | None:
@@ -82,7 +82,7 @@ _SAME: Final[dict[type, Callable[[Any, Any], bool | None]]] = {
 }
 
 
-def compare_containers(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any) -> Value:
+def compare_containers(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
     """``==`` and ``!=`` of two containers: their elements are compared one by one."""
     if type(left) is not type(right):
         return BOOL
@@ -101,13 +101,13 @@ def _never_equal(x: Value, y: Value) -> bool:
     return any(type(v) is Py and v.kind in ("none", "str") for v in (x, y))
 
 
-def known_parts(value: Any) -> list[Value]:
+def known_parts(value: Value) -> list[Value]:
     """What is in a tuple or dict, and in a list whose items are known."""
     if type(value) is Tup:
         return list(value.items)
     if type(value) is Map:
         return list(value.entries.values())
-    return list(value.items or ())
+    return list(value.items or ()) if type(value) is Seq else []
 
 
 def contains_key(container: Map, key: Value) -> bool | None:

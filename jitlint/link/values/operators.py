@@ -108,7 +108,7 @@ def _is_overloaded(op: str, left: Value, right: Value) -> bool:
 def _refused(left: Value, right: Value) -> bool:
     """Whether no operator takes an array and a list: one of several possible pairs, so perhaps never met."""
     pairs = ((left, right), (right, left))
-    return any(type(a) is Arr and not a.host and type(b) in (Seq, Tup) for a, b in pairs)
+    return any(type(a) is Arr and not a.host and isinstance(b, (Seq, Tup)) for a, b in pairs)
 
 
 def _each(left: Value, right: Value, one: Callable[[Value, Value], Value]) -> Value:
@@ -120,7 +120,7 @@ def _each(left: Value, right: Value, one: Callable[[Value, Value], Value]) -> Va
     return out if out is not None else UNKNOWN
 
 
-def _dtype_of(value: Any) -> str | None:
+def _dtype_of(value: Value) -> str | None:
     if type(value) is Arr:
         return value.dtype
     if type(value) is Py and value.kind in NUMBER_KINDS:
@@ -128,7 +128,7 @@ def _dtype_of(value: Any) -> str | None:
     return None
 
 
-def _rank_of(value: Any) -> int | None:
+def _rank_of(value: Value) -> int | None:
     if type(value) is Arr:
         return value.rank
     return 0 if type(value) is Py and value.kind in NUMBER_KINDS else None
@@ -176,14 +176,14 @@ def _dtype_with_unknown(op: str, known: str | None) -> str | None:
     return "bool" if op in ("&", "|") and known == "bool" else None
 
 
-def _may_be_sequence(tree: Tree, other: Any) -> bool:
+def _may_be_sequence(tree: Tree, other: Value) -> bool:
     """Whether an operand of unknown structure may be a tuple or list that is put together with another."""
     return tree.evidence in ("seq", "map") or (
-        not tree.modes and tree.evidence != "array" and type(other) in (Tree, Tup, Seq)
+        not tree.modes and tree.evidence != "array" and isinstance(other, (Tree, Tup, Seq))
     )
 
 
-def _result_rank(op: str, left: Any, right: Any) -> int | None:
+def _result_rank(op: str, left: Value, right: Value) -> int | None:
     a, b = _rank_of(left), _rank_of(right)
     if a is None or b is None:
         return None
@@ -237,10 +237,10 @@ def _may_be_on_host(value: Value) -> bool:
         return value.host
     if type(value) is Tree:
         return not value.modes
-    return type(value) in (Py, Seq, Tup)
+    return isinstance(value, (Py, Seq, Tup))
 
 
-def _jax_ground(left: Any, right: Any) -> Ground:
+def _jax_ground(left: Value, right: Value) -> Ground:
     """On what ground one of the operands is a JAX array, so that the result is one as well."""
     grounds = [v.kind for v in (left, right) if type(v) is Arr and not v.host]
     return min(grounds) if grounds else SEEN
@@ -254,7 +254,7 @@ _UNDERSTOOD: Final = (Arr, Tree, Py, Seq, Tup)
 """Operands of which it is known what an operator does with them and an array."""
 
 
-def _kind_of_result(op: str, left: Any, right: Any) -> Ground:
+def _kind_of_result(op: str, left: Value, right: Value) -> Ground:
     """On what ground the result is an array: as soon as one operand is no container, the other is none.
 
     What is not understood may be of a class that takes arrays as operands and answers with its own kind.
@@ -267,7 +267,7 @@ def _kind_of_result(op: str, left: Any, right: Any) -> Ground:
     return min(grounds) if op != "==" and op != "!=" else max(grounds)
 
 
-def _kind_ground(value: Any, op: str) -> Ground:
+def _kind_ground(value: Value, op: str) -> Ground:
     if type(value) is Arr or type(value) is Tree:
         kind: Ground = value.kind
         return kind
@@ -275,7 +275,7 @@ def _kind_ground(value: Any, op: str) -> Ground:
     return SEEN if type(value) is Py and not repeats else GUESSED
 
 
-def _has_operator(op: str, left: Any, right: Any) -> bool:
+def _has_operator(op: str, left: Value, right: Value) -> bool:
     """Whether the class of a named tuple among the operands defines the operator itself."""
     name = DUNDER.get(op)
     return name is not None and any(
@@ -321,7 +321,7 @@ def compare(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -
     tl, tr = type(left), type(right)
     if _is_treedef(left) or _is_treedef(right):
         return BOOL
-    if tl is Py and tr is Py:
+    if type(left) is Py and type(right) is Py:
         return _compare_python(op, left, right)
     if Union in (tl, tr):
         return _undecided_with_tracer(_each(left, right, lambda a, b: compare(m, f, at, op, a, b)))
@@ -345,7 +345,7 @@ def _undecided_with_tracer(value: Value) -> Value:
     return _each(value, NONE, lambda a, _: STATIC if type(a) is Py else a)
 
 
-def _compare_python(op: str, left: Any, right: Any) -> Value:
+def _compare_python(op: str, left: Py, right: Py) -> Value:
     a, b = left.const, right.const
     if left.kind == "none" or right.kind == "none":
         if "static" in (left.kind, right.kind) or op not in ("==", "!="):
@@ -359,7 +359,7 @@ def _compare_python(op: str, left: Any, right: Any) -> Value:
         return BOOL
 
 
-def _compare_arrays(m: Machine, f: Frame, at: int, op: str, left: Any, right: Any) -> Value:
+def _compare_arrays(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
     if sequence_operand(m, f, at, op, left, right):
         return UNKNOWN
     for a, b in ((left, right), (right, left)):
@@ -367,7 +367,7 @@ def _compare_arrays(m: Machine, f: Frame, at: int, op: str, left: Any, right: An
             if type(a) is Arr:
                 return FALSE if op == "==" else TRUE
             return BOOL
-        if type(b) in (Tup, Map, Func, Class):
+        if isinstance(b, (Tup, Map, Func, Class)):
             return BOOL if type(b) is not Tup else Arr(0, "bool", None, "", 0, SEEN, True)
     return _combine(f, op, left, right, "bool", _result_rank(op, left, right))
 

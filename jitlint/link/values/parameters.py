@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.evidence import array_ground, parameter_evidence
 from jitlint.infer.grounds import RULED, SAID, USED
@@ -40,21 +38,20 @@ from jitlint.syntax import ir
 MAX_DEPTH = 3
 
 
-def value_of(m: Machine, scope: Scope, node: Any, depth: int = MAX_DEPTH) -> Value | None:
+def value_of(m: Machine, scope: Scope, node: ir.Node | None, depth: int = MAX_DEPTH) -> Value | None:
     """An untraced stand-in for "any value of this annotation", or None when it says nothing."""
     if node is None or depth <= 0:
         return None
-    t = type(node)
-    if t is ir.Const:
+    if type(node) is ir.Const:
         return NONE if node.kind == "none" else None
-    if t is ir.BinOp and node.op == "|":
+    if type(node) is ir.BinOp and node.op == "|":
         return _either(m, scope, [node.left, node.right], depth)
-    if t is ir.Sub:
+    if type(node) is ir.Sub:
         return _subscripted(m, scope, node, depth)
     return _named(m, resolve(m, scope, node), depth)
 
 
-def may_be_python(m: Machine, scope: Scope, node: Any) -> bool:
+def may_be_python(m: Machine, scope: Scope, node: ir.Node | None) -> bool:
     """Whether an annotation allows Python numbers beside arrays, as `jax.typing.ArrayLike` does."""
     if type(node) is ir.BinOp and node.op == "|":
         return may_be_python(m, scope, node.left) or may_be_python(m, scope, node.right)
@@ -69,7 +66,7 @@ def may_be_python(m: Machine, scope: Scope, node: Any) -> bool:
     )
 
 
-def resolve(m: Machine, scope: Scope, node: Any) -> Value:
+def resolve(m: Machine, scope: Scope, node: ir.Node | None) -> Value:
     """What a name or dotted path of an annotation denotes, without evaluating it."""
     if type(node) is ir.Name:
         look: Scope | None = scope
@@ -122,7 +119,7 @@ def _named(m: Machine, value: Value, depth: int) -> Value | None:
 def _subscripted(m: Machine, scope: Scope, node: ir.Sub, depth: int) -> Value | None:
     base = resolve(m, scope, node.obj)
     name = base.dotted if type(base) is Ext else ""
-    parts: list[Any] = list(node.index.elts) if type(node.index) is ir.Tuple else [node.index]
+    parts: list[ir.Expr] = list(node.index.elts) if type(node.index) is ir.Tuple else [node.index]
     if name in ("typing.Optional",):
         return _either(m, scope, [*parts, ir.Const(0, "none")], depth)
     if name in ("typing.Union",):
@@ -137,15 +134,15 @@ def _subscripted(m: Machine, scope: Scope, node: ir.Sub, depth: int) -> Value | 
     return _named(m, base, depth)
 
 
-def _is_ellipsis(node: Any) -> bool:
+def _is_ellipsis(node: ir.Expr) -> bool:
     return type(node) is ir.Const and node.kind == "ellipsis"
 
 
-def _either(m: Machine, scope: Scope, parts: list[Any], depth: int) -> Value | None:
+def _either(m: Machine, scope: Scope, parts: list[ir.Expr], depth: int) -> Value | None:
     values = [value_of(m, scope, p, depth) for p in parts]
     for value in values:
         if type(value) is Arr:
-            if not all(type(v) in (Arr, Py) for v in values):
+            if not all(isinstance(v, (Arr, Py)) for v in values):
                 return Tree(0)  # an array or something that holds arrays
             return join(value, NONE) if any(v is NONE for v in values) else value
     out: Value | None = None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from jitlint.infer.values import Scope, Value
 from jitlint.link.engine import scopes
 from jitlint.link.engine.domain import Store
@@ -13,7 +11,7 @@ from jitlint.link.values import attributes
 from jitlint.syntax import ir
 
 
-def path_key(node: Any) -> str:
+def path_key(node: ir.Node | None) -> str:
     """The key under which a narrowed attribute path is remembered, or "" for anything else."""
     names: list[str] = []
     while type(node) is ir.Attr:
@@ -60,7 +58,7 @@ def store_part(m: Machine, f: Frame, node: ir.Attr | ir.Sub, value: Value | None
         m.domains.on_store(f, Store(node.at, "part", scope, path, value))
 
 
-def peek(m: Machine, f: Frame, node: Any) -> Value | None:
+def peek(m: Machine, f: Frame, node: ir.Node | None) -> Value | None:
     """The current value of a name or attribute path, without events; None for other expressions."""
     if type(node) is ir.Name:
         return scopes.lookup(f, node.id)

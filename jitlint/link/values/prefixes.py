@@ -7,7 +7,6 @@ tree need only be a prefix of the others (measured). What it does not: report tr
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import join, seq_element
@@ -30,19 +29,16 @@ def leaf_beside(first: Value, other: Value, depth: int = DEPTH) -> Value:
     return functools.reduce(join, found) if found else UNKNOWN
 
 
-def _pairs(first: Any, other: Any) -> list[tuple[Value, Value]] | None:
+def _pairs(first: Value, other: Value) -> list[tuple[Value, Value]] | None:
     """The parts of two containers of one kind that lie beside each other; None when that is not known."""
-    if type(first) is Tup:
+    if type(first) is Tup and type(other) is Tup:
         return list(zip(first.items, other.items)) if len(first.items) == len(other.items) else None
-    if type(first) is Map:
+    if type(first) is Map and type(other) is Map:
         known = first.rest is None and first.entries.keys() <= other.entries.keys()
         return [(part, other.entries[key]) for key, part in first.entries.items()] if known else None
-    if type(first) is Inst:
-        if first.cls is not other.cls or not pytrees.is_pytree(first.cls):
-            return None
-        static = pytrees.static_names(first)
-        return [(p, other.attrs[k]) for k, p in first.attrs.items() if k not in static and k in other.attrs]
-    if type(first) is not Seq:
+    if type(first) is Inst and type(other) is Inst:
+        return _fields(first, other)
+    if type(first) is not Seq or type(other) is not Seq:
         return None
     if first.items is not None and other.items is not None and len(first.items) == len(other.items):
         return list(zip(first.items, other.items))
@@ -56,3 +52,11 @@ def _somewhere(other: Value) -> Value:
     if type(other) is Tree and type(found) is Arr and not found.modes:
         found.kind = GUESSED
     return found
+
+
+def _fields(first: Inst, other: Inst) -> list[tuple[Value, Value]] | None:
+    """The fields of two objects of one class that are data."""
+    if first.cls is not other.cls or not pytrees.is_pytree(first.cls):
+        return None
+    static = pytrees.static_names(first)
+    return [(p, other.attrs[k]) for k, p in first.attrs.items() if k not in static and k in other.attrs]

@@ -53,7 +53,7 @@ def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = 
     out: Value | None = None
     alts = alternatives(obj)
     confidence = f.confidence
-    meant = len(alts) > 1 and any(type(alt) in (Map, Seq, Tup, Inst) for alt in alts)
+    meant = len(alts) > 1 and any(isinstance(alt, (Map, Seq, Tup, Inst)) for alt in alts)
     for alt in alts:
         if type(alt) is Py and alt.kind == "none":
             continue
@@ -136,7 +136,7 @@ def check_index(m: Machine, f: Frame, at: int, arr: Value, index: Value, update:
             if type(alt) is Seq and part is not index:
                 continue  # a list inside an index tuple is converted
             before = f.confidence
-            if type(part) is Union and type(alt) in (Py, Seq):
+            if type(part) is Union and isinstance(alt, (Py, Seq)):
                 f.confidence = weaken(before, 2)  # which of the alternatives arrives is not known
             refused = _check_part(m, f, at, arr, alt, part, update)
             f.confidence = before
@@ -251,7 +251,7 @@ def _tree(m: Machine, f: Frame, at: int, tree: Tree, index: Value) -> Value:
         # whatever a reference holds, or one of several references
         kind = tree.kind if type(index) is Py and index.kind == "int" else SEEN
         return Arr(tree.modes, None, None, tree.why, tree.level, tree.traced, kind=kind)
-    if type(index) in (Arr, Tree, SliceVal, Tup) and (
+    if isinstance(index, (Arr, Tree, SliceVal, Tup)) and (
         tree.evidence == "array" or tracer_inside(index) is not None
     ):
         arr = tree.leaf()
@@ -263,9 +263,9 @@ def _tree(m: Machine, f: Frame, at: int, tree: Tree, index: Value) -> Value:
     )
 
 
-def _sequence(m: Machine, f: Frame, at: int, obj: Any, index: Value) -> Value:
-    items = list(obj.items) if type(obj) is Tup else obj.items
-    kind = "tuple" if type(obj) is Tup else obj.kind
+def _sequence(m: Machine, f: Frame, at: int, obj: Seq | Tup, index: Value) -> Value:
+    items = None if obj.items is None else list(obj.items)
+    kind = obj.kind if type(obj) is Seq else "tuple"
     if type(index) is SliceVal:
         for bound in (index.lo, index.hi, index.step):
             if bound is not None and emit_convert(m, f, at, bound, "index", f"{kind} slice"):
@@ -279,7 +279,8 @@ def _sequence(m: Machine, f: Frame, at: int, obj: Any, index: Value) -> Value:
     return any_item(obj)
 
 
-def _sliced(obj: Any, items: list[Value] | None, index: SliceVal) -> Value:
+def _sliced(obj: Seq | Tup, items: list[Value] | None, index: SliceVal) -> Value:
+    kind = obj.kind if type(obj) is Seq else "tuple"
     limits: list[int | None] = []
     for bound in (index.lo, index.hi, index.step):
         if bound is None:
@@ -289,9 +290,9 @@ def _sliced(obj: Any, items: list[Value] | None, index: SliceVal) -> Value:
         else:
             items = None
     if items is None or (len(limits) == 3 and limits[2] == 0):
-        return Seq("tuple" if type(obj) is Tup else obj.kind, None, any_item(obj), FRESH)
+        return Seq(kind, None, any_item(obj), FRESH)
     part = items[slice(*limits)]
-    return Tup(tuple(part)) if type(obj) is Tup or obj.kind == "tuple" else Seq(obj.kind, part, None, FRESH)
+    return Tup(tuple(part)) if kind == "tuple" else Seq(kind, part, None, FRESH)
 
 
 def any_item(value: Value) -> Value:
@@ -370,7 +371,7 @@ def store(m: Machine, f: Frame, at: int, obj: Value, index: Value, value: Value,
     """``obj[index] = value`` (op setitem) or ``obj[index] += ...`` (op augmented)."""
     alts = alternatives(obj)
     confidence = f.confidence
-    if len(alts) > 1 and any(type(a) in (Map, Seq, Inst) or (type(a) is Arr and a.host) for a in alts):
+    if len(alts) > 1 and any(isinstance(a, (Map, Seq, Inst)) or (type(a) is Arr and a.host) for a in alts):
         f.confidence = weaken(confidence, 2)  # a container takes what an array refuses: it may be meant
     for alt in alts:
         _store_one(m, f, at, alt, index, value, op, certain=len(alts) == 1)
@@ -456,7 +457,7 @@ def _must_be_array(tree: Tree, index: Value) -> bool:
         return True
     if tree.evidence in ("map", "seq", "ref"):
         return False
-    return type(index) in (SliceVal, Tup, Arr) or (type(index) is Py and index.kind == "int")
+    return isinstance(index, (SliceVal, Tup, Arr)) or (type(index) is Py and index.kind == "int")
 
 
 def remove(target: Value, index: Value) -> None:

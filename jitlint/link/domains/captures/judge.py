@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
@@ -65,20 +66,20 @@ def judge(m: Machine, captures: Log) -> None:
     """Record an event for every stale read."""
     log = captures.log
     written = {_match_key(entry) for entry in log if type(entry) is Write}
-    reads: defaultdict[Any, list[_Read]] = defaultdict(list)
+    reads: defaultdict[Hashable, list[_Read]] = defaultdict(list)
     for time, entry in enumerate(log, 1):
         if type(entry) is Call:
             for load in entry.loads.values():
                 key = _match_key(load)
                 if key in written:
                     reads[key].append(_Read(time, entry, load))
-    writes: defaultdict[Any, list[tuple[int, Write]]] = defaultdict(list)
+    writes: defaultdict[Hashable, list[tuple[int, Write]]] = defaultdict(list)
     for time, entry in enumerate(log, 1):
         if type(entry) is Write and (key := _match_key(entry)) in reads:
             writes[key].append((time, entry))
     judged = _Judge(m, captures)
     for key, found in reads.items():
-        groups: defaultdict[Any, list[_Read]] = defaultdict(list)
+        groups: defaultdict[Hashable, list[_Read]] = defaultdict(list)
         for read in found:
             groups[(id(read.call.target), id(read.load.owner), read.load.key)].append(read)
         for group in groups.values():
@@ -107,7 +108,7 @@ def _place(load: Load) -> Place:
     return Place(load.module, load.at, function, load.steps, load.ground, load.confidence)
 
 
-def _match_key(place: Load | Write) -> Any:
+def _match_key(place: Load | Write) -> Hashable:
     """Places that are certainly different have different keys."""
     if place.kind == "attr":
         return ("attr", place.key)
@@ -218,7 +219,7 @@ class _Judge:
 
     def _outlives(self, read: _Read, number: int) -> bool:
         """Whether what was compiled at the read is still there when the episode of the write begins."""
-        target: Any = read.call.target
+        target = read.call.target
         here = self.episode(read.time)
         latest = self.captures.episodes[min(here, number) if here else number].start
         if here == 0 and (type(target) is not Func or target.scope.fn is not None):
@@ -232,7 +233,7 @@ class _Judge:
         if write.value is not None and _same(load.value, write.value):
             return False
         if load.kind == "elem" and type(load.owner) is Map:
-            return load.value is not UNKNOWN and type(load.value) not in (Func, Class, Xform)
+            return load.value is not UNKNOWN and not isinstance(load.value, (Func, Class, Xform))
         return True
 
     def _record(self, read: _Read, write: Write, at_most: Confidence = Confidence.CERTAIN) -> None:
@@ -302,4 +303,4 @@ def _same_const(old: Value | None, new: Value | None) -> bool:
 def _kind(value: Value) -> str:
     if type(value) is Arr or (type(value) is Tree and value.evidence == "array"):
         return "array"
-    return "function" if type(value) in (Func, Xform) else "state"
+    return "function" if isinstance(value, (Func, Xform)) else "state"

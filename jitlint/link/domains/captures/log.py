@@ -8,6 +8,7 @@ that when the whole program has run. The clock is the length of the log.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Optional
 
@@ -280,7 +281,7 @@ class Log:
         if not self.m.timeless:
             self._repeat(memo.part, other, result)
 
-    def _repeat(self, part: tuple[int, int], other: dict[int, Any], result: Value) -> None:
+    def _repeat(self, part: tuple[int, int], other: dict[int, Value], result: Value) -> None:
         """Log again what a part of the log holds. other: the instances that take the place of those it knows."""
         start, end = part
         now = len(self.log) + 1
@@ -321,9 +322,7 @@ class Log:
         loads = self.current
         self.current = before
         if loads and not self.m.timeless and not f.world.excused and len(self.log) < MAX_LOG:
-            target: Any = x
-            if type(x.target) is Func:
-                target = x.target
+            target = x.target if type(x.target) is Func else x
             self.log.append(Call(target, loads, f.fn, f.at))
 
 
@@ -352,7 +351,9 @@ _MADE: Final = (Xform, Func, Inst, Bound, Tup)
 """What is another one each time it is made."""
 
 
-def _moved(loads: dict[Key, Load], other: dict[int, Any], start: int, kept: list[Any]) -> dict[Key, Load]:
+def _moved(
+    loads: dict[Key, Load], other: dict[int, Value], start: int, kept: Sequence[Func | Inst | Xform]
+) -> dict[Key, Load]:
     """The loads of a call that happens again: of other instances, without those that were made for it."""
     out: dict[Key, Load] = {}
     for place, load in loads.items():

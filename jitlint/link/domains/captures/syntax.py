@@ -76,7 +76,7 @@ def exclusive(first: Call | Write, second: Call | Write) -> bool:
             break
         looped = looped or isinstance(owner, (ir.For, ir.While))
     mine = [block for _, block in left if not any(block is other for _, other in right)]
-    return any(type(block[-1]) in (ir.Return, ir.Raise) for block in mine)
+    return any(isinstance(block[-1], (ir.Return, ir.Raise)) for block in mine)
 
 
 def _around(fn: FuncInfo, statement: int) -> Around:
@@ -109,11 +109,11 @@ def _repeats(fn: FuncInfo, around: Around, write: Write) -> bool:
     return any(_calls_the_same(node.value, call) for node in others)
 
 
-def _calls_the_same(value: Any, call: ir.Call) -> bool:
-    func: Any = call.func
+def _calls_the_same(value: ir.Node | None, call: ir.Call) -> bool:
+    func = call.func
     if type(value) is not ir.Call or value.args or type(value.func) is not ir.Name:
         return False
-    return bool(value.func.id == func.id)
+    return type(func) is ir.Name and value.func.id == func.id
 
 
 def _statement(around: Around, place: Load | Write) -> ir.Node | None:
@@ -227,7 +227,7 @@ def _is_restored(fn: FuncInfo, name: str) -> bool:
     return False
 
 
-def _pairs(node: ir.Node | None) -> Iterator[tuple[Any, Any]]:
+def _pairs(node: ir.Node | None) -> Iterator[tuple[ir.Expr, ir.Expr]]:
     """What an assignment binds to what, element by element."""
     if type(node) is ir.Assign:
         for target in node.targets:

@@ -7,7 +7,7 @@ of that function's callers at the end.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step, VaryingArgument
@@ -79,7 +79,7 @@ def _ask(
 
 def _fresh(log: CompilationLog, q: Question, variation: Variation) -> str:
     """What new object a static argument is at every turn, or ""."""
-    node = q.arg
+    node: ir.Node | None = q.arg
     if type(node) is ir.Name:
         if node.id not in variation.assigned:
             return ""
@@ -157,7 +157,7 @@ def _ask_caller(log: CompilationLog, q: Question, site: CallSite) -> bool:
     outer = Variation(log.m, site.frame, table, site.loops)
     params = [p for p in fn.node.params if p.kind in ("pos", "any")]
     skip = 1 if fn.values and fn.values[0].owner is not None and type(site.node.func) is ir.Attr else 0
-    given: dict[str, tuple[Variation, Any]] = {}
+    given: dict[str, tuple[Variation, ir.Expr]] = {}
     for i, arg in enumerate(site.node.args):
         if arg.star:
             break

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.values import Value
 from jitlint.link.engine.frame import Slot
 from jitlint.link.tables.code_tables import CodeTable
+from jitlint.syntax import ir
 
 if TYPE_CHECKING:
     from jitlint.link.engine.frame import Frame
@@ -21,7 +22,7 @@ class Birth:
     """A value with an identity of its own was made. loops: the loops around, outermost first. statement: where."""
 
     value: Value
-    loops: tuple[Any, ...]
+    loops: tuple[ir.Node, ...]
     statement: int
 
 
@@ -55,8 +56,8 @@ class CallSite:
     """A call in host code of a function of the project. loops: the loops around the call."""
 
     frame: Frame
-    node: Any
-    loops: tuple[Any, ...]
+    node: ir.Call
+    loops: tuple[ir.Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,8 @@ class Question:
     frame: Frame
     confidence: Confidence
     table: CodeTable
-    node: Any
-    arg: Any
+    node: ir.Call
+    arg: ir.Expr
     parameter: str
     static: bool
     filter: bool

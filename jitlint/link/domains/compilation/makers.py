@@ -9,7 +9,7 @@ does not: look at arguments (`compilation_arguments`) or decide how often a func
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeGuard
+from typing import Final, TypeGuard
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
@@ -80,7 +80,7 @@ def after_call(log: CompilationLog, f: Frame, node: ir.Call, callee: Value, resu
         return
     if type(result) not in WATCHED:
         return
-    if type(callee) in (Ext, Class) if func is None else (func.fn.id, id(result)) in log.fresh:
+    if isinstance(callee, (Ext, Class)) if func is None else (func.fn.id, id(result)) in log.fresh:
         born(f, node.at, result)
 
 
@@ -151,7 +151,7 @@ def _function(value: Value) -> Func | None:
 def returned(log: CompilationLog, f: Frame, value: Value) -> None:
     """Remember that a function gives its caller something that it has made itself and keeps nowhere."""
     fn = f.fn
-    if fn is None or type(value) not in (Func, Xform, Partial, Union):
+    if fn is None or not isinstance(value, (Func, Xform, Partial, Union)):
         return
     if is_memo(fn):
         return
@@ -289,7 +289,7 @@ def _identity(
     if type(target) is Xform and not structural:
         made = here.get(target.site[1])
         return made is not None and made.loops[: len(loops)] == loops, "transform"
-    if type(target) in (Bound, Method) and not structural:
+    if isinstance(target, (Bound, Method)) and not structural:
         return _argument_is(table, at, ir.Attr), "method"
     return False, "function"
 
@@ -325,7 +325,9 @@ def _in_loop(
     maker = table.maker(at)
     loop = birth.loops[-1]
     assigned = frozenset[str]().union(*[table.assigned(part) for part in birth.loops])
-    x: Any = birth.value
+    x = birth.value
+    if type(x) is not Xform:
+        return
     here = x.site == (f.module.name, at)
     if maker is None or (here and _varying_target(table, maker, assigned)):
         return

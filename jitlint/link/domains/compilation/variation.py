@@ -35,7 +35,7 @@ class Variation:
         f: Frame,
         table: CodeTable,
         loops: tuple[ir.Node, ...],
-        given: dict[str, tuple[Variation, Any]] | None = None,
+        given: dict[str, tuple[Variation, ir.Expr]] | None = None,
     ) -> None:
         self.m = m
         self.f = f
@@ -165,7 +165,7 @@ class Variation:
         )
         return bool(kinds) and all(kinds) and isinstance(step, (ir.Const, ir.Name, ir.Attr, ir.BinOp))
 
-    def _inside(self, name: str) -> list[Any]:
+    def _inside(self, name: str) -> list[ir.Node | None]:
         """What is assigned to a name in the loops, as far as the place of the assignment is known."""
         values = self.table.bound.get(name, ())
         out = [value for value in values if value is not None and self.table.stands_in(value, self.loops)]
@@ -182,24 +182,26 @@ class Variation:
                 return found
         return None
 
-    def _element(self, target: Any, iterable: Any, name: str) -> str | None:
+    def _element(self, target: ir.Node, iterable: ir.Node | None, name: str) -> str | None:
         if type(target) is ir.Name:
             if target.id != name:
                 return None
             return f"`{name}`, which changes at every turn" if self._counts(iterable) else ""
         if not isinstance(target, (ir.Tuple, ir.List)):
             return None
-        func = self.dotted(iterable.func) if type(iterable) is ir.Call else ""
+        func, args = "", list[ir.Arg]()
+        if type(iterable) is ir.Call:
+            func, args = self.dotted(iterable.func), iterable.args
         if func == "builtins.enumerate" and len(target.elts) == 2:
-            return self._enumerated(target.elts, iterable.args[0].value if iterable.args else None, name)
-        sources = [arg.value for arg in iterable.args] if func == "builtins.zip" else []
+            return self._enumerated(target.elts, args[0].value if args else None, name)
+        sources = [arg.value for arg in args] if func == "builtins.zip" else []
         for i, part in enumerate(target.elts):
             found = self._element(part, sources[i] if i < len(sources) else None, name)
             if found is not None:
                 return found
         return None
 
-    def _enumerated(self, targets: list[Any], inner: Any, name: str) -> str | None:
+    def _enumerated(self, targets: Sequence[ir.Node], inner: ir.Node | None, name: str) -> str | None:
         count, element = targets
         if type(count) is ir.Name and count.id == name:
             few = self._length(inner)
@@ -267,7 +269,7 @@ class Variation:
             return "a list whose length changes"
         return self.shape(node.left, depth - 1) or self.shape(node.right, depth - 1)
 
-    def _first_shape(self, parts: list[Any], depth: int) -> str:
+    def _first_shape(self, parts: Sequence[ir.Node], depth: int) -> str:
         return next((how for part in parts if (how := self.shape(part, depth - 1))), "")
 
     def _dict_shape(self, node: ir.Dict, depth: int) -> str:
@@ -282,13 +284,9 @@ class Variation:
         varies = self._varying_range(part, depth) or self.shape(part, depth - 1)
         return "a list whose length changes" if varies else ""
 
-    def _varying_range(self, node: Any, depth: int) -> bool:
-        is_range = type(node) is ir.Call and self.dotted(node.func) in (
-            "builtins.range",
-            "numpy.arange",
-            "jax.numpy.arange",
-        )
-        if not is_range or not node.args:
+    def _varying_range(self, node: ir.Node, depth: int) -> bool:
+        ranges = ("builtins.range", "numpy.arange", "jax.numpy.arange")
+        if type(node) is not ir.Call or not node.args or self.dotted(node.func) not in ranges:
             return False
         bounds = [arg.value for arg in node.args]
         lo, hi = (None, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
@@ -329,7 +327,7 @@ class Variation:
                 )
         return grows
 
-    def _grown(self, name: str, value: Any) -> str:
+    def _grown(self, name: str, value: ir.Node | None) -> str:
         """``h = jnp.concatenate([h, x])``, ``xs += [x]``: an array or list that takes itself in."""
         if type(value) is ir.AugAssign:
             display = isinstance(value.value, (ir.List, ir.Tuple)) and value.op == "+"
@@ -338,7 +336,7 @@ class Variation:
             return f"`{name}`, a list that grows" if _adds_to(name, (value.left, value.right)) else ""
         if type(value) is ir.Call and value.args and self._joins(value):
             first = value.args[0].value
-            parts: list[Any] = first.elts if isinstance(first, (ir.List, ir.Tuple)) else [first]
+            parts: list[ir.Expr] = first.elts if isinstance(first, (ir.List, ir.Tuple)) else [first]
             return f"`{name}`, an array that grows" if any(_is(name, part) for part in parts) else ""
         return ""
 
@@ -350,7 +348,7 @@ class Variation:
         )
 
     def _subscript(self, node: ir.Sub, depth: int) -> str:
-        indices: list[Any] = node.index.elts if type(node.index) is ir.Tuple else [node.index]
+        indices: list[ir.Expr] = node.index.elts if type(node.index) is ir.Tuple else [node.index]
         fixed = False
         for index in indices:
             if type(index) is not ir.Slice:
@@ -383,7 +381,7 @@ class Variation:
     def _value(self, name: str) -> ir.Node | None:
         """The expression that a name stands for during a turn, when it is assigned once."""
         values = self._inside(name) if name in self.assigned else []
-        return values[0] if len(values) == 1 and type(values[0]) in (ir.BinOp, ir.Name, ir.Attr) else None
+        return values[0] if len(values) == 1 and isinstance(values[0], (ir.BinOp, ir.Name, ir.Attr)) else None
 
     def _sum_changes(self, total: affine.Sum | None, depth: int) -> str:
         if total is None:
@@ -437,7 +435,9 @@ class Chance(Variation):
     def _only(self, name: str) -> ir.Node | None:
         """What a name is bound to when it is bound once in the function."""
         values = self.table.bound.get(name, ())
-        return values[0] if len(values) == 1 and type(values[0]) not in (ir.AugAssign, ir.FuncDef) else None
+        return (
+            values[0] if len(values) == 1 and not isinstance(values[0], (ir.AugAssign, ir.FuncDef)) else None
+        )
 
 
 def _is(name: str, node: ir.Node | None) -> bool:
@@ -457,7 +457,7 @@ def _adds_to(name: str, sides: tuple[ir.Node, ir.Node]) -> bool:
     return any(_is(name, s) for s in sides) and any(isinstance(s, (ir.List, ir.Tuple)) for s in sides)
 
 
-def _argument(node: ir.Call, args: Sequence[Any], place: int, keyword: str) -> Any:
+def _argument(node: ir.Call, args: Sequence[ir.Node | None], place: int, keyword: str) -> ir.Node | None:
     """An argument by keyword or, among ``args``, by position."""
     named = {a.name: a.value for a in node.args if a.name is not None}
     return named.get(keyword, args[place] if place < len(args) else None)

@@ -156,7 +156,7 @@ class _Engine:
 
 def _stores(body: Sequence[ir.Node], name: str) -> bool:
     for node in nodes(body):
-        targets: list[Any] = []
+        targets: list[ir.Expr] = []
         if type(node) is ir.Assign:
             targets = node.targets
         elif isinstance(node, (ir.AugAssign, ir.AnnAssign, ir.For)):
@@ -167,7 +167,7 @@ def _stores(body: Sequence[ir.Node], name: str) -> bool:
     return False
 
 
-def _stored(target: ir.Node | None) -> list[Any]:
+def _stored(target: ir.Node | None) -> list[ir.Node | None]:
     if type(target) is ir.Tuple or type(target) is ir.List:
         return [part for element in target.elts for part in _stored(element)]
     return [target.value] if type(target) is ir.Starred else [target]

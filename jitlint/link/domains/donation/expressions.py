@@ -20,7 +20,7 @@ def evaluate(w: Walker, node: ir.Node | None) -> Term:
     return handler(w, node) if handler is not None else fresh()
 
 
-def use(w: Walker, node: Any, again: int | None = None, deep: bool = False) -> Term:
+def use(w: Walker, node: ir.Expr, again: int | None = None, deep: bool = False) -> Term:
     """Evaluate an expression whose contents are read. ``again``: the origin of the call that gets it.
 
     deep: what a container holds is read too.
@@ -35,7 +35,7 @@ def use(w: Walker, node: Any, again: int | None = None, deep: bool = False) -> T
     return term
 
 
-def _read_all(w: Walker, node: Any, term: Term, again: int | None) -> None:
+def _read_all(w: Walker, node: ir.Expr, term: Term, again: int | None) -> None:
     if type(node) is ir.Tuple or type(node) is ir.List:
         for i, element in enumerate(node.elts):
             _read_all(w, element, w.state.part(term, f"[{i}]"), again)
@@ -133,7 +133,7 @@ def _ifexp(w: Walker, node: ir.IfExp) -> Term:
     return one if one == two else fresh()
 
 
-def _container(w: Walker, node: Any) -> Term:
+def _container(w: Walker, node: ir.Tuple | ir.List | ir.Set) -> Term:
     out = fresh()
     for i, element in enumerate(node.elts):
         value = evaluate(w, element.value if type(element) is ir.Starred else element)
@@ -181,8 +181,8 @@ def _walrus(w: Walker, node: ir.Walrus) -> Term:
     return value
 
 
-def _inner(w: Walker, node: Any) -> Term:
-    if getattr(node, "value", None) is not None:
+def _inner(w: Walker, node: ir.Await | ir.Yield | ir.Starred) -> Term:
+    if node.value is not None:
         evaluate(w, node.value)
     return fresh()
 
@@ -245,7 +245,7 @@ def _call(w: Walker, node: ir.Call) -> Term:
 
 
 def _call_jitted(w: Walker, node: ir.Call, call: HostCall) -> Term:
-    given: list[tuple[Any, Term, bool]] = []
+    given: list[tuple[ir.Expr, Term, bool]] = []
     spread = any(arg.star for arg in node.args)
     position = call.shift
     for arg in node.args:
@@ -260,11 +260,11 @@ def _call_jitted(w: Walker, node: ir.Call, call: HostCall) -> Term:
     return fresh()
 
 
-def _bound(node: ir.Call, call: HostCall, fn: FuncInfo, receiver: Any) -> dict[str, Any] | None:
+def _bound(node: ir.Call, call: HostCall, fn: FuncInfo, receiver: ir.Expr) -> dict[str, ir.Expr] | None:
     """Parameter to argument expression; the receiver's under the first. None when that is not plain."""
     if any(arg.star for arg in node.args) or call.shift > 1:
         return None
-    out: dict[str, Any] = {}
+    out: dict[str, ir.Expr] = {}
     names = [p.name for p in fn.node.params if p.kind in ("pos", "any")]
     if call.shift and names:
         out[names[0]] = receiver
@@ -301,7 +301,7 @@ def _call_known(
 
 
 def _repeat_uses(
-    w: Walker, node: ir.Call, fn: FuncInfo, summary: Summary, plain: dict[str, Any], held: dict[str, Term]
+    w: Walker, node: ir.Call, fn: FuncInfo, summary: Summary, plain: dict[str, ir.Expr], held: dict[str, Term]
 ) -> None:
     """What a function reads of what it is given; what was donated before is a mistake."""
     for term, at in summary.uses.items():

@@ -68,7 +68,7 @@ def _if(w: Walker, node: ir.If) -> bool:
     return _branches(w, [node.body, node.orelse])
 
 
-def _branches(w: Walker, blocks: list[list[Any]]) -> bool:
+def _branches(w: Walker, blocks: Sequence[Sequence[ir.Node]]) -> bool:
     before = w.state
     after: list[State] = []
     for block in blocks:
@@ -81,7 +81,7 @@ def _branches(w: Walker, blocks: list[list[Any]]) -> bool:
 
 
 def _loop(
-    w: Walker, begin: Callable[[], object], body: Sequence[ir.Node], orelse: list[Any], endless: bool
+    w: Walker, begin: Callable[[], object], body: Sequence[ir.Node], orelse: Sequence[ir.Node], endless: bool
 ) -> bool:
     """A loop whose body is there is taken to run; after it, any number of turns above zero may have passed."""
     breaks, continues = w.breaks, w.continues
@@ -215,7 +215,7 @@ def _leave(kind: str) -> Callable[[Walker, ir.Node], bool]:
     return run
 
 
-def _define(w: Walker, node: Any) -> bool:
+def _define(w: Walker, node: ir.FuncDef | ir.ClassDef) -> bool:
     w.state.env[node.name] = fresh()
     return True
 

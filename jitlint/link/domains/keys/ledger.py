@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from jitlint.infer.keys import Key, Use
 from jitlint.link.engine.frame import Slot
@@ -15,7 +16,7 @@ class Ledger:
     """Of a session. makers: the places at which a scope makes a key of a constant."""
 
     m: Machine
-    makers: dict[tuple[Any, ...], set[int]] = field(default_factory=dict)
+    makers: dict[tuple[Hashable, ...], set[int]] = field(default_factory=dict)
 
 
 class Runs:

@@ -8,7 +8,7 @@ repeats itself. Everything else is taken to leave keys alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key
@@ -65,7 +65,7 @@ def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: boo
 
 def _method(args: Args, at: int) -> str:
     """Which method is applied; one that is not known is like no other."""
-    value: Any = args.kw.get("method")
+    value = args.kw.get("method")
     if type(value) is Bound:
         value = value.func
     if value is None or value is NONE:

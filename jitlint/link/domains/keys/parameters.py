@@ -77,7 +77,7 @@ def _is_number(param: ir.Param) -> bool:
     return type(param.default) is ir.Const and param.default.kind != "none"
 
 
-def _is_declared(annotation: Any) -> bool:
+def _is_declared(annotation: ir.Node | None) -> bool:
     """Whether an annotation says that a parameter is one key, perhaps an optional one."""
     if type(annotation) is ir.BinOp:
         return _is_declared(annotation.left)
@@ -125,7 +125,7 @@ class _Scan:
             elif self._takes(node.func, callee, i, arg.name):
                 self.found[value.id] = None
 
-    def _takes(self, func: Any, callee: Value, index: int, name: str | None) -> bool:
+    def _takes(self, func: ir.Expr, callee: Value, index: int, name: str | None) -> bool:
         """Whether an argument is a key. index: its position, which says nothing when it has a name."""
         index = index if name is None else -1
         if type(func) is ir.Call:

@@ -7,14 +7,14 @@ trace, what still waits is a leak. Whether somebody reads the place afterwards i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Optional
+from typing import Final, Optional
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Leak
-from jitlint.infer.values import Inst, Scope
+from jitlint.infer.values import Arr, Inst, Scope, Tree, Value
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.syntax import ir
@@ -28,7 +28,7 @@ class Pending:
 
     frame: Frame
     at: int
-    tracer: Any
+    tracer: Arr | Tree
     confidence: Confidence
     target: str
     what: str
@@ -38,7 +38,7 @@ class Pending:
     box: object
 
 
-Kept = dict[Any, Optional[Pending]]
+Kept = dict[tuple[Hashable, ...], Optional[Pending]]
 """By place, what was stored there last."""
 
 Leaked = dict[tuple[str, int, str, str], list[Pending]]
@@ -47,14 +47,14 @@ Leaked = dict[tuple[str, int, str, str], list[Pending]]
 KEPT: Final = Slot[Kept]()
 
 
-def place(box: Any, what: str) -> tuple[Any, ...]:
+def place(box: Value | Scope, what: str) -> tuple[Hashable, ...]:
     """What a store is known by until the trace is left: an attribute by its class, a container by itself."""
     if type(box) is Inst:
         return ("attribute", box.cls.id, what)
     return ("name", id(box), what) if type(box) is Scope else ("inside", id(box))
 
 
-def keep(f: Frame, key: tuple[Any, ...], pending: Pending | None) -> bool:
+def keep(f: Frame, key: tuple[Hashable, ...], pending: Pending | None) -> bool:
     """Something is stored into an older place; None: it is no tracer of this trace. Whether it replaces one."""
     while f.outer is not None and f.outer.world.level == f.world.level > 0:
         f = f.outer  # still the same trace
@@ -110,7 +110,7 @@ def _reads(body: Sequence[ir.Node], name: str) -> bool:
     for node in found:
         for target in node.targets if type(node) is ir.Assign else ():
             stores.add(id(target.obj if type(target) is ir.Sub else target))
-        call: Any = node.value if type(node) is ir.ExprStmt else None
+        call = node.value if type(node) is ir.ExprStmt else None
         if (
             type(call) is ir.Call
             and type(call.func) is ir.Attr

@@ -5,6 +5,7 @@ What a box, a scope or a cache outlives is decided by `jitlint.link.values.owner
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
@@ -61,7 +62,7 @@ def _leak(
         if target != "append":
             _put_back(m, f, key)
         return
-    hidden = type(value) in (Inst, Func, Bound, Partial)
+    hidden = isinstance(value, (Inst, Func, Bound, Partial))
     confidence = Confidence.POSSIBLE if guess and (hidden or not _is_own(f)) else confidence_of(value)
     changed = surroundings.changed_name(f)
     if not surroundings.undone(f, changed) and not f.world.excused:
@@ -72,7 +73,7 @@ def _leak(
     m.broken = (f.module.name, f.at)
 
 
-def _put_back(m: Machine, f: Frame, key: tuple[Any, ...]) -> None:
+def _put_back(m: Machine, f: Frame, key: tuple[Hashable, ...]) -> None:
     if pending.keep(f, key, None):
         m.broken = (f.module.name, f.at)  # it changes nothing that somebody could miss
 
@@ -98,8 +99,8 @@ def cached(m: Machine, f: Frame, func: Func, level: int, result: Value, target: 
 def returned(m: Machine, f: Frame, target: Value, result: Value) -> None:
     """What a traced function returns: static fields are not replaced by results, so a tracer there gets out."""
     found = _in_static_field(result, f.world.level)
-    func: Any = target
-    while type(func) in (Bound, Partial):
+    func = target
+    while isinstance(func, (Bound, Partial)):
         func = func.func
     if found is None or type(func) is not Func:
         return

@@ -8,8 +8,8 @@ hands what to a compiled function, and asks at the end whether it is read afterw
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Mutation
@@ -30,7 +30,7 @@ class Site:
     node: ir.Call
     shift: int
     statement: int
-    loops: tuple[Any, ...]
+    loops: tuple[ir.Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,11 @@ class Copies:
 def handed(copies: Copies, f: Frame, node: ir.Call, callee: Value) -> None:
     """Host code calls something: remember it if that is a compiled function."""
     for alt in alternatives(callee):
-        made: Any = alt.func if type(alt) is Bound else alt
+        made = alt.func if type(alt) is Bound else alt
         if type(made) is not Xform:
             continue
         shift = int(type(alt) is Bound)
-        target: Any = made.target
+        target = made.target
         if type(target) is Bound:
             target, shift = target.func, shift + 1
         if type(target) is Func:
@@ -111,15 +111,14 @@ def _is_read_after(statement: ir.Node, path: str, found: list[ir.Node]) -> bool:
     return any(_path(node) == path and node.at > last and id(node) not in stored for node in found)
 
 
-def _nodes(part: Any) -> list[ir.Node]:
+def _nodes(part: ir.Node | Sequence[ir.Node] | None) -> list[ir.Node]:
     return [node for node in nodes(part) if isinstance(node, ir.Node)]
 
 
 def _targets(node: ir.Node | None) -> list[ir.Node]:
     if type(node) is not ir.Assign:
         return []
-    flat: list[Any] = []
-    target: Any
+    flat: list[ir.Node] = []
     for target in node.targets:
         flat += target.elts if isinstance(target, (ir.Tuple, ir.List)) else [target]
     return flat

@@ -6,8 +6,8 @@ broad handler swallows while tracing is recorded where it happens, by `Machine.e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
@@ -63,7 +63,7 @@ def _cause(m: Machine, f: Frame, name: str, body: Sequence[ir.Node]) -> Value | 
     return None
 
 
-def _expressions(body: Sequence[ir.Node]) -> Any:
+def _expressions(body: Sequence[ir.Node]) -> Iterator[ir.Node]:
     for node in body:
         if isinstance(node, (ir.FuncDef, ir.ClassDef)):
             continue

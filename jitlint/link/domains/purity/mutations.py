@@ -41,7 +41,7 @@ def lost(m: Machine, copies: Copies, f: Frame, at: int, box: Value) -> None:
         copies.changes.setdefault((f.module.name, at), Change(f, at, fn, name, level))
 
 
-def called(m: Machine, copies: Copies, f: Frame, at: int, box: Any, name: str) -> None:
+def called(m: Machine, copies: Copies, f: Frame, at: int, box: Seq | Map, name: str) -> None:
     """A method of a container was called inside a trace."""
     inside = box.level >= f.world.floor
     if inside and id(box) not in copies.rebuilt:
@@ -62,7 +62,7 @@ def called(m: Machine, copies: Copies, f: Frame, at: int, box: Any, name: str) -
 
 
 def stored(
-    m: Machine, copies: Copies, f: Frame, at: int, box: Any, value: Value, target: str, what: str
+    m: Machine, copies: Copies, f: Frame, at: int, box: Inst | Seq | Map, value: Value, target: str, what: str
 ) -> None:
     """An attribute or element of a box was replaced. A tracer that gets out is a leak, which is said already."""
     if type(box) is Inst and box.cls.role in lexicon().captures.tracked_roles:
@@ -98,7 +98,7 @@ def deleted(m: Machine, f: Frame, at: int, box: Value, index: Value | None = Non
         a: Any = alt
         if type(alt) is Map and index is not None and const_of(index) is NO_CONST:
             continue
-        known = type(alt) in (Map, Seq) or (
+        known = isinstance(alt, (Map, Seq)) or (
             type(alt) is Inst and a.cls.role not in lexicon().captures.tracked_roles
         )
         if known and a.level < f.world.floor:

@@ -95,6 +95,6 @@ def _is_text(value: Value) -> bool:
 def _strong(value: Value | None) -> Value | None:
     """Whether it is traced does not matter much for text that is written once anyway."""
     a: Any = value
-    if type(value) in (Arr, Tree) and a.weak:
+    if isinstance(value, (Arr, Tree)) and a.weak:
         return None
     return value

@@ -6,7 +6,7 @@ a context manager around its block. What it does not: look at objects of librari
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Optional, Union
 
 from jitlint.infer.host_calls import HostCall
 from jitlint.infer.program import FuncInfo
@@ -51,10 +51,14 @@ def run(w: Walker, fn: FuncInfo, owner: str, at: int) -> bool:
     return True
 
 
+_Manager = Union[FuncInfo, tuple[Optional[FuncInfo], FuncInfo], None]
+"""The generator that is a context manager, or ``__enter__`` and ``__exit__``; None when that is not known."""
+
+
 def block(w: Walker, node: ir.With) -> bool:
     """A ``with`` statement."""
     done = len(w.exits)
-    inside: list[tuple[int, str, Any]] = []
+    inside: list[tuple[int, str, _Manager]] = []
     for item in node.items:
         at = item.value.at
         manager = _manager(w, item)
@@ -62,7 +66,7 @@ def block(w: Walker, node: ir.With) -> bool:
         if item.target is not None:
             timing_walk.bind(w, item.target, kind)
         owner = timing_walk.path_of(item.target) or timing_walk.path_of(item.value) or _mark(at)
-        if type(manager) is tuple and manager[0] is not None:
+        if isinstance(manager, tuple) and manager[0] is not None:
             run(w, manager[0], owner, at)
         w.state.readings[_mark(at)] = None
         inside.append((at, owner, manager))
@@ -77,7 +81,7 @@ def _mark(at: int) -> str:
     return f"$with{at}"
 
 
-def _closed(w: Walker, at: int, owner: str, manager: Any, ends: list[Clocks], reached: bool) -> None:
+def _closed(w: Walker, at: int, owner: str, manager: _Manager, ends: list[Clocks], reached: bool) -> None:
     mark = _mark(at)
     if type(manager) is FuncInfo:
         pending: Pending = None
@@ -85,7 +89,7 @@ def _closed(w: Walker, at: int, owner: str, manager: Any, ends: list[Clocks], re
             one = state.readings.get(mark)
             pending = one if i == 0 else either(pending, one)
         _generator(w, manager, pending, at)
-    elif type(manager) is tuple:
+    elif isinstance(manager, tuple):
         after, end = w.state, join_all(ends)  # a block that is left by `return` is left with what ran then
         w.state = end.copy() if end is not None else w.state
         if not run(w, manager[1], owner, at) and w.summary_of(manager[1]) is DONE:
@@ -95,7 +99,7 @@ def _closed(w: Walker, at: int, owner: str, manager: Any, ends: list[Clocks], re
         del w.state.readings[name]
 
 
-def _manager(w: Walker, item: ir.WithItem) -> Any:
+def _manager(w: Walker, item: ir.WithItem) -> _Manager:
     """A pair of ``__enter__`` (or None) and ``__exit__``, or the generator that is a context manager, or None."""
     place = (w.module.name, item.value.at)
     known = w.m.host_calls.managers.get(place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.host_calls import HostCall
@@ -93,7 +93,7 @@ def _library(w: Walker, node: ir.Call, name: str, held: str) -> str:
 
 def _mapped(w: Walker, node: ir.Call, held: str) -> str:
     """A function is called for each leaf of a tree that may hold results."""
-    given: Any = next((arg.value for arg in node.args if arg.name in (None, "f") and not arg.star), None)
+    given = next((arg.value for arg in node.args if arg.name in (None, "f") and not arg.star), None)
     name = w.dotted(given)
     if name is not None and name.startswith(lexicon().timing.work):
         if name.rpartition(".")[2] not in lexicon().timing.cheap:

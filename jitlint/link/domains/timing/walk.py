@@ -97,10 +97,10 @@ def test(w: Walker, node: ir.Node | None) -> None:
 # Expressions
 
 
-def _place(w: Walker, node: Any) -> str:
+def _place(w: Walker, node: ir.Name | ir.Attr | ir.Sub) -> str:
     if type(node) is ir.Sub:
         evaluate(w, node.index)
-    if type(node) is not ir.Name:
+    if isinstance(node, (ir.Attr, ir.Sub)):
         inner = evaluate(w, node.obj)
         if inner == DEVICE:
             return DEVICE
@@ -195,7 +195,7 @@ def _walrus(w: Walker, node: ir.Walrus) -> str:
     return kind
 
 
-def _inner(w: Walker, node: Any) -> str:
+def _inner(w: Walker, node: ir.Await | ir.Yield | ir.Starred) -> str:
     return evaluate(w, node.value) if node.value is not None else ""
 
 
@@ -245,7 +245,7 @@ def _other(w: Walker, node: ir.Node | None) -> bool:
     return True
 
 
-def _expr(w: Walker, node: Any) -> bool:
+def _expr(w: Walker, node: ir.ExprStmt) -> bool:
     evaluate(w, node.value)
     return True
 
@@ -275,7 +275,7 @@ def _if(w: Walker, node: ir.If) -> bool:
     return _branches(w, [node.body, node.orelse])
 
 
-def _branches(w: Walker, blocks: list[list[Any]]) -> bool:
+def _branches(w: Walker, blocks: Sequence[Sequence[ir.Node]]) -> bool:
     before = w.state
     after: list[Clocks] = []
     for block in blocks:
@@ -287,7 +287,7 @@ def _branches(w: Walker, blocks: list[list[Any]]) -> bool:
     return merged is not None
 
 
-def _loop(w: Walker, begin: Callable[[], object], node: Any, endless: bool) -> bool:
+def _loop(w: Walker, begin: Callable[[], object], node: ir.For | ir.While, endless: bool) -> bool:
     breaks, continues = w.breaks, w.continues
     w.breaks = []
     reachable = False

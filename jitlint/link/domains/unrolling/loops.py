@@ -7,7 +7,7 @@ not: report loops over layers, dicts or other containers, and small constant cou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import (
@@ -84,7 +84,7 @@ def check_while(m: Machine, f: Frame, node: ir.While) -> None:
         _large(m, f, table, node, test.at, count)
 
 
-def _counted(m: Machine, f: Frame, values: list[Any]) -> tuple[int | None, int | None]:
+def _counted(m: Machine, f: Frame, values: list[ir.Node]) -> tuple[int | None, int | None]:
     """Where a variable begins that is bound to a number and counted on in steps; nothing for any other."""
     starts = [v.value for v in values if type(v) is ir.Const and type(v.value) is int]
     steps = [_number(m, f, v.value) for v in values if type(v) is ir.AugAssign and v.op in ("+", "-")]
@@ -109,7 +109,7 @@ def check_comprehension(known: rows.Rows, f: Frame, node: ir.Comp, iterable: Val
         m.emit(f, UnrolledLoop, part.iter.at, None, Confidence.LIKELY, problem="unrolled", count=str(count))
 
 
-def _large(m: Machine, f: Frame, table: CodeTable, node: Any, at: int, count: int) -> None:
+def _large(m: Machine, f: Frame, table: CodeTable, node: ir.For | ir.While, at: int, count: int) -> None:
     chained = _chain(f, table, node)
     if chained or _computes(f, table, node):
         level = None if chained else Confidence.LIKELY
@@ -119,7 +119,7 @@ def _large(m: Machine, f: Frame, table: CodeTable, node: Any, at: int, count: in
 
 def leaves_early(body: Sequence[ir.Node]) -> bool:
     """Whether the last statement of a loop leaves it, so that it turns once."""
-    return type(body[-1]) in (ir.Break, ir.Return, ir.Raise)
+    return isinstance(body[-1], (ir.Break, ir.Return, ir.Raise))
 
 
 class Accepted:
@@ -260,7 +260,7 @@ def _array(f: Frame, node: ir.Node | None) -> bool:
     return value is not None and all(_is_traced_array(alt) for alt in alternatives(value))
 
 
-def _chain(f: Frame, table: CodeTable, loop: Any) -> bool:
+def _chain(f: Frame, table: CodeTable, loop: ir.For | ir.While) -> bool:
     """Whether a traced value of one turn feeds the next turn."""
     needs: dict[str, set[str]] = {}
     early: set[str] = set()
@@ -284,7 +284,7 @@ def _reachable(name: str, needs: dict[str, set[str]]) -> set[str]:
 
 
 def _flow(
-    table: CodeTable, block: list[ir.Node], needs: dict[str, set[str]], written: set[str], early: set[str]
+    table: CodeTable, block: Sequence[ir.Node], needs: dict[str, set[str]], written: set[str], early: set[str]
 ) -> None:
     """What each name is made of in a loop's body, and which names are read before they are written."""
     for node in block:
@@ -318,7 +318,7 @@ def _targets(target: ir.Node | None) -> set[str]:
     return set()
 
 
-def _computes(f: Frame, table: CodeTable, loop: Any) -> bool:
+def _computes(f: Frame, table: CodeTable, loop: ir.For | ir.While) -> bool:
     """Whether the turns make traced values at all, by more than picking them."""
     needs: dict[str, set[str]] = {}
     _flow(table, loop.body, needs, set(), set())

@@ -204,7 +204,7 @@ def _writes(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound
 
 
 def _static(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parameter, value: Value) -> bool:
-    if param.name == "out" and not all(type(alt) in (Arr, Tree) for alt in alternatives(value)):
+    if param.name == "out" and not all(isinstance(alt, (Arr, Tree)) for alt in alternatives(value)):
         return False  # mostly None, handed on
     if param.name == "out":
         m.emit(f, ArrayStore, at, tracer_inside(value), op="out", what=fn.name)

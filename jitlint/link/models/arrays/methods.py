@@ -139,7 +139,7 @@ def _transformed(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args)
 def _haiku(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Value:
     """``hk.transform(f).apply``: runs ``f`` with the arguments that follow parameters, state and key."""
     keyless = type(x.target) is Xform and x.spec.name == "haiku.without_apply_rng"
-    inner: Any = x.target if keyless else x
+    inner = x.target if keyless and type(x.target) is Xform else x
     if inner.spec.result not in ("haiku", "haiku_state"):
         return UNKNOWN
     stateful = inner.spec.result == "haiku_state"

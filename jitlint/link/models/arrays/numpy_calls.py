@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import EXCEPTION_LETTERS, NumpyFunction
@@ -43,10 +43,9 @@ def _of_tracer(
     if fn.behaviour == "raises" or (not direct and fn.in_list):
         emit_numpy(m, f, at, value, fn.name)
         return UNKNOWN
-    if fn.behaviour == "works" and fn.result == "array":
-        tracer: Any = found
-        level = max(f.world.base, tracer.level)
-        return Arr(tracer.modes | f.world.here, None, None, tracer.why, level, tracer.traced)
+    if fn.behaviour == "works" and fn.result == "array" and isinstance(found, (Arr, Tree)):
+        level = max(f.world.base, found.level)
+        return Arr(found.modes | f.world.here, None, None, found.why, level, found.traced)
     if fn.behaviour == "false":
         m.emit(f, SilentAnswer, at, found, confidence_of(value), what=fn.name)
     return STATIC if fn.result == "static" else UNKNOWN

@@ -7,7 +7,7 @@ What it does: turns a `Result`, a `Rank` and the arguments into a value. What it
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Optional
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.ranks import EVERY_AXIS, Argument
@@ -153,20 +153,19 @@ def described(bound: Bound, receiver: Value | None) -> dict[str, Argument]:
     return out
 
 
-def argument(value: Any) -> Argument:
+def argument(value: Value) -> Argument:
     """One argument as `Rank` asks for it."""
-    t = type(value)
-    if t is Arr:
+    if type(value) is Arr:
         return Argument(value.rank)
-    if t is Py:
+    if type(value) is Py:
         if value.kind == "none":
             return Argument(axes=EVERY_AXIS, present=False)
         number = 0 if value.kind in pytrees.NUMBERS else None
         one = 1 if value.kind == "int" else None
         return Argument(number, one, one, value.const if type(value.const) is bool else None)
-    if t is Tup:
+    if type(value) is Tup:
         return Argument(nested_rank(value), len(value.items), len(value.items))
-    if t is Seq:
+    if type(value) is Seq:
         length = len(value.items) if value.items is not None else None
         return Argument(nested_rank(value), length, length)
     return Argument()

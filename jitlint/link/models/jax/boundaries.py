@@ -196,7 +196,7 @@ def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Va
     sig = signature(x.target)
     first = sig.params[0].name if sig is not None and sig.params else ""
     own_self = sig is not None and sig.func.owner is not None and name == first and name in ("self", "cls")
-    if own_self and type(value) in (Inst, Class):
+    if own_self and isinstance(value, (Inst, Class)):
         m.emit(
             f,
             TransformMisuse,

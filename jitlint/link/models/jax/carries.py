@@ -6,7 +6,7 @@ it is promoted to what the body returns; the results of branches are compared as
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.events import TransformMisuse
@@ -120,9 +120,11 @@ _Pairs = list[tuple[str, Value, Value]]
 
 
 def _items_to_compare(
-    init: Any, out: Any, path: str, kind: str, verbs: tuple[str, str], where: str
+    init: Value, out: Value, path: str, kind: str, verbs: tuple[str, str], where: str
 ) -> _Pairs | str:
     """The items of two sequences; how the sequences differ if their lengths do."""
+    if not isinstance(init, (Tup, Seq)) or not isinstance(out, (Tup, Seq)):
+        return ""
     if init.items is None or out.items is None:
         return ""
     if len(init.items) != len(out.items):
@@ -130,8 +132,8 @@ def _items_to_compare(
     return [(f"{path}[{i}]", x, y) for i, (x, y) in enumerate(zip(init.items, out.items))]
 
 
-def _entries_to_compare(init: Any, out: Any, path: str, where: str) -> _Pairs | str:
-    if init.rest is not None or out.rest is not None:
+def _entries_to_compare(init: Value, out: Value, path: str, where: str) -> _Pairs | str:
+    if type(init) is not Map or type(out) is not Map or init.rest is not None or out.rest is not None:
         return ""
     if set(init.entries) != set(out.entries):
         extra = sorted(map(str, set(init.entries) ^ set(out.entries)))

@@ -90,7 +90,7 @@ def mark_called(x: Value) -> None:
         if type(x) is Xform:
             c.called = True
             x = c.target
-        elif type(x) in (Bound, Partial):
+        elif isinstance(x, (Bound, Partial)):
             x = c.func
         else:
             return

@@ -149,7 +149,7 @@ def _remove(m: Machine, f: Frame, at: int, box: Seq, args: Args) -> Value:
     return NONE
 
 
-def _copy(m: Machine, f: Frame, at: int, box: Any, args: Args) -> Value:
+def _copy(m: Machine, f: Frame, at: int, box: Seq | Map, args: Args) -> Value:
     return copy_box(f, box)
 
 

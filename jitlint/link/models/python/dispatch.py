@@ -51,7 +51,7 @@ def make(m: Machine, f: Frame, at: int, args: Args) -> Value:
 def register(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """``@act.register``, ``@act.register(C)``, ``act.register(C, body)``."""
     made, given = args.pos[0], args.pos[1:]
-    body: Any = given[-1] if given else UNKNOWN
+    body = given[-1] if given else UNKNOWN
     if type(body) is not Func:
         return Partial(Ext(REGISTER), [made, *given], {})
     cls: Value = given[0] if len(given) > 1 else UNKNOWN
@@ -66,7 +66,7 @@ def register(m: Machine, f: Frame, at: int, args: Args) -> Value:
 def call(m: Machine, f: Frame, at: int, made: ExtInst, args: Args) -> Value:
     """Call the body for the class of the first argument; nothing when that is not certain."""
     bodies = made.attrs[_BODIES]
-    found: Any = UNKNOWN
+    found: Value = UNKNOWN
     if args.pos and type(bodies) is Seq:
         pairs = [(i.items[0], i.items[1]) for i in bodies.items or () if type(i) is Tup]
         chosen = {id(b): b for b in (_choose(m, made, a, pairs) for a in alternatives(args.pos[0]))}
@@ -79,7 +79,7 @@ def _choose(m: Machine, made: ExtInst, value: Value, bodies: list[tuple[Value, V
     default = made.attrs[_DEFAULT]
     if type(value) is Inst:
         return _choose_by_class(value, bodies, default)
-    if type(value) is not Arr or value.weak or any(type(cls) not in (Class, Ext) for cls, _ in bodies):
+    if type(value) is not Arr or value.weak or any(not isinstance(cls, (Class, Ext)) for cls, _ in bodies):
         return UNKNOWN
     wanted = TRACER if value.modes else HOST_ARRAY if value.host else "jax.Array"
     fitting = [body for cls, body in bodies if type(cls) is Ext and cls.dotted == wanted]

@@ -56,6 +56,8 @@ from jitlint.link.values.kinds import find_method
 MAX_RANGE: Final = 64
 """A range of at most this length is kept number by number."""
 
+Handler = Callable[[Machine, Frame, int, Args], Value]
+
 
 def make_range(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """``range(...)``: a tracer among the bounds is recorded."""
@@ -90,7 +92,7 @@ def length(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return each(or_unknown(argument(args, 0)), one)
 
 
-def converter(kind: str) -> Any:
+def converter(kind: str) -> Handler:
     """The handler of ``list(x)``, ``tuple(x)``, ``iter(x)``, ``deque(x)``."""
 
     def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -332,7 +334,7 @@ def _known_extreme(items: list[Value], form: str) -> Value | None:
     return py(min(consts) if form == "min" else max(consts))
 
 
-def extreme(form: str) -> Any:
+def extreme(form: str) -> Handler:
     """The handler of ``min`` or ``max``."""
 
     def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -393,7 +395,7 @@ def sort_items(
     return [or_unknown(joined(items))] * len(items), None
 
 
-def quantifier(form: str) -> Any:
+def quantifier(form: str) -> Handler:
     """The handler of ``any`` or ``all``: the truth of each element until the answer is certain."""
     stop = form == "any"
 
