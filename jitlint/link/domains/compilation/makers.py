@@ -249,7 +249,8 @@ def _called(log: CompilationLog, f: Frame, node: ir.Call, x: Xform) -> None:
     retraces, what = identity
     key = (f.module.name, at)
     if birth.loops:
-        _in_loop(log, f, table, node, at, birth, retraces, what)
+        if type(birth.value) is Xform:
+            _in_loop(log, f, table, node, at, birth, birth.value, retraces, what)
     elif f.loops or _guarded(table, birth.statement, f.at):
         log.kept.add(key)
     elif f.fn is not None and not is_memo(f.fn) and f.fn.name not in lexicon().compilation.run_once:
@@ -316,6 +317,7 @@ def _in_loop(
     node: ir.Call,
     at: int,
     birth: Birth,
+    x: Xform,
     retraces: bool,
     what: str,
 ) -> None:
@@ -325,9 +327,6 @@ def _in_loop(
     maker = table.maker(at)
     loop = birth.loops[-1]
     assigned = frozenset[str]().union(*[table.assigned(part) for part in birth.loops])
-    x = birth.value
-    if type(x) is not Xform:
-        return
     here = x.site == (f.module.name, at)
     if maker is None or (here and _varying_target(table, maker, assigned)):
         return
