@@ -30,6 +30,14 @@ def project_root(paths: Sequence[str]) -> str:
     return common
 
 
+def callers_of(paths: Sequence[str]) -> tuple[str, ...]:
+    """Where to look for callers of what is at the paths: all of their project, if they are not all of it themselves."""
+    root = project_root(paths)
+    is_whole = any(os.path.abspath(path) == root for path in paths)
+    is_project = any(os.path.exists(os.path.join(root, marker)) for marker in MARKERS)
+    return (root,) if is_project and not is_whole else ()
+
+
 class Layout:
     """The directories of one project: which are packages, where imports start. Remembers what it looked up.
 

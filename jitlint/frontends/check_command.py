@@ -57,7 +57,7 @@ _SECTIONS = {
         "select extend-select ignore extend-ignore per-file-ignores min-confidence severity tests baseline write-baseline diff"
         " no-recorded show-refuted add-noqa"
     ),
-    "Which files": "exclude extend-exclude context stdin-filename show-files",
+    "Which files": "exclude extend-exclude context no-context stdin-filename show-files",
     "How to report": ("output-format output-file show-path statistics exit-zero color quiet verbose"),
     "Configuration and cache": "jax-version config isolated show-settings jobs no-cache",
 }
@@ -125,7 +125,13 @@ _SECTIONS = {
 )
 @click.option("--show-path", is_flag=True, help="Show every step from the transform to the finding.")
 @click.option(
-    "--context", multiple=True, metavar="PATHS", help="Look for callers here too; report nothing on it."
+    "--context",
+    multiple=True,
+    metavar="PATHS",
+    help="Look for callers here instead of in the whole project; report nothing on it.",
+)
+@click.option(
+    "--no-context", is_flag=True, help="Look at the named files and what they import, at no callers."
 )
 @click.option("--stdin-filename", metavar="FILE", default="", help="The name of what is read from `-`.")
 @click.option("--baseline", metavar="FILE", default="", help="Do not report the findings that FILE lists.")
@@ -166,6 +172,7 @@ def check(
     statistics: bool,
     show_path: bool,
     context: tuple[str, ...],
+    no_context: bool,
     stdin_filename: str,
     baseline: str,
     write_baseline: str,
@@ -212,10 +219,11 @@ def check(
         return _show_settings(settings, paths)
     if show_files:
         return _show_files(paths, settings)
+    paths = paths or (".",)
     request = _Request(
-        paths=paths or (".",),
+        paths=paths,
         unsaved=unsaved,
-        context=tuple(item for value in context for item in string_list(value, "--context")),
+        context=_callers(paths, context, no_context),
         output_format=output_format,
         output_file="" if is_standard_output(output_file) else output_file,
         baseline=baseline or settings.baseline,
@@ -286,6 +294,16 @@ def _show_files(paths: tuple[str, ...], settings: Settings) -> int:
     for path, why in found.failures:
         console.complain(f"{display_path(path)}: {why}")
     return FAILED if found.failures else OK
+
+
+def _callers(paths: tuple[str, ...], context: tuple[str, ...], no_context: bool) -> tuple[str, ...]:
+    """Where to look for callers. Raises UsageError for options that exclude each other."""
+    from jitlint.driver.project import callers_of
+
+    named = tuple(item for value in context for item in string_list(value, "--context"))
+    if named and no_context:
+        raise click.UsageError("`--context` and `--no-context` exclude each other.")
+    return named if named or no_context else callers_of(paths)
 
 
 def _checked(request: _Request, settings: Settings, hidden: list[str]) -> CheckResult:

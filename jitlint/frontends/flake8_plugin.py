@@ -100,17 +100,16 @@ class Plugin:
 
     @classmethod
     def _look(cls, paths: tuple[str, ...], unsaved: dict[str, bytes]) -> None:
-        from jitlint.driver.project import project_root
+        from jitlint.driver.project import callers_of
         from jitlint.driver.run import check
 
-        context = [] if any(os.path.isdir(path) for path in paths) else [project_root(paths)]
         state = cls._state
         result = check(
             paths,
             state.settings,
             use_cache=state.use_cache,
             unsaved=unsaved,
-            context=context,
+            context=callers_of(paths),
             respect_noqa=False,
         )
         if state.settings.baseline:

@@ -213,7 +213,9 @@ def test_an_interruption_ends_quickly_and_quietly(project: Write) -> None:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stderr is not None
-        time.sleep(1.5)
+        while subprocess.run(["pgrep", "-P", str(process.pid)], stdout=subprocess.DEVNULL).returncode:
+            assert process.poll() is None  # it ends only after its workers have
+            time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         assert process.stderr.read().strip() == b"jitlint: error: interrupted"
         assert process.wait(timeout=30) == 2

@@ -97,6 +97,13 @@ MISTAKES: dict[str, Mistake] = {
     "a context that is not there": Mistake(
         {"a.py": BRANCH}, "check a.py --context nope", 2, "", "--context: nope: no such file or directory\n"
     ),
+    "a context and none": Mistake(
+        {"a.py": BRANCH},
+        "check a.py --context . --no-context",
+        2,
+        "",
+        "Error: `--context` and `--no-context` exclude each other.\n",
+    ),
     "a pattern that is none": Mistake(
         {"a.py": BRANCH}, "check --exclude [", 2, "", "jitlint: error: exclude: '[' is not a pattern"
     ),

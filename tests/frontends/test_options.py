@@ -87,10 +87,26 @@ EFFECTS: dict[str, Effect] = {
     ),
     "isolated": Effect({**TWO, "jitlint.toml": 'ignore = ["JIT1"]'}, ["--isolated"], "", ALL),
     "context": Effect(
-        {"a.py": "import jax\nfrom b import f\n\nprint(jax.jit(f)(1.0))\n", "b.py": CALLED},
-        ["--context", "."],
-        "",
+        {
+            "a.py": "import jax\nfrom b import f\n\nprint(jax.jit(f)(1.0))\n",
+            "b.py": CALLED,
+            "c.py": "import b\n",
+            "jitlint.toml": "",
+        },
+        ["--context", "c.py"],
         "b.py:4 JIT101",
+        "",
+        common=["b.py"],
+    ),
+    "no-context": Effect(
+        {
+            "a.py": "import jax\nfrom b import f\n\nprint(jax.jit(f)(1.0))\n",
+            "b.py": CALLED,
+            "jitlint.toml": "",
+        },
+        ["--no-context"],
+        "b.py:4 JIT101",
+        "",
         common=["b.py"],
     ),
     "extend": Effect(
