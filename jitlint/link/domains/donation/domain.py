@@ -23,9 +23,13 @@ class Donation(Domain[None]):
         super().__init__(m)
         self.passing: dict[tuple[str, int], bool] = {}
 
+    def hears_of(self, dotted: str) -> bool:
+        """What may give the very object that it was given."""
+        return dotted in lexicon().buffers.same_object
+
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """Note whether there was anything to copy."""
-        if library.dotted in lexicon().buffers.same_object and library.args.pos:
+        if library.args.pos:
             place = (f.module.name, library.at)
             found = alternatives(pytrees.leaf(library.args.pos[0]))
             same = all(type(a) is Arr and not a.host and a.kind is SEEN for a in found)
