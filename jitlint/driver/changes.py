@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Iterable, Sequence
 
 from jitlint.base.config import ConfigError
-from jitlint.base.diagnostic import Finding
+from jitlint.base.diagnostic import Finding, Span
 
 _HUNK = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
@@ -49,13 +49,18 @@ def changed_lines(revision: str, directory: str) -> Changes:
 
 
 def on_changed_lines(findings: Iterable[Finding], changes: Changes) -> list[Finding]:
-    """The findings whose flagged lines have changed."""
+    """The findings of which a line has changed: the flagged one, or one that is a step on the way to it."""
 
-    def changed(finding: Finding) -> bool:
-        ranges = changes.get(os.path.realpath(finding.path), ())
-        return any(first <= finding.span.end_line and finding.span.line <= last for first, last in ranges)
+    def changed(path: str, span: Span) -> bool:
+        ranges = changes.get(os.path.realpath(path), ())
+        return any(first <= span.end_line and span.line <= last for first, last in ranges)
 
-    return [finding for finding in findings if changed(finding)]
+    return [
+        finding
+        for finding in findings
+        if changed(finding.path, finding.span)
+        or any(changed(step.path, step.span) for step in finding.related)
+    ]
 
 
 def _git(directory: str, *arguments: str, what: str = "") -> bytes:

@@ -139,7 +139,10 @@ _SECTIONS = {
     "--write-baseline", metavar="FILE", default="", help="List all findings in FILE and report none."
 )
 @click.option(
-    "--diff", metavar="REV", default="", help="Report only what is on lines changed since a git revision."
+    "--diff",
+    metavar="REV",
+    default="",
+    help="Report only what lines changed since a git revision have or cause.",
 )
 @click.option("--no-recorded", is_flag=True, help="Do not use what `jitlint record` has seen.")
 @click.option("--show-refuted", is_flag=True, help="Show, as info, what a recorded run has gone through.")

@@ -241,6 +241,13 @@ def _diff(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (root / "new.py").write_text(BRANCH, encoding="utf-8")
     shown = _out(capsys, "--diff", "HEAD", "--output-format", "concise", "-q").splitlines()
     assert [line.split(" ")[0] for line in shown] == ["a.py:13:14:", "new.py:6:8:"]
+    (root / "c.py").write_text(CALLED, encoding="utf-8")
+    (root / "d.py").write_text("from c import f\n\nprint(f(1.0))\n", encoding="utf-8")
+    git("add", ".")
+    git("commit", "-qm", "two")
+    (root / "d.py").write_text("import jax\nfrom c import f\n\nprint(jax.jit(f)(1.0))\n", encoding="utf-8")
+    shown = _out(capsys, "--diff", "HEAD", "--output-format", "concise", "-q").splitlines()
+    assert [line.split(" ")[0] for line in shown] == ["c.py:4:8:"]  # its cause has changed
     assert main(["check", "--diff", "nonsense"]) == 2
     assert "no commit 'nonsense'" in capsys.readouterr().err
 
