@@ -9,6 +9,9 @@ from jitlint.infer.grounds import GUESSED
 from jitlint.infer.values import STATIC, Tree
 from jitlint.link.models.arrays.results import described
 from jitlint.link.program import Options
+from jitlint.link.tables.ir_walk import nodes
+from jitlint.syntax import ir
+from jitlint.syntax.lowering import lower
 from tests.link.domains.telling import lines, told
 from tests.link.sources import run, run_all
 
@@ -193,6 +196,56 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         [],
     ),
+    "a size that only stands second": (
+        """
+        import numpy as np
+        @jit
+        def f(x, n):
+            return np.reshape(x, n)
+        f(jnp.ones(4), 4)
+        """,
+        ["ApiMisuse api=numpy.reshape exception=jax.errors.TracerIntegerConversionError in f: certain"],
+    ),
+    "nobody knows whether an object of a library is true": (
+        """
+        import numpy as np
+        rng = np.random.default_rng(0)
+        @jit
+        def f(x):
+            if rng:
+                return x
+            return bool(x > 0)
+        f(1.)
+        """,
+        ["Truth form=bool in f: certain"],
+    ),
+    "the last of many iterables": (
+        """
+        import itertools
+        @jit
+        def f(x):
+            return [bool(part) for part in itertools.chain.from_iterable([[1], [2], [3], [4], [x]])]
+        f(1.)
+        """,
+        ["Truth form=bool in f: certain"],
+    ),
+    "what lies beside a static field is no leaf": (
+        """
+        import dataclasses
+        @partial(jax.tree_util.register_dataclass, data_fields=["w"], meta_fields=["name"])
+        @dataclasses.dataclass
+        class Box:
+            w: object
+            name: str
+        def positive(a, b):
+            return bool(b > 0)
+        @jit
+        def f(x):
+            return jax.tree.map(positive, Box(x, "a"), Box(x, "b"))
+        f(1.)
+        """,
+        ["Truth form=bool in positive: certain"],
+    ),
     "what is cached on an instance that the trace made": (
         """
         class Lazy:
@@ -277,3 +330,12 @@ def test_a_module_of_the_project_is_refused_as_an_argument() -> None:
     assert lines(found) == [
         "TransformMisuse problem=non-array-argument parameter=x detail=function in <module>: certain eager"
     ]
+
+
+def test_a_function_reads_what_each_part_of_a_try_reads() -> None:
+    tree = lower(
+        "def f():\n    try:\n        a\n    except b:\n        c\n    else:\n        d\n    finally:\n        e\n"
+    )
+    assert isinstance(tree, ir.Module)
+    (function,) = tree.functions
+    assert {n.id for n in nodes(ir.decode_body(function.body)) if type(n) is ir.Name} == set("abcde")
