@@ -276,6 +276,22 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["Truth form=bool in f: certain"],
     ),
+    "a wrapper that only hands on is no other caller": (
+        """
+        def same(f):
+            @functools.wraps(f)
+            def inner(*args, **kwargs):
+                return f(*args, **kwargs)
+            return inner
+        @same
+        def measure(x):
+            step = jit(lambda y: y + 1)
+            return step(x)
+        def main():
+            measure(1.)
+        """,
+        [],
+    ),
     "a wrapper of something else by then": (
         """
         def other(f):

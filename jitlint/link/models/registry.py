@@ -249,8 +249,10 @@ def _wraps_apply(m: Machine, f: Frame, at: int, args: Args) -> Value:
     for alt in alternatives(wrapper):
         if type(alt) is Func:
             alt.wraps = wrapped
-    same = type(wrapper) is Func and type(wrapped) is Func and _hands_on(wrapper, wrapped)
-    return wrapped if same else wrapper
+    if type(wrapper) is Func and type(wrapped) is Func and _hands_on(wrapper, wrapped):
+        wrapper.fn.cold = True  # nobody calls the wrapper itself
+        return wrapped
+    return wrapper
 
 
 def _hands_on(wrapper: Func, wrapped: Func) -> bool:
