@@ -23,6 +23,7 @@ else:
     import tomli as tomllib
 
 FOLDER = Path(__file__).with_name("differences")
+BY_PYTHON = Path(__file__).with_name("python.toml")
 AGREES = "as written"
 
 Tables = dict[str, dict[str, str]]
@@ -45,6 +46,17 @@ def known() -> Tables:
     return tomllib.loads(chosen[0].read_text(encoding="utf-8")) if chosen else {}
 
 
+@functools.cache
+def of_python() -> Tables:
+    """The differences that the running Python makes."""
+    found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for version, tables in tomllib.loads(BY_PYTHON.read_text(encoding="utf-8")).items():
+        if sys.version_info[:2] >= Version(version).release:
+            for table, entries in tables.items():
+                found[table] |= entries
+    return found
+
+
 class Book:
     """Compares what is observed with what is known, or only writes it down."""
 
@@ -54,7 +66,7 @@ class Book:
 
     def check(self, table: str, observed: dict[str, str]) -> None:
         """observed: key to what JAX does, `AGREES` where that is as written."""
-        wanted = known().get(table, {})
+        wanted = {**known().get(table, {}), **of_python().get(table, {})}
         self._asked[table] |= observed
         if self.writing:
             return
@@ -66,7 +78,7 @@ class Book:
 
     def check_all(self, table: str, different: dict[str, str]) -> None:
         """The same for a question whose answer has all differences: none of the known ones may be missing."""
-        agreeing = dict.fromkeys(known().get(table, {}), AGREES)
+        agreeing = dict.fromkeys([*known().get(table, {}), *of_python().get(table, {})], AGREES)
         self.check(table, {**agreeing, **different})
 
     def write(self) -> None:
@@ -74,7 +86,11 @@ class Book:
         here = minor(installed("jax"))
         names = sorted({*known(), *self._asked})
         found = {name: {**known().get(name, {}), **self._asked[name]} for name in names}
-        found = {name: {k: v for k, v in entries.items() if v != AGREES} for name, entries in found.items()}
+        usual = of_python()
+        found = {
+            name: {k: v for k, v in entries.items() if v not in (AGREES, usual.get(name, {}).get(k))}
+            for name, entries in found.items()
+        }
         if here == minor(DESCRIBED):
             assert not any(found.values()), f"JAX {DESCRIBED} is not as described: {found}"
             return
