@@ -82,7 +82,7 @@ def registered(m: Machine, f: Frame, at: int, info: ClassInfo, flatten: Value | 
     func = flatten.func if type(flatten) is Descr else flatten
     names = ordered_fields(info)
     if type(func) is Func:
-        if names:
+        if names and "__init__" not in info.namespace:  # a constructor of its own may add any
             info.data_fields = _children(m, f, at, info, func, list(names))
         if info.data_fields is None:
             info.data_fields = flattened_names(func)

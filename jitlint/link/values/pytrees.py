@@ -197,8 +197,8 @@ def static_names(value: Inst) -> frozenset[str]:
 
 
 def _data_names(info: ClassInfo) -> frozenset[str] | None:
-    """The children, where the registration says which they are."""
-    return next((c.data_fields for c in mro(info) if c.data_fields is not None), None)
+    """The children, where the registration of the class itself, or of the next base that has one, says which they are."""
+    return next((c.data_fields for c in mro(info) if c.data_fields is not None or c.opaque_flatten), None)
 
 
 def _is_opaque(info: ClassInfo) -> bool:
