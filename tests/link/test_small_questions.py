@@ -79,6 +79,27 @@ CASES: dict[str, tuple[str, list[str]]] = {
             "DonatedRead name=self.state callee=Base.__init__.<locals>.<lambda> form=method in Derived.mean: certain"
         ],
     ),
+    "a buffer that a method of a derived class gave away": (
+        """
+        class Base:
+            def __init__(self):
+                self.state = jnp.ones(3)
+                self.step = jax.jit(lambda s: s + 1, donate_argnums=0)
+            def mean(self):
+                return self.state.mean()
+        class Derived(Base):
+            def advance(self):
+                return self.step(self.state)
+        def main():
+            d = Derived()
+            d.advance()
+            return d.mean()
+        main()
+        """,
+        [
+            "DonatedRead name=self.state callee=Base.__init__.<locals>.<lambda> form=method in Base.mean: certain"
+        ],
+    ),
     "printing on the way to an exception": (
         """
         @jit
@@ -115,8 +136,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
         @jit
         def g(box):
             return bool(box.w > 0)
-        f(Box(jnp.ones(()), "a"))
-        g(Box(jnp.ones(()), "a"))
+        f(Box(jnp.ones(()), 3))
+        g(Box(jnp.ones(()), 3))
         """,
         ["Truth form=bool in g: certain"],
     ),
