@@ -5,7 +5,9 @@ The rules write templates, since they see events and no source. What is not writ
 
 from __future__ import annotations
 
+import io
 import re
+import tokenize
 from collections.abc import Mapping
 from typing import Final
 
@@ -46,7 +48,21 @@ def _text(lines: list[str], span: Span) -> str:
         return ""
     part[-1] = part[-1][: span.end_column - 1]
     part[0] = part[0][span.column - 1 :]
-    return " ".join(part)
+    return " ".join(_without_comments(part) if len(part) > 1 else part)
+
+
+def _without_comments(part: list[str]) -> list[str]:
+    """The lines of an expression as the interpreter reads them."""
+    out = list(part)
+    source = io.StringIO("(" + "\n".join(part) + ")")  # inside brackets, lines have no indentation
+    try:
+        for token in tokenize.generate_tokens(source.readline):
+            if token.type == tokenize.COMMENT:
+                line, column = token.start
+                out[line - 1] = part[line - 1][: column - (line == 1)].rstrip()
+    except (tokenize.TokenError, SyntaxError):
+        pass  # what is left is shown as it is
+    return out
 
 
 def _fill(template: str, known: Mapping[str, str], lines: list[str], span: Span) -> str:

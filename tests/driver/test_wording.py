@@ -61,3 +61,10 @@ def test_only_an_argument_of_the_compiled_function_can_be_static(
     text = words(report, _event(why, message), [line], Span(1, 1, 1, len(line) + 1))[1]
     assert text.startswith("use something else")
     assert (expected in text and "; if it is a flag, " in text) if expected else text == "use something else"
+
+
+def test_a_quoted_expression_has_no_comments() -> None:
+    lines = ["    if jnp.any(  # why", '        x == "# no", # another', "    ):"]
+    span = Span(1, 8, 3, 6)
+    message, _ = words(Report("`{expr}` is traced", ""), _event(""), lines, span)
+    assert message == '`jnp.any( x == "# no", )` is traced'
