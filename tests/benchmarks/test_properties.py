@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import properties
-from benchmarks.rewrites import Choice, Project
+from benchmarks.rewrites import Choice, Project, Rewritten
 from benchmarks.rewrites_of_bodies import REWRITES
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -140,8 +140,8 @@ def test_the_same_is_found_after_a_rewrite(name: str, forms: properties.Forms) -
 
 
 def test_a_change_of_the_meaning_is_seen(forms: properties.Forms, monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_jit(project: Project, choice: Choice) -> properties.Rewritten:
-        out = properties.Rewritten(project)
+    def without_jit(project: Project, choice: Choice) -> Rewritten:
+        out = Rewritten(project)
         for path, file in project.files.items():
             out.put(path, project.files[path].module.with_changes(body=file.module.body[:5]), {})
         return out
