@@ -270,8 +270,8 @@ def _hash(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _digits(name: str) -> Handler:
     def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
-        emit_convert(m, f, at, or_unknown(argument(args, 0)), "index", name)
-        return STR
+        refused = emit_convert(m, f, at, or_unknown(argument(args, 0)), "index", name)
+        return UNKNOWN if refused else STR
 
     return handler
 
