@@ -6,7 +6,7 @@ from typing import Any
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import OutOfBounds
-from jitlint.infer.grounds import GUESSED, SEEN
+from jitlint.infer.grounds import GUESSED, SEEN, USED
 from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.values import (
     NONE,
@@ -82,7 +82,12 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
     if name == "block_until_ready":
         return obj
     fn = m.catalogue.array_method(name)
-    return arrays.call_api(m, f, at, fn, args, obj) if fn is not None else UNKNOWN
+    if fn is None:
+        return UNKNOWN
+    out = arrays.call_api(m, f, at, fn, args, obj)
+    if type(out) is Arr and obj.kind is USED and out is not obj:
+        out.kind = max(out.kind, USED)  # a method of what is perhaps of another class gives one of that class
+    return out
 
 
 def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str, args: Args) -> Value:
