@@ -11,11 +11,13 @@ class Raises:
     """Tracing raises one of these classes (full dotted names, most specific first) at the flagged line.
 
     ``later`` says that JAX raises not at the flagged line itself but when the marked value is used or the
-    jitted function is called afterwards (a leaked tracer, a wrong static specification).
+    jitted function is called afterwards (a leaked tracer, a wrong static specification). ``spread``: several places
+    bring it about together (a loop and its body, a donation and a read), so that one of them ran to its end proves nothing.
     """
 
     classes: tuple[str, ...]
     later: bool = False
+    spread: bool = False
 
     @property
     def words(self) -> str:

@@ -108,6 +108,7 @@ class Compilation(msgspec.Struct, frozen=True):
     functions: frozenset[str]
     by_structure: tuple[str, ...]
     run_once: frozenset[str]
+    preparing: frozenset[str]
     at_compile_time: frozenset[str]
     same_number: frozenset[str]
     draws: frozenset[str]
@@ -127,6 +128,8 @@ class Captures(msgspec.Struct, frozen=True):
     random: frozenset[str]
     tracked_roles: frozenset[str]
     pytree_roles: frozenset[str]
+    preparing: frozenset[str]
+    first_methods: frozenset[str]
 
 
 class Keys(msgspec.Struct, frozen=True):

@@ -92,8 +92,8 @@ def check(
     codes = selected_codes(settings, rules())
     possible = settings.min_confidence is Confidence.POSSIBLE
     with _quiet_collector():
-        run = _Run(paths, settings, possible, jobs, use_cache, unsaved or {}, context, progress)
-        run.left_out = _unasked(codes)
+        left_out = _unasked(codes)
+        run = _Run(paths, settings, possible, left_out, jobs, use_cache, unsaved or {}, context, progress)
         kept = run.remembered("check", _KeptCheck, run.check)
     found = kept.findings if respect_noqa else [*kept.findings, *kept.by_noqa]
     ignores = FileIgnores(settings.per_file_ignores, settings.directory or os.getcwd())
@@ -130,7 +130,7 @@ def traced(
     Raises AnalysisError if jitlint itself fails.
     """
     with _quiet_collector():
-        run = _Run(paths, settings, True, jobs, use_cache, {}, (), progress)
+        run = _Run(paths, settings, True, frozenset(), jobs, use_cache, {}, (), progress)
         kept = run.remembered("traced", _KeptTraced, run.traced)
     rows = [
         replace(
@@ -144,13 +144,14 @@ def traced(
 
 
 class _Run:
-    """The state of one run."""
+    """The state of one run. left_out: rules whose findings nobody asks for; there may be many, each costs a position."""
 
     def __init__(
         self,
         paths: Sequence[str],
         settings: Settings,
         possible: bool,
+        left_out: frozenset[str],
         jobs: int | None,
         use_cache: bool,
         unsaved: Mapping[str, bytes],
@@ -161,10 +162,9 @@ class _Run:
         self._settings = settings
         self._possible = possible
         self._jobs = jobs or available_cpus()
+        self._left_out = left_out
         self._complete = True
         self._progress = progress
-        self.left_out: frozenset[str] = frozenset()
-        """Rules whose findings nobody asks for: there may be many, and each costs a position."""
         with self._clock.phase("files"):
             self._workspace = open_workspace(paths, settings, use_cache, unsaved, context)
             self._target = target_of(self._workspace.root, settings.jax_version)
@@ -201,7 +201,7 @@ class _Run:
             command,
             workspace.cache.tool,
             self._possible,
-            sorted(self.left_out),
+            sorted(self._left_out),
             self._settings.traced,
             self._settings.catalogue,
             self._target.version,
@@ -226,7 +226,7 @@ class _Run:
                 verdict
                 for verdict in verdicts(analysis.events, rules(), reported)
                 if self._possible or verdict.event.place.confidence is not Confidence.POSSIBLE
-                if verdict.rule.code not in self.left_out
+                if verdict.rule.code not in self._left_out
             ]
         with self._clock.phase("spans"):
             positions = self._locate(origins(found, paths), lowered)
@@ -415,7 +415,7 @@ class _Run:
 
     def _unheard(self, comment: Comment) -> bool:
         """Whether a comment silences a rule that is left out."""
-        codes = self.left_out if comment.codes else ()
+        codes = self._left_out if comment.codes else ()
         return any(comment.matches(code, rules()[code].name) for code in codes)
 
 

@@ -7,7 +7,7 @@ it does not: evaluate operations of the program; these live in `link`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from jitlint.infer.freezing import freeze
@@ -53,6 +53,19 @@ def join(a: Value, b: Value, depth: int = JOIN_DEPTH) -> Value:
 
 _Known = dict[tuple[int, int], tuple[int, Value, Value, Value | None]]
 """Pairs of containers joined already, by identity: depth, the pair (kept alive), result. Objects share parts."""
+
+
+def joined(values: Iterable[Value]) -> Value | None:
+    """The join of some values, None when there are none."""
+    out: Value | None = None
+    for value in values:
+        out = value if out is None else join(out, value)
+    return out
+
+
+def or_unknown(value: Value | None) -> Value:
+    """The value, or unknown when there is none."""
+    return UNKNOWN if value is None else value
 
 
 def _join(a: Value, b: Value, depth: int, known: _Known) -> Value:
@@ -265,6 +278,12 @@ def _element(value: Any, depth: int, known: _Known) -> Value | None:
         for item in value.items:
             out = item if out is None else _join(out, item, depth, known)
     return out if out is None else anonymous(out)
+
+
+def reshaped(array: Arr, dtype: str | None, rank: int | None) -> Arr:
+    """An array with another dtype and rank, of sizes that are not known; all else holds on."""
+    a = array
+    return Arr(a.modes, dtype, rank, a.why, a.level, a.traced, a.host, a.key, a.kind)
 
 
 def anonymous(value: Value) -> Value:

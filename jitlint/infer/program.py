@@ -90,6 +90,14 @@ class FuncInfo:
         return self._body
 
     @property
+    def is_stub(self) -> bool:
+        """Whether there is no code in it: somebody overrides it, or it stands there for its signature."""
+        return all(
+            type(node) is ir.Pass or (type(node) is ir.ExprStmt and type(node.value) is ir.Const)
+            for node in self.body
+        )
+
+    @property
     def parts(self) -> list[ir.Node]:
         """Every node of the body in no particular order; the bodies of inner functions are their own."""
         if self._parts is None:

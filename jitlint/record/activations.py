@@ -114,17 +114,17 @@ class Activations:
         if lines is None:
             return self._monitoring.DISABLE
         mode = self._mode()
-        if mode is STAGED:
+        if mode == STAGED:
             if lines.is_closed(line):
                 return self._monitoring.DISABLE
             lines.hit.add(line)
         elif line in lines.eager:
             return None if lines.staged else self._monitoring.DISABLE
-        elif mode is OTHER:
+        elif mode == OTHER:
             return None
         frame = sys._getframe(1)
         pending = self._open.setdefault(id(frame), {})
-        if mode is EAGER:
+        if mode == EAGER:
             pending.setdefault(line, None)
             return None
         held = pending.get(line)
@@ -159,7 +159,7 @@ class Activations:
             pending.pop(line, None)
         if isinstance(error, GeneratorExit):
             return
-        if self._mode() is STAGED and len(lines.raised) < _MOST_RAISED and line is not None:
+        if self._mode() == STAGED and len(lines.raised) < _MOST_RAISED and line is not None:
             lines.raised.add((line, name_of(type(error))))
 
     def _holds(self, value: object) -> bool:

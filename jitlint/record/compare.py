@@ -34,8 +34,6 @@ _SAID = {
     REFUTED: "but a recorded run went through",
     PASSED: "a recorded run went through with other arguments",
 }
-# What these predict shows at another place than the finding's, or after its line has run.
-_ELSEWHERE = ("JIT208", "JIT209", "JIT304", "JIT508", "JIT509", "JIT512")
 _STORM = 8
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")
 _RECOMPILING = ("JIT501", "JIT502", "JIT505", "JIT506")
@@ -147,7 +145,7 @@ def _verdict(run: _Run, finding: Finding, outcome: Outcome | None, file: str, pa
     eager = run.eager.get(file, set()) if finding.ground == "eager" else set()
     if not (run.staged.get(file, set()) | eager).intersection(span):
         return ""
-    if outcome.later or finding.code in _ELSEWHERE:
+    if outcome.later or outcome.spread:
         return OPEN
     if file not in parts:
         parts[file] = Parts(_text(finding.path))

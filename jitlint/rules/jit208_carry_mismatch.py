@@ -51,7 +51,7 @@ def run(xs):
 
 run(jnp.arange(4.0))
 """,
-    outcome=Raises(("TypeError",)),
+    outcome=Raises(("TypeError",), spread=True),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html",
 )

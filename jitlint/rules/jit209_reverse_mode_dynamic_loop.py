@@ -54,7 +54,7 @@ def slope(x):
 
 slope(2.0)
 """,
-    outcome=Raises(("ValueError",)),
+    outcome=Raises(("ValueError",), spread=True),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html",
 )

@@ -51,7 +51,7 @@ def advance(state):
 
 advance(jnp.ones(3))
 """,
-    outcome=Raises(("RuntimeError", "ValueError")),
+    outcome=Raises(("RuntimeError", "ValueError"), spread=True),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/buffer_donation.html",
 )

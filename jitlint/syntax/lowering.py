@@ -99,12 +99,15 @@ def _lower_tree(tree: cst.Module, text: str) -> tuple[ir.Module, list[Any], cst.
 @contextmanager
 def _trusting_parser() -> Iterator[None]:
     """What the parser makes is not validated: that is for trees made by hand, and takes a tenth of the time."""
-    validate = cst.CSTNode.__post_init__
     cst.CSTNode.__post_init__ = _nothing  # type: ignore[method-assign,assignment]
     try:
         yield
     finally:
-        cst.CSTNode.__post_init__ = validate  # type: ignore[method-assign]
+        cst.CSTNode.__post_init__ = _VALIDATE  # type: ignore[method-assign]
+
+
+_VALIDATE = cst.CSTNode.__post_init__
+"""Taken once: who parses at the same time in another thread must not take the other for it."""
 
 
 def _nothing(node: cst.CSTNode) -> None:

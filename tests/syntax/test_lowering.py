@@ -6,6 +6,7 @@ import gc
 import inspect
 import subprocess
 import sys
+import threading
 
 import libcst as cst
 import pytest
@@ -84,6 +85,24 @@ def test_the_interpreter_is_left_as_it_was() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_nodes_made_by_hand_are_validated_however_many_parse_at_once() -> None:
+    """Two threads that parse at the same time leave libcst as it was."""
+    ends = threading.Barrier(2)
+
+    def parse() -> None:
+        for _ in range(20):
+            ends.wait()
+            lower("x = 1\n" * 200)
+
+    threads = [threading.Thread(target=parse) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with pytest.raises(cst.CSTValidationError):
+        cst.Name("")
 
 
 def test_a_long_file() -> None:

@@ -267,19 +267,14 @@ def _specialise(m: Machine, f: Frame, node: ir.Node | None, cls: Value) -> None:
     if type(cls) is not Class:
         return
     if value is UNKNOWN:
-        made = parameters.instance_of(m, cls.info) if f.world.level and not cls.info.cold_running else None
-        if made is not None:
-            _store(f, node, made)
-    elif (
-        type(value) is Inst
-        and value.open
-        and value.cls is not cls.info
-        and isinstance_of(m, value, cls) is None
-    ):
-        made = parameters.instance_of(m, cls.info)
-        if made is not None:
-            lifted = pytrees.lift(made, value.modes, f.world.level, value.why) if value.modes else made
-            _store(f, node, lifted)
+        may_be = f.world.level > 0 and not cls.info.cold_running
+    else:
+        may_be = type(value) is Inst and value.open and isinstance_of(m, value, cls) is None
+    made = parameters.instance_of(m, cls.info) if may_be else None
+    if made is not None:
+        if type(value) is Inst and value.modes:
+            made = pytrees.lift(made, value.modes, f.world.level, value.why)
+        _store(f, node, made)
 
 
 def _doubt_kind(m: Machine, f: Frame, node: ir.Node | None, classes: Value) -> None:

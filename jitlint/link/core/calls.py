@@ -8,7 +8,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
 from jitlint.infer.freezing import TooLarge, freeze_all
 from jitlint.infer.grounds import weaken
-from jitlint.infer.lattice import join, traced_modes
+from jitlint.infer.lattice import join, joined, or_unknown, traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     FRESH,
@@ -45,7 +45,6 @@ from jitlint.link.models.jax import xforms
 from jitlint.link.models.python import dispatch
 from jitlint.link.values import bounds, classes, keys, parameters
 from jitlint.link.values.kinds import find_method
-from jitlint.syntax import ir
 
 
 def make_function(m: Machine, f: Frame, index: int) -> Func:
@@ -143,7 +142,7 @@ def _with_bound(p: Partial, args: Args) -> Args:
     more, kw_more = p.keywords.get("*"), p.keywords.get("**")
     if more is None:
         return Args([*p.args, *args.pos], kw, args.more, _either(kw_more, args.kw_more))
-    rest = _join(list(args.pos), more)
+    rest = or_unknown(joined([more, *args.pos]))
     return Args(
         list(p.args), kw, rest if args.more is None else join(rest, args.more), _either(kw_more, args.kw_more)
     )
@@ -167,7 +166,9 @@ def bind_arguments(m: Machine, func: Func, args: Args) -> dict[str, Value]:
             rest = list(pos[used:])
             used = max(used, len(pos))
             out[name] = (
-                Tup(tuple(rest)) if args.more is None else Seq("tuple", None, _join(rest, args.more), FRESH)
+                Tup(tuple(rest))
+                if args.more is None
+                else Seq("tuple", None, joined([args.more, *rest]), FRESH)
             )
         elif kind == "kwvar":
             out[name] = Map(kw, args.kw_more, FRESH, None, STR)
@@ -206,13 +207,6 @@ def cannot_bind(func: Func, args: Args) -> bool:
         elif param.kind in ("pos", "any", "kwonly") and param.default is None:
             return True
     return (left > 0 and "var" not in kinds) or (bool(names) and "kwvar" not in kinds)
-
-
-def _join(values: list[Value], last: Value) -> Value:
-    out = last
-    for value in values:
-        out = join(out, value)
-    return out
 
 
 def _or_default(func: Func, name: str, value: Value) -> Value:
@@ -384,16 +378,12 @@ def _set_receiver(frame: Frame, func: Func, bound: dict[str, Value]) -> None:
         frame.owner = func.owner
 
 
-def _says_nothing(node: ir.Node | None) -> bool:
-    return type(node) is ir.Pass or (type(node) is ir.ExprStmt and type(node.value) is ir.Const)
-
-
 def _result(fn: FuncInfo, frame: Frame, reached: bool) -> Value:
     if fn.node.is_async:
         return UNKNOWN
     if fn.node.is_generator:
         return Seq("iter", None, frame.yields, frame.world.level)
-    if reached and all(_says_nothing(node) for node in fn.body):
+    if reached and fn.is_stub:
         return UNKNOWN  # a stub: whoever overrides it returns something
     if reached:
         return NONE if frame.returns is None else join(frame.returns, NONE)

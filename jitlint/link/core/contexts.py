@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from jitlint.infer.lattice import join, parts
+from jitlint.infer.lattice import joined, or_unknown, parts, reshaped
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.sizes import flat
 from jitlint.infer.values import (
@@ -159,7 +159,7 @@ class _Reduction:
         if a.dims is None and (self.level < SHALLOW or (a.dtype in (None, "key") and a.rank is None)):
             return a
         dtype, rank = (a.dtype, a.rank) if self.level < SHALLOW or a.dtype == "key" else (None, None)
-        return Arr(a.modes, dtype, rank, a.why, a.level, a.traced, a.host, a.key, a.kind)
+        return reshaped(a, dtype, rank)
 
     def _all(self, values: Iterable[Value]) -> list[Value]:
         return [self(value) for value in values]
@@ -170,7 +170,7 @@ class _Reduction:
     def _tuple(self, a: Tup) -> Value:
         items = self._all(a.items)
         if len(items) > _LONG[self.level] and a.cls is None:
-            return Seq("tuple", None, _joined(items))
+            return Seq("tuple", None, joined(items))
         return a if _same(items, a.items) else Tup(tuple(items), a.cls)
 
     def _sequence(self, a: Seq) -> Value:
@@ -179,14 +179,14 @@ class _Reduction:
             return a if rest is a.rest else Seq(a.kind, None, rest, a.level, a.token)
         items = self._all(a.items)
         if len(items) > _LONG[self.level]:
-            return Seq(a.kind, None, _joined(items), a.level, a.token)
+            return Seq(a.kind, None, joined(items), a.level, a.token)
         return a if _same(items, a.items) else Seq(a.kind, items, None, a.level, a.token)
 
     def _mapping(self, a: Map) -> Value:
         entries = self._table(a.entries)
         rest, key = [None if v is None else self(v) for v in (a.rest, a.key)]
         if len(entries) > 4 * _LONG[self.level]:
-            rest = _joined([*entries.values(), *([] if rest is None else [rest])])
+            rest = joined([*entries.values(), *([] if rest is None else [rest])])
             entries, key = {}, None
         if rest is a.rest and key is a.key and _same(entries.values(), a.entries.values()):
             return a
@@ -212,7 +212,7 @@ class _Reduction:
 
     def _union(self, a: Union) -> Value:
         alts = self._all(a.alts)
-        return a if _same(alts, a.alts) else _joined(alts)
+        return a if _same(alts, a.alts) else or_unknown(joined(alts))
 
 
 _COMPOUND: Final[dict[type, Any]] = {
@@ -228,10 +228,3 @@ _COMPOUND: Final[dict[type, Any]] = {
 
 def _same(new: Iterable[Value], old: Iterable[Value]) -> bool:
     return all(a is b for a, b in zip(new, old))
-
-
-def _joined(values: list[Value]) -> Value:
-    out = values[0]
-    for value in values[1:]:
-        out = join(out, value)
-    return out

@@ -9,7 +9,7 @@ that itself. Observations are named tuples: as frozen as data classes, and quick
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeVar
 
 from jitlint.infer.values import UNKNOWN, Func, Value, Xform
 from jitlint.syntax import ir
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from jitlint.link.engine.machine import Machine
 
 T = TypeVar("T")
-A = TypeVar("A")
-B = TypeVar("B")
-C = TypeVar("C")
+P = ParamSpec("P")
 
 Watched = Sequence[tuple[str, Any, object]]
 """Boxes among the arguments of a call, by parameter, with their contents before it."""
@@ -229,34 +227,15 @@ def _listening(
     return tuple([getattr(domain, name) for domain in domains if getattr(type(domain), name) is not nothing])
 
 
-def _nobody(*observed: object) -> None:
-    """What goes to no domain."""
+def _each(domains: Sequence[AnyDomain], hook: Callable[Concatenate[AnyDomain, P], None]) -> Callable[P, None]:
+    """What goes to each domain that overrides a hook; to one of them as directly as can be."""
+    hooks: tuple[Callable[P, None], ...] = _listening(domains, hook.__name__, hook)
 
+    def tell(*observed: P.args, **named: P.kwargs) -> None:
+        for one in hooks:
+            one(*observed, **named)
 
-def _one(hooks: tuple[Callable[[A], None], ...]) -> Callable[[A], None]:
-    """What goes to each of these hooks; to one of them as directly as can be. The same for two and three below."""
-
-    def tell(first: A) -> None:
-        for hook in hooks:
-            hook(first)
-
-    return tell if len(hooks) > 1 else hooks[0] if hooks else _nobody
-
-
-def _two(hooks: tuple[Callable[[A, B], None], ...]) -> Callable[[A, B], None]:
-    def tell(first: A, second: B) -> None:
-        for hook in hooks:
-            hook(first, second)
-
-    return tell if len(hooks) > 1 else hooks[0] if hooks else _nobody
-
-
-def _three(hooks: tuple[Callable[[A, B, C], None], ...]) -> Callable[[A, B, C], None]:
-    def tell(first: A, second: B, third: C) -> None:
-        for hook in hooks:
-            hook(first, second, third)
-
-    return tell if len(hooks) > 1 else hooks[0] if hooks else _nobody
+    return hooks[0] if len(hooks) == 1 else tell
 
 
 class Domains:
@@ -266,33 +245,23 @@ class Domains:
         d = domains
         self.all: Final = tuple(d)
         self.callees: Final = frozenset[type]().union(*[domain.callees for domain in d])
-        self.on_root: Callable[[FuncInfo | None], None] = _one(_listening(d, "on_root", Domain.on_root))
-        self.on_module: Callable[[Frame], None] = _one(_listening(d, "on_module", Domain.on_module))
-        self.on_make: Callable[[Frame, int, Value], None] = _three(_listening(d, "on_make", Domain.on_make))
-        self.on_call: Callable[[Frame, Called], None] = _two(_listening(d, "on_call", Domain.on_call))
-        self.on_load: Callable[[Frame, Load], None] = _two(_listening(d, "on_load", Domain.on_load))
-        self.on_target: Callable[[Frame, int, Value | None], None] = _three(
-            _listening(d, "on_target", Domain.on_target)
-        )
-        self.on_store: Callable[[Frame, Store], None] = _two(_listening(d, "on_store", Domain.on_store))
-        self.on_change: Callable[[Frame, Change], None] = _two(_listening(d, "on_change", Domain.on_change))
-        self.on_transform: Callable[[Frame, Transformed], None] = _two(
-            _listening(d, "on_transform", Domain.on_transform)
-        )
-        self.on_result: Callable[[Frame, Transformed, Value], None] = _three(
-            _listening(d, "on_result", Domain.on_result)
-        )
+        self.on_root: Callable[[FuncInfo | None], None] = _each(d, Domain.on_root)
+        self.on_module: Callable[[Frame], None] = _each(d, Domain.on_module)
+        self.on_make: Callable[[Frame, int, Value], None] = _each(d, Domain.on_make)
+        self.on_call: Callable[[Frame, Called], None] = _each(d, Domain.on_call)
+        self.on_load: Callable[[Frame, Load], None] = _each(d, Domain.on_load)
+        self.on_target: Callable[[Frame, int, Value | None], None] = _each(d, Domain.on_target)
+        self.on_store: Callable[[Frame, Store], None] = _each(d, Domain.on_store)
+        self.on_change: Callable[[Frame, Change], None] = _each(d, Domain.on_change)
+        self.on_transform: Callable[[Frame, Transformed], None] = _each(d, Domain.on_transform)
+        self.on_result: Callable[[Frame, Transformed, Value], None] = _each(d, Domain.on_result)
         kinds = frozenset[type[ir.Node]]().union(*[domain.nodes for domain in d])
         self._running: Final = {kind: tuple([x.on_run for x in d if kind in x.nodes]) for kind in kinds}
-        self.on_repeat: Callable[[Frame, Repeat], None] = _two(_listening(d, "on_repeat", Domain.on_repeat))
-        self.on_turn: Callable[[Frame, Turn], None] = _two(_listening(d, "on_turn", Domain.on_turn))
-        self.on_bind: Callable[[Frame, Func, dict[str, Value]], None] = _three(
-            _listening(d, "on_bind", Domain.on_bind)
-        )
-        self.on_enter: Callable[[Frame, Frame], None] = _two(_listening(d, "on_enter", Domain.on_enter))
-        self.on_leave: Callable[[Frame, Frame, Activation], None] = _three(
-            _listening(d, "on_leave", Domain.on_leave)
-        )
+        self.on_repeat: Callable[[Frame, Repeat], None] = _each(d, Domain.on_repeat)
+        self.on_turn: Callable[[Frame, Turn], None] = _each(d, Domain.on_turn)
+        self.on_bind: Callable[[Frame, Func, dict[str, Value]], None] = _each(d, Domain.on_bind)
+        self.on_enter: Callable[[Frame, Frame], None] = _each(d, Domain.on_enter)
+        self.on_leave: Callable[[Frame, Frame, Activation], None] = _each(d, Domain.on_leave)
         self._hearing: dict[str, tuple[Callable[[Frame, Library], Value | None], ...]] = {}
         self._progress: Final = _listening(d, "progress", Domain.progress)
         self._summarising: Final = tuple([one for one in d if type(one).summarise is not Domain.summarise])

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from jitlint.infer.events import OutOfBounds
+from jitlint.infer.lattice import reshaped
 from jitlint.infer.values import NO_CONST, Arr, At, Py, Seq, SliceVal, Tree, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -96,17 +97,7 @@ def leave_out(values: dict[str, Value]) -> None:
         return
     for name, value in values.items():
         if type(value) is Arr and value.dims is not None:
-            values[name] = Arr(
-                value.modes,
-                value.dtype,
-                value.rank,
-                value.why,
-                value.level,
-                value.traced,
-                value.host,
-                value.key,
-                value.kind,
-            )
+            values[name] = reshaped(value, value.dtype, value.rank)
 
 
 def check(m: Machine, f: Frame, at: int, arr: Arr, index: Value, update: str = "") -> None:

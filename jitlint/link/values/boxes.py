@@ -6,11 +6,11 @@ that is when box and frame carry the same region token. Otherwise a change only 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from jitlint.infer.lattice import join, seq_element
+from jitlint.infer.lattice import joined, or_unknown, seq_element
 from jitlint.infer.sizes import fitting
 from jitlint.infer.values import (
     NO_CONST,
@@ -32,19 +32,6 @@ from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import iteration, keys, subscripts
-
-
-def joined(values: Iterable[Value]) -> Value | None:
-    """The join of some values, None when there are none."""
-    out: Value | None = None
-    for value in values:
-        out = value if out is None else join(out, value)
-    return out
-
-
-def or_unknown(value: Value | None) -> Value:
-    """The value, or unknown when there is none."""
-    return UNKNOWN if value is None else value
 
 
 def each(value: Value, one: Callable[[Value], Value]) -> Value:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jitlint.infer.events import Convert
 from jitlint.infer.grounds import GUESSED
-from jitlint.infer.lattice import anonymous, join, seq_element
+from jitlint.infer.lattice import anonymous, join, joined, or_unknown, seq_element
 from jitlint.infer.values import (
     INT,
     STR,
@@ -63,7 +63,7 @@ def _element_of(m: Machine, f: Frame, at: int, value: Value, quiet: bool) -> Val
 
 
 def _of_tuple(m: Machine, f: Frame, at: int, value: Tup, quiet: bool) -> Value:
-    return anonymous(_join_all(list(value.items)))
+    return anonymous(or_unknown(joined(list(value.items))))
 
 
 def _of_sequence(m: Machine, f: Frame, at: int, value: Seq, quiet: bool) -> Value:
@@ -74,8 +74,8 @@ def _of_sequence(m: Machine, f: Frame, at: int, value: Seq, quiet: bool) -> Valu
 def _of_dict(m: Machine, f: Frame, at: int, value: Map, quiet: bool) -> Value:
     keys: list[Value] = [py(k) for k in value.entries]
     if keys and value.rest is None:
-        return _join_all(keys)
-    return _join_all([*keys, value.key if value.key is not None else UNKNOWN])
+        return or_unknown(joined(keys))
+    return or_unknown(joined([*keys, value.key if value.key is not None else UNKNOWN]))
 
 
 def _of_array(m: Machine, f: Frame, at: int, value: Arr, quiet: bool) -> Value:
@@ -134,19 +134,12 @@ def _next_of(m: Machine, f: Frame, at: int, iterator: Value, quiet: bool) -> Val
             parts.append(UNKNOWN if method is None else evaluator.call(m, f, at, method, Args([alt])))
         else:
             parts.append(_element_of(m, f, at, alt, quiet))
-    return _join_all(parts)
+    return or_unknown(joined(parts))
 
 
 def _tree_element(tree: Tree) -> Value:
     """Iterating an unknown pytree may give keys of a dict: only weakly traced."""
     return Tree(tree.modes, tree.why, tree.level, GUESSED)
-
-
-def _join_all(values: list[Value]) -> Value:
-    out: Value | None = None
-    for value in values:
-        out = value if out is None else join(out, value)
-    return out if out is not None else UNKNOWN
 
 
 def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
@@ -225,7 +218,7 @@ def _unpack(m: Machine, f: Frame, target: ir.Tuple | ir.List, value: Value) -> N
             slot.append(part)
     for sub_target, parts in zip(targets, slots):
         node = sub_target.value if type(sub_target) is ir.Starred else sub_target
-        bind(m, f, node, _join_all(parts))
+        bind(m, f, node, or_unknown(joined(parts)))
 
 
 def _unpacked(m: Machine, f: Frame, at: int, value: Value, count: int, star: int | None) -> list[Value]:

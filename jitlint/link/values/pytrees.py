@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
-from jitlint.infer.lattice import join, parts, traced_level, traced_modes, why_of
+from jitlint.infer.lattice import join, parts, reshaped, traced_level, traced_modes, why_of
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.sizes import DEPTH, is_large
 from jitlint.infer.values import (
@@ -407,17 +407,7 @@ def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:
     if type(value) is Arr:
         rank = None if change is None or value.rank is None else value.rank + change
         rank = None if rank is not None and rank < 0 else rank
-        return Arr(
-            value.modes,
-            value.dtype,
-            rank,
-            value.why,
-            value.level,
-            value.traced,
-            value.host,
-            value.key,
-            value.kind,
-        )
+        return reshaped(value, value.dtype, rank)
     if _ends(value, depth):
         return UNKNOWN
     if type(value) is Inst and is_pytree(value.cls):

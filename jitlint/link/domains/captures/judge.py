@@ -6,7 +6,6 @@ log says so. A function that nobody was seen to call may run at any time, hence 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Hashable
@@ -43,13 +42,8 @@ from jitlint.link.domains.captures.syntax import (
     root_of,
 )
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import naming
 from jitlint.link.values.kinds import mro
-
-_SET_UP: Final = re.compile(
-    r"_*(main|init|initiali[sz]e|set_?up|configure|load|register|build|test|run_?main|parse|import)(?=_|[A-Z]|\d|$)"
-    r"|.*register|__init__|__post_init__|__setstate__|__new__|__set_name__|__init_subclass__"
-)
-"""Functions that by their names run once, or before anything is traced."""
 
 MOST: Final = 50
 """Writes between two calls that are looked at, the latest ones."""
@@ -212,10 +206,10 @@ class _Judge:
 
     def _is_free(self, fn: FuncInfo) -> bool:
         """Whether nobody was seen to call a function, which is not by its name something that runs once."""
-        return not fn.reached and not fn.module.is_test and not _SET_UP.match(fn.name)
+        return not fn.reached and not fn.module.is_test and not _comes_first(fn)
 
     def _may_change(self, write: Write) -> bool:
-        return not _SET_UP.match(write.fn.name) if write.fn is not None else False
+        return write.fn is not None and not _comes_first(write.fn)
 
     def _outlives(self, read: _Read, number: int) -> bool:
         """Whether what was compiled at the read is still there when the episode of the write begins."""
@@ -298,6 +292,13 @@ def _same(old: Value, new: Value | None) -> bool:
 
 def _same_const(old: Value | None, new: Value | None) -> bool:
     return old is not None and const_of(old) is not NO_CONST and _same(old, new)
+
+
+def _comes_first(fn: FuncInfo) -> bool:
+    """Whether a function by its name runs once, or before anything is traced."""
+    captures = lexicon().captures
+    first = fn.registers or fn.name in captures.first_methods
+    return first or naming.begins_with(fn.name, captures.preparing)
 
 
 def _kind(value: Value) -> str:

@@ -7,21 +7,16 @@ function of the program says nothing. Nothing is said of functions that nobody c
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import Final
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Step
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog
+from jitlint.link.tables import naming
 
 MAX_DEPTH = 8
-
-SET_UP: Final = re.compile(
-    r"_*(main|init|initiali[sz]e|initiali[sz]ation|set_?up|load|restore|configure|prepare)(?=_|[A-Z]|\d|$)"
-)
-"""Functions that by their names prepare what the program then does: once per process, or per run of many minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +30,7 @@ class Many:
 
 def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) -> Many | None:
     """How it is known that a function runs many times; None when it is not."""
-    if fn is None or depth == 0 or SET_UP.match(fn.name):
+    if fn is None or depth == 0 or naming.begins_with(fn.name, lexicon().compilation.preparing):
         return None
     sites = [
         s

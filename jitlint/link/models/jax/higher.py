@@ -11,7 +11,7 @@ import msgspec
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import Step
 from jitlint.infer.grounds import GUESSED, RULED, SEEN
-from jitlint.infer.lattice import join, traced_modes
+from jitlint.infer.lattice import join, joined, or_unknown, traced_modes
 from jitlint.infer.values import (
     LOOPS,
     NONE,
@@ -112,7 +112,9 @@ def bind(spec: HigherOrder, args: Args) -> dict[str, Value]:
         if name.startswith("*"):
             rest = tuple(pos)
             named[name[1:]] = (
-                Tup(rest) if args.more is None else Seq("tuple", None, _join_all([*rest, args.more]), 0)
+                Tup(rest)
+                if args.more is None
+                else Seq("tuple", None, or_unknown(joined([*rest, args.more])), 0)
             )
             if name[1:] == "operands" and "operand" in named:
                 named["operands"] = Tup((named["operand"],))
@@ -120,13 +122,6 @@ def bind(spec: HigherOrder, args: Args) -> dict[str, Value]:
         elif pos and name not in named:
             named[name] = pos.pop(0)
     return named
-
-
-def _join_all(values: list[Value]) -> Value:
-    out: Value | None = None
-    for value in values:
-        out = value if out is None else join(out, value)
-    return out if out is not None else UNKNOWN
 
 
 def _run_one(
@@ -242,7 +237,7 @@ def _to_numpy(value: Value) -> Value:
     if type(value) is Arr:
         return Arr(0, value.dtype, value.rank, "", 0, SEEN, True)
     if type(value) is Union:
-        return _join_all([_to_numpy(alt) for alt in value.alts])
+        return or_unknown(joined([_to_numpy(alt) for alt in value.alts]))
     parts = pytrees.children(value)
     return pytrees.with_children(value, [_to_numpy(part) for part in parts]) if parts else value
 
@@ -307,7 +302,11 @@ def _of_loop(ran: _Ran) -> Value:
 
 def _of_branches(ran: _Ran) -> Value:
     known = [r for r in ran.results if r is not UNKNOWN]
-    return ran.out(carries.through_branches(known, _join_all(known))) if known else _opaque(ran.f, ran.outer)
+    return (
+        ran.out(carries.through_branches(known, or_unknown(joined(known))))
+        if known
+        else _opaque(ran.f, ran.outer)
+    )
 
 
 def _of_rows(ran: _Ran) -> Value:

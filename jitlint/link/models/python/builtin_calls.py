@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from jitlint.infer.lattice import join
+from jitlint.infer.lattice import join, or_unknown
 from jitlint.infer.values import (
     BOOL,
     FLOAT,
@@ -51,7 +51,6 @@ from jitlint.link.values.boxes import (
     is_array,
     make_map,
     make_seq,
-    or_unknown,
 )
 from jitlint.link.values.kinds import find_method, has_attribute, is_callable, isinstance_of
 from jitlint.link.values.library_objects import made

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.lattice import join, parts, seq_element
+from jitlint.infer.lattice import join, joined, or_unknown, parts, seq_element
 from jitlint.infer.values import (
     INT,
     NO_CONST,
@@ -41,10 +41,8 @@ from jitlint.link.values.boxes import (
     const_int,
     copy_box,
     forget_length,
-    joined,
     make_map,
     make_seq,
-    or_unknown,
     owned,
     pairs_of,
     put,

@@ -99,16 +99,8 @@ def is_one_of_many(fn: FuncInfo) -> bool:
     """Whether a function is one of several bodies of a name, of which a decorator that is not understood makes one."""
     own = _names(fn)
     return bool(own) and any(
-        other is not fn and own & _names(other) and not _is_stub(other)
+        other is not fn and own & _names(other) and not other.is_stub
         for other in fn.module.namesakes(fn.qualname)
-    )
-
-
-def _is_stub(fn: FuncInfo) -> bool:
-    """Whether there is no code in a function: it is there for its signature, as those under `typing.overload` are."""
-    return all(
-        type(node) is ir.Pass or (type(node) is ir.ExprStmt and type(node.value) is ir.Const)
-        for node in fn.body
     )
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from jitlint.infer.lattice import join
+from jitlint.infer.lattice import join, joined, or_unknown
 from jitlint.infer.values import INT, NONE, UNKNOWN, Seq, Tup, Value
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.budgets import MAX_ITEMS, UNROLLED
@@ -15,7 +15,7 @@ from jitlint.link.engine.events import emit_convert
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import iteration, operators, truths
-from jitlint.link.values.boxes import argument, const_int, joined, make_seq, or_unknown, repeated, spread
+from jitlint.link.values.boxes import argument, const_int, make_seq, repeated, spread
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
 Part = tuple["list[Value] | None", "Value | None"]

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.lattice import or_unknown
 from jitlint.infer.values import BOOL, FLOAT, INT, NO_CONST, Py, Tup, Value, py
 from jitlint.link.engine.events import emit_convert
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python.python_sequences import fold
-from jitlint.link.values.boxes import argument, or_unknown, spread
+from jitlint.link.values.boxes import argument, spread
 
 _EXACT: Final[dict[str, Callable[..., float]]] = {
     name: getattr(math, name)

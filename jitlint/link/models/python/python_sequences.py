@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any, Final
 
-from jitlint.infer.lattice import join, seq_element
+from jitlint.infer.lattice import join, joined, or_unknown, seq_element
 from jitlint.infer.values import (
     INT,
     NO_CONST,
@@ -41,10 +41,8 @@ from jitlint.link.values.boxes import (
     each,
     forget_length,
     is_array,
-    joined,
     make_map,
     make_seq,
-    or_unknown,
     owned,
     put,
     put_all,

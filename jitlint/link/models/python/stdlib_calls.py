@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ArrayStore
-from jitlint.infer.lattice import join, seq_element
+from jitlint.infer.lattice import join, joined, or_unknown, seq_element
 from jitlint.infer.values import (
     BOOL,
     FLOAT,
@@ -60,10 +60,8 @@ from jitlint.link.values.boxes import (
     copy_box,
     each,
     forget_length,
-    joined,
     make_map,
     make_seq,
-    or_unknown,
     put,
     put_all,
     repeated,

@@ -1,0 +1,17 @@
+"""What the names of functions say of them (layer: ``link``, room ``tables``)."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Set
+
+
+def begins_with(name: str, words: Set[str]) -> bool:
+    """Whether a name is one of these words or begins with one, in snake or camel case and perhaps private."""
+    return _pattern(frozenset(words)).match(name) is not None
+
+
+@functools.cache
+def _pattern(words: frozenset[str]) -> re.Pattern[str]:
+    return re.compile(rf"_*({'|'.join(sorted(words))})(?=_|[A-Z]|\d|$)")
