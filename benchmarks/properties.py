@@ -67,13 +67,13 @@ def sources(folder: Path) -> dict[str, str]:
 
 
 class Tree:
-    """A project on disk, of which files can be exchanged for a while. mark: what shows the top of the project."""
+    """A project on disk, of which files can be exchanged for a while."""
 
     def __init__(self, folder: Path, texts: Mapping[str, str], possible: bool = False) -> None:
         self.folder = folder
         self.texts = dict(texts)
         self.settings = settings(possible)
-        (folder / "pyproject.toml").parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / "pyproject.toml").write_text("", encoding="utf-8")
         self._write(texts)
 
@@ -231,8 +231,8 @@ def _in_order(tree: Tree, before: Sequence[Finding], after: Sequence[Finding]) -
     return difference
 
 
-def _answer(tree: Tree, cache: Path, seed: int, jobs: int) -> str:
-    """What the command prints, in a process of its own."""
+def answer(arguments: Sequence[str], folder: Path, cache: Path, seed: int, jobs: int) -> str:
+    """What `check` prints, in a process of its own."""
     command = [
         sys.executable,
         "-m",
@@ -243,16 +243,25 @@ def _answer(tree: Tree, cache: Path, seed: int, jobs: int) -> str:
         "json",
         "--exit-zero",
     ]
-    command += ["--severity", "info", "--tests", "all", "--jobs", str(jobs), "."]
     env = {
         **os.environ,
         "PYTHONHASHSEED": str(seed),
         "JITLINT_CACHE_DIR": str(cache),
         "PYTHONPATH": str(ROOT),
     }
-    return subprocess.run(
-        command, capture_output=True, text=True, env=env, cwd=tree.folder, check=True
-    ).stdout
+    done = subprocess.run(
+        [*command, "--severity", "info", "--jobs", str(jobs), *arguments],
+        capture_output=True,
+        text=True,
+        env=env,
+        cwd=folder,
+        check=True,
+    )
+    return done.stdout
+
+
+def _answer(tree: Tree, cache: Path, seed: int, jobs: int) -> str:
+    return answer(["--tests", "all", "."], tree.folder, cache, seed, jobs)
 
 
 def _edited(tree: Tree) -> dict[str, str]:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from benchmarks.properties import answer
 from jitlint.driver.deep import on_deep_stack
 from jitlint.link.program import Analysis, ModuleInput, Options, analyse
 from jitlint.syntax import ir
 from jitlint.syntax.lowering import lower
 
-ROOT = Path(__file__).parents[2]
-FIXTURES = ROOT / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 FOLDERS = sorted(path for path in FIXTURES.iterdir() if path.is_dir() and not path.name.startswith("_"))
 EVERYTHING = Options(include_possible=True)
 
@@ -148,29 +145,9 @@ SOME = ("JIT303", "JIT304", "JIT305", "JIT306", "JIT5", "JIT6", "JIT7")
 
 def test_seeds_of_hashes_and_processes_do_not_matter(tmp_path: Path) -> None:
     folders = [str(f) for f in FOLDERS if f.name.startswith(SOME) or f.name == "programs"]
-    command = [
-        sys.executable,
-        "-m",
-        "jitlint",
-        "check",
-        "--isolated",
-        "--output-format",
-        "json",
-        "--exit-zero",
-    ]
-    command += ["--min-confidence", "possible", "--severity", "info", *folders]
     answers: list[str] = []
     for seed, jobs in ((0, 1), (1, 2), (2, 1), (3, 1), (0, 1)):
         cache = tmp_path / ("kept" if seed in (0, 3) else str(seed))
-        env = {
-            **os.environ,
-            "PYTHONHASHSEED": str(seed),
-            "JITLINT_CACHE_DIR": str(cache),
-            "PYTHONPATH": str(ROOT),
-        }
-        done = subprocess.run(
-            [*command, "--jobs", str(jobs)], capture_output=True, text=True, env=env, cwd=tmp_path, check=True
-        )
-        answers.append(done.stdout)
+        answers.append(answer(["--min-confidence", "possible", *folders], tmp_path, cache, seed, jobs))
     assert json.loads(answers[0])
     assert set(answers) == {answers[0]}
