@@ -17,7 +17,8 @@ Log records, files, processes, sockets, `input` and environment variables belong
 traced function runs while JAX traces it, so a record is written once instead of at each call, holds tracers instead of
 numbers, and whatever is read stays what it was at that moment.
 
-Records about what is static anyway (shapes, options) are not reported: once per trace is right for them.
+Records about what is static anyway (shapes, options) are not reported: once per trace is right for them. Nor is a
+variable of the environment that the program never changes: as a switch that is set before it starts, it is fine.
 """,
     instead="""\
 Do it outside, or call back from the compiled program:
@@ -71,7 +72,8 @@ _WHAT = {
     "warning": "this warns",
     "file": "this uses a file",
     "process": "this talks to the outside world",
-    "environment": "the environment is used",
+    "environment": "the environment is read",
+    "setting": "the environment is changed",
     "ask": "this waits for a person",
 }
 

@@ -439,8 +439,7 @@ def _store_in_place(
 def _store_in_library(
     m: Machine, f: Frame, at: int, obj: Ext, index: Value, value: Value, op: str, certain: bool
 ) -> None:
-    if f.world.floor:
-        m.domains.on_library(f, at, f"{obj.dotted}.__setitem__", Args([index, value]))
+    m.domains.on_library(f, at, f"{obj.dotted}.__setitem__", Args([index, value]))
 
 
 def _store_in_instance(

@@ -1,8 +1,9 @@
 """How often a function of the project runs in host code (layer: ``link``, room ``domains``).
 
 Once: called from module level, from one place of a function that runs once, by a test runner, or by its name a part of
-the set-up. Many times: called in a loop, from two places, or by a function that runs many times; what tests do with a
-function of the program says nothing. Nothing is said of functions that nobody calls.
+the set-up. Many times: called in a loop, from two places of one function, or by a function that runs many times; what
+tests do with a function of the program says nothing, and two functions that call it once each say little. Nothing is
+said of functions that nobody calls.
 """
 
 from __future__ import annotations
@@ -50,7 +51,17 @@ def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) 
     places = [
         s for s in sites if s.frame.fn is not None or len(bodies) == 1
     ]  # several scripts, several processes
-    if len(places) >= 2:
-        steps = [Step(s.frame.module.name, s.node.at, f"`{fn.qualname}` is called here") for s in places[:2]]
-        return Many(Confidence.LIKELY, tuple(steps))
+    for level, chosen in ((Confidence.LIKELY, _of_one_caller(places)), (Confidence.POSSIBLE, places)):
+        if len(chosen) >= 2:
+            steps = [Step(s.frame.module.name, s.node.at, f"`{fn.qualname}` is called here") for s in chosen[:2]]
+            return Many(level, tuple(steps))
     return None
+
+
+def _of_one_caller(places: list[CallSite]) -> list[CallSite]:
+    """Two calls that one function makes; two functions that call once each may well be two ways to set up."""
+    by_caller: dict[int | None, list[CallSite]] = {}
+    for site in places:
+        caller = None if site.frame.fn is None else site.frame.fn.id
+        by_caller.setdefault(caller, []).append(site)
+    return next((sites for sites in by_caller.values() if len(sites) >= 2), [])

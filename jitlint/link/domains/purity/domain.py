@@ -7,6 +7,7 @@ from typing import Final
 from jitlint.infer.values import Bound, Inst, Map, Py, Seq, Tree, Value, Xform
 from jitlint.link.domains.purity import copies, handlers, mutations, side_effects
 from jitlint.link.domains.purity.copies import Copies
+from jitlint.link.domains.purity.environment import SETS, Environment
 from jitlint.link.engine.domain import Called, Change, Domain, Library, Store
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -16,7 +17,7 @@ _ADVANCES: Final = ("next", "iteration")
 
 
 class Purity(Domain[None]):
-    """Listens inside of traces only. What fails, or leaks, in the same statement has been said before it is asked."""
+    """Listens inside of traces, as a rule. What fails, or leaks, in the same statement has been said before it is asked."""
 
     callees = frozenset({Bound, Xform})
     nodes = frozenset({ir.Try})
@@ -24,15 +25,18 @@ class Purity(Domain[None]):
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self.copies = Copies()
+        self.environment = Environment()
 
     def hears_of(self, dotted: str) -> bool:
         """The catalogue knows which calls have an effect."""
         return self.m.catalogue.effect(dotted) is not None
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
-        """Output, input, hidden state of the host."""
+        """Output, input, hidden state of the host; which variables of the environment the program sets."""
+        if self.m.catalogue.effect(library.dotted) == SETS:
+            self.environment.is_set(library.args)
         if f.world.floor:
-            side_effects.called(self.m, f, library)
+            side_effects.called(self.m, f, library, self.environment)
         return None
 
     def on_enter(self, f: Frame, inner: Frame) -> None:

@@ -11,11 +11,13 @@ from typing import Any, Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Effect
 from jitlint.infer.values import NO_CONST, NONE, Arr, ExtInst, Py, Seq, Tree, Value, alternatives
+from jitlint.link.domains.purity.environment import READS, Changed, Environment
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.events import TRACED_TEXT, tracer_inside
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Condition
 from jitlint.link.values.library_objects import level_of
 
 _SPOKEN: Final = frozenset({"print", "log", "warning"})
@@ -24,7 +26,7 @@ _META: Final = "trac"
 """What a message has in it that speaks of the trace."""
 
 
-def called(m: Machine, f: Frame, library: Library) -> None:
+def called(m: Machine, f: Frame, library: Library, environment: Environment) -> None:
     """A library function, or a method of a library object, is called inside a trace."""
     kind = m.catalogue.effect(library.dotted)
     if kind is None:
@@ -32,7 +34,10 @@ def called(m: Machine, f: Frame, library: Library) -> None:
     owner = library.owner
     if kind in _STATE and type(owner) is ExtInst and level_of(owner) >= f.world.floor:
         return
-    _record(m, f, library.at, kind, library.dotted, library.args)
+    if kind == READS:
+        _record(m, f, library.at, kind, library.dotted, library.args, (Changed(environment, library.args),))
+    else:
+        _record(m, f, library.at, kind, library.dotted, library.args)
 
 
 def advanced(m: Machine, f: Frame, at: int, iterator: Value, effect: str) -> None:
@@ -43,7 +48,9 @@ def advanced(m: Machine, f: Frame, at: int, iterator: Value, effect: str) -> Non
             return
 
 
-def _record(m: Machine, f: Frame, at: int, kind: str, dotted: str, args: Args) -> None:
+def _record(
+    m: Machine, f: Frame, at: int, kind: str, dotted: str, args: Args, when: tuple[Condition, ...] = ()
+) -> None:
     if m.broken == (f.module.name, f.at):
         return
     if kind == "limited" or (kind == "entropy" and _seeded(args)) or surroundings.asks_for_tracers(f):
@@ -58,7 +65,7 @@ def _record(m: Machine, f: Frame, at: int, kind: str, dotted: str, args: Args) -
         meant = tracer is None and _META in _text(args)
     if f.module.is_test and tracer is None:
         level = Confidence.POSSIBLE
-    m.emit(f, Effect, at, tracer, level, effect=kind, what=dotted, meant=meant)
+    m.emit(f, Effect, at, tracer, level, when=when, effect=kind, what=dotted, meant=meant)
 
 
 def _seeded(args: Args) -> bool:

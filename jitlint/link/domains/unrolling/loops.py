@@ -157,6 +157,8 @@ def _iterates_array(f: Frame, node: ir.Node | None, iterable: Value) -> bool:
             return any(found) if name == "zip" else bool(found) and found[0]
     if type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == "split":
         return False  # keys, or as many parts as are asked for
+    if _counts(f, node):
+        return False  # as many turns as somebody wrote down, like a `range`
     return all(_is_traced_array(alt) for alt in alternatives(iterable))
 
 
@@ -180,9 +182,17 @@ def _count(m: Machine, f: Frame, table: CodeTable, node: ir.Node | None, iterabl
     name = _builtin(f, node.func) if type(node.func) is ir.Name else ""
     if name in ("enumerate", "reversed") and node.args:
         return _count(m, f, table, node.args[0].value, iterable)
-    if name == "range" or (type(node.func) is ir.Attr and node.func.name == "arange"):
+    if _counts(f, node):
         return _range_length([_number(m, f, arg.value) for arg in node.args])
     return None
+
+
+def _counts(f: Frame, node: ir.Node | None) -> bool:
+    """Whether an iterable is written as numbers that follow each other: `range(n)`, `jnp.arange(n)`."""
+    if type(node) is not ir.Call:
+        return False
+    func = node.func
+    return _builtin(f, func) == "range" if type(func) is ir.Name else type(func) is ir.Attr and func.name == "arange"
 
 
 def _range_length(bounds: list[int | None]) -> int | None:
@@ -212,12 +222,11 @@ def _number(m: Machine, f: Frame, node: ir.Node | None) -> int | None:
 
 def _length_of(f: Frame, table: CodeTable, node: ir.Node | None) -> bool:
     """Whether an iterable is a range over a dimension of an array."""
-    if type(node) is not ir.Call or type(node.func) is not ir.Name:
+    if type(node) is not ir.Call:
         return False
-    name = _builtin(f, node.func)
-    if name == "reversed" and node.args:
+    if type(node.func) is ir.Name and _builtin(f, node.func) == "reversed" and node.args:
         return _length_of(f, table, node.args[0].value)
-    return name == "range" and any(_dimension(f, table, arg.value, _DEPTH) for arg in node.args[:2])
+    return _counts(f, node) and any(_dimension(f, table, arg.value, _DEPTH) for arg in node.args[:2])
 
 
 def _dimension(f: Frame, table: CodeTable, node: ir.Node | None, depth: int) -> bool:
