@@ -53,7 +53,9 @@ def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) 
     ]  # several scripts, several processes
     for level, chosen in ((Confidence.LIKELY, _of_one_caller(places)), (Confidence.POSSIBLE, places)):
         if len(chosen) >= 2:
-            steps = [Step(s.frame.module.name, s.node.at, f"`{fn.qualname}` is called here") for s in chosen[:2]]
+            steps = [
+                Step(s.frame.module.name, s.node.at, f"`{fn.qualname}` is called here") for s in chosen[:2]
+            ]
             return Many(level, tuple(steps))
     return None
 

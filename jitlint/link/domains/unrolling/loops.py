@@ -192,7 +192,11 @@ def _counts(f: Frame, node: ir.Node | None) -> bool:
     if type(node) is not ir.Call:
         return False
     func = node.func
-    return _builtin(f, func) == "range" if type(func) is ir.Name else type(func) is ir.Attr and func.name == "arange"
+    return (
+        _builtin(f, func) == "range"
+        if type(func) is ir.Name
+        else type(func) is ir.Attr and func.name == "arange"
+    )
 
 
 def _range_length(bounds: list[int | None]) -> int | None:
