@@ -193,6 +193,18 @@ class Python(msgspec.Struct, frozen=True):
     apart: frozenset[str]
 
 
+class Tests(msgspec.Struct, frozen=True):
+    """What test runners know: how fixtures are marked, rows of parameters written, and what runs before a test."""
+
+    fixtures: frozenset[str]
+    parametrize: frozenset[str]
+    params: frozenset[str]
+    rows: frozenset[str]
+    products: frozenset[str]
+    request: tuple[str, ...]
+    set_up: tuple[str, ...]
+
+
 class Lexicon(msgspec.Struct, frozen=True):
     """All of them, by topic."""
 
@@ -207,6 +219,7 @@ class Lexicon(msgspec.Struct, frozen=True):
     errors: Errors
     evidence: Evidence
     python: Python
+    tests: Tests
 
 
 @cache

@@ -42,7 +42,7 @@ class FuncInfo:
     hosted: module-level code calls it, outside of any trace. reached: known code calls it, tests aside. registers: its name says that it registers what it is given.
     keys: the parameters that are PRNG keys. receivers: classes (by id) of the objects that it was a method of in traces.
     merged: how many coarse contexts it was run in, by how coarse they are. handed: functions (by id) that it was handed in them.
-    resigned: a decorator may have changed what it takes.
+    resigned: a decorator may have changed what it takes. veiled: one of a library that is not known, which may map it over its arguments.
     """
 
     id: int
@@ -56,6 +56,7 @@ class FuncInfo:
     merged: dict[tuple[bool, int], int] = field(default_factory=dict)
     handed: set[tuple[int, ...]] = field(default_factory=set)
     resigned: bool = False
+    veiled: bool = False
     hosted: bool = False
     reached: bool = False
     values: list[Func] = field(default_factory=list)

@@ -179,6 +179,7 @@ def _add(m: Machine, item: ModuleInput) -> None:
         m.functions.append(fn)
         info.functions.append(fn)
     m.modules[item.name] = info
+    m.by_scope[scope.key] = info
 
 
 def _removed(m: Machine, version: str) -> None:

@@ -39,6 +39,7 @@ _MESSAGES: Final = {
     "depth": "calls are nested very deep here: what this one does is not known",
     "size": "the arguments of this function are very large: its calls are not compared with each other",
     "turns": "this loop changes its variables at every turn: what they become later is not known",
+    "rows": "this test has many rows of parameters: only some of them are looked at",
     "rounds": "this transformed function is made by others, many times over: it is not looked at",
 }
 

@@ -43,7 +43,7 @@ from jitlint.link.models import registry as libraries
 from jitlint.link.models.arrays import methods
 from jitlint.link.models.jax import xforms
 from jitlint.link.models.python import dispatch
-from jitlint.link.values import bounds, classes, keys, parameters
+from jitlint.link.values import bounds, classes, keys, parameters, pytrees
 from jitlint.link.values.kinds import find_method
 
 
@@ -75,6 +75,8 @@ def decorated(m: Machine, f: Frame, value: Func) -> Value:
         kept = type(result) is ExtInst and result.dotted != dispatch.DISPATCH
         if result is not UNKNOWN and not (kept and type(decorator) in (Ext, ExtInst, Method)):
             out = result
+        elif type(decorator) in (Ext, ExtInst, Method):
+            value.fn.veiled = True
     return UNKNOWN if out is value and dispatch.is_one_of_many(value.fn) else out
 
 
@@ -225,6 +227,8 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
     if cannot_bind(func, args):
         return UNKNOWN  # Python says so, and the function never runs
     bound = bind_arguments(m, func, args)
+    if func.fn.veiled:
+        bound = {name: pytrees.with_rank(value, None) for name, value in bound.items()}
     parameters.refine(func, bound)
     if f.fn is not func.fn and not f.module.is_test:
         func.fn.reached = True
@@ -240,7 +244,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     if type(key[-1]) is TooLarge:
         _met(m, "size", func.fn)
     memo = m.memo.get(key)
-    if memo is not None and _holds(memo, f, f.confidence):
+    if memo is not None and _holds(m, memo, f, f.confidence):
         return _again(m, f, at, memo, bound)
     if f.depth >= MAX_STACK:
         _met(m, "depth", func.fn)
@@ -252,7 +256,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     else:
         level = contexts.coarseness(func.fn, traced, bound, f.depth, inherited)
     if level == contexts.EXACT:
-        memo = m.memo[key] = Memo(f.confidence)
+        memo = m.memo[key] = Memo(f.confidence, 0, m.sink.trial_number)
         return _run(m, f, at, func, bound, memo, f.confidence, inherited)
     _met(m, "contexts", func.fn)
     return _run_coarse(m, f, at, func, bound, key, traced, level)
@@ -274,12 +278,12 @@ def _run_coarse(
         confidence = weaken(f.confidence, level - contexts.WITHOUT_NUMBERS)
         key = _context(f, func, given, confidence, level)
         memo = m.memo.get(key)
-        if memo is not None and _holds(memo, f, f.confidence):
+        if memo is not None and _holds(m, memo, f, f.confidence):
             m.memo[exact] = memo
             return _again(m, f, at, memo, bound)
         allowed = level if memo is not None else contexts.coarser(func.fn, traced, level, bound)
         if allowed == level:
-            memo = m.memo[key] = m.memo[exact] = Memo(f.confidence, level)
+            memo = m.memo[key] = m.memo[exact] = Memo(f.confidence, level, m.sink.trial_number)
             value = _run(m, f, at, func, given, memo, confidence, level)
             if memo.effects is not None:
                 effects.replay(f, memo.effects, bound)
@@ -314,9 +318,14 @@ def _met(m: Machine, limit: str, fn: FuncInfo) -> None:
     m.limits.meet(limit, fn.module.name, fn.node.name_at, fn.qualname)
 
 
-def _holds(memo: Memo, f: Frame, confidence: Confidence) -> bool:
-    """Whether a remembered activation was as sure as this call is, and not cut short where this one is not."""
-    return not memo.done or (memo.confidence.rank >= confidence.rank and memo.depth <= f.depth)
+def _holds(m: Machine, memo: Memo, f: Frame, confidence: Confidence) -> bool:
+    """Whether a remembered activation was as sure as this call is, not cut short where this one is not, and what it
+    found counts here as well: what a trial found may have been thrown away."""
+    if not memo.done:
+        return True
+    if memo.trial and memo.trial != m.sink.trial_number:
+        return False
+    return memo.confidence.rank >= confidence.rank and memo.depth <= f.depth
 
 
 def _run(

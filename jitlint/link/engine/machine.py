@@ -57,9 +57,10 @@ class Memo:
     coarse: how much it has forgotten of these calls.
     """
 
-    __slots__ = ("coarse", "confidence", "depth", "done", "effects", "summaries", "value")
+    __slots__ = ("coarse", "confidence", "depth", "done", "effects", "summaries", "trial", "value")
 
-    def __init__(self, confidence: Confidence, coarse: int = 0) -> None:
+    def __init__(self, confidence: Confidence, coarse: int = 0, trial: int = 0) -> None:
+        self.trial = trial
         self.confidence = confidence
         self.coarse = coarse
         self.depth = 0
@@ -94,13 +95,18 @@ class Machine:
     loads: attributes that were read, and how many transforms deep.
     keep_statuses: somebody wants to know of each parameter whether it is traced.
     timeless: constructions under way of which nobody knows when they happen.
+    by_scope: modules by the keys of their scopes.
+    resolving: names of annotations that are being looked up, by module.
     own_libraries: packages of the project that the catalogue describes.
+    traced_classes: of arguments that known code traces. array_parameters: by function and name, those that got a tracer there.
     """
 
     catalogue: Catalogue
     transforms: Transforms
     evaluator: Evaluator
     modules: dict[str, ModuleInfo] = field(default_factory=dict)
+    by_scope: dict[int, ModuleInfo] = field(default_factory=dict)
+    resolving: set[tuple[str, str]] = field(default_factory=set)
     own_libraries: frozenset[str] = frozenset()
     functions: list[FuncInfo] = field(default_factory=list)
     classes: list[ClassInfo] = field(default_factory=list)
@@ -117,6 +123,7 @@ class Machine:
     catalogue_roots: list[Any] = field(default_factory=list)
     class_roles: dict[int, Role] = field(default_factory=dict)
     traced_classes: set[int] = field(default_factory=set)
+    array_parameters: set[tuple[int, str]] = field(default_factory=set)
     removed_seen: dict[tuple[str, int], str] = field(default_factory=dict)
     guards: int = 0
     timeless: int = 0

@@ -45,6 +45,8 @@ class Sink:
         self._waiting: list[tuple[Key, AnyEvent, tuple[Condition, ...]]] = []
         self._trials: list[tuple[Trial, dict[Key, tuple[AnyEvent, int]], int]] = []
         self._current = self._plain
+        self.trial_number = 0
+        """Which trial is on, 0 for none: what one has found counts for no other."""
 
     def add(self, key: Key, event: AnyEvent, when: tuple[Condition, ...] = ()) -> None:
         """Something was found. when: what must hold in the end for it to be reported.
@@ -62,11 +64,12 @@ class Sink:
     def trial(self, trial: Trial) -> Iterator[None]:
         """What is found in the block depends on what the whole block turns out to be."""
         outer, found = self._current, dict[Key, tuple[AnyEvent, int]]()
-        self._current = found
+        number = self.trial_number
+        self._current, self.trial_number = found, len(self._trials) + 1
         try:
             yield
         finally:
-            self._current = outer
+            self._current, self.trial_number = outer, number
             self._count += 1
             self._trials.append((trial, found, self._count))
 

@@ -26,6 +26,8 @@ def record(m: Machine, frame: Frame, bound: dict[str, Value], because: tuple[Ste
             statuses.setdefault(name, set()).update(leaf_statuses(value, 2))
         if known:
             _note_class(m, value)
+            if type(value) is Arr and value.modes & S:
+                m.array_parameters.add((fn.id, name))
     modes = frame.world.modes | frame.world.here
     old = m.traced.get(fn.id)
     if old is None or GROUND_RANK[frame.ground] > GROUND_RANK[old.ground]:

@@ -1,7 +1,8 @@
 """Code that nothing in the project traces, though what it is says that somebody will (layer: ``link``, room ``roots``).
 
-Two grounds: functions and methods of the project that take a state whose class is traced elsewhere in the project, and
-constructors of classes whose instances are commonly built inside a trace. Both run last, in a trace that nobody wrote
+Three grounds: functions and methods of the project that take a state whose class is traced elsewhere in the project;
+methods of which the project traces another implementation; and constructors of classes whose instances are commonly
+built inside a trace. All run last, in a trace that nobody wrote
 down, and keep less than a real run: code that converts its argument on purpose, with `float(x)` or NumPy, belongs to
 the host, so nothing is said about it. What it does not: functions of arrays in general; `roots.run_possible` does that.
 """
@@ -11,15 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import AnyEvent, ApiMisuse, BadIndex, Convert, Truth
+from jitlint.infer.events import AnyEvent, ApiMisuse, ArrayStore, BadIndex, Convert, Truth
 from jitlint.infer.grounds import RULED
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo, FuncInfo
-from jitlint.infer.values import UNKNOWN, Arr, Class, Descr, Func, Inst, S, Value, alternatives
+from jitlint.infer.values import UNKNOWN, Arr, Class, Descr, Func, Inst, S, Tree, Tup, Value, alternatives
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found, Key
 from jitlint.link.roots import run as roots
-from jitlint.link.values import parameters, pytrees
+from jitlint.link.values import classes, parameters, pytrees
+from jitlint.link.values.kinds import mro
 from jitlint.syntax import ir
 
 ON_PURPOSE = frozenset({"numpy", "tolist", "pickle", "format", "float", "complex", "int", "item", "string"})
@@ -30,7 +32,8 @@ NUMBERS = frozenset({"int", "float", "item", "round", "math"})
 
 
 def run_likely(m: Machine) -> None:
-    """Run both kinds of code and keep what is telling about them."""
+    """Run these kinds of code and keep what is telling about them."""
+    _run_overrides(m)
     for info in list(m.classes):
         if info.id in m.traced_classes:
             _run_members(m, info)
@@ -42,12 +45,80 @@ def run_likely(m: Machine) -> None:
             _run_sibling(m, fn.values[0])
 
 
+def _run_overrides(m: Machine) -> None:
+    """Methods that known code does not trace, though it traces another implementation of the same interface."""
+    groups: dict[tuple[int, str], list[Func]] = {}
+    for info in m.classes:
+        for name, value in info.namespace.items():
+            if type(value) is Func and value.owner is info and not name.startswith("__"):
+                root = next(cls for cls in reversed(mro(info)) if name in cls.namespace)
+                groups.setdefault((root.id, name), []).append(value)
+    chosen: list[tuple[Func, list[Func]]] = []
+    for group in groups.values():
+        traced = [func for func in group if _is_traced(m, func.fn)]
+        if traced:
+            chosen += [(func, traced) for func in group if _is_override(m, func)]
+    for func, traced in chosen:
+        _run_override(m, func, traced)
+
+
+def _is_traced(m: Machine, fn: FuncInfo) -> bool:
+    """Whether code of the project is known to trace a function; a convention, or a guess, is not enough."""
+    known = m.traced.get(fn.id)
+    if known is None or known.confidence is Confidence.POSSIBLE:
+        return False
+    return known.ground in ("jit", "test", "declared")
+
+
+def _is_override(m: Machine, func: Func) -> bool:
+    params = func.fn.node.params
+    if not params or params[0].name != "self" or func.fn.node.decorators or func.fn.is_stub or func.fn.hosted:
+        return False
+    return _is_own(func.fn) and not _is_traced(m, func.fn)
+
+
+def _run_override(m: Machine, func: Func, traced: list[Func]) -> None:
+    """Run a method with the kinds of arguments that the other implementations get."""
+    if func.owner is None:
+        return
+    given: list[Value] = [classes.cold_instance(m, func.owner)]
+    found = False
+    for i, param in enumerate(func.fn.node.params[1:], 1):
+        value = _certain(m, func, param, any_class=True)
+        if value is UNKNOWN and param.annotation is None and _gets_array(m, traced, i):
+            value = Arr(0)
+        if value is UNKNOWN or param.default is not None:
+            given.append(UNKNOWN)
+            continue
+        lifted = pytrees.lift(value, S, 1, f"parameter `{param.name}` of `{func.fn.qualname}`")
+        given.append(pytrees.on_ground(lifted, RULED))  # as for a state: that it is traced is what is said
+        found = True
+    if found:
+        other = traced[0].fn.qualname
+        message = f"`{func.fn.qualname}` does what `{other}` does, which other code of the project traces"
+        _run(m, func, message, given, stores=True)
+
+
+def _gets_array(m: Machine, traced: list[Func], index: int) -> bool:
+    """Whether another implementation is seen to get a traced array at this position."""
+    for func in traced:
+        params = func.fn.node.params
+        if index < len(params) and (func.fn.id, params[index].name) in m.array_parameters:
+            return True
+    return False
+
+
 def _is_candidate(m: Machine, fn: FuncInfo) -> bool:
     """Whether a function is code of the project that no trace is known to reach."""
     known = m.traced.get(fn.id)
+    return _is_own(fn) and (known is None or known.confidence is Confidence.POSSIBLE)
+
+
+def _is_own(fn: FuncInfo) -> bool:
+    """Whether a function is one of the project itself, at the top of a module or in a class there."""
     if fn.module.is_test or not fn.values or fn.values[0].scope.level or fn.node.is_lambda:
         return False
-    return "<locals>" not in fn.qualname and (known is None or known.confidence is Confidence.POSSIBLE)
+    return "<locals>" not in fn.qualname
 
 
 def _run_sibling(m: Machine, func: Func) -> None:
@@ -73,15 +144,25 @@ def _class_of(m: Machine, func: Func, param: ir.Param) -> ClassInfo | None:
     return found.info if type(found) is Class and found.info.id in m.traced_classes else None
 
 
-def _certain(m: Machine, func: Func, param: ir.Param) -> Value:
-    """A stand-in for a parameter that is an array or such a state by its annotation, else unknown."""
+def _certain(m: Machine, func: Func, param: ir.Param, any_class: bool = False) -> Value:
+    """A stand-in for a parameter that is an array or such a state by its annotation, else unknown.
+
+    any_class: any registered pytree of the project counts as a state.
+    """
     if param.annotation is None or param.kind in ("var", "kwvar"):
         return UNKNOWN
     value = parameters.value_of(m, func.scope, param.annotation)
-    if _class_of(m, func, param) is not None:
+    if _class_of(m, func, param) is not None or (any_class and _is_state(value)):
         return value if value is not None else UNKNOWN
-    certain = type(value) is Arr and not parameters.may_be_python(m, func.scope, param.annotation)
+    array = type(value) is Arr or (type(value) is Tree and value.evidence == "array")
+    certain = array and not parameters.may_be_python(m, func.scope, param.annotation)
     return value if certain and value is not None else UNKNOWN
+
+
+def _is_state(value: Value | None) -> bool:
+    if type(value) is Inst:
+        return pytrees.is_pytree(value.cls)
+    return type(value) is Tup and value.cls is not None
 
 
 def _run_members(m: Machine, info: ClassInfo) -> None:
@@ -116,23 +197,32 @@ def _run_constructor(m: Machine, info: ClassInfo) -> None:
     _run(m, func, message, given, constructs=True)
 
 
-def _run(m: Machine, func: Func, message: str, given: list[Value], constructs: bool = False) -> None:
+def _run(
+    m: Machine,
+    func: Func,
+    message: str,
+    given: list[Value],
+    constructs: bool = False,
+    stores: bool = False,
+) -> None:
     """Run a function and keep its events, unless they show that it is written for the host.
 
     What draws, prints, checks or answers a question belongs there as well: whatever gives no arrays, or is called by a
     script. Of a constructor only numbers count that `jax.numpy` makes of static ones, since there the cure is free.
     """
-    meant = _Meant(constructs)
+    meant = _Meant(constructs, stores)
     with m.sink.trial(meant):
         result = roots.run_meant(m, func, "catalogue", Confidence.LIKELY, message, given)
         meant.arrays = not func.fn.hosted and all(traced_modes(part) for part in alternatives(result))
 
 
 class _Meant:
-    """Whether a function is written to be traced, as all that was found in it shows. arrays: its result is of arrays."""
+    """Whether a function is written to be traced, as all that was found in it shows. arrays: its result is of arrays.
+    stores: what is stored into the elements of an array counts, too."""
 
-    def __init__(self, constructs: bool) -> None:
+    def __init__(self, constructs: bool, stores: bool) -> None:
         self.constructs = constructs
+        self.stores = stores
         self.arrays = False
 
     def keeps(self, found: Found) -> Iterator[tuple[Key, AnyEvent]]:
@@ -140,7 +230,8 @@ class _Meant:
         if any(_for_the_host(event) for event in found.values()) or not (self.arrays or self.constructs):
             return
         for key, event in found.items():
-            if _is_telling(event) and (not self.constructs or _is_static_number(event)):
+            telling = _is_telling(event) or (self.stores and type(event) is ArrayStore)
+            if telling and (not self.constructs or _is_static_number(event)):
                 yield key, event
 
 

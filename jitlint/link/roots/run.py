@@ -36,6 +36,7 @@ from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.engine.sink import Found, Key
 from jitlint.link.engine.world import World
 from jitlint.link.models.jax import xforms
+from jitlint.link.roots.test_runner import TestRunner
 from jitlint.link.values import classes, parameters, pytrees
 from jitlint.link.values.kinds import mro
 from jitlint.link.values.signatures import signature
@@ -46,6 +47,7 @@ MAX_ROUNDS = 6
 
 def run_cold(m: Machine) -> None:
     """Run every function that is known but was not run yet, with what its signature says, in the host world."""
+    runner = TestRunner(m)
     for fn in m.functions:
         if fn.cold or not fn.values:
             continue
@@ -57,7 +59,22 @@ def run_cold(m: Machine) -> None:
         frame = parameters.host_frame(m, func)
         bound = {p.name: classes.calls_default(m, func, p) for p in fn.node.params}
         _bind_receiver(m, func, bound)
-        m.contain(fn.module.name, functools.partial(evaluator.activate, m, frame, fn.node.at, func, bound))
+        if fn.module.is_test:
+            m.contain(fn.module.name, functools.partial(_run_test, m, runner, frame, func, bound))
+        else:
+            m.contain(
+                fn.module.name, functools.partial(evaluator.activate, m, frame, fn.node.at, func, bound)
+            )
+
+
+def _run_test(m: Machine, runner: TestRunner, frame: Frame, func: Func, bound: dict[str, Value]) -> Value:
+    """Run a function of a test file as the test runner does: once for each row of its parameters."""
+    runner.prepare(func, next(iter(bound.values()), UNKNOWN))
+    for row in runner.rows(frame, func) or [{}]:
+        evaluator.activate(
+            m, frame, func.fn.node.at, func, {**bound, **{k: row[k] for k in row if k in bound}}
+        )
+    return UNKNOWN
 
 
 def _bind_receiver(m: Machine, func: Func, bound: dict[str, Value]) -> None:

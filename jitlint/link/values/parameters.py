@@ -6,7 +6,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.evidence import array_ground, parameter_evidence
 from jitlint.infer.grounds import RULED, SAID, USED
 from jitlint.infer.lattice import join
-from jitlint.infer.program import ClassInfo
+from jitlint.infer.program import ClassInfo, ModuleInfo
 from jitlint.infer.values import (
     INT,
     NONE,
@@ -48,7 +48,44 @@ def value_of(m: Machine, scope: Scope, node: ir.Node | None, depth: int = MAX_DE
         return _either(m, scope, [node.left, node.right], depth)
     if type(node) is ir.Sub:
         return _subscripted(m, scope, node, depth)
-    return _named(m, resolve(m, scope, node), depth)
+    found = resolve(m, scope, node)
+    if found is UNKNOWN:
+        return _alias(m, scope, node, depth)
+    return _named(m, found, depth)
+
+
+def _alias(m: Machine, scope: Scope, node: ir.Node, depth: int) -> Value | None:
+    """What a name stands for that a module gives to an annotation: ``Array = Union[np.ndarray, jax.Array]``."""
+    info: ModuleInfo | None = None
+    name = ""
+    if type(node) is ir.Attr:
+        owner = resolve(m, scope, node.obj)
+        info, name = (owner.info if type(owner) is Mod else None), node.name
+    elif type(node) is ir.Name:
+        name = node.id
+        look = scope
+        while look.parent is not None:
+            look = look.parent
+        info = m.by_scope.get(look.key)
+    if info is None:
+        return None
+    meant = [
+        statement.value
+        for statement in info.tree.body
+        if type(statement) is ir.Assign
+        and any(type(t) is ir.Name and t.id == name for t in statement.targets)
+    ]
+    written = len(meant) == 1 and (type(meant[0]) is ir.Sub or _is_either(meant[0]))
+    if not written or (info.name, name) in m.resolving:
+        return None
+    m.resolving.add((info.name, name))
+    value = value_of(m, info.scope, meant[0], depth)
+    m.resolving.discard((info.name, name))
+    return value
+
+
+def _is_either(node: ir.Expr) -> bool:
+    return type(node) is ir.BinOp and node.op == "|"
 
 
 def may_be_python(m: Machine, scope: Scope, node: ir.Node | None) -> bool:
@@ -144,6 +181,8 @@ def _either(m: Machine, scope: Scope, parts: list[ir.Expr], depth: int) -> Value
         if type(value) is Arr:
             if not all(isinstance(v, (Arr, Py)) for v in values):
                 return Tree(0)  # an array or something that holds arrays
+            if len({v.host for v in values if type(v) is Arr}) > 1:
+                return Tree(0, evidence="array", kind=SAID)  # of NumPy or of JAX
             return join(value, NONE) if any(v is NONE for v in values) else value
     out: Value | None = None
     for value in values:

@@ -430,7 +430,8 @@ def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:
         )
     if type(value) is Tree:
         traced = max(value.traced, ground)
-        return Tree(value.modes, value.why, value.level, traced, value.evidence, value.kind)
+        kind = ground if value.evidence == "array" and ground in (SEEN, RULED) else value.kind
+        return Tree(value.modes, value.why, value.level, traced, value.evidence, kind)
     if _ends(value, depth):
         return UNKNOWN
     if type(value) is Inst and is_pytree(value.cls):
