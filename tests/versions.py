@@ -15,6 +15,9 @@ from packaging.version import Version
 # The JAX that the catalogue describes, and that findings are therefore about.
 DESCRIBED = "0.10.2"
 
+# The JAX that examples of these rules come from.
+UPGRADES = {"JIT513": "0.4.30"}
+
 
 @functools.cache
 def installed(library: str) -> str:

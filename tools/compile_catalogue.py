@@ -8,6 +8,7 @@ Every line is parsed here, so a bad entry stops the build with its name, not a u
 
 from __future__ import annotations
 
+import itertools
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import msgspec
 
 from jitlint.catalogue import transforms
+from jitlint.catalogue.history import History
 from jitlint.catalogue.lexicon import Lexicon
 from jitlint.catalogue.load import COMPILED, Catalogue, Packed, Results
 from jitlint.catalogue.ranks import names_of, parse_dtypes, parse_rank
@@ -52,7 +54,7 @@ RESULTS = ("ranks", "dtypes")
 # Tables by module: [functions."jax.numpy"] sum = ... becomes "jax.numpy.sum".
 BY_MODULE = ("functions", "constants", "numpy", "removed", *RESULTS)
 # Tables whose keys are complete names already.
-FLAT = ("conditions", "ufunc_methods", "methods", "attributes", "updates", "aliases")
+FLAT = ("conditions", "ufunc_methods", "methods", "attributes", "updates", "aliases", "instead")
 LISTS = ("ufuncs", "transforms", "libraries", "common_methods")
 # Tables of lists by kind: [effects.log] logging = "info ..." makes "logging.info" a "log".
 KINDS = ("effects",)
@@ -100,11 +102,12 @@ def read(folder: Path) -> Packed:
     }
     entries = msgspec.Raw(msgspec.msgpack.encode(read_entries(folder), order="deterministic"))
     named = msgspec.Raw(msgspec.msgpack.encode(read_lexicon(folder), order="deterministic"))
+    past = msgspec.Raw(msgspec.msgpack.encode(read_history(folder), order="deterministic"))
     sets = {key: sorted(merged.pop(key)) for key in ("transforms", "libraries", "common_methods")}
     try:
         tables = msgspec.convert({name: merged.pop(name) for name in RESULTS}, Results)
         lines = msgspec.Raw(msgspec.msgpack.encode(tables, order="deterministic"))
-        raw = {"results": lines, "lexicon": named, "entries": entries}
+        raw = {"results": lines, "lexicon": named, "history": past, "entries": entries}
         whole = {**merged, **sets, "conditions": conditions, **raw}
         return msgspec.convert(whole, Packed)
     except msgspec.ValidationError as error:
@@ -120,6 +123,27 @@ def read_entries(folder: Path) -> Transforms:
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise CatalogueError(f"{path.name}: {error}") from None
     return out
+
+
+def read_history(folder: Path) -> History:
+    """The measured releases. Raises CatalogueError."""
+    path = folder / "history.toml"
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        for table in ("names", "arguments"):
+            modules = tables.get(table, {})
+            tables[table] = {
+                f"{m}.{name}": text for m, names in modules.items() for name, text in names.items()
+            }
+        found = msgspec.convert(tables, History)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise CatalogueError(f"{path.name}: {error}") from None
+    for name, text in {**found.names, **found.arguments, **found.options}.items():
+        signs, releases = [word[:1] for word in text.split()], [word[1:] for word in text.split()]
+        alternate = all(a != b for a, b in itertools.pairwise(signs)) and set(signs) <= {"+", "-"}
+        if not releases or not alternate or not set(releases) <= set(found.releases):
+            raise CatalogueError(f"{path.name}: {name}: cannot read {text!r}")
+    return found
 
 
 def read_lexicon(folder: Path) -> Lexicon:

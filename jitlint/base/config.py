@@ -48,6 +48,7 @@ class Settings:
     traced: tuple[str, ...] = ()
     catalogue: tuple[str, ...] = ()
     jax_version: str = ""
+    from_jax_version: str = ""
     baseline: str = ""
     extend: str = ""
     directory: str = ""
@@ -244,9 +245,19 @@ KEYS: tuple[Key, ...] = (
     Key(
         "jax-version",
         "version",
-        "the newest that `pyproject.toml`, `setup.cfg`, `setup.py`, `requirements.txt` or a lock file allows",
-        "The JAX that the code runs with. A name counts as removed only if this version has it no more.",
+        "the newest that `pyproject.toml`, `setup.cfg`, `setup.py`, `requirements*.txt` or a lock file allows, else the one that"
+        " is installed beside jitlint, else the newest known",
+        "The JAX that the code runs with, or is to run with. A name counts as removed only if this version has it no more. If"
+        " the project asks for an older one, what that one has and this one has not is JIT513: the report of an upgrade.",
         'jax-version = "0.4.30"',
+        jax_version,
+    ),
+    Key(
+        "from-jax-version",
+        "version",
+        "what the project asks for, or has installed, if `jax-version` is newer",
+        "The JAX that the code runs with today, where it is to move to `jax-version`.",
+        'from-jax-version = "0.4.30"',
         jax_version,
     ),
     Key(

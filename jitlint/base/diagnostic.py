@@ -68,6 +68,7 @@ class Finding:
     project's tests or examples trace it), ``catalogue`` (meant to be traced), ``declared`` (comment or
     configuration), ``possible``, ``eager`` (fails without any tracing), or ``""`` for JIT0xx.
     function: qualified name of the enclosing function, ``<module>`` at module level. case: which of its rule's cases.
+    subject: the name of a library that the finding is about, as ``--statistics`` counts it, "" for most.
     traced, kind: on what ground the value is believed to be traced, and an array: seen, ruled, used, said, guessed, or
     "" where that is no question.
     """
@@ -86,6 +87,7 @@ class Finding:
     case: str = ""
     traced: str = ""
     kind: str = ""
+    subject: str = ""
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

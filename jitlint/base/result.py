@@ -50,7 +50,7 @@ class Statistics:
     files, lines: what was asked for. parsed: files that had to be looked into. cached: whether the whole
     result came from the cache. jit_sites: transform applications seen, and how many of their functions
     were found. notes: counts that the analysis wants to show. unmatched: configured patterns of
-    functions that match none of the files looked into. seconds: wall time per phase. jax_version: the JAX that
+    functions that match none of the files looked into. seconds: wall time per phase. jax: the JAX that
     findings are about, and why that one.
     """
 
@@ -63,8 +63,7 @@ class Statistics:
     notes: dict[str, int] = field(default_factory=dict)
     unmatched: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
-    jax_version: str = ""
-    jax_version_why: str = ""
+    jax: str = ""
 
 
 @dataclass(slots=True)

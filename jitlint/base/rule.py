@@ -24,6 +24,7 @@ class Report:
     ``{why}`` the reason why the value is traced ("parameter `x` of `f`"). severity: when it is not the rule's.
     case: which of the rule's ``cases`` this is, if JAX does something else than the rule's outcome here. static: under
     which condition the value could be static instead, which is said only of an argument of a compiled function.
+    subject: what ``--statistics`` counts findings by, besides the rule.
     ``{store:set}`` becomes the flagged assignment, written with `.at[].set`.
     """
 
@@ -32,6 +33,7 @@ class Report:
     severity: Severity | None = None
     case: str = ""
     static: str = ""
+    subject: str = ""
 
 
 Check = Callable[[Any], Union[Report, None]]

@@ -110,6 +110,7 @@ class Compilation(msgspec.Struct, frozen=True):
     run_once: frozenset[str]
     preparing: frozenset[str]
     at_compile_time: frozenset[str]
+    options: frozenset[str]
     same_number: frozenset[str]
     draws: frozenset[str]
     growing: frozenset[str]

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from jitlint.catalogue.history import History, View
 from jitlint.catalogue.schema import (
     EXCEPTION_LETTERS,
     ApiFunction,
     NumpyFunction,
-    Removed,
     parse_condition,
     parse_function,
     parse_numpy,
@@ -42,6 +42,7 @@ class Packed(msgspec.Struct, frozen=True):
     updates: dict[str, str]
     numpy: dict[str, str]
     removed: dict[str, tuple[str, str]]
+    instead: dict[str, str]
     aliases: dict[str, str]
     effects: dict[str, str]
     transforms: frozenset[str]
@@ -51,6 +52,8 @@ class Packed(msgspec.Struct, frozen=True):
     """What ``results.toml`` says: see ``results``."""
     lexicon: msgspec.Raw
     """The sets of ``lexicon.toml``: see ``lexicon.lexicon``."""
+    history: msgspec.Raw
+    """What ``history.toml`` says: see ``history.History``."""
     entries: msgspec.Raw
     """The entries of ``transforms.toml`` and ``frameworks.toml``: see ``transforms.load_transforms``."""
 
@@ -65,8 +68,10 @@ class Results(msgspec.Struct, frozen=True):
 class Catalogue:
     """Everything known about library names. Obtain the shared one from ``catalogue()``."""
 
-    def __init__(self, packed: Packed) -> None:
+    def __init__(self, packed: Packed, version: str = "", before: str = "") -> None:
         self._packed = packed
+        self._versions = (version, before)
+        self._view: View | None = None
         self._functions: dict[str, ApiFunction | None] = {}
         self._methods: dict[str, ApiFunction | None] = {}
         self._numpy: dict[str, NumpyFunction | None] = {}
@@ -78,7 +83,11 @@ class Catalogue:
         if not functions:
             return self
         both = {**self._packed.functions, **functions}
-        return Catalogue(msgspec.structs.replace(self._packed, functions=both))
+        return Catalogue(msgspec.structs.replace(self._packed, functions=both), *self._versions)
+
+    def at(self, version: str, before: str = "") -> Catalogue:
+        """This catalogue for code that runs with one version of JAX, "" for the newest, and comes from another one."""
+        return Catalogue(self._packed, version, before)
 
     @property
     def libraries(self) -> frozenset[str]:
@@ -177,16 +186,13 @@ class Catalogue:
         computing: one of the kinds of ``effects.toml``, None when nothing is known."""
         return self._packed.effects.get(dotted)
 
-    def removed(self, dotted: str, version: str = "") -> Removed | None:
-        """History of a name as written (aliases are not followed), None when JAX still has it. Names inside a removed
-        module are removed too. version: of the JAX that is meant, "" for the newest one."""
-        name = dotted
-        while name:
-            entry = self._packed.removed.get(name)
-            if entry is not None:
-                return Removed(*entry) if _is_gone(entry[1], version) else None
-            name = name.rpartition(".")[0]
-        return None
+    @property
+    def view(self) -> View:
+        """What the JAX has that the code runs with."""
+        if self._view is None:
+            version, before = self._versions
+            self._view = View(history(), self._packed.removed, self._packed.instead, version, before)
+        return self._view
 
     def _resolve(self, dotted: str) -> str:
         """Replace the longest known prefix until none is known."""
@@ -218,17 +224,12 @@ def results() -> Results:
 
 
 @cache
+def history() -> History:
+    """The measured releases, decoded when somebody asks."""
+    return msgspec.msgpack.decode(compiled().history, type=History)
+
+
+@cache
 def catalogue() -> Catalogue:
     """The catalogue shipped with jitlint."""
     return Catalogue(compiled())
-
-
-def _is_gone(removed_in: str, version: str) -> bool:
-    """Whether a version of JAX is as new as the one that removed a name; when that is not known, the name is gone."""
-    if not version or not removed_in:
-        return True
-    return _numbers(version) >= _numbers(removed_in)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdigit())

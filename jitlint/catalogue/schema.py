@@ -196,10 +196,15 @@ class NumpyFunction(msgspec.Struct, frozen=True):
 
 
 class Removed(msgspec.Struct, frozen=True):
-    """A name that JAX no longer has. ``replacement``: what to write instead, "" when there is none."""
+    """A name or an argument that JAX no longer has. ``replacement``: what to write instead, "" when there is none.
+
+    removed_in: the exact version, or ``after 0.9.2`` where only that is known. upgrade: the version that the code comes
+    from has it.
+    """
 
     replacement: str
     removed_in: str
+    upgrade: bool = False
 
 
 def parse_function(name: str, line: str, conditions: tuple[Condition, ...] = ()) -> ApiFunction:

@@ -126,6 +126,7 @@ def findings(
                 case=verdict.report.case,
                 traced=place.traced,
                 kind=place.kind,
+                subject=verdict.report.subject,
             )
         )
     return sorted(result, key=lambda finding: finding.sort_key)

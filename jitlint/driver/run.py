@@ -167,7 +167,7 @@ class _Run:
         self._progress = progress
         with self._clock.phase("files"):
             self._workspace = open_workspace(paths, settings, use_cache, unsaved, context)
-            self._target = target_of(self._workspace.root, settings.jax_version)
+            self._target = target_of(self._workspace.root, settings.jax_version, settings.from_jax_version)
 
     @property
     def root(self) -> str:
@@ -204,7 +204,7 @@ class _Run:
             sorted(self._left_out),
             self._settings.traced,
             self._settings.catalogue,
-            self._target.version,
+            (self._target.version, self._target.before),
             [(self._kept_path(path), why) for path, why in workspace.failures],
         ]
         for path, entry in workspace.entries.items():
@@ -323,6 +323,7 @@ class _Run:
             parameters=parameters,
             catalogue=self._settings.catalogue,
             jax_version=self._target.version,
+            jax_before=self._target.before,
         )
         try:
             return on_deep_stack(lambda: analyse(modules, options))
@@ -361,8 +362,7 @@ class _Run:
             jit_sites=analysis.jit_sites,
             jit_sites_resolved=analysis.jit_sites_resolved,
             notes=dict(analysis.notes),
-            jax_version=self._target.version or "newest known",
-            jax_version_why=self._target.why,
+            jax=self._target.words,
             unmatched=list(analysis.unmatched),
         )
 

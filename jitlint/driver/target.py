@@ -7,11 +7,13 @@ project. What it does not: install, import or resolve anything.
 from __future__ import annotations
 
 import configparser
+import glob
+import importlib.metadata
 import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -20,7 +22,7 @@ from packaging.version import InvalidVersion, Version
 
 LAST_PATCH: Final = {
     (0, 2): 28, (0, 3): 25, (0, 4): 38, (0, 5): 3, (0, 6): 2, (0, 7): 2, (0, 8): 3, (0, 9): 2, (0, 10): 2, (0, 11): 2,
-    (0, 12): 1,
+    (0, 12): 0,
 }  # fmt: skip
 """The releases that JAX has made: the last patch of each minor version (https://docs.jax.dev/en/latest/changelog.html)."""
 
@@ -31,30 +33,94 @@ _CARET: Final = re.compile(r"^\^\s*(\d+)\.(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The JAX that findings are about. version: "" for the newest that is known. why: where that is said, for people."""
+    """The JAX that findings are about. version: "" for the newest that is known. why: where that is said, for people.
+
+    before: the JAX that the project comes from, where it is to move to a newer one; "" where it is not. before_why: who says
+    so. lowest: the oldest release that the project allows, "" if it says nothing.
+    """
 
     version: str = ""
     why: str = "nothing asks for another version"
+    before: str = ""
+    before_why: str = ""
+    lowest: str = ""
+
+    @property
+    def words(self) -> str:
+        """All of it, for people."""
+        to = f"{self.version or 'newest known'} ({self.why})"
+        also = f"; {self.lowest} is allowed too" if self.lowest and self.lowest != self.version else ""
+        return (
+            f"{to}{also}" if not self.before else f"{to}, coming from {self.before} ({self.before_why}){also}"
+        )
 
 
-def target_of(root: str, chosen: str = "") -> Target:
-    """The JAX that the project below ``root`` runs with. chosen: what the configuration says, "" for nothing.
+def target_of(root: str, chosen: str = "", before: str = "") -> Target:
+    """The JAX that the project below ``root`` runs with. chosen, before: what the configuration says, "" for nothing.
 
-    Where several requirements speak of JAX, all of them hold; a lock file pins what they leave open.
+    Else what the project asks for: where several requirements speak of JAX, all of them hold; a lock file pins what they
+    leave open. Else the JAX that is installed beside jitlint, else the newest that is known. A chosen version that is newer
+    than what the project asks for, or has, is one that it is to move to.
     """
-    if chosen:
-        return Target(chosen, f"jax-version = {chosen}")
+    asked = _asked(root)
+    if not chosen:
+        found = asked or _installed() or Target()
+        is_upgrade = before and _is_newer(found.version, before)
+        return (
+            replace(found, before=before, before_why=f"from-jax-version = {before}") if is_upgrade else found
+        )
+    now = Target(chosen, f"jax-version = {chosen}", lowest=asked.lowest if asked else "")
+    if before:
+        come = Target(before, f"from-jax-version = {before}")
+    else:
+        come = asked or _installed() or Target()
+    if not come.version or not _is_newer(chosen, come.version):
+        return now
+    return replace(now, before=come.version, before_why=come.why, lowest="")
+
+
+def _is_newer(version: str, other: str) -> bool:
+    """Whether one version is newer than another; "" is the newest, and ``0.12`` is all of 0.12."""
+    if not version:
+        return True
+    length = 2 if version.count(".") < 2 or other.count(".") < 2 else 4
+    return Version(version).release[:length] > Version(other).release[:length]
+
+
+def _asked(root: str) -> Target | None:
+    """What the project's own files ask for."""
     asked = [(name, spec) for name, spec in _requirements(root) if str(spec)]
     pins = [version for name in _LOCKS for version in _locked(os.path.join(root, name))]
     if pins:
-        newest = max(pins)
-        return Target(str(newest), "the lock file")
-    allowed = SpecifierSet(",".join(str(spec) for _, spec in asked)) if asked else SpecifierSet()
+        return Target(str(max(pins)), "the lock file", lowest=str(min(pins)))
+    first = [(name, spec) for name, spec in asked if not _is_apart(name)]
+    groups = [first] if first else [[one] for one in asked]
+    return next((found for group in groups if (found := _allowed(group)) is not None), None)
+
+
+def _allowed(asked: list[tuple[str, SpecifierSet]]) -> Target | None:
+    """The releases that satisfy some requirements; None if there are none."""
+    allowed = SpecifierSet(",".join(str(spec) for _, spec in asked))
     found = [version for version in _releases() if version in allowed]
-    if not asked or not found or found[-1] == _releases()[-1]:
-        return Target()
+    if not found:
+        return None
     text = ", ".join(sorted({f"{name}: jax{spec}" for name, spec in asked}))
-    return Target(str(found[-1]), text)
+    return Target("" if found[-1] == _releases()[-1] else str(found[-1]), text, lowest=str(found[0]))
+
+
+def _is_apart(name: str) -> bool:
+    """Whether a file of requirements is one of several, for tests or for another machine."""
+    return os.path.basename(name) not in ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt")
+
+
+def _installed() -> Target | None:
+    """The JAX beside jitlint: its metadata is read, nothing is imported."""
+    try:
+        version = importlib.metadata.version("jax")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    plain = re.match(r"\d+(\.\d+)+", version)
+    return Target(plain[0], "installed beside jitlint") if plain else None
 
 
 def _releases() -> list[Version]:
@@ -73,16 +139,7 @@ def _requirements(root: str) -> Iterator[tuple[str, SpecifierSet]]:
 
 
 def _requirement_texts(root: str) -> Iterator[tuple[str, str]]:
-    project = _toml(os.path.join(root, "pyproject.toml"))
-    table = project.get("project")
-    if isinstance(table, dict):
-        for text in _strings(table.get("dependencies")):
-            yield "pyproject.toml", text
-    tool = project.get("tool")
-    poetry = tool.get("poetry") if isinstance(tool, dict) else None
-    dependencies = poetry.get("dependencies") if isinstance(poetry, dict) else None
-    if isinstance(dependencies, dict) and "jax" in dependencies:
-        yield "pyproject.toml", f"jax{_poetry(dependencies['jax'])}"
+    yield from _in_pyproject(_toml(os.path.join(root, "pyproject.toml")))
     parser = configparser.ConfigParser(interpolation=None)
     try:
         parser.read_string(_text(os.path.join(root, "setup.cfg")))
@@ -92,9 +149,26 @@ def _requirement_texts(root: str) -> Iterator[tuple[str, str]]:
         pass
     for found in _IN_SETUP_PY.findall(_text(os.path.join(root, "setup.py"))):
         yield "setup.py", found
-    for name in ("requirements.txt", os.path.join("requirements", "requirements.txt")):
-        for text in _text(os.path.join(root, name)).splitlines():
-            yield name.replace(os.sep, "/"), text
+    for pattern in ("requirements*.txt", os.path.join("requirements", "*.txt")):
+        for path in sorted(glob.glob(os.path.join(glob.escape(root), pattern))):
+            for text in _text(path).splitlines():
+                yield os.path.relpath(path, root).replace(os.sep, "/"), text
+
+
+def _in_pyproject(project: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    table = project.get("project")
+    if isinstance(table, dict):
+        for text in _strings(table.get("dependencies")):
+            yield "pyproject.toml", text
+        extras = table.get("optional-dependencies")
+        for name, texts in extras.items() if isinstance(extras, dict) else ():
+            for text in _strings(texts):
+                yield f"pyproject.toml [{name}]", text
+    tool = project.get("tool")
+    poetry = tool.get("poetry") if isinstance(tool, dict) else None
+    dependencies = poetry.get("dependencies") if isinstance(poetry, dict) else None
+    if isinstance(dependencies, dict) and "jax" in dependencies:
+        yield "pyproject.toml", f"jax{_poetry(dependencies['jax'])}"
 
 
 def _poetry(value: Any) -> str:

@@ -25,6 +25,7 @@ from jitlint.base.result import BY_A_RUN, IN_TESTS, CheckResult
 from jitlint.frontends import console
 from jitlint.frontends.check_output import FOR_PEOPLE, FORMATS, all_of, is_standard_output, output, rendered
 from jitlint.frontends.console import FAILED, FINDINGS, OK, Texts
+from jitlint.frontends.show import show_files_of, show_settings_of
 
 _STDIN = "-"
 
@@ -59,7 +60,7 @@ _SECTIONS = {
     ),
     "Which files": "exclude extend-exclude context no-context stdin-filename show-files",
     "How to report": ("output-format output-file show-path statistics exit-zero color quiet verbose"),
-    "Configuration and cache": "jax-version config isolated show-settings jobs no-cache",
+    "Configuration and cache": "jax-version from-jax-version config isolated show-settings jobs no-cache",
 }
 
 
@@ -114,7 +115,13 @@ _SECTIONS = {
     "--jax-version",
     metavar="VERSION",
     default="",
-    help="The JAX that the code runs with; by default what the project asks for.",
+    help="The JAX that the code runs with, or is to move to; by default what the project asks for.",
+)
+@click.option(
+    "--from-jax-version",
+    metavar="VERSION",
+    default="",
+    help="The JAX to move from; by default what the project asks for, if that is older.",
 )
 @click.option("--exclude", multiple=True, metavar="PATTERNS", help="Leave these files out, as in .gitignore.")
 @click.option("--extend-exclude", multiple=True, metavar="PATTERNS", help="Leave these out too.")
@@ -168,6 +175,7 @@ def check(
     severity: str | None,
     tests: str | None,
     jax_version: str,
+    from_jax_version: str,
     exclude: tuple[str, ...],
     extend_exclude: tuple[str, ...],
     output_format: str,
@@ -216,12 +224,11 @@ def check(
         settings = replace(settings, severity=parse_severity(severity, "--severity"))
     if tests is not None:
         settings = replace(settings, tests=parse_tests(tests, "--tests"))
-    if jax_version:
-        settings = replace(settings, jax_version=parse_jax_version(jax_version, "--jax-version"))
+    settings = _with_versions(settings, jax_version, from_jax_version)
     if show_settings:
-        return _show_settings(settings, paths)
+        return show_settings_of(settings, paths)
     if show_files:
-        return _show_files(paths, settings)
+        return show_files_of(paths, settings)
     paths = paths or (".",)
     request = _Request(
         paths=paths,
@@ -257,6 +264,15 @@ def _standard_input(paths: tuple[str, ...], name: str) -> tuple[tuple[str, ...],
     return (name,), {os.path.abspath(name): sys.stdin.buffer.read()}
 
 
+def _with_versions(settings: Settings, now: str, before: str) -> Settings:
+    """The versions of JAX that options name replace those of the configuration."""
+    if now:
+        settings = replace(settings, jax_version=parse_jax_version(now, "--jax-version"))
+    if before:
+        settings = replace(settings, from_jax_version=parse_jax_version(before, "--from-jax-version"))
+    return settings
+
+
 def _with_options(
     settings: Settings, lists: dict[str, tuple[str, ...]], per_file_ignores: tuple[str, ...]
 ) -> Settings:
@@ -275,28 +291,6 @@ def _with_options(
     if per_file_ignores:
         changes["per_file_ignores"] = file_ignores("\n".join(per_file_ignores), "--per-file-ignores")
     return replace(settings, **changes)
-
-
-def _show_settings(settings: Settings, paths: tuple[str, ...]) -> int:
-    from jitlint.driver.project import project_root
-    from jitlint.driver.target import target_of
-    from jitlint.report.tables import settings_table
-
-    console.print_lines(settings_table(settings))
-    target = target_of(project_root(paths or ["."]), settings.jax_version)
-    console.print_lines([f"# JAX: {target.version or 'newest known'} ({target.why})"])
-    return OK
-
-
-def _show_files(paths: tuple[str, ...], settings: Settings) -> int:
-    from jitlint.base.text import display_path
-    from jitlint.driver.files import find_files
-
-    found = find_files(paths or ["."], settings.excluded, settings.directory)
-    console.print_lines(display_path(path) for path in found.files)
-    for path, why in found.failures:
-        console.complain(f"{display_path(path)}: {why}")
-    return FAILED if found.failures else OK
 
 
 def _callers(paths: tuple[str, ...], context: tuple[str, ...], no_context: bool) -> tuple[str, ...]:

@@ -106,7 +106,8 @@ class ApiMisuse(Event):
 
     problem: static-argument (``parameter`` must be static; ``exception`` is what JAX raises),
     data-dependent-shape (``cure`` names the argument that fixes the size, or ""), list-argument,
-    removed (``cure``: replacement, ``since``: the first JAX without it), concrete-only (an attribute or method that a tracer lacks).
+    removed (``cure``: replacement, ``since``: the first JAX without it; ``target``: the JAX that the code is to move to
+    from one that has it), moved (``parameter`` was ``cure`` and is ``since``), concrete-only (an attribute or method that a tracer lacks).
     """
 
     api: str = ""
@@ -115,6 +116,12 @@ class ApiMisuse(Event):
     exception: str = ""
     cure: str = ""
     since: str = ""
+    target: str = ""
+
+    @property
+    def subject(self) -> str:
+        """What the call or name is about, for people."""
+        return f"{self.parameter} of `{self.api}`" if self.parameter else f"`{self.api}`"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.load import catalogue
 from jitlint.catalogue.transforms import load_transforms
-from jitlint.infer.events import AnyEvent, ApiMisuse, LimitMet, Place, TracedFunction, TracedParameter
+from jitlint.infer.events import AnyEvent, LimitMet, Place, TracedFunction, TracedParameter
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import STR, Scope
 from jitlint.link.core import calls, expressions, statements
@@ -24,6 +24,7 @@ from jitlint.link.domains.misuse.domain import Misuse
 from jitlint.link.domains.purity.domain import Purity
 from jitlint.link.domains.timing.domain import Timing
 from jitlint.link.domains.unrolling.domain import Unrolling
+from jitlint.link.domains.versions.domain import Versions
 from jitlint.link.engine import modules as module_runner
 from jitlint.link.engine import status
 from jitlint.link.engine.domain import AnyDomain, Domains
@@ -48,6 +49,7 @@ DOMAINS: Final[tuple[type[AnyDomain], ...]] = (
     Misuse,
     Donation,
     Timing,
+    Versions,
 )
 """The questions that are followed beside the values, in the order in which they hear of anything."""
 
@@ -67,7 +69,8 @@ class ModuleInput:
 class Options:
     """traced: patterns of fully qualified names. include_possible: run public functions that take arrays too.
 
-    catalogue: paths of the user's own catalogue files. jax_version: the JAX that the program runs with, "" for the newest. parameters: say of each parameter whether it is traced.
+    catalogue: paths of the user's own catalogue files. jax_version: the JAX that the program runs with, "" for the newest; jax_before: the one
+    that it comes from, "" if that is no question. parameters: say of each parameter whether it is traced.
     """
 
     traced: tuple[str, ...] = ()
@@ -75,6 +78,7 @@ class Options:
     parameters: bool = True
     catalogue: tuple[str, ...] = ()
     jax_version: str = ""
+    jax_before: str = ""
 
 
 @dataclass(slots=True)
@@ -97,7 +101,8 @@ class Analysis:
 def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     """Analyse a set of modules as one program. Deterministic: the order of ``inputs`` does not matter."""
     known = load_transforms(tuple(options.catalogue))
-    m = Machine(catalogue().extended(known.functions), known, EVALUATOR, keep_statuses=options.parameters)
+    data = catalogue().at(options.jax_version, options.jax_before).extended(known.functions)
+    m = Machine(data, known, EVALUATOR, keep_statuses=options.parameters)
     m.domains = Domains([domain(m) for domain in DOMAINS])
     for item in sorted(inputs, key=lambda i: (i.is_test, i.name, i.path)):
         _add(m, item)
@@ -114,7 +119,6 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
         likely.run_likely,
         *([roots.run_possible] if options.include_possible else []),
         roots.run_sites,
-        lambda machine: _removed(machine, options.jax_version),
         *[_finished(domain) for domain in m.domains.all],
     ]
     for phase in phases:
@@ -180,18 +184,6 @@ def _add(m: Machine, item: ModuleInput) -> None:
         info.functions.append(fn)
     m.modules[item.name] = info
     m.by_scope[scope.key] = info
-
-
-def _removed(m: Machine, version: str) -> None:
-    """Names that the JAX of this version no longer has, wherever they stand."""
-    for (module, at), dotted in m.removed_seen.items():
-        entry = m.catalogue.removed(dotted, version)
-        if entry is not None:
-            place = Place(module, at, "", (), "eager", Confidence.CERTAIN)
-            event = ApiMisuse(
-                place, api=dotted, problem="removed", cure=entry.replacement, since=entry.removed_in
-            )
-            m.sink.add((ApiMisuse, module, at, "removed"), event)
 
 
 def _traced(m: Machine) -> list[TracedFunction]:

@@ -10,17 +10,21 @@ from jitlint.base.result import Statistics
 
 
 def statistics_lines(findings: Iterable[Finding], statistics: Statistics) -> Iterator[str]:
-    """Findings per rule (most frequent first), then what was looked at and how long it took."""
-    counts = Counter((finding.code, finding.name) for finding in findings)
+    """Findings per rule (most frequent first), by name where they are about one, then what was looked at and how long it took."""
+    listed = list(findings)
+    counts = Counter((finding.code, finding.name) for finding in listed)
     for (code, name), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         yield f"{count:>7,}  {code}  {name}"
+        about = Counter(f.subject for f in listed if f.code == code and f.subject)
+        for subject, times in sorted(about.items(), key=lambda item: (-item[1], item[0])):
+            yield f"{'':7}  {times:>7,}  {subject}"
     yield f"files: {statistics.files:,} ({statistics.parsed:,} analysed, context included)"
     yield f"lines: {statistics.lines:,}"
     sites, resolved = statistics.jit_sites, statistics.jit_sites_resolved
     share = f" ({resolved / sites:.0%})" if sites else ""
     yield f"jit sites resolved: {resolved:,} of {sites:,}{share}"
-    if statistics.jax_version:
-        yield f"JAX: {statistics.jax_version} ({statistics.jax_version_why})"
+    if statistics.jax:
+        yield f"JAX: {statistics.jax}"
     for note, count in sorted(statistics.notes.items()):
         yield f"{note}: {count:,}"
     phases = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in statistics.seconds.items())

@@ -48,10 +48,10 @@ double({"w": jnp.ones(3)})
 @RULE.on(ApiMisuse)
 def check(event: ApiMisuse) -> Report | None:
     """Report removed names; ``cure`` names the replacement."""
-    if event.problem != "removed":
+    if event.problem != "removed" or event.target:
         return None
-    subject = f"`{event.parameter}` of `{event.api}`" if event.parameter else f"`{event.api}`"
     return Report(
-        f"{subject} has been removed from JAX{f' {event.since}' if event.since else ''}",
+        f"{event.subject} has been removed from JAX{f' {event.since}' if event.since else ''}",
         f"use `{event.cure}`" if event.cure else "see the change log of JAX for a replacement",
+        subject=event.subject,
     )

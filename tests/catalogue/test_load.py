@@ -14,6 +14,9 @@ from jitlint.catalogue.schema import CatalogueError, Removed, Result
 
 ROOT = Path(__file__).parents[2]
 DATA = COMPILED.parent / "data"
+HISTORY = 'releases = ["0.4.30", "0.5.3"]\n' + "\n".join(
+    f"[{table}]" for table in ("names", "arguments", "moved", "options", "said")
+)
 LEXICON = (DATA / "lexicon.toml").read_text(encoding="utf-8")
 
 
@@ -52,6 +55,9 @@ def test_every_entry_parses(compiler: ModuleType) -> None:
         ("results", '[ranks."jax.numpy"]\nsum = "reduce(x, axis)"', "jax.numpy.sum: no parameter `axis`"),
         ("results", '[ranks."jax.numpy"]\nsum = "all(a)"', "jax.numpy.sum: cannot read the rank"),
         ("results", '[dtypes."jax.numpy"]\nsum = "bool"', "jax.numpy.sum: cannot read the dtypes"),
+        ("history", '[names."jax"]\nf = "-0.5.3"', "history.toml: "),
+        ("history", HISTORY.replace("[names]", '[names."jax"]\nf = "-0.6.2"'), "jax.f: cannot read '-0.6.2'"),
+        ("history", HISTORY.replace("[names]", '[names."jax"]\nf = "gone"'), "jax.f: cannot read 'gone'"),
         ("lexicon", "[arrays]", "`buffers` is missing"),
         ("lexicon", LEXICON + "[nope]", "`nope` is unknown"),
         (
@@ -81,6 +87,7 @@ def test_bad_data_is_refused_by_name(
         "jax_numpy": '[functions."jax.numpy"]\nsum = "a -> array"',
     }
     tmp_path.joinpath("lexicon.toml").write_text(text if file == "lexicon" else LEXICON, encoding="utf-8")
+    tmp_path.joinpath("history.toml").write_text(text if file == "history" else HISTORY, encoding="utf-8")
     for name in (*compiler.FILES, *compiler.ENTRIES):
         tmp_path.joinpath(f"{name}.toml").write_text(text if name == file else small.get(name, ""))
     with pytest.raises(CatalogueError) as caught:
@@ -166,13 +173,13 @@ def test_numpy_functions() -> None:
 
 
 def test_removed_names_are_looked_up_as_written() -> None:
-    data = catalogue()
-    assert data.removed("jax.tree_map") == Removed("jax.tree.map", "0.6.0")
-    assert data.removed("jax.experimental.host_callback.id_print") == data.removed(
+    view = catalogue().view
+    assert view.removed("jax.tree_map") == Removed("jax.tree.map", "0.6.0")
+    assert view.removed("jax.experimental.host_callback.id_print") == view.removed(
         "jax.experimental.host_callback"
     )
-    assert data.removed("jax.tree.map") is None
-    assert data.removed("jax.config.update") is None
+    assert view.removed("jax.tree.map") is None
+    assert view.removed("jax.config.update") is None
 
 
 def test_constants_and_libraries() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,25 @@ import pytest
 from jitlint.driver.target import Target, target_of
 
 
-def _target(tmp_path: Path, files: dict[str, str], chosen: str = "") -> Target:
+def _target(tmp_path: Path, files: dict[str, str], chosen: str = "", before: str = "") -> Target:
     for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    return target_of(str(tmp_path), chosen)
+    return target_of(str(tmp_path), chosen, before)
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What is installed beside jitlint: nothing, unless a test says so."""
+    versions: dict[str, str] = {}
+
+    def version(name: str) -> str:
+        if name not in versions:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return versions[name]
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    return versions
 
 
 PINNED = '[project]\ndependencies = ["jax[cuda12]<0.4.26", "numpy"]\n'
@@ -33,6 +49,10 @@ PINNED = '[project]\ndependencies = ["jax[cuda12]<0.4.26", "numpy"]\n'
         ({"uv.lock": '[[package]]\nname = "jax"\nversion = "0.6.2"\n'}, "0.6.2"),
         ({"pyproject.toml": "not [ toml", "setup.cfg": "neither", "uv.lock": "= ="}, ""),
         ({"requirements.txt": "jax<0.0.1\n"}, ""),
+        ({"requirements-gpu.txt": "jax[cuda12]==0.4.30\n"}, "0.4.30"),
+        ({"requirements/base.txt": "jax==0.5.3\n"}, "0.5.3"),
+        ({"requirements.txt": "jax==0.5.3\n", "requirements-dev.txt": "jax==0.4.30\n"}, "0.5.3"),
+        ({"pyproject.toml": '[project.optional-dependencies]\ncpu = ["jax==0.6.0"]\n'}, "0.6.0"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value) or "nothing",
 )
@@ -49,3 +69,39 @@ def test_the_configuration_decides_and_says_so(tmp_path: Path) -> None:
 
 def test_the_reason_names_file_and_requirement(tmp_path: Path) -> None:
     assert _target(tmp_path, {"pyproject.toml": PINNED}).why == "pyproject.toml: jax<0.4.26"
+
+
+def test_what_is_installed_holds_where_nothing_is_asked_for(
+    tmp_path: Path, installed: dict[str, str]
+) -> None:
+    installed["jax"] = "0.9.2.dev1+local"
+    assert _target(tmp_path, {}) == Target("0.9.2", "installed beside jitlint")
+    asked = _target(tmp_path, {"requirements.txt": "jax>=0.4.30\n"})
+    assert (asked.version, asked.why, asked.lowest) == ("", "requirements.txt: jax>=0.4.30", "0.4.30")
+
+
+@pytest.mark.parametrize(
+    ("files", "chosen", "before", "found"),
+    [
+        ({"pyproject.toml": PINNED}, "0.12", "", "0.4.25"),
+        ({"pyproject.toml": PINNED}, "0.4.20", "", ""),
+        ({"requirements.txt": "jax==0.12.0\n"}, "0.12", "", ""),
+        ({"requirements.txt": "jax>=0.4.30\n"}, "0.12", "", ""),
+        ({"requirements.txt": "jax>=0.4.30\n"}, "0.12", "0.4.30", "0.4.30"),
+        ({"requirements.txt": "jax>=0.4.30\n"}, "", "0.4.30", "0.4.30"),
+        ({"pyproject.toml": PINNED}, "", "0.7", ""),
+        ({}, "0.12", "", ""),
+    ],
+)
+def test_a_newer_version_than_the_one_in_use_is_one_to_move_to(
+    tmp_path: Path, files: dict[str, str], chosen: str, before: str, found: str
+) -> None:
+    assert _target(tmp_path, files, chosen, before).before == found
+
+
+def test_a_project_that_asks_for_nothing_comes_from_what_is_installed(
+    tmp_path: Path, installed: dict[str, str]
+) -> None:
+    installed["jax"] = "0.6.2"
+    words = "0.12 (jax-version = 0.12), coming from 0.6.2 (installed beside jitlint)"
+    assert _target(tmp_path, {}, "0.12").words == words

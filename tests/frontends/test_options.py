@@ -119,6 +119,13 @@ EFFECTS: dict[str, Effect] = {
         "",
         'jax-version = "0.4.30"',
     ),
+    "from-jax-version": Effect(
+        {"a.py": "import jax\n\ndouble = jax.tree_map(lambda x: 2 * x, [1])\n"},
+        ["--from-jax-version", "0.4.30"],
+        "a.py:3 JIT511",
+        "a.py:3 JIT513",
+        'from-jax-version = "0.4.30"',
+    ),
     "traced": Effect({"a.py": CALLED}, [], "", "a.py:4 JIT101", 'traced = ["a.f"]'),
     "catalogue": Effect({"a.py": WRAPPED, "m.toml": MINE}, [], "", "a.py:6 JIT101", 'catalogue = ["m.toml"]'),
 }

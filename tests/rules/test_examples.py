@@ -21,6 +21,7 @@ from jitlint.confirm.observe import Runs, class_name
 from jitlint.confirm.statements import statement_around
 from jitlint.confirm.witness import Statement, evidence, incident
 from tests.rules.catalog import EXAMPLES, RULES, Example
+from tests.versions import DESCRIBED, UPGRADES
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -114,14 +115,21 @@ def test_good_example_runs_clean(example: Example) -> None:
 def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[int, str]]]:
     """Line and code of every finding in the example programs, from one run of the checker."""
     folder = tmp_path_factory.mktemp("examples")
-    for example in EXAMPLES:
-        (folder / f"{example.name}.py").write_text(example.text, encoding="utf-8")
-    return _check(folder)
+    found = {}
+    for before in ("", *UPGRADES.values()):
+        below = folder / (before or "now")
+        below.mkdir()
+        for example in EXAMPLES:
+            if UPGRADES.get(example.rule.code, "") == before:
+                (below / f"{example.name}.py").write_text(example.text, encoding="utf-8")
+        found |= _check(below, before)
+    return found
 
 
 @functools.lru_cache
-def _check(folder: Path) -> dict[str, list[tuple[int, str]]]:
-    everything = ["--select", "ALL", "--severity", "info"]
+def _check(folder: Path, before: str) -> dict[str, list[tuple[int, str]]]:
+    everything = ["--select", "ALL", "--severity", "info", "--jax-version", DESCRIBED]
+    everything += ["--from-jax-version", before] if before else []
     command = [
         sys.executable,
         "-m",
@@ -137,7 +145,7 @@ def _check(folder: Path) -> dict[str, list[tuple[int, str]]]:
     environment = os.environ | {"PYTHONPATH": str(root)}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1, 2), done.stderr  # 2: one of the examples is no Python
-    found: dict[str, list[tuple[int, str]]] = {example.name: [] for example in EXAMPLES}
+    found: dict[str, list[tuple[int, str]]] = {path.stem: [] for path in folder.glob("*.py")}
     # What is off by default counts in its own examples only.
     on = {rule.code for rule in RULES if rule.default and rule.severity is not Severity.INFO}
     for item in json.loads(done.stdout):

@@ -310,11 +310,13 @@ def _ext(m: Machine, f: Frame, at: int, obj: Ext, name: str) -> Value:
     if obj.dotted in lexicon().arrays.constant_modules and name in lexicon().arrays.constants:
         kind = lexicon().arrays.constants[name]
         return Py(kind, None) if kind == "none" else Py(kind)
-    removed = m.catalogue.removed(dotted)
-    if removed is not None and not m.guards and obj.dotted != "jax" and m.catalogue.removed(obj.dotted):
-        removed = None  # what is around it has been removed, and said so
-    if removed is not None and not m.guards and dotted.startswith("jax."):
-        m.removed_seen.setdefault((f.module.name, at), dotted)
+    if not m.guards and dotted.startswith("jax."):
+        view = m.catalogue.view
+        said = (
+            obj.dotted != "jax" and view.removed(obj.dotted) is not None
+        )  # what is around it has been removed
+        if not said and view.removed(dotted) is not None:
+            m.removed_seen.setdefault((f.module.name, at), dotted)
     return Ext(m.catalogue.canonical(dotted))
 
 

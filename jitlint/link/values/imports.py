@@ -78,7 +78,7 @@ def member(m: Machine, f: Frame, base: str, name: str) -> Value:
         modules.run(m, sub)
         return Mod(sub)
     dotted = f"{base}.{name}"
-    if not m.guards and m.catalogue.removed(dotted) is not None:
+    if not m.guards and m.catalogue.view.removed(dotted) is not None:
         m.removed_seen.setdefault((f.module.name, f.at), dotted)
     return Ext(m.catalogue.canonical(dotted))
 

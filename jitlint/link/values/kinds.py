@@ -129,7 +129,7 @@ def _array_has(m: Machine, arr: Arr, name: str) -> bool | None:
 
 def _jax_has(m: Machine, dotted: str) -> bool | None:
     """Whether JAX has a name, None when nobody knows."""
-    if m.catalogue.removed(dotted) is not None:
+    if m.catalogue.view.removed(dotted) is not None:
         return False
     name, tables = m.catalogue.canonical(dotted), m.transforms
     known = name in tables.wraps or name in tables.calls or name in tables.arrays

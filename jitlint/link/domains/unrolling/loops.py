@@ -132,7 +132,10 @@ class Accepted:
     def holds(self, found: Found) -> bool:
         """Whether nothing in the loop is refused."""
         return not any(
-            key[0] in _REFUSED and key[1] == self.module and key[2] in self.places and key[3:] != ("removed",)
+            key[0] in _REFUSED
+            and key[1] == self.module
+            and key[2] in self.places
+            and "removed" not in key[3:]
             for key in found
         )
 

@@ -1,0 +1,171 @@
+"""Which releases of JAX have a name, an argument or an option (layer: ``catalogue``).
+
+Measured on the releases that `History.releases` lists; between two of them that disagree nobody knows, and a release newer
+than all is taken for the newest. A view looks at the history from one version, and knows from which version the code
+comes. This module does not know what functions do: that is ``load``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from jitlint.catalogue.schema import Removed
+
+POSITIONS: Final = 40
+"""No function of JAX takes more arguments by position."""
+
+
+class History(msgspec.Struct, frozen=True):
+    """What ``history.toml`` says. Stories such as ``-0.6.2`` or ``+0.5.3 -0.7.2`` by name, by ``name(argument)`` and by
+    option; ``moved``: ``OLD NEW RELEASE`` by ``name(position)``; ``said``: what replaces a name, and the exact version."""
+
+    releases: tuple[str, ...]
+    names: dict[str, str]
+    arguments: dict[str, str]
+    moved: dict[str, str]
+    options: dict[str, str]
+    said: dict[str, tuple[str, str]]
+
+
+class Moved(msgspec.Struct, frozen=True):
+    """An argument by position that means another one than before."""
+
+    position: int
+    old: str
+    new: str
+    version: str
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """A version to compare. Without a patch (``0.12``) the last one of that minor version is meant."""
+    parts = tuple(int(part) for part in version.split(".") if part.isdigit())
+    return (*parts, 10_000) if len(parts) == 2 else parts
+
+
+class View:
+    """What one version of JAX has. before: the version that the code comes from, "" when that is no question."""
+
+    def __init__(
+        self,
+        history: History,
+        removed: dict[str, tuple[str, str]],
+        instead: dict[str, str],
+        version: str = "",
+        before: str = "",
+    ) -> None:
+        self._history = history
+        self._removed = removed
+        self._instead = instead
+        self.version: Final = version or history.releases[-1]
+        self.before: Final = before
+        self._releases = [numbers(release) for release in history.releases]
+        self._now = self._number(self.version)
+        self._then = self._number(before) if before else ()
+        self._known: dict[str, Removed | None] = {}
+        self._functions: frozenset[str] | None = None
+
+    def removed(self, dotted: str) -> Removed | None:
+        """How a name as written (aliases are not followed) has gone, None when this version has it. What lies below a name
+        that is gone has gone with it."""
+        if dotted not in self._known:
+            owner = dotted.rpartition(".")[0]
+            around = self.removed(owner) if owner else None
+            self._known[dotted] = self._gone(dotted) if around is None else around
+        return self._known[dotted]
+
+    def lacks(self, function: str, argument: str) -> Removed | None:
+        """How an argument by name of a function (a canonical name) has gone, None when it can be given."""
+        key = f"{function}({argument})"
+        return self._of_story(self._history.arguments.get(key, ""), self._instead.get(key, ""))
+
+    def lacks_position(self, function: str, position: int) -> Removed | None:
+        """The same for an argument by position, counted from 1."""
+        for number in range(min(position, POSITIONS), 0, -1):
+            story = self._history.arguments.get(f"{function}({number})")
+            if story is not None:
+                return self._of_story(story)
+        return None
+
+    def lacks_option(self, option: str) -> Removed | None:
+        """The same for an option of ``jax.config``."""
+        return self._of_story(self._history.options.get(option, ""))
+
+    def moved(self, function: str, given: int) -> Moved | None:
+        """The first of so many arguments by position that has changed its meaning since the version before."""
+        if not self._then:
+            return None
+        for position in range(1, given + 1):
+            text = self._history.moved.get(f"{function}({position})")
+            if text is not None:
+                old, new, release = text.split()
+                if self._then <= numbers(self._previous(release)) and numbers(release) <= self._now:
+                    return Moved(position, old, new, release)
+        return None
+
+    def speaks_of(self, function: str) -> bool:
+        """Whether the history says anything of a function's arguments."""
+        if self._functions is None:
+            history = self._history
+            self._functions = frozenset(
+                key.partition("(")[0] for table in (history.arguments, history.moved) for key in table
+            )
+        return function in self._functions
+
+    def _gone(self, name: str) -> Removed | None:
+        known = self._removed.get(name)
+        if known is not None:
+            replacement, version = known
+            if version and self._now < numbers(version):
+                return None
+            return Removed(replacement, version, bool(self._then and self._then < numbers(version)))
+        story = self._history.names.get(name, "")
+        replacement, version = self._history.said.get(name, ("", ""))
+        if story.count("-") == 1 and version:
+            gone = self._now >= numbers(version)
+            had = bool(self._then) and "+" not in story and self._then < numbers(version)
+            return Removed(replacement, version, had or self._had(story)) if gone else None
+        return self._of_story(story, replacement)
+
+    def _of_story(self, story: str, replacement: str = "") -> Removed | None:
+        """Gone if it was there once and this version does not have it. What is only to come is not gone."""
+        if "-" not in story or self._state(story, self._now) is not False:
+            return None
+        last = max((c[1:] for c in story.split() if self._is_past(c)), key=numbers, default="")
+        if not last:
+            return None
+        return Removed(replacement, f"after {self._previous(last)}", self._had(story))
+
+    def _had(self, story: str) -> bool:
+        return bool(self._then) and self._state(story, self._then) is True
+
+    def _state(self, story: str, version: tuple[int, ...]) -> bool | None:
+        """Whether it is there in a version; None between two releases of which one has it."""
+        below = max((r for r in self._releases if r <= version), default=None)
+        above = min((r for r in self._releases if r >= version), default=None)
+        states = {_at(story, release) for release in (below, above) if release is not None}
+        return states.pop() if len(states) == 1 and below is not None else None
+
+    def _number(self, version: str) -> tuple[int, ...]:
+        """A version to compare; one without a patch is the measured release of that minor version, if there is one."""
+        parts = tuple(int(part) for part in version.split(".") if part.isdigit())
+        if len(parts) > 2:
+            return parts
+        return next((r for r in self._releases if r[:2] == parts), numbers(version))
+
+    def _is_past(self, change: str) -> bool:
+        upper = min((r for r in self._releases if r >= self._now), default=self._releases[-1])
+        return change[0] == "-" and numbers(change[1:]) <= upper
+
+    def _previous(self, release: str) -> str:
+        return self._history.releases[self._releases.index(numbers(release)) - 1]
+
+
+def _at(story: str, release: tuple[int, ...]) -> bool:
+    changes = story.split()
+    there = changes[0][0] == "-"
+    for change in changes:
+        if numbers(change[1:]) <= release:
+            there = change[0] == "+"
+    return there

@@ -1,0 +1,89 @@
+"""What the JAX that the program runs with does not have: names, arguments, options (layer: ``link``, room ``domains``).
+
+The catalogue's view says what is there; nothing is compared here. Code that asks before it uses a name is prepared, and
+silent (`jitlint.link.engine.regions`).
+"""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.catalogue.schema import Removed
+from jitlint.infer.events import ApiMisuse, Place
+from jitlint.infer.values import Value
+from jitlint.link.engine.domain import Domain, Library
+from jitlint.link.engine.frame import Frame
+from jitlint.link.values.boxes import const_text
+
+
+class Versions(Domain[None]):
+    """Compares calls with the history of what they call, and tells of the names that were seen to be gone."""
+
+    def hears_of(self, dotted: str) -> bool:
+        """Functions that have taken something else once, and what sets an option."""
+        return dotted in lexicon().compilation.options or self.m.catalogue.view.speaks_of(dotted)
+
+    def on_library(self, f: Frame, library: Library) -> Value | None:
+        """A call is made that this version may refuse, or understand otherwise."""
+        if self.m.guards:
+            return None
+        view, args, dotted = self.m.catalogue.view, library.args, library.dotted
+        if dotted in lexicon().compilation.options:
+            option = const_text(args.get(0, "name"))
+            gone = view.lacks_option(option) if option else None
+            if gone is not None:
+                self._say(f, library.at, dotted, f"`{option}`", gone)
+            return None
+        for name in args.kw:
+            gone = view.lacks(dotted, name)
+            if gone is not None:
+                self._say(f, library.at, dotted, f"`{name}`", gone)
+        if args.more is None and args.pos:
+            gone = view.lacks_position(dotted, len(args.pos))
+            if gone is not None:
+                self._say(f, library.at, dotted, f"argument {len(args.pos)} by position", gone)
+            moved = view.moved(dotted, len(args.pos))
+            if moved is not None:
+                self.m.emit(
+                    f,
+                    ApiMisuse,
+                    library.at,
+                    api=dotted,
+                    problem="moved",
+                    parameter=f"argument {moved.position} by position",
+                    cure=moved.old,
+                    since=moved.new,
+                    target=view.version,
+                )
+        return None
+
+    def _say(self, f: Frame, at: int, dotted: str, argument: str, gone: Removed) -> None:
+        target = self.m.catalogue.view.version if gone.upgrade else ""
+        self.m.emit(
+            f,
+            ApiMisuse,
+            at,
+            api=dotted,
+            problem="removed",
+            parameter=argument,
+            cure=gone.replacement,
+            since=gone.removed_in,
+            target=target,
+        )
+
+    def finish(self) -> None:
+        """Names stand where they stand, whoever comes there."""
+        view = self.m.catalogue.view
+        for (module, at), dotted in self.m.removed_seen.items():
+            gone = view.removed(dotted)
+            if gone is not None:
+                place = Place(module, at, "", (), "eager", Confidence.CERTAIN)
+                event = ApiMisuse(
+                    place,
+                    api=dotted,
+                    problem="removed",
+                    cure=gone.replacement,
+                    since=gone.removed_in,
+                    target=view.version if gone.upgrade else "",
+                )
+                self.m.sink.add((ApiMisuse, module, at, "removed"), event)

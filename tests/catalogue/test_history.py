@@ -1,0 +1,142 @@
+"""What releases of JAX have: how the history is read, and that the installed JAX is as it says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jitlint.catalogue.history import History, Moved, View
+from jitlint.catalogue.load import catalogue, history
+from jitlint.catalogue.schema import Removed
+from tests.versions import installed
+
+TOOL = Path(__file__).parents[2] / "tools" / "probe_names.py"
+SMALL = History(
+    releases=("0.4.30", "0.5.3", "0.6.2", "0.7.2"),
+    names={"jax.old": "-0.6.2", "jax.new": "+0.6.2", "jax.short": "+0.5.3 -0.7.2", "jax.dated": "-0.5.3"},
+    arguments={"jax.f(a)": "-0.5.3", "jax.f(3)": "-0.6.2", "jax.f(4)": ""},
+    moved={"jax.g(2)": "a b 0.6.2"},
+    options={"jax_option": "-0.5.3"},
+    said={"jax.dated": ("jax.better", "0.4.36")},
+)
+
+
+def _view(version: str = "", before: str = "") -> View:
+    return View(SMALL, {"jax.known": ("jax.mended", "0.4.34")}, {"jax.f(a)": "b"}, version, before)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "gone"),
+    [
+        ("jax.old", "", True),
+        ("jax.old", "0.6", True),
+        ("jax.old", "0.6.2", True),
+        ("jax.old", "0.9", True),
+        ("jax.old", "0.5.3", False),
+        ("jax.old", "0.6.0", False),  # between 0.5.3, which has it, and 0.6.2
+        ("jax.old", "0.4.1", False),  # older than all that was measured
+        ("jax.old.part", "0.6.2", True),
+        ("jax.new", "0.5.3", False),  # not yet there is not gone
+        ("jax.new", "", False),
+        ("jax.short", "0.4.30", False),
+        ("jax.short", "0.6.2", False),
+        ("jax.short", "0.7.2", True),
+        ("jax.dated", "0.4.35", False),
+        ("jax.dated", "0.4.36", True),
+        ("jax.known", "0.4.33", False),
+        ("jax.known", "0.4.34", True),
+        ("jax.never_heard_of", "", False),
+    ],
+)
+def test_a_name_is_gone_where_a_measured_release_lacks_it(name: str, version: str, gone: bool) -> None:
+    assert (_view(version).removed(name) is not None) is gone
+
+
+def test_it_says_since_when_and_what_is_there_instead() -> None:
+    assert _view().removed("jax.old") == Removed("", "after 0.5.3")
+    assert _view().removed("jax.dated") == Removed("jax.better", "0.4.36")
+    assert _view().lacks("jax.f", "a") == Removed("b", "after 0.4.30")
+
+
+def test_what_the_version_before_has_is_an_upgrade() -> None:
+    names = ("jax.old", "jax.dated", "jax.known")
+    assert [_view("0.7", "0.4.30").removed(name) for name in names] == [
+        Removed("", "after 0.5.3", upgrade=True),
+        Removed("jax.better", "0.4.36", upgrade=True),
+        Removed("jax.mended", "0.4.34", upgrade=True),
+    ]
+    assert not any(gone.upgrade for name in names if (gone := _view("0.7", "0.6.2").removed(name)))
+
+
+def test_arguments_have_a_history_too() -> None:
+    view = _view("0.6.2", "0.4.30")
+    assert view.lacks("jax.f", "a") and view.lacks_option("jax_option")
+    assert not view.lacks("jax.f", "b") and not _view("0.4.30").lacks("jax.f", "a")
+    assert [bool(view.lacks_position("jax.f", count)) for count in (2, 3, 5)] == [False, True, False]
+    assert view.speaks_of("jax.f") and view.speaks_of("jax.g") and not view.speaks_of("jax.old")
+
+
+def test_an_argument_by_position_moves_between_two_versions() -> None:
+    assert _view("0.6.2", "0.4.30").moved("jax.g", 2) == Moved(2, "a", "b", "0.6.2")
+    for version, before, given in (
+        ("0.6.2", "0.6.2", 2),
+        ("0.5.3", "0.4.30", 2),
+        ("0.6.2", "", 2),
+        ("0.6.2", "0.4.30", 1),
+    ):
+        assert _view(version, before).moved("jax.g", given) is None
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Any]:
+    """What the installed JAX has."""
+    here = installed("jax")
+    if here not in history().releases:
+        pytest.skip(f"needs jax=={' or '.join(history().releases)}, here is {here or 'none'}")
+    command = [sys.executable, str(TOOL)]
+    asked = json.dumps(list(history().names))
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def _at(story: str) -> bool:
+    here = history().releases.index(installed("jax"))
+    there = story.startswith("-")
+    for change in story.split():
+        if history().releases.index(change[1:]) <= here:
+            there = change.startswith("+")
+    return there
+
+
+def test_the_installed_release_has_the_names_that_the_history_says(found: dict[str, Any]) -> None:
+    """What cannot be imported here (for want of another library) is left out."""
+    unknown = tuple(found["unknown"])
+    stories = {name: story for name, story in history().names.items() if not name.startswith(unknown)}
+    assert [name for name, story in stories.items() if (name in found["names"]) is not _at(story)] == []
+
+
+def test_the_installed_release_has_the_options_that_the_history_says(found: dict[str, Any]) -> None:
+    stories = history().options
+    assert [name for name, story in stories.items() if (name in found["options"]) is not _at(story)] == []
+
+
+def test_the_installed_release_takes_the_arguments_that_the_history_says(found: dict[str, Any]) -> None:
+    """Of functions with one name: what several names take together is the tool's business."""
+    known = {name: entry["takes"] for name, entry in found["names"].items() if "takes" in entry}
+    aliased = {catalogue().canonical(name) for name in known if catalogue().canonical(name) != name}
+    wrong, asked = [], 0
+    for key, story in history().arguments.items():
+        function, _, argument = key.rstrip(")").partition("(")
+        takes = known.get(function)
+        if takes is None or function in aliased or any(kind == 4 for kind, _ in takes) or argument.isdigit():
+            continue
+        asked += 1
+        if ((1, argument) in map(tuple, takes) or (3, argument) in map(tuple, takes)) is not _at(story):
+            wrong.append(key)
+    assert wrong == [] and asked > 500
