@@ -23,7 +23,8 @@ MODE_BITS = {"S": 1, "B": 2, "L": 4}
 class Wrap(msgspec.Struct, frozen=True):
     """A transform that returns a function. modes is a bit mask of `jitlint.infer.values` modes.
 
-    looks: it traces to see what the function would do, and nothing is kept to be run.
+    looks: it traces to see what the function would do, and nothing is kept to be run. real: integers have no derivative
+    here, neither as arguments nor as results.
     specs: per-argument specifications, where None lets an argument pass as it is. untouched: all arguments do.
     """
 
@@ -45,6 +46,7 @@ class Wrap(msgspec.Struct, frozen=True):
     static_hash: bool = True
     looks: bool = False
     untouched: bool = False
+    real: bool = False
     doc: str = ""
 
 

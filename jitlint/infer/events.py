@@ -130,8 +130,9 @@ class TransformMisuse(Event):
 
     problem: unhashable-static, static-out-of-range, static-unknown-name,
     static-not-a-number, static-and-donated, non-array-argument, method-self,
-    non-array-output, carry-mismatch, no-pair, no-boolean, branch-mismatch, reverse-mode-loop. detail: the argument, name or the
-    two structures.
+    non-array-output, carry-mismatch, no-pair, no-boolean, branch-mismatch, reverse-mode-loop; of derivatives no-scalar,
+    no-real-result, no-real-input; of maps axes-count, no-axis, unequal-sizes; of branches no-scalar-choice, no-index.
+    detail: the argument, name or the two structures.
     """
 
     transform: str = "jax.jit"

@@ -18,7 +18,8 @@ returns must have the structure, shapes and dtypes of the carry that it receives
 
 > TypeError: scan body function carry input and carry output must have equal types, but they differ:
 
-The branches of `cond` and `switch` likewise have to agree with each other. Python numbers in the initial carry are
+The branches of `cond` and `switch` likewise have to agree with each other, and one number chooses among them: a boolean
+or an integer. Python numbers in the initial carry are
 promoted without complaint (`0` becomes a float if the body returns one); arrays are not.
 """,
     instead="""\
@@ -75,6 +76,16 @@ def check(event: TransformMisuse) -> Report | None:
         return Report(
             f"the condition of `{event.transform}` must return a boolean scalar, but returns {event.detail}",
             "compare in the condition, and reduce arrays with `jnp.any` or `jnp.all`",
+        )
+    if event.problem == "no-scalar-choice":
+        return Report(
+            f"`{event.parameter}` of `{event.transform}` must be one number, but it is {event.detail}",
+            "reduce it with `jnp.any` or `jnp.all`; to choose element by element use `jnp.where`",
+        )
+    if event.problem == "no-index":
+        return Report(
+            f"`{event.parameter}` of `{event.transform}` must be an integer, but it is {event.detail}",
+            "convert it: `index.astype(int)`",
         )
     if event.problem == "branch-mismatch":
         return Report(

@@ -299,7 +299,7 @@ def _del(m: Machine, f: Frame, node: ir.Del) -> bool:
                 if type(alt) is Arr and not alt.host:
                     m.emit(f, ArrayStore, target.at, alt, op="delitem")
                 elif isinstance(alt, (Map, Seq)):
-                    subscripts.remove(alt, index)
+                    subscripts.remove(m, f, target.at, alt, index)
         elif type(target) is ir.Attr and f.world.floor:
             m.domains.on_change(f, Change(target.at, evaluator.evaluate(m, f, target.obj), "del"))
     return True

@@ -459,13 +459,15 @@ def _must_be_array(tree: Tree, index: Value) -> bool:
     return isinstance(index, (SliceVal, Tup, Arr)) or (type(index) is Py and index.kind == "int")
 
 
-def remove(target: Value, index: Value) -> None:
+def remove(m: Machine, f: Frame, at: int, target: Map | Seq, index: Value) -> None:
     """``del target[index]`` of a container."""
-    a: Any = target
-    if type(target) is Map and type(index) is Py and index.const is not NO_CONST:
-        a.entries.pop(index.const, None)
-    elif type(target) is Seq:
-        a.rest, a.items = seq_element(a), None
+    if isinstance(target, Seq):
+        emit_convert(m, f, at, index, "index", "list deletion")
+        target.rest, target.items = seq_element(target), None
+        return
+    operators.hashed(m, f, at, index, "dict key")
+    if type(index) is Py and index.const is not NO_CONST:
+        target.entries.pop(index.const, None)
 
 
 _GETS: Final[dict[type, Callable[[Machine, Frame, int, Any, Value], Value]]] = {

@@ -30,7 +30,7 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
     nums, names, known = static_names(x, sig, None if args.more is not None else len(args.pos))
     level = f.world.level + 1
     positional = _shown(x, sig)
-    marks = _Marks(x)
+    marks = Marks(x)
     excluded = _Excluded(x, len(args.pos), known)
     pos: list[Value] = []
     for i, value in enumerate(args.pos):
@@ -77,11 +77,11 @@ def _with_outputs(x: Xform, sig: Signature, args: Args, level: int) -> Args:
 
 def batched(x: Xform, args: Args) -> list[Value]:
     """The arguments of which every element of a batch has one of its own."""
-    marks = _Marks(x)
+    marks = Marks(x)
     return [*[v for i, v in enumerate(args.pos) if marks.of(i) is not NONE], *args.kw.values()]
 
 
-class _Marks:
+class Marks:
     """What ``in_axes`` or ``in_specs`` says about each argument; absent, it says nothing."""
 
     __slots__ = ("_every", "_items")

@@ -35,7 +35,7 @@ from jitlint.link.engine.domain import Repeat, Turn
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.models.jax import carries, xforms
+from jitlint.link.models.jax import carries, demands, xforms
 from jitlint.link.models.jax.references import references
 from jitlint.link.values import iteration, keys, prefixes, pytrees
 from jitlint.link.values.signatures import describe, signature
@@ -85,6 +85,7 @@ def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, 
         results = [keys.Apart(first).value(result) for result in results]
     keys.rewind(f, before if spec.result == "shapes" else after)  # what is not computed consumes nothing
     if alternative and not f.world.eager_jit:
+        demands.check_choice(m, f, at, spec, named)
         carries.check_branches(m, f, at, spec, branches)
     return _result(m, f, at, spec, named, results, given)
 

@@ -38,7 +38,7 @@ from jitlint.link.engine.budgets import MAX_STACK
 from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
-from jitlint.link.models.jax import arrival, boundaries, carries
+from jitlint.link.models.jax import arrival, boundaries, carries, demands
 from jitlint.link.values import iteration, parameters, pytrees
 from jitlint.link.values.signatures import Signature, constant_ints, describe, signature, static_names
 
@@ -110,6 +110,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     sig = signature(x.target)
     if spec.custom:
         return _call_custom(m, f, at, x, args)
+    demands.check_arguments(m, f, at, x, args)
     arrived = arrival.arguments(m, f, at, x, sig, args)
     world = w.inside(spec.modes, S, spec.looks, spec.kernel)
     steps = _steps(f, x, at)
@@ -149,6 +150,7 @@ def _leave(
     if spec.strict and spec.modes & S:
         boundaries.check_output(m, inner, x, result)
     _check_reverse(m, f, at, x, result)
+    demands.check_result(m, f, at, x, result)
     w = f.world
     out = pytrees.lower(result, spec.modes, w.here, w.level, outer & ~S if not w.here else outer)
     if spec.axes:

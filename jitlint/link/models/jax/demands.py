@@ -1,0 +1,186 @@
+"""What derivatives, maps and branches demand of what they get and give (layer: ``link``, room ``models``).
+
+What it does: compares what is known of arguments and results with what JAX asks for, as measured: a derivative is taken
+of one real number, by real numbers; a mapped argument has the axis it is mapped along; one predicate chooses a branch.
+What it does not: speak of functions that no known code calls, or of values of which only a part is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from jitlint.catalogue.transforms import HigherOrder
+from jitlint.infer.events import TransformMisuse
+from jitlint.infer.values import (
+    NO_CONST,
+    NONE,
+    Arr,
+    Map,
+    Py,
+    S,
+    Seq,
+    Tup,
+    Value,
+    Xform,
+    alternatives,
+)
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.models.jax import arrival
+from jitlint.link.values import iteration, pytrees
+from jitlint.link.values.signatures import constant_ints
+
+_NUMBERS: Final = frozenset({"int", "bool"})
+_DEPTH: Final = 4
+
+
+def check_arguments(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
+    """A transformed function is called: does it get what the transform can work with."""
+    if x.site == (f.module.name, at):
+        return  # nobody calls it; the arguments are made up
+    if x.spec.real and "allow_int" not in x.options:
+        _check_inputs(m, f, at, x, args)
+    elif x.spec.axes and x.spec.strict and not x.spec.modes & S:
+        _check_mapped(m, f, at, x, args)
+
+
+def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
+    """The function of a derivative has run: has what it gives a derivative."""
+    if not x.spec.real or x.site == (f.module.name, at):
+        return
+    aux = x.options.get("has_aux")
+    if aux is not None:
+        items = iteration.known_items(result) if type(result) is Tup else None
+        if not (type(aux) is Py and aux.const is True) or items is None or len(items) != 2:
+            return
+        result = items[0]
+    scalar = x.spec.result in ("grad", "value_and_grad")
+    detail = _no_scalar(result) if scalar else ""
+    if detail:
+        _report(m, f, at, x.spec.name, "no-scalar", detail, value=result)
+    elif scalar and (kind := _whole(result)):
+        _report(m, f, at, x.spec.name, "no-real-result", kind, value=result)
+
+
+def check_choice(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
+    """What chooses a branch is one number: a boolean, or an integer if there are several."""
+    value = named.get(spec.params[0])
+    if type(value) is Arr and value.rank:
+        axes = "1 axis" if value.rank == 1 else f"{value.rank} axes"
+        _report(m, f, at, spec.name, "no-scalar-choice", f"an array with {axes}", spec.params[0], value)
+    elif spec.params[0] == "index" and value is not None and _is_real(value):
+        _report(m, f, at, spec.name, "no-index", "a float", spec.params[0], value)
+
+
+def _is_real(value: Value) -> bool:
+    kind = value.dtype if type(value) is Arr else value.kind if type(value) is Py else None
+    return kind in ("float", "complex")
+
+
+def _check_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
+    nums = constant_ints(x.options["argnums"]) if "argnums" in x.options else [0]
+    for number in nums or ():
+        if args.more is None and -len(args.pos) <= number < len(args.pos):
+            value = args.pos[number]
+            found = next(_whole_leaves(value, ""), None)
+            if found is not None:
+                path, kind, leaf = found
+                _report(m, f, at, x.spec.name, "no-real-input", kind, path, leaf)
+                return
+
+
+def _whole_leaves(value: Value, path: str, depth: int = _DEPTH) -> Iterator[tuple[str, str, Value]]:
+    """The integers and booleans in a pytree: where, of which kind, and the leaf itself."""
+    kind = _whole(value)
+    if kind:
+        yield path, kind, value
+    elif depth and type(value) is Map:
+        for key, part in value.entries.items():
+            yield from _whole_leaves(part, f"{path}[{key!r}]", depth - 1)
+    elif depth and isinstance(value, (Tup, Seq)) and pytrees.children(value):
+        for i, part in enumerate(value.items or ()):
+            yield from _whole_leaves(part, f"{path}[{i}]", depth - 1)
+
+
+def _whole(value: Value) -> str:
+    """Which kind of whole number a value certainly is, or ""."""
+    if type(value) is Py:
+        return value.kind if value.kind in _NUMBERS and value.const is not NO_CONST else ""
+    if type(value) is Arr and value.dtype in (*_NUMBERS, "number"):
+        return "bool" if value.dtype == "bool" else "int"
+    return ""
+
+
+def _no_scalar(value: Value) -> str:
+    """What a value certainly is instead of one number, or ""."""
+    if value is NONE:
+        return "`None`"
+    if type(value) is Arr and value.rank:
+        return "an array with 1 axis" if value.rank == 1 else f"an array with {value.rank} axes"
+    if type(value) is Tup and value.cls is None:
+        return f"a tuple of {len(value.items)}"
+    if type(value) is Seq and value.kind == "list":
+        return "a list"
+    return "a dict" if type(value) is Map else ""
+
+
+def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
+    if args.more is not None or args.kw_more is not None:
+        return
+    axes = x.options.get(x.spec.axes)
+    items = iteration.known_items(axes) if type(axes) in (Tup, Seq) and axes is not None else None
+    if items is not None and len(items) != len(args.pos):
+        detail = f"{len(items)} for {len(args.pos)}"
+        _report(m, f, at, x.spec.name, "axes-count", detail)
+        return
+    sizes: dict[int, str] = {}
+    for name, value, axis in _mapped(x, args):
+        rank = _rank(value)
+        if rank is not None and rank <= axis:
+            detail = "a number" if rank == 0 else "1 axis" if rank == 1 else f"{rank} axes"
+            _report(m, f, at, x.spec.name, "no-axis", detail, name, value)
+            return
+        dims = value.dims if type(value) is Arr else None
+        size = dims[axis] if dims is not None and 0 <= axis < len(dims) else None
+        if size is not None:
+            sizes.setdefault(size, name)
+    if len(sizes) > 1:
+        (one, first), (other, second) = list(sizes.items())[:2]
+        _report(m, f, at, x.spec.name, "unequal-sizes", f"{one} and {other}", f"{first},{second}")
+
+
+def _mapped(x: Xform, args: Args) -> Iterator[tuple[str, Value, int]]:
+    """The arguments that are mapped along an axis that is known: position or name, value, axis."""
+    marks = arrival.Marks(x)
+    for i, value in enumerate(args.pos):
+        mark = marks.of(i)
+        axis = 0 if mark is None else mark.const if type(mark) is Py else None
+        if type(axis) is int:
+            yield str(i), value, axis
+    for name, value in args.kw.items():
+        yield name, value, 0
+
+
+def _rank(value: Value) -> int | None:
+    """The number of axes of what is mapped, if it is one array or one number."""
+    if len(alternatives(value)) != 1:
+        return None
+    if type(value) is Py:
+        return 0 if value.kind in pytrees.NUMBERS and value.const is not NO_CONST else None
+    return value.rank if type(value) is Arr and value.dtype != "key" else None
+
+
+def _report(
+    m: Machine,
+    f: Frame,
+    at: int,
+    transform: str,
+    problem: str,
+    detail: str,
+    parameter: str = "",
+    value: Value | None = None,
+) -> None:
+    m.emit(
+        f, TransformMisuse, at, value, transform=transform, problem=problem, parameter=parameter, detail=detail
+    )  # fmt: skip

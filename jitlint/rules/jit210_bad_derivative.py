@@ -1,0 +1,86 @@
+"""JIT210: a derivative of what is not one real number, or by what is not real (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import TransformMisuse
+
+RULE = Rule(
+    code="JIT210",
+    name="bad-derivative",
+    severity=Severity.ERROR,
+    summary="derivative of more than one number, or of an integer",
+    explanation="""\
+`jax.grad` and `jax.value_and_grad` differentiate a function that returns one real number, by arguments that are real
+numbers. JAX refuses everything else when the derivative is called:
+
+> TypeError: Gradient only defined for scalar-output functions. Output had shape: (3,).
+
+> TypeError: grad requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got int32.
+
+A Python `3` is an integer, and so is one number among the parameters that counts steps. A function that returns its
+loss together with something else needs `has_aux=True`; a function that forgot its `return` gives `None`.
+""",
+    instead="""\
+Return one number (the sum or mean of the losses), pass floats, and keep whole numbers out of what is differentiated:
+
+```python
+gradient = jax.grad(lambda w: jnp.mean((x @ w - y) ** 2))(w)
+(loss, prediction), gradient = jax.value_and_grad(loss_and_prediction, has_aux=True)(w)
+```
+
+For the derivative of every output there are `jax.jacrev` and `jax.jacfwd`; for a batch, `jax.vmap(jax.grad(f))`.
+""",
+    bad="""\
+def errors(w):
+    return (w - 1.0) ** 2
+
+
+jax.grad(errors)(jnp.ones(3))  # expect: JIT210
+""",
+    good="""\
+def error(w):
+    return jnp.sum((w - 1.0) ** 2)
+
+
+jax.grad(error)(jnp.ones(3))
+""",
+    outcome=Raises(("TypeError",), spread=True),
+    since="0.2",
+    reference="https://docs.jax.dev/en/latest/_autosummary/jax.grad.html",
+)
+
+
+@RULE.on(TransformMisuse)
+def check(event: TransformMisuse) -> Report | None:
+    """Report what has no derivative; ``parameter`` says where in the argument it is, ``detail`` what it is."""
+    api = f"`{event.transform}`"
+    if event.problem == "no-scalar":
+        return Report(
+            f"{api} needs a function that returns one number, but it returns {event.detail}",
+            _help(event.detail),
+        )
+    if event.problem == "no-real-result":
+        kind = "a boolean" if event.detail == "bool" else "an integer"
+        return Report(
+            f"{api} needs a function that returns a float, but it returns {kind}",
+            "comparing, counting and rounding have no derivative: return the loss itself",
+        )
+    if event.problem == "no-real-input":
+        where = f"the value at `{event.parameter}` of its argument" if event.parameter else "its argument"
+        kind = "a boolean" if event.detail == "bool" else "an integer"
+        return Report(
+            f"{api} differentiates by floats, but {where} is {kind}",
+            "pass a float (`3.0`), or keep it out of the argument that is differentiated",
+        )
+    return None
+
+
+def _help(what: str) -> str:
+    if what == "`None`":
+        return "add the missing `return`"
+    if what.startswith("an array"):
+        return "return the sum or the mean; for the derivative of each element use `jax.jacrev` or `jax.vmap(jax.grad(f))`"
+    return "return the loss alone, or `loss, other` with `has_aux=True`"

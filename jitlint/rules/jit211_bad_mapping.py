@@ -1,0 +1,86 @@
+"""JIT211: `jax.vmap` over what has no such axis, or over axes of unequal sizes (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import TransformMisuse
+
+RULE = Rule(
+    code="JIT211",
+    name="bad-mapping",
+    severity=Severity.ERROR,
+    summary="`jax.vmap` over a number, or over axes that do not fit",
+    explanation="""\
+`jax.vmap` maps every argument along its first axis, also those that are passed by name, unless `in_axes` says
+otherwise. A number has no axis, so it must be left out with `None`; and all axes that are mapped must be of one size:
+
+> ValueError: vmap was requested to map its argument along axis 0, which implies that its rank should be at least 1, but is only 0 (its shape is ())
+
+A tuple `in_axes` has one entry for each positional argument, no more and no less.
+""",
+    instead="""\
+Say which arguments are the same for all elements of the batch:
+
+```python
+jax.vmap(scale, in_axes=(0, None))(batch, 2.0)
+```
+
+An argument that is passed by name cannot be left out: pass it by position, or bind it with `functools.partial`.
+""",
+    bad="""\
+def scale(x, by):
+    return x * by
+
+
+jax.vmap(scale)(jnp.ones(3), 2.0)  # expect: JIT211
+""",
+    good="""\
+def scale(x, by):
+    return x * by
+
+
+jax.vmap(scale, in_axes=(0, None))(jnp.ones(3), 2.0)
+""",
+    outcome=Raises(("ValueError",), spread=True),
+    since="0.2",
+    reference="https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html",
+)
+
+
+@RULE.on(TransformMisuse)
+def check(event: TransformMisuse) -> Report | None:
+    """Report arguments that cannot be mapped; ``parameter`` is their position or their name."""
+    api = f"`{event.transform}`"
+    if event.problem == "axes-count":
+        axes, _, given = event.detail.partition(" for ")
+        return Report(
+            f"`in_axes` of {api} has {axes} {_plural('entry', 'entries', axes)}, but the call has {given} positional"
+            f" {_plural('argument', 'arguments', given)}",
+            "give `in_axes` one entry for each positional argument, `None` for those that are not mapped",
+        )
+    if event.problem == "no-axis":
+        named = not event.parameter.isdigit()
+        who = f"`{event.parameter}`" if named else f"argument {int(event.parameter) + 1}"
+        bind = "pass it by position with `None` in `in_axes`, or bind it with `functools.partial`"
+        return Report(
+            f"{api} maps {who} along an axis that it does not have: it has {_axes(event.detail)}",
+            bind
+            if named
+            else "put `None` for it in `in_axes` if it is the same for all elements of the batch",
+        )
+    if event.problem == "unequal-sizes":
+        return Report(
+            f"{api} maps its arguments together, but their axes have {event.detail} elements",
+            "map arrays of one size, and put `None` in `in_axes` for what is the same for all elements of the batch",
+        )
+    return None
+
+
+def _axes(detail: str) -> str:
+    return "none, being a number" if detail == "a number" else f"only {detail}"
+
+
+def _plural(one: str, many: str, count: str) -> str:
+    return one if count == "1" else many
