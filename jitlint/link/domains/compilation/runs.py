@@ -47,10 +47,13 @@ def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) 
         if outer is not None:
             step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called here")
             return Many(outer.confidence, (step, *outer.also), outer.site)
+    return _twice(fn, sites)
+
+
+def _twice(fn: FuncInfo, sites: list[CallSite]) -> Many | None:
+    """What two calls say that are not in loops: several scripts are several processes."""
     bodies = {s.frame.module.name for s in sites if s.frame.fn is None}
-    places = [
-        s for s in sites if s.frame.fn is not None or len(bodies) == 1
-    ]  # several scripts, several processes
+    places = [s for s in sites if s.frame.fn is not None or len(bodies) == 1]
     for level, chosen in ((Confidence.LIKELY, _of_one_caller(places)), (Confidence.POSSIBLE, places)):
         if len(chosen) >= 2:
             steps = [

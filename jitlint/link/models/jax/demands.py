@@ -134,20 +134,22 @@ def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
         detail = f"{len(items)} for {len(args.pos)}"
         _report(m, f, at, x.spec.name, "axes-count", detail)
         return
-    sizes: dict[int, str] = {}
-    for name, value, axis in _mapped(x, args):
+    mapped = list(_mapped(x, args))
+    for name, value, axis in mapped:
         rank = _rank(value)
         if rank is not None and rank <= axis:
             detail = "a number" if rank == 0 else "1 axis" if rank == 1 else f"{rank} axes"
             _report(m, f, at, x.spec.name, "no-axis", detail, name, value)
             return
-        dims = value.dims if type(value) is Arr else None
-        size = dims[axis] if dims is not None and 0 <= axis < len(dims) else None
-        if size is not None:
-            sizes.setdefault(size, name)
+    sizes = {size: name for name, value, axis in reversed(mapped) if (size := _size(value, axis)) is not None}
     if len(sizes) > 1:
-        (one, first), (other, second) = list(sizes.items())[:2]
+        (one, first), (other, second) = list(reversed(sizes.items()))[:2]
         _report(m, f, at, x.spec.name, "unequal-sizes", f"{one} and {other}", f"{first},{second}")
+
+
+def _size(value: Value, axis: int) -> int | None:
+    dims = value.dims if type(value) is Arr else None
+    return dims[axis] if dims is not None and 0 <= axis < len(dims) else None
 
 
 def _mapped(x: Xform, args: Args) -> Iterator[tuple[str, Value, int]]:
