@@ -45,6 +45,7 @@ class Settings:
     tests: str = "errors"
     exclude: tuple[str, ...] = ()
     extend_exclude: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
     traced: tuple[str, ...] = ()
     catalogue: tuple[str, ...] = ()
     jax_version: str = ""
@@ -223,6 +224,16 @@ KEYS: tuple[Key, ...] = (
         "none",
         "Leave these out too: adds to the `exclude` of an extended configuration.",
         'extend-exclude = ["third_party/"]',
+        string_list,
+    ),
+    Key(
+        "documents",
+        "list of patterns",
+        "none",
+        "Markdown and reStructuredText files to look into when a folder is checked, for the Python code that they show:"
+        " patterns as in `.gitignore`, relative to the configuration. What is named on the command line is looked into in any"
+        " case; notebooks always are.",
+        'documents = ["docs/**/*.md", "README.md"]',
         string_list,
     ),
     Key(

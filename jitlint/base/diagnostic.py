@@ -40,12 +40,22 @@ _CONFIDENCE_RANK = {Confidence.POSSIBLE: 0, Confidence.LIKELY: 1, Confidence.CER
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """A range of text: 1-based lines and columns counted in code points; the end is exclusive."""
+    """A range of text: 1-based lines and columns counted in code points; the end is exclusive.
+
+    cell: in a notebook, the number of the cell that the lines are counted in; 0 elsewhere. file_line: there, the line
+    of the file that the range starts on, if somebody wants to know.
+    """
 
     line: int
     column: int
     end_line: int
     end_column: int
+    cell: int = 0
+    file_line: int = 0
+
+    def within(self, path: str) -> str:
+        """The file, or the cell of it, whose lines the range counts: ``a.py``, ``a.ipynb:cell 3``."""
+        return f"{path}:cell {self.cell}" if self.cell else path
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +100,6 @@ class Finding:
     subject: str = ""
 
     @property
-    def sort_key(self) -> tuple[str, int, int, str, str]:
+    def sort_key(self) -> tuple[str, int, int, int, str, str]:
         """What findings are ordered by: place first, then code."""
-        return (self.path, self.span.line, self.span.column, self.code, self.message)
+        return (self.path, self.span.cell, self.span.line, self.span.column, self.code, self.message)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from jitlint.base.diagnostic import Finding
 
 Lines = Callable[[str], Sequence[str]]
-"""Gives the lines of the file that a finding is in, by the finding's path; none for an unreadable one."""
+"""Gives the lines of the file, or of the notebook's cell, that a finding is in (`Span.within`); none for an unreadable one."""
 
 
 def fingerprints(findings: Sequence[Finding], lines_of: Lines, path_of: Callable[[str], str]) -> list[str]:
@@ -25,7 +25,7 @@ def fingerprints(findings: Sequence[Finding], lines_of: Lines, path_of: Callable
     result: list[str] = []
     for finding in findings:
         span = finding.span
-        flagged = lines_of(finding.path)[span.line - 1 : span.end_line]
+        flagged = lines_of(span.within(finding.path))[span.line - 1 : span.end_line]
         parts = [path_of(finding.path), finding.code, finding.function, *(line.strip() for line in flagged)]
         text = "\0".join(parts)
         seen[text] += 1

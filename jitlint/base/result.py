@@ -23,6 +23,7 @@ class Reason:
     path: str
     line: int
     message: str
+    cell: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class TracedRow:
     because: tuple[Reason, ...]
     ground: str
     confidence: Confidence
+    cell: int = 0
 
 
 @dataclass(slots=True)

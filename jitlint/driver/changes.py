@@ -49,11 +49,17 @@ def changed_lines(revision: str, directory: str) -> Changes:
 
 
 def on_changed_lines(findings: Iterable[Finding], changes: Changes) -> list[Finding]:
-    """The findings of which a line has changed: the flagged one, or one that is a step on the way to it."""
+    """The findings of which a line has changed: the flagged one, or one that is a step on the way to it.
+
+    In notebooks their ``file_line`` has to be known.
+    """
 
     def changed(path: str, span: Span) -> bool:
         ranges = changes.get(os.path.realpath(path), ())
-        return any(first <= span.end_line and span.line <= last for first, last in ranges)
+        start, end = span.line, span.end_line
+        if span.cell:  # git knows the file only
+            start, end = span.file_line, span.file_line + end - start
+        return any(first <= end and start <= last for first, last in ranges)
 
     return [
         finding

@@ -1,6 +1,6 @@
 """Which files a run looks at (layer: ``driver``).
 
-Directories are walked for ``*.py`` in a fixed order. Skipped are what ``.gitignore`` files and the ``exclude``
+Directories are walked for ``*.py`` and ``*.ipynb`` in a fixed order, and for the texts that the settings name. Skipped are what ``.gitignore`` files and the ``exclude``
 setting name, directories that hold no code of the project (virtual environments, caches, build output) and
 symbolic links to directories (so there are no loops). What the user names explicitly is always taken, but for files
 that hold no Python.
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jitlint.base.config import ConfigError
+from jitlint.syntax.documents import NOTEBOOK, TEXTS, is_document
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -35,6 +36,17 @@ class Found:
 
     files: list[str] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)
+    texts: _Ignore | None = field(default=None, repr=False)
+
+    def wants(self, name: str, path: str) -> bool:
+        """Whether a walk takes a file of this name: Python, a notebook, or a text that the settings name."""
+        if name.endswith((".py", NOTEBOOK)):
+            return True
+        return (
+            self.texts is not None
+            and os.path.splitext(name)[1].lower() in TEXTS
+            and bool(self.texts.verdict(path, False))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +93,26 @@ def find_files(
     exclude: Sequence[str] = (),
     exclude_root: str = "",
     unsaved: Container[str] = frozenset(),
+    documents: Sequence[str] = (),
 ) -> Found:
-    """Walk the given files and directories. unsaved: files that count as existing.
+    """Walk the given files and directories. unsaved: files that count as existing. documents: patterns of texts that
+    are taken too, relative to ``exclude_root`` like those in ``exclude``.
 
     A missing path, an unreadable directory or a file that is no Python becomes a failure; the rest is still walked.
     Files that are reached twice are listed once. Raises ConfigError for a pattern in ``exclude`` that is none.
     """
     found = Found()
     excluded = _checked_spec(exclude, "exclude") if exclude else None
+    texts = _checked_spec(documents, "documents") if documents else None
     for path in paths:
         absolute = os.path.abspath(path)
         if os.path.isdir(absolute):
             ignores = _ignores_above(absolute)
+            root = os.path.abspath(exclude_root or os.getcwd())
+            root = root if _inside(absolute, root) else absolute
             if excluded:
-                root = os.path.abspath(exclude_root or os.getcwd())
-                ignores.append(_Ignore(root if _inside(absolute, root) else absolute, excluded))
+                ignores.append(_Ignore(root, excluded))
+            found.texts = _Ignore(root, texts) if texts else None
             found.files.extend(_walk(absolute, [ignore.but_for(absolute) for ignore in ignores], found))
         elif os.path.exists(absolute) or absolute in unsaved:
             why = _no_python(absolute, absolute in unsaved)
@@ -112,9 +129,7 @@ def find_files(
 def _no_python(path: str, unsaved: bool) -> str:
     """Why a file that was named is not looked into; "" if it is, as everything is that might be Python."""
     suffix = os.path.splitext(path)[1].lower()
-    if suffix == ".ipynb":
-        return "a notebook, which jitlint does not read"
-    if suffix in _PYTHON or unsaved or not os.path.isfile(path):
+    if suffix in _PYTHON or is_document(path) or unsaved or not os.path.isfile(path):
         return ""
     try:
         with open(path, "rb") as stream:
@@ -154,7 +169,11 @@ def _look_into(
                 continue
             if not os.path.exists(os.path.join(entry.path, "pyvenv.cfg")):
                 below.append((entry.path, ignores))
-        elif entry.name.endswith(".py") and _is_source(entry) and not _ignored(entry.path, False, ignores):
+        elif (
+            found.wants(entry.name, entry.path)
+            and _is_source(entry)
+            and not _ignored(entry.path, False, ignores)
+        ):
             yield entry.path
 
 

@@ -18,11 +18,12 @@ _WORTH_FORKING = 150_000
 @dataclass(slots=True)
 class Lowered:
     """modules: path to encoded IR. problems: path to why there is none. complete: no worker was lost, so
-    that the same problems will be there next time."""
+    that the same problems will be there next time. partial: parts of notebooks and texts that are left out, and why."""
 
     modules: dict[str, bytes] = field(default_factory=dict)
     problems: dict[str, SyntaxProblem] = field(default_factory=dict)
     complete: bool = True
+    partial: list[tuple[str, SyntaxProblem]] = field(default_factory=list)
 
 
 def lower_files(workspace: Workspace, jobs: int, progress: Progress | None = None) -> Lowered:
@@ -33,6 +34,12 @@ def lower_files(workspace: Workspace, jobs: int, progress: Progress | None = Non
     missing: list[str] = []
     contents: list[bytes] = []
     for path in workspace.relevant:
+        document = workspace.document(path)
+        if document is not None:
+            if document.failure is not None:
+                result.problems[path] = document.failure
+                continue
+            result.partial += [(path, problem) for problem in document.problems]
         blob = known.get(digests[path])
         if blob is not None:
             result.modules[path] = blob

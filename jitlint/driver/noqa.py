@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from jitlint.base.diagnostic import Finding
 from jitlint.driver.suppress import suppressions
 from jitlint.driver.writing import write_file
+from jitlint.syntax.documents import is_document
 from jitlint.syntax.source import SyntaxProblem, decode_source
 
 _END = re.compile(r"\r\n|\r|\n")
@@ -39,6 +40,8 @@ def add_noqa(findings: Iterable[Finding]) -> Added:
         try:
             if not os.path.isfile(path):  # a pipe that was read once does not say the same again
                 raise ValueError("not a regular file")
+            if is_document(path):
+                raise ValueError("comments are written into Python files only")
             with open(path, "rb") as stream:
                 data = stream.read()
             changed, count = _with_comments(data, found)

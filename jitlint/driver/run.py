@@ -21,6 +21,7 @@ from jitlint.base.config import ConfigError, Settings
 from jitlint.base.diagnostic import Confidence, Finding, Severity, Span
 from jitlint.base.result import AnalysisError, CheckResult, Reason, Statistics, TracedResult, TracedRow
 from jitlint.base.text import display_path
+from jitlint.driver.documents import in_document, placed
 from jitlint.driver.files import FileIgnores
 from jitlint.driver.project import is_test_code
 from jitlint.driver.registry import rule_url, rules
@@ -271,22 +272,24 @@ class _Run:
     def _traced_row(
         self, function: TracedFunction, paths: Mapping[str, str], positions: Positions
     ) -> TracedRow:
-        def line(module: str, at: int) -> int:
-            return positions.span(paths[module], at).line
+        def span(module: str, at: int) -> Span:
+            return placed(paths[module], positions.span(paths[module], at), self._workspace)
 
+        here = span(function.module, function.first_at)
+        because = [(step, span(step.module, step.at)) for step in function.because if step.module in paths]
         return TracedRow(
             path=self._kept_path(paths[function.module]),
             qualname=function.qualname,
-            line=line(function.module, function.first_at),
+            line=here.line,
             modes=tuple(word for letter, word in _MODES if letter in function.modes),
             parameters=tuple((parameter.name, parameter.status) for parameter in function.parameters),
             because=tuple(
-                Reason(self._kept_path(paths[step.module]), line(step.module, step.at), step.message)
-                for step in function.because
-                if step.module in paths
+                Reason(self._kept_path(paths[step.module]), at.line, step.message, at.cell)
+                for step, at in because
             ),
             ground=function.ground,
             confidence=function.confidence,
+            cell=here.cell,
         )
 
     def _analysed(self, parameters: bool = False) -> tuple[Lowered, Analysis]:
@@ -377,7 +380,7 @@ class _Run:
         ]
         problems += [
             _problem(problem.code, path, problem.message, problem.line, problem.column)
-            for path, problem in lowered.problems.items()
+            for path, problem in (*lowered.problems.items(), *lowered.partial)
             if path in named
         ]
         problems += [
@@ -407,7 +410,7 @@ class _Run:
         return display_path(os.path.join(self._workspace.root, kept))
 
     def _kept(self, finding: Finding) -> Finding:
-        return _with_paths(finding, self._kept_path)
+        return _with_paths(in_document(finding, self._workspace), self._kept_path)
 
     def shown(self, finding: Finding) -> Finding:
         """The finding with paths for people: relative to the working directory."""

@@ -4,7 +4,8 @@
 they stand on the first or last line of the flagged code, or on the first or last line of the statement (of
 its header, for ``if`` and the like) that it belongs to. ``# jitlint: ignore[...]`` on a decorator's line covers the
 whole function or class; ``# jitlint: off[...]`` and ``# jitlint: on`` enclose a block of lines;
-``# jitlint: ignore-file`` silences a whole file.
+``# jitlint: ignore-file`` silences a whole file, ``# jitlint: ignore-cell`` a cell of a notebook (or of a script that is
+divided by lines ``# %%``).
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ _NOQA = re.compile(
     r"#\s*noqa\b(?P<colon>\s*:\s*(?P<codes>[A-Za-z]+\d*(?:[,\s]+[A-Za-z]+\d+)*)?)?", re.IGNORECASE
 )
 _OURS = re.compile(
-    r"#\s*jitlint:\s*(?P<verb>ignore-file|ignore|off|on)\b\s*(?:\[(?P<codes>[^\]]*)\]|(?P<wrong>(?<=\w)\(|\(\s*[a-z]+\d))?",
+    r"#\s*jitlint:\s*(?P<verb>ignore-file|ignore-cell|ignore|off|on)\b\s*(?:\[(?P<codes>[^\]]*)\]|(?P<wrong>(?<=\w)\(|\(\s*[a-z]+\d))?",
     re.I,
 )
+_CELL = re.compile(r"^# ?%%", re.MULTILINE)
 _ANY = re.compile(r"#\s*jitlint:\s*(?P<verb>[\w-]+)")
-VERBS = ("ignore", "ignore-file", "off", "on", "traced", "example")
+VERBS = ("ignore", "ignore-cell", "ignore-file", "off", "on", "traced", "example")
 _NOTHING = frozenset({"-"})  # no code is like that
 _BETWEEN = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
 _END = 1 << 60
@@ -34,7 +36,7 @@ _END = 1 << 60
 
 @dataclass(slots=True, eq=False)
 class Comment:
-    """One silencing comment. verb: noqa, ignore, ignore-file or off; anything else is a slip of the pen and silences
+    """One silencing comment. verb: noqa, ignore, ignore-cell, ignore-file or off; anything else is a slip of the pen and silences
     nothing. codes: lower-case selectors; none means all.
 
     first, last: the lines that it covers besides those of its own statement; used: it silenced something.
@@ -97,7 +99,15 @@ def suppressions(text: str) -> Suppressions:
         for item in found.comments:
             if item.verb == "ignore":
                 item.first, item.last = extents.get(item.span.line, (0, 0))
+            elif item.verb == "ignore-cell":
+                item.first, item.last = _cell_around(text, item.span.line)
     return found
+
+
+def _cell_around(text: str, line: int) -> tuple[int, int]:
+    """The lines between the ``# %%`` above and the one below."""
+    marks = [text.count("\n", 0, match.start()) + 1 for match in _CELL.finditer(text)]
+    return max([0, *(mark for mark in marks if mark <= line)]), min([_END, *(m for m in marks if m > line)])
 
 
 def judge(

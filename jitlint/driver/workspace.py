@@ -7,12 +7,14 @@ connected with them by imports, in either direction. On an unchanged tree nothin
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from jitlint.base.config import ConfigError, Settings
 from jitlint.base.text import display_path
@@ -21,6 +23,10 @@ from jitlint.driver.files import find_files
 from jitlint.driver.fingerprint import parser_fingerprint, tool_fingerprint
 from jitlint.driver.project import Layout, module_names, project_root
 from jitlint.driver.scan import mention_pattern, scan
+from jitlint.syntax.documents import is_document, read_document
+
+if TYPE_CHECKING:
+    from jitlint.syntax.documents.document import Document
 
 
 @dataclass(slots=True)
@@ -42,6 +48,7 @@ class Workspace:
     failures: list[tuple[str, str]] = field(default_factory=list)
     contents: dict[str, bytes] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
+    _documents: dict[str, Document] = field(default_factory=dict)
 
     @property
     def lines(self) -> int:
@@ -49,14 +56,17 @@ class Workspace:
         return sum(entry.scan.lines for path in self.named if (entry := self.entries.get(path)))
 
     def content(self, path: str) -> bytes:
-        """The bytes of a file of the run. Raises OSError if it has become unreadable or is another one by now."""
+        """The bytes of a file of the run; of a notebook or a text, the module that its code makes.
+
+        Raises OSError if it has become unreadable or is another one by now.
+        """
         data = self.contents.get(path)
         if data is not None:
             return data
         entry = self.entries.get(path)
         try:
             with open(path, "rb") as stream:
-                data = stream.read()
+                data = self.module(path, stream.read())
             if entry is not None and digest(data) != entry.digest:
                 raise OSError(errno.ESTALE, "it changed during the run")
         except OSError as error:
@@ -65,6 +75,22 @@ class Workspace:
             raise
         self.contents[path] = data
         return data
+
+    def module(self, path: str, data: bytes) -> bytes:
+        """What is to be analysed of a file with these bytes."""
+        if not is_document(path):
+            return data
+        document = self._documents[path] = read_document(path, data)
+        if document.failure is None or b"jax" not in data:
+            return document.data
+        return document.data + b"# jax\n"  # so that it counts as a file that mentions it
+
+    def document(self, path: str) -> Document | None:
+        """How a notebook or a text was made a module; None for any other file, and for one that cannot be read."""
+        if path not in self._documents and is_document(path):
+            with contextlib.suppress(OSError):
+                self.content(path)
+        return self._documents.get(path)
 
 
 def open_workspace(
@@ -83,8 +109,9 @@ def open_workspace(
     directory = cache_directory(root) if use_cache else None
     cache = Cache(directory, root, tool_fingerprint(settings.catalogue), parser_fingerprint())
     workspace = Workspace(root, Layout(root), cache)
-    workspace.contents.update(unsaved or {})
-    found = find_files(paths, settings.excluded, settings.directory, workspace.contents)
+    for path, data in (unsaved or {}).items():
+        workspace.contents[path] = workspace.module(path, data)
+    found = find_files(paths, settings.excluded, settings.directory, workspace.contents, settings.documents)
     workspace.failures = found.failures
     look = _Look(workspace)
     workspace.named = [path for path in found.files if look.at(path, report=True)]

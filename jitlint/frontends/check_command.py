@@ -23,7 +23,15 @@ from jitlint.base.config import (
 )
 from jitlint.base.result import BY_A_RUN, IN_TESTS, CheckResult
 from jitlint.frontends import console
-from jitlint.frontends.check_output import FOR_PEOPLE, FORMATS, all_of, is_standard_output, output, rendered
+from jitlint.frontends.check_output import (
+    BY_FILE_LINE,
+    FOR_PEOPLE,
+    FORMATS,
+    all_of,
+    is_standard_output,
+    output,
+    rendered,
+)
 from jitlint.frontends.console import FAILED, FINDINGS, OK, Texts
 from jitlint.frontends.show import show_files_of, show_settings_of
 
@@ -318,6 +326,11 @@ def _checked(request: _Request, settings: Settings, hidden: list[str]) -> CheckR
             context=request.context,
             progress=progress,
         )
+    if request.diff or request.output_format in BY_FILE_LINE:
+        from jitlint.driver.documents import with_file_lines
+
+        result.findings = with_file_lines(result.findings, request.unsaved)
+        result.problems = with_file_lines(result.problems, request.unsaved)
     _hide(hidden, result.in_tests, f"{IN_TESTS}, which `--tests all` shows")
     if request.recorded:
         refuted = _with_recorded(request, settings, result)
@@ -376,7 +389,9 @@ def _with_recorded(request: _Request, settings: Settings, result: CheckResult) -
 def _files(request: _Request, settings: Settings) -> list[str]:
     from jitlint.driver.files import find_files
 
-    return find_files(request.paths, settings.excluded, settings.directory, request.unsaved).files
+    return find_files(
+        request.paths, settings.excluded, settings.directory, request.unsaved, settings.documents
+    ).files
 
 
 def _add_noqa(request: _Request, settings: Settings) -> int:
@@ -394,11 +409,9 @@ def _add_noqa(request: _Request, settings: Settings) -> int:
 
 
 def _report(request: _Request, settings: Settings) -> int:
-    from jitlint.base.text import display_path
-
     hidden: list[str] = []
     result = _checked(request, settings, hidden)
-    texts = Texts({display_path(path): _decoded(data) for path, data in request.unsaved.items()})
+    texts = Texts(request.unsaved)
     if request.write_baseline:
         from jitlint.driver.baseline import write
 
@@ -440,7 +453,7 @@ def _warn_of_mistakes(request: _Request, settings: Settings, result: CheckResult
 
     console.warn_if_empty(result.statistics, result.problems)
     for path in request.paths if len(request.paths) > 1 and result.statistics.files else ():
-        found = find_files([path], settings.excluded, settings.directory, request.unsaved)
+        found = find_files([path], settings.excluded, settings.directory, request.unsaved, settings.documents)
         if not found.files and not found.failures:
             console.warn(f"{path}: no Python files found")
     tops = {os.path.realpath(path) for path in request.paths}
@@ -467,13 +480,6 @@ def _without_known(request: _Request, settings: Settings, result: CheckResult, t
             f"{compared.fixed} finding{plural} in the baseline but fixed; --write-baseline drops them"
         )
     return compared.known
-
-
-def _decoded(data: bytes) -> str:
-    from jitlint.syntax.source import SyntaxProblem, decode
-
-    text = decode(data)
-    return "" if isinstance(text, SyntaxProblem) else text
 
 
 def _say_what_was_used(settings: Settings, result: CheckResult) -> None:

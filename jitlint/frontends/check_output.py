@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("full", "concise", "json", "jsonl", "github", "gitlab", "sarif", "junit")
 FOR_PEOPLE = ("full", "concise")
+BY_FILE_LINE = ("github", "gitlab", "sarif")
+"""Formats that know a notebook as a file of lines."""
 
 
 def all_of(result: CheckResult) -> list[Finding]:

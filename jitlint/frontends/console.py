@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -73,24 +74,45 @@ class SectionedCommand(click.Command):
 
 
 class Texts:
-    """The source lines of one run's files. unsaved: contents that take the place of files, by path as findings
-    name it."""
+    """The source lines of one run's files. unsaved: contents that take the place of files, by absolute path."""
 
-    def __init__(self, unsaved: Mapping[str, str]) -> None:
-        self._known = {path: split_lines(text) for path, text in unsaved.items()}
+    def __init__(self, unsaved: Mapping[str, bytes]) -> None:
+        self._unsaved = unsaved
+        self._known: dict[str, list[str]] = {}
 
-    def lines(self, path: str) -> list[str]:
-        """The lines of a file; none if it has become unreadable.
+    def lines(self, place: str) -> list[str]:
+        """The lines of a file, or of a cell (`Span.within`); none if it has become unreadable.
 
-        Does without the syntax layer: showing a remembered finding should not load the parser.
+        Does without the parser: showing a remembered finding should not load it.
         """
-        if path not in self._known:
-            try:
-                with tokenize.open(path) as stream:
-                    self._known[path] = stream.read().split("\n")
-            except (OSError, SyntaxError, UnicodeError, ValueError, LookupError):
-                self._known[path] = []
-        return self._known[path]
+        if place not in self._known:
+            self._known[place] = self._read(place)
+        return self._known[place]
+
+    def _read(self, place: str) -> list[str]:
+        from jitlint.driver.documents import is_notebook, lines_in_cell
+
+        path, mark, cell = place.rpartition(":cell ")
+        if mark and cell.isdecimal() and is_notebook(path):
+            return [*lines_in_cell(path, int(cell), self._unsaved)]
+        data = self._unsaved.get(os.path.abspath(place))
+        try:
+            if data is not None:
+                return split_lines(_decoded(data))
+            if os.path.splitext(place)[1] not in ("", ".py"):
+                with open(place, "rb") as binary:
+                    return split_lines(_decoded(binary.read()))
+            with tokenize.open(place) as stream:
+                return stream.read().split("\n")
+        except (OSError, SyntaxError, UnicodeError, ValueError, LookupError):
+            return []
+
+
+def _decoded(data: bytes) -> str:
+    from jitlint.syntax.source import SyntaxProblem, decode
+
+    text = decode(data)
+    return "" if isinstance(text, SyntaxProblem) else text
 
 
 def settings_for(paths: tuple[str, ...], config: str = "", isolated: bool = False) -> Settings:

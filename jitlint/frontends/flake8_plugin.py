@@ -100,6 +100,7 @@ class Plugin:
 
     @classmethod
     def _look(cls, paths: tuple[str, ...], unsaved: dict[str, bytes]) -> None:
+        from jitlint.driver.documents import with_file_lines
         from jitlint.driver.project import callers_of
         from jitlint.driver.run import check
 
@@ -114,7 +115,7 @@ class Plugin:
         )
         if state.settings.baseline:
             result.findings = _new(result.findings, state.settings.baseline, unsaved)
-        for finding in [*result.problems, *result.findings]:
+        for finding in with_file_lines([*result.problems, *result.findings], unsaved):
             state.found.setdefault(os.path.realpath(finding.path), []).append(finding)
 
     def run(self) -> Iterator[_Row]:
@@ -123,17 +124,20 @@ class Plugin:
             path = os.path.abspath(self._filename)
             type(self)._look((self._filename,), {path: "".join(self._lines).encode("utf-8", "surrogatepass")})
         for finding in self._state.found.get(os.path.realpath(self._filename), ()):
-            yield finding.span.line, finding.span.column - 1, f"{finding.code} {finding.message}", type(self)
+            yield (
+                finding.span.file_line or finding.span.line,
+                finding.span.column - 1,
+                f"{finding.code} {finding.message}",
+                type(self),
+            )
 
 
 def _new(findings: list[Finding], baseline: str, unsaved: dict[str, bytes]) -> list[Finding]:
     """The findings that the baseline does not know."""
-    from jitlint.base.text import display_path
     from jitlint.driver.baseline import compare
     from jitlint.frontends.console import Texts
 
-    texts = Texts({display_path(path): data.decode("utf-8", "replace") for path, data in unsaved.items()})
-    return compare(findings, baseline, texts.lines, ()).new
+    return compare(findings, baseline, Texts(unsaved).lines, ()).new
 
 
 def _is_wanted(options: argparse.Namespace) -> bool:

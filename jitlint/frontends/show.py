@@ -24,7 +24,7 @@ def show_files_of(paths: tuple[str, ...], settings: Settings) -> int:
     from jitlint.base.text import display_path
     from jitlint.driver.files import find_files
 
-    found = find_files(paths or ["."], settings.excluded, settings.directory)
+    found = find_files(paths or ["."], settings.excluded, settings.directory, documents=settings.documents)
     console.print_lines(display_path(path) for path in found.files)
     for path, why in found.failures:
         console.complain(f"{display_path(path)}: {why}")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from xml.etree import ElementTree
 
-from jitlint.base.diagnostic import Finding, Severity
+from jitlint.base.diagnostic import Finding, Severity, Span
 
 _GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 _GITLAB = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
@@ -22,11 +22,12 @@ def github(findings: Sequence[Finding]) -> Iterator[str]:
     """One workflow command per finding: GitHub shows it at its line of the change."""
     for finding in findings:
         span = finding.span
-        place = f"file={_property(finding.path)},line={span.line},endLine={span.end_line}"
-        if span.end_line == span.line:  # GitHub takes columns only within one line
+        first, last = _lines(span)
+        place = f"file={_property(finding.path)},line={first},endLine={last}"
+        if span.end_line == span.line and not span.cell:  # GitHub takes columns only within one line
             place += f",col={span.column},endColumn={span.end_column}"
         title = _property(f"{finding.code} {finding.name}")
-        text = f"{finding.path}:{span.line}:{span.column}: {finding.code} {_sentences(finding)}"
+        text = f"{span.within(finding.path)}:{span.line}:{span.column}: {finding.code} {_sentences(finding)}"
         yield f"::{_GITHUB[finding.severity]} {place},title={title}::{_data(text)}"
 
 
@@ -34,13 +35,13 @@ def gitlab(findings: Sequence[Finding], fingerprints: Sequence[str]) -> Iterator
     """One JSON array."""
     items = [
         {
-            "description": f"{finding.code}: {_sentences(finding)}",
+            "description": f"{_in_cell(finding.span)}{finding.code}: {_sentences(finding)}",
             "check_name": finding.code,
             "fingerprint": fingerprint,
             "severity": _GITLAB[finding.severity],
             "location": {
                 "path": finding.path,
-                "lines": {"begin": finding.span.line, "end": finding.span.end_line},
+                "lines": dict(zip(("begin", "end"), _lines(finding.span))),
             },
         }
         for finding, fingerprint in zip(findings, fingerprints)
@@ -66,21 +67,34 @@ def junit(findings: Sequence[Finding], files: int) -> Iterator[str]:
         )
         for finding in cases:
             line, column = str(finding.span.line), str(finding.span.column)
+            cell = f"cell {finding.span.cell}:" if finding.span.cell else ""
             case = ElementTree.SubElement(
                 suite,
                 "testcase",
                 {
-                    "name": f"{finding.code} {finding.name}:{line}:{column}",
+                    "name": f"{finding.code} {finding.name}:{cell}{line}:{column}",
                     "classname": _xml(path.removesuffix(".py")),
                 },
             )
             failure = ElementTree.SubElement(
                 case, "failure", {"message": _xml(finding.message), "type": finding.severity.value}
             )
-            failure.text = _xml(f"{path}:{line}:{column}: {finding.code} {_sentences(finding)}")
+            failure.text = _xml(f"{path}:{cell}{line}:{column}: {finding.code} {_sentences(finding)}")
     ElementTree.indent(root, " ")
     yield '<?xml version="1.0" encoding="utf-8"?>'
     yield ElementTree.tostring(root, encoding="unicode")
+
+
+def _lines(span: Span) -> tuple[int, int]:
+    """The first and the last line of the file. Of a notebook these services know the file only."""
+    if not span.cell:
+        return span.line, span.end_line
+    first = span.file_line or 1
+    return first, first
+
+
+def _in_cell(span: Span) -> str:
+    return f"cell {span.cell}, line {span.line}: " if span.cell else ""
 
 
 def _sentences(finding: Finding) -> str:

@@ -41,7 +41,7 @@ def verdicts_html(
     ``subtitle``: what it was made with."""
     by_path: dict[str, list[_Numbered]] = {}
     for number, row in enumerate(rows):
-        by_path.setdefault(row.finding.path, []).append(_Numbered(number, row))
+        by_path.setdefault(row.finding.span.within(row.finding.path), []).append(_Numbered(number, row))
     counts = Counter(row.verdict for row in rows)
     return _PAGE.substitute(
         style=_STYLE,
@@ -211,7 +211,7 @@ def _finding(one: _Numbered, urls: Mapping[str, str], lines: Lines) -> str:
 
 
 def _step(step: Related, lines: Lines) -> str:
-    source = lines(step.path)
+    source = lines(step.span.within(step.path))
     line = step.span.line
     text = source[line - 1].strip() if 1 <= line <= len(source) else ""
     code = f"<pre>{_source(text)}</pre>" if text else ""

@@ -1,6 +1,7 @@
 """Results as JSON: an interface, so keys are only ever added (layer: ``report``).
 
-Lines and columns are 1-based and count code points; ends are exclusive.
+Lines and columns are 1-based and count code points; ends are exclusive. In a notebook lines count from the start of
+the ``cell``, whose number counts all cells from 1; in other files it is null.
 """
 
 from __future__ import annotations
@@ -29,12 +30,18 @@ def traced_json(rows: Iterable[TracedRow]) -> str:
         [
             {
                 "path": row.path,
+                "cell": row.cell or None,
                 "qualname": row.qualname,
                 "line": row.line,
                 "modes": list(row.modes),
                 "parameters": dict(row.parameters),
                 "because": [
-                    {"path": reason.path, "line": reason.line, "message": reason.message}
+                    {
+                        "path": reason.path,
+                        "cell": reason.cell or None,
+                        "line": reason.line,
+                        "message": reason.message,
+                    }
                     for reason in row.because
                 ],
                 "ground": row.ground,
@@ -54,6 +61,7 @@ def finding_json(finding: Finding, urls: Mapping[str, str]) -> dict[str, object]
         "confidence": finding.confidence.value,
         "message": finding.message,
         "path": finding.path,
+        "cell": finding.span.cell or None,
         "line": finding.span.line,
         "column": finding.span.column,
         "end_line": finding.span.end_line,
@@ -61,6 +69,7 @@ def finding_json(finding: Finding, urls: Mapping[str, str]) -> dict[str, object]
         "related": [
             {
                 "path": step.path,
+                "cell": step.span.cell or None,
                 "line": step.span.line,
                 "column": step.span.column,
                 "message": step.message,

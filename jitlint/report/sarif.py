@@ -109,17 +109,27 @@ def _location(path: str, span: Span, message: str = "") -> _Object:
     location: _Object = {
         "physicalLocation": {
             "artifactLocation": {"uri": _uri(path)},
-            "region": {
-                "startLine": span.line,
-                "startColumn": span.column,
-                "endLine": span.end_line,
-                "endColumn": span.end_column,
-            },
+            "region": _region(span),
         }
     }
+    if span.cell:
+        name = f"cell {span.cell}, line {span.line}, column {span.column}"
+        location["logicalLocations"] = [{"name": name, "kind": "module"}]
     if message:
         location["message"] = {"text": message}
     return location
+
+
+def _region(span: Span) -> _Object:
+    """The range; of a cell only the line of the file, whose columns are those of JSON."""
+    if span.cell:
+        return {"startLine": span.file_line or 1}
+    return {
+        "startLine": span.line,
+        "startColumn": span.column,
+        "endLine": span.end_line,
+        "endColumn": span.end_column,
+    }
 
 
 def _uri(path: str) -> str:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from jitlint.base.config import KEYS, Settings
-from jitlint.base.result import TracedRow
+from jitlint.base.result import Reason, TracedRow
 from jitlint.base.rule import Rule
 from jitlint.report.style import Style, visible
 
@@ -17,7 +17,7 @@ def traced_table(rows: Sequence[TracedRow], style: Style, show_path: bool = Fals
     header = ("PLACE", "FUNCTION", "MODES", "PARAMETERS", "GROUND")
     cells = [
         (
-            f"{visible(row.path)}:{row.line}",
+            f"{_where(row)}:{row.line}",
             visible(row.qualname),
             "+".join(row.modes) or "-",
             " ".join(f"{name}:{status}" for name, status in row.parameters) or "-",
@@ -37,7 +37,11 @@ def traced_table(rows: Sequence[TracedRow], style: Style, show_path: bool = Fals
         yield line(values)
         if show_path:
             for reason in row.because:
-                yield f"    {visible(reason.path)}:{reason.line}: {visible(reason.message)}"
+                yield f"    {_where(reason)}:{reason.line}: {visible(reason.message)}"
+
+
+def _where(item: TracedRow | Reason) -> str:
+    return visible(f"{item.path}:cell {item.cell}" if item.cell else item.path)
 
 
 def rules_table(rules: Iterable[Rule], style: Style) -> Iterator[str]:

@@ -11,7 +11,7 @@ from jitlint.report.excerpt import excerpt
 from jitlint.report.style import Style, visible
 
 LinesOf = Callable[[str], list[str]]
-"""The lines of the file at a path as findings give it; empty if it cannot be read."""
+"""The lines of the file (or the cell of a notebook) as `Span.within` names it; empty if it cannot be read."""
 
 _STEPS_SHOWN = 5
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
@@ -42,7 +42,7 @@ def concise(findings: Iterable[Finding], style: Style, show_path: bool = False) 
         yield f"{_place(finding, style)} {code} {visible(finding.message)}"
         if show_path:
             for step in finding.related:
-                yield f"    {visible(step.path)}:{step.span.line}:{step.span.column}: {visible(step.message)}"
+                yield f"    {_where(step)}:{step.span.line}:{step.span.column}: {visible(step.message)}"
 
 
 def full(
@@ -58,7 +58,7 @@ def full(
         yield f"{_place(finding, style)} {label} {style.paint(visible(finding.message), 'bold')}"
         shown = [finding.span.line, *(step.span.line for step in finding.related if show_path)]
         gutter = len(str(max(shown)))
-        source = excerpt(lines_of(finding.path), finding.span, style, gutter)
+        source = excerpt(lines_of(finding.span.within(finding.path)), finding.span, style, gutter)
         if source:
             yield f"{' ' * gutter} {style.paint('|', 'blue')}"
             yield from source
@@ -69,7 +69,7 @@ def full(
             if show_path:
                 for step in finding.related:
                     yield f"{' ' * gutter}   {_step(step)} [{step.because}]"
-                    yield from excerpt(lines_of(step.path), step.span, style, gutter)
+                    yield from excerpt(lines_of(step.span.within(step.path)), step.span, style, gutter)
             else:
                 yield from (f"{' ' * gutter}   {line}" for line in _shortened(finding.related))
             if show_path and (finding.traced or finding.kind):
@@ -125,11 +125,16 @@ def _by_severity(findings: Sequence[Finding]) -> list[tuple[Severity, int]]:
 
 
 def _place(finding: Finding, style: Style) -> str:
-    return f"{style.paint(visible(finding.path), 'bold')}:{finding.span.line}:{finding.span.column}:"
+    return f"{style.paint(_where(finding), 'bold')}:{finding.span.line}:{finding.span.column}:"
 
 
 def _step(step: Related) -> str:
-    return f"{visible(step.path)}:{step.span.line}: {visible(step.message)}"
+    return f"{_where(step)}:{step.span.line}: {visible(step.message)}"
+
+
+def _where(item: Finding | Related) -> str:
+    """The file, and the cell in a notebook."""
+    return visible(item.span.within(item.path))
 
 
 def _rests_on(finding: Finding) -> str:

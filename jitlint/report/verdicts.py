@@ -31,7 +31,7 @@ def verdicts_table(
 ) -> Iterator[str]:
     """Two lines per finding: place, rule and verdict; then what was seen, and with what."""
     verdict_width = max((len(row.verdict) for row in rows), default=0)
-    places = [f"{visible(row.finding.path)}:{row.finding.span.line}" for row in rows]
+    places = [f"{visible(row.finding.span.within(row.finding.path))}:{row.finding.span.line}" for row in rows]
     place_width = max(map(len, places), default=0)
     for row, place in zip(rows, places):
         word = style.paint(row.verdict.ljust(verdict_width), "bold", _COLOURS.get(row.verdict, "yellow"))

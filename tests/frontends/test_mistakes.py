@@ -30,17 +30,22 @@ class Mistake:
 
 
 FOUND = "Found 1 error in 1 file (1 file checked).\n"
-NOTEBOOK = {"n.ipynb": '{"cells": []}', "a.py": BRANCH}
+NOTEBOOK = {"n.ipynb": '{"cells": [],}', "a.py": BRANCH}
+NO_NOTEBOOK = "n.ipynb:1:14: error[JIT002] not a notebook: invalid JSON ("
 MISTAKES: dict[str, Mistake] = {
-    "a notebook": Mistake(
-        NOTEBOOK,
+    "a broken notebook": Mistake(NOTEBOOK, "check n.ipynb", 2, NO_NOTEBOOK),
+    "a notebook without cells": Mistake({"n.ipynb": "[]"}, "check", 0, "No findings in 1 file.\n"),
+    "a notebook of another language": Mistake(
+        {"n.ipynb": '{"cells": [], "metadata": {"kernelspec": {"language": "julia"}}}'},
         "check n.ipynb",
         2,
-        "n.ipynb:1:1: error[JIT002] a notebook, which jitlint does not read",
+        "n.ipynb:1:1: error[JIT002] a notebook of the language julia, not Python",
     ),
-    "the last line of a notebook": Mistake(NOTEBOOK, "check n.ipynb", 2, "\n1 file could not be analysed.\n"),
+    "the last line of a notebook": Mistake(
+        NOTEBOOK, "check n.ipynb", 2, "\n1 file could not be analysed. No findings in what could be.\n"
+    ),
     "a notebook beside a file": Mistake(
-        NOTEBOOK, "check n.ipynb a.py", 2, "(1 file checked). 1 file could not be analysed.\n"
+        NOTEBOOK, "check n.ipynb a.py", 2, "(2 files checked). 1 file could not be analysed.\n"
     ),
     "a notebook to a machine": Mistake(NOTEBOOK, "check n.ipynb --output-format json", 2, '"code": "JIT002"'),
     "another kind of file": Mistake(

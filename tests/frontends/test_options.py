@@ -127,6 +127,13 @@ EFFECTS: dict[str, Effect] = {
         'from-jax-version = "0.4.30"',
     ),
     "traced": Effect({"a.py": CALLED}, [], "", "a.py:4 JIT101", 'traced = ["a.f"]'),
+    "documents": Effect(
+        {"docs/a.md": f"```python\n{BRANCH}```\n", "b.md": f"```python\n{BRANCH}```\n"},
+        [],
+        "",
+        "docs/a.md:7 JIT101",
+        'documents = ["docs/"]',
+    ),
     "catalogue": Effect({"a.py": WRAPPED, "m.toml": MINE}, [], "", "a.py:6 JIT101", 'catalogue = ["m.toml"]'),
 }
 

@@ -33,6 +33,7 @@ def test_findings() -> None:
             "confidence": "certain",
             "message": "`range` needs a concrete integer, but `n` is traced",
             "path": "losses.py",
+            "cell": None,
             "line": 2,
             "column": 14,
             "end_line": 2,
@@ -40,6 +41,7 @@ def test_findings() -> None:
             "related": [
                 {
                     "path": "train.py",
+                    "cell": None,
                     "line": 1,
                     "column": 1,
                     "message": "`step` is jitted",
@@ -47,6 +49,7 @@ def test_findings() -> None:
                 },
                 {
                     "path": "train.py",
+                    "cell": None,
                     "line": 3,
                     "column": 12,
                     "message": "`step` calls `loss`",
@@ -71,11 +74,12 @@ def test_traced_functions() -> None:
     assert json.loads(traced_json([ROW])) == [
         {
             "path": "pkg/a.py",
+            "cell": None,
             "qualname": "Model.step",
             "line": 7,
             "modes": ["staged", "batched"],
             "parameters": {"self": "static", "x": "traced"},
-            "because": [{"path": "train.py", "line": 3, "message": "`step` is jitted"}],
+            "because": [{"path": "train.py", "cell": None, "line": 3, "message": "`step` is jitted"}],
             "ground": "possible",
             "confidence": "possible",
         }
