@@ -53,7 +53,8 @@ class Statistics:
     result came from the cache. jit_sites: transform applications seen, and how many of their functions
     were found. notes: counts that the analysis wants to show. unmatched: configured patterns of
     functions that match none of the files looked into. seconds: wall time per phase. jax: the JAX that
-    findings are about, and why that one.
+    findings are about, and why that one. units: groups of files that no import connects; units_run: how many of them
+    had to be analysed; lowered: files that were parsed for that; placed: files in which positions or words were looked up.
     """
 
     files: int = 0
@@ -66,6 +67,10 @@ class Statistics:
     unmatched: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     jax: str = ""
+    units: int = 0
+    units_run: int = 0
+    lowered: int = 0
+    placed: int = 0
 
 
 @dataclass(slots=True)

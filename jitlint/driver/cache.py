@@ -1,16 +1,16 @@
 """What earlier runs found out, on disk (layer: ``driver``).
 
-Three kinds of files in ``.jitlint_cache``: one *index* (path to size, time, content hash and first look, so
-that unchanged files are not read again), one *pack* (content hash to encoded IR) and a few *runs* (the
-results of whole runs, by everything that they depend on). All are replaced by renaming, so that concurrent
-runs see either the old or the new file; what one of them then misses is only computed again. A cache that
+In ``.jitlint_cache`` lie one *index* (path to size, time, content hash and first look, so that unchanged files are not
+read again), one *pack* with its table (content hash to encoded IR: `jitlint.driver.pack`), one file of *notes* (content
+hash to positions and words), the *links* (what the analysis found in each unit, without positions) and a few *runs* (the
+results of whole runs), the last two by everything that they depend on. All but the pack are replaced by renaming, so that
+concurrent runs see either the old or the new file; what one of them then misses is only computed again. A cache that
 cannot be read or written, or that holds nonsense, counts as empty and is never an error.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import time
@@ -21,11 +21,16 @@ from typing import TypeVar
 import msgspec
 
 from jitlint.base.config import ConfigError
+from jitlint.driver.pack import Pack, digest
 from jitlint.driver.scan import Scan
 from jitlint.driver.writing import replace_file
 
 FOLDER = ".jitlint_cache"
 _RUNS_KEPT = 24
+_LINKS_KEPT = 48 << 20
+"""So many bytes of what was found in units are kept, the newest first."""
+_IN_MEMORY = 256
+"""So many results are kept in memory, by a session."""
 _MAGIC = b"jitlint1"
 # A file changed within this time before it was looked at may change again without a new time stamp.
 _RACY_NS = 2_000_000_000
@@ -54,18 +59,11 @@ class FileEntry(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Index(msgspec.Struct, array_like=True):
+    """libraries: the names that make a file worth a look, so that the catalogue need not be read for them."""
+
     fingerprint: str
     files: dict[str, FileEntry]
-
-
-class _PackHeader(msgspec.Struct, array_like=True):
-    fingerprint: str
-    items: dict[bytes, tuple[int, int]]
-
-
-def digest(data: bytes) -> bytes:
-    """The hash by which contents are told apart."""
-    return hashlib.blake2b(data, digest_size=20).digest()
+    libraries: tuple[str, ...] = ()
 
 
 def entry_for(data: bytes, status: os.stat_result | None, scan: Scan) -> FileEntry:
@@ -107,8 +105,8 @@ class Cache:
         self.tool = tool
         self._parser = parser
         self._changed = False
-        self._pack: bytes | None = None
-        self._items: dict[bytes, tuple[int, int]] = {}
+        self._objects: dict[str, object] = {}
+        self.pack = Pack(directory, parser, self._read, self._write)
         index = self._load("index", _Index)
         self._index = index if index and index.fingerprint == tool else _Index(tool, {})
 
@@ -130,51 +128,61 @@ class Cache:
 
     # ------------------------------------------------------------ IR
 
-    def lowered(self, digests: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The encoded IR of those contents that are known."""
-        self._open_pack()
-        pack = self._pack or b""
-        return {
-            key: pack[place[0] : place[0] + place[1]]
-            for key in digests
-            if (place := self._items.get(key)) is not None
-        }
-
     def keep_lowered(self, new: Mapping[bytes, bytes]) -> None:
-        """Add encoded IR to the pack; drop what no remembered file refers to any more."""
-        if self._directory is None or not new:
-            return
-        self._open_pack()
-        for name in [
-            name for name in self._index.files if not os.path.exists(os.path.join(self._root, name))
-        ]:
-            del self._index.files[name]
-        wanted = {entry.digest for entry in self._index.files.values()}
-        blobs = {**self.lowered(wanted), **new}
-        items: dict[bytes, tuple[int, int]] = {}
-        offset = 0
-        for key, blob in blobs.items():
-            items[key] = (offset, len(blob))
-            offset += len(blob)
-        body = b"".join(blobs.values())
-        header = msgspec.msgpack.encode(_PackHeader(self._parser, items))
-        self._write("pack", len(header).to_bytes(8, "little") + header + body)
-        self._pack, self._items = body, items
+        """Add what was lowered to the pack; what no remembered file refers to any more may go."""
+        self.pack.keep(new, self.contents)
 
-    def _open_pack(self) -> None:
-        if self._pack is not None:
-            return
-        self._pack = b""
-        data = self._read("pack")
-        if data is None:
-            return
-        end = 8 + int.from_bytes(data[:8], "little")
-        try:
-            header = msgspec.msgpack.decode(data[8:end], type=_PackHeader)
-        except msgspec.DecodeError:
-            return
-        if header.fingerprint == self._parser:
-            self._pack, self._items = data[end:], header.items
+    @property
+    def contents(self) -> set[bytes]:
+        """The hashes of the contents of all remembered files."""
+        return {entry.digest for entry in self._index.files.values()}
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The names that make a file worth a look, as `keep_libraries` was told; () if nobody has said so."""
+        return self._index.libraries
+
+    def keep_libraries(self, names: Iterable[str]) -> None:
+        """Remember these names for as long as the tool stays the same."""
+        self._index.libraries = tuple(sorted(names))
+        self._changed = True
+
+    # ------------------------------------------------------------ units and notes
+
+    def link(self, key: str, kind: type[T]) -> T | None:
+        """What was found in a unit with the same key."""
+        name = f"link-{key}"
+        known = self._objects.get(name)
+        if isinstance(known, kind):
+            return known
+        found = self._load(name, kind)
+        if found is not None:
+            self._hold(name, found)
+            if self._keeps and self._directory is not None:
+                with contextlib.suppress(OSError):  # what is of use is not old
+                    os.utime(os.path.join(self._directory, name))
+        return found
+
+    def keep_link(self, key: str, result: object) -> None:
+        """Keep what was found in a unit; of the others the newest."""
+        name = f"link-{key}"
+        self._hold(name, result)
+        if self._keeps and self._write_encoded(name, result):
+            self._drop_old("link-", _LINKS_KEPT)
+
+    def notes(self, kind: type[T]) -> T | None:
+        """What was noted about contents."""
+        return self._load("notes", kind)
+
+    def keep_notes(self, notes: object) -> None:
+        """Keep what was noted about contents."""
+        self._write_encoded("notes", notes)
+
+    def _hold(self, name: str, found: object) -> None:
+        self._objects.pop(name, None)
+        self._objects[name] = found
+        while len(self._objects) > _IN_MEMORY:
+            del self._objects[next(iter(self._objects))]
 
     # ------------------------------------------------------------ runs
 
@@ -184,26 +192,41 @@ class Cache:
 
     def keep_run(self, key: str, result: object) -> None:
         """Keep a whole result, unless a name in it is not text."""
-        if self._directory is None:
-            return
-        try:
-            data = msgspec.msgpack.encode(result)
-        except UnicodeEncodeError:
-            return
-        self._write(f"run-{key}", data)
+        if self._keeps and self._write_encoded(f"run-{key}", result):
+            self._drop_old("run-", None)
+
+    def _drop_old(self, prefix: str, room: int | None) -> None:
+        """Delete the oldest of a kind of files: all but a few, or (room) what takes more room than that."""
+        assert self._directory is not None
         with contextlib.suppress(OSError):
-            runs = [entry for entry in os.scandir(self._directory) if entry.name.startswith("run-")]
-            runs.sort(key=lambda entry: entry.stat().st_mtime_ns)
-            for entry in runs[:-_RUNS_KEPT]:
-                os.unlink(entry.path)
+            found = [
+                (entry.stat().st_mtime_ns, entry.stat().st_size, entry.path)
+                for entry in os.scandir(self._directory)
+                if entry.name.startswith(prefix)
+            ]
+            used = 0
+            for number, (_, size, path) in enumerate(sorted(found, reverse=True)):
+                used += size
+                if number >= _RUNS_KEPT if room is None else used > room and number:
+                    os.unlink(path)
 
     # ------------------------------------------------------------ disk
 
     def save_index(self) -> None:
         """Write the index if this run learnt something about a file."""
-        if self._changed:
+        if self._changed and self._keeps:
+            for name in [n for n in self._index.files if not os.path.exists(os.path.join(self._root, n))]:
+                del self._index.files[name]
             self._write("index", msgspec.msgpack.encode(self._index))
             self._changed = False
+
+    def freeze(self) -> None:
+        """Write nothing from now on: what a session learns about unsaved text concerns nobody else."""
+        self.pack.read_only = True
+
+    @property
+    def _keeps(self) -> bool:
+        return self._directory is not None and not self.pack.read_only
 
     def _relative(self, path: str) -> str:
         prefix = self._root.rstrip(os.sep) + os.sep
@@ -232,8 +255,17 @@ class Cache:
             return None
         return data if head == _seal(data) else None
 
+    def _write_encoded(self, name: str, result: object) -> bool:
+        """Whether it could be encoded: a name that is not text cannot."""
+        try:
+            data = msgspec.msgpack.encode(result)
+        except UnicodeEncodeError:
+            return False
+        self._write(name, data)
+        return True
+
     def _write(self, name: str, data: bytes) -> None:
-        if self._directory is None:
+        if self._directory is None or self.pack.read_only:
             return
         with contextlib.suppress(OSError):
             if not os.path.isdir(self._directory):

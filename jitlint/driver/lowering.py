@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from jitlint.driver.pack import LOWERED, PROBLEM, is_lowered, stamp
 from jitlint.driver.schedule import Progress, run_tasks
 from jitlint.driver.workspace import Workspace
 from jitlint.syntax.source import TOO_COMPLEX, UNREADABLE, SyntaxProblem, decode
@@ -17,75 +18,107 @@ _WORTH_FORKING = 150_000
 
 @dataclass(slots=True)
 class Lowered:
-    """modules: path to encoded IR. problems: path to why there is none. complete: no worker was lost, so
-    that the same problems will be there next time. partial: parts of notebooks and texts that are left out, and why."""
+    """digests: path to the hash of its intermediate form. problems: path to why there is none. complete: no worker was
+    lost, so that the same problems will be there next time. partial: parts of notebooks and texts that are left out, and why. fresh: how many files
+    had to be lowered."""
 
-    modules: dict[str, bytes] = field(default_factory=dict)
+    workspace: Workspace
+    digests: dict[str, bytes] = field(default_factory=dict)
     problems: dict[str, SyntaxProblem] = field(default_factory=dict)
     complete: bool = True
     partial: list[tuple[str, SyntaxProblem]] = field(default_factory=list)
+    fresh: int = 0
+
+    def module(self, path: str) -> bytes:
+        """The encoded intermediate form of a file that has one."""
+        workspace = self.workspace
+        content = workspace.entries[path].digest
+        outcome = workspace.cache.pack.outcome(content)
+        if outcome is None:  # the pack was damaged, or another process has written it anew
+            workspace.cache.pack.forget(content)
+            outcome = _lower_one(workspace.content(path))
+            workspace.cache.keep_lowered({content: outcome})
+        return outcome[1:]
 
 
 def lower_files(workspace: Workspace, jobs: int, progress: Progress | None = None) -> Lowered:
-    """The IR of every relevant file."""
-    result = Lowered()
-    digests = {path: workspace.entries[path].digest for path in workspace.relevant}
-    known = workspace.cache.lowered(set(digests.values()))
+    """The intermediate form of every relevant file."""
+    result = Lowered(workspace)
+    pack = workspace.cache.pack
+    contents = {path: workspace.entries[path].digest for path in workspace.relevant}
+    known = pack.digests(contents.values())
     missing: list[str] = []
-    contents: list[bytes] = []
+    texts: list[bytes] = []
     for path in workspace.relevant:
-        document = workspace.document(path)
-        if document is not None:
-            if document.failure is not None:
-                result.problems[path] = document.failure
-                continue
-            result.partial += [(path, problem) for problem in document.problems]
-        blob = known.get(digests[path])
-        if blob is not None:
-            result.modules[path] = blob
+        if _is_unreadable(workspace, path, result) or contents[path] in known:
             continue
         try:
-            contents.append(workspace.content(path))
+            texts.append(workspace.content(path))
         except OSError as error:
             result.problems[path] = SyntaxProblem(UNREADABLE, f"cannot read the file: {error.strerror}")
         else:
             missing.append(path)
-    _lower(missing, contents, jobs, result, progress)
-    new = {digests[path]: result.modules[path] for path in missing if path in result.modules}
-    workspace.cache.keep_lowered(new)
+    outcomes = _lower(missing, texts, jobs, result, progress)
+    result.fresh = len(missing)
+    workspace.cache.keep_lowered({contents[path]: outcome for path, outcome in outcomes.items()})
+    known.update((contents[path], stamp(outcome)) for path, outcome in outcomes.items())
+    for path in workspace.relevant:
+        found = known.get(contents[path])
+        if found is None or path in result.problems:
+            continue
+        if is_lowered(found):
+            result.digests[path] = found
+        else:
+            try:
+                result.problems[path] = _decode_problem(result.module(path))
+            except OSError as error:  # the pack was damaged, and the file has changed since
+                result.problems[path] = SyntaxProblem(UNREADABLE, f"cannot read the file: {error.strerror}")
     return result
+
+
+def _is_unreadable(workspace: Workspace, path: str, result: Lowered) -> bool:
+    """Whether a file is a notebook or a text that no module can be made of; what is wrong with parts of it is noted."""
+    document = workspace.document(path)
+    if document is None:
+        return False
+    if document.failure is not None:
+        result.problems[path] = document.failure
+        return True
+    result.partial += [(path, problem) for problem in document.problems]
+    return False
 
 
 def _lower(
     paths: list[str], contents: list[bytes], jobs: int, result: Lowered, progress: Progress | None
-) -> None:
+) -> dict[str, bytes]:
+    """The outcomes by path, of those texts that no worker was lost over."""
     if not paths:
-        return
+        return {}
     import jitlint.syntax.lowering  # noqa: F401  before forking, so that the workers share it
 
     sizes = [len(data) for data in contents]
     if sum(sizes) < _WORTH_FORKING:
         jobs = 1
+    outcomes: dict[str, bytes] = {}
     for path, outcome in zip(paths, run_tasks(_lower_one, contents, sizes, jobs, progress)):
         if isinstance(outcome, Exception):
             result.problems[path] = SyntaxProblem(TOO_COMPLEX, f"the parser gave up: {outcome}")
             result.complete = False
-        elif outcome[:1] == b"!":
-            result.problems[path] = _decode_problem(outcome[1:])
         else:
-            result.modules[path] = outcome[1:]
+            outcomes[path] = outcome
+    return outcomes
 
 
 def _lower_one(data: bytes) -> bytes:
-    """A mark (``=`` for IR, ``!`` for a problem) and the encoded answer."""
+    """A mark and the encoded answer."""
     from jitlint.syntax import ir
     from jitlint.syntax.lowering import lower
 
     text = decode(data)
     lowered = text if isinstance(text, SyntaxProblem) else lower(text)
     if isinstance(lowered, SyntaxProblem):
-        return b"!" + _encode_problem(lowered)
-    return b"=" + ir.encode_module(lowered)
+        return PROBLEM + _encode_problem(lowered)
+    return LOWERED + ir.encode_module(lowered)
 
 
 def _encode_problem(problem: SyntaxProblem) -> bytes:

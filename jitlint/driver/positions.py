@@ -12,27 +12,15 @@ from jitlint.driver.workspace import Workspace
 from jitlint.syntax.source import SyntaxProblem, decode
 
 _WORTH_FORKING = 150_000
-_START = Span(1, 1, 1, 1)
 
 _Task = tuple[bytes, set[int], bytes]
 _DECODER = msgspec.msgpack.Decoder(dict[int, Span])
 
 
-class Positions:
-    """Spans by path and origin. An origin that could not be located is at the file's start."""
-
-    def __init__(self, spans: Mapping[str, Mapping[int, Span]]) -> None:
-        self._spans = spans
-
-    def span(self, path: str, at: int) -> Span:
-        """The span of an origin; the start of the file when it was not asked for."""
-        return self._spans.get(path, {}).get(at, _START)
-
-
 def locate(
     workspace: Workspace, wanted: Mapping[str, set[int]], modules: Mapping[str, bytes], jobs: int
-) -> Positions:
-    """The spans of the wanted origins (path to origin numbers). modules: path to encoded IR."""
+) -> dict[str, dict[int, Span]]:
+    """The spans of the wanted origins (path to origin numbers), of files that are still there. modules: path to encoded IR."""
     paths: list[str] = []
     tasks: list[_Task] = []
     for path, origins in sorted(wanted.items()):
@@ -42,16 +30,16 @@ def locate(
             continue
         paths.append(path)
     if not tasks:
-        return Positions({})
+        return {}
     import jitlint.syntax.spans  # noqa: F401  before forking, so that the workers share it
 
     sizes = [len(data) for data, _, _ in tasks]
     if sum(sizes) < _WORTH_FORKING:
         jobs = 1
     outcomes = run_tasks(_spans, tasks, sizes, jobs)
-    return Positions(
-        {path: _DECODER.decode(out) for path, out in zip(paths, outcomes) if not isinstance(out, Exception)}
-    )
+    return {
+        path: _DECODER.decode(out) for path, out in zip(paths, outcomes) if not isinstance(out, Exception)
+    }
 
 
 def _spans(task: _Task) -> bytes:

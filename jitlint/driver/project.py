@@ -50,6 +50,7 @@ class Layout:
         self._listings: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._start: dict[str, str] = {}
         self._found: dict[tuple[str, str], str] = {}
+        self._resolved: dict[tuple[str, str], list[str]] = {}
         self._top = root
         while self.is_package(self.root) and os.path.dirname(self.root) != self.root:
             self._top = self.root
@@ -72,16 +73,22 @@ class Layout:
 
     def resolve(self, path: str, imported: str) -> list[str]:
         """Files of the project that importing ``imported`` in the file ``path`` runs: packages, then the module."""
+        key = (os.path.dirname(path), imported)
+        known = self._resolved.get(key)
+        if known is None:
+            known = self._resolved[key] = self._resolve(*key)
+        return known
+
+    def _resolve(self, base: str, imported: str) -> list[str]:
         dots = len(imported) - len(imported.lstrip("."))
         parts = [part for part in imported[dots:].split(".") if part]
         if dots:
-            base = os.path.dirname(path)
             for _ in range(dots - 1):
                 base = os.path.dirname(base)
             return self._follow(base, parts) if _inside(base, self.root) else []
         if not parts:
             return []
-        base = self.search(os.path.dirname(path), parts[0])
+        base = self.search(base, parts[0])
         return self._follow(base, parts) if base else []
 
     def search(self, directory: str, first: str) -> str:

@@ -13,8 +13,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from multiprocessing.connection import Connection, wait
-from typing import TypeVar, Union
+from typing import TYPE_CHECKING, TypeVar, Union
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 T = TypeVar("T")
 
@@ -81,6 +83,8 @@ class _Pool:
         self._pids: dict[Connection, int] = {}
 
     def run(self, order: list[int], jobs: int, outcomes: list[Outcome], progress: Progress | None) -> None:
+        from multiprocessing.connection import Connection, wait
+
         waiting = list(reversed(order))
         busy: dict[Connection, int] = {}
         for _ in range(jobs):

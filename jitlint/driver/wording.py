@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from jitlint.base.diagnostic import Span
-from jitlint.base.rule import Report
 from jitlint.base.text import shorten
-from jitlint.infer.events import Event
+from jitlint.driver.drafts import Draft
 
 _EXPRESSION_WIDTH: Final = 48
 _UPDATE_WIDTH: Final = 72
@@ -27,14 +26,14 @@ _OPTIONS: Final = {"`jax.jit`": "static_argnames", "`jax.pmap`": "static_broadca
 _GENERAL: Final = "x = x.at[i].{}(value)"
 
 
-def words(report: Report, event: Event, lines: list[str], span: Span) -> tuple[str, str]:
+def words(draft: Draft, lines: list[str], span: Span) -> tuple[str, str]:
     """The message and the help of a finding. lines: of its file."""
     quoted = quote(lines, span)
-    known = {"{expr}": quoted, "{why}": event.why or "its value"}
-    help_text = _fill(report.help, known, lines, span)
-    if report.static:
-        help_text += _static(report.static, event, quoted)
-    return _fill(report.message, known, lines, span), help_text
+    known = {"{expr}": quoted, "{why}": draft.why or "its value"}
+    help_text = _fill(draft.help, known, lines, span)
+    if draft.static:
+        help_text += _static(draft, quoted)
+    return _fill(draft.message, known, lines, span), help_text
 
 
 def quote(lines: list[str], span: Span) -> str:
@@ -109,12 +108,12 @@ def _is_closed(text: str) -> bool:
     return not re.search(r"(?<![=!<>])=(?!=)", text)
 
 
-def _static(condition: str, event: Event, quoted: str) -> str:
+def _static(draft: Draft, quoted: str) -> str:
     """What to list as static: only a parameter of the compiled function itself, where it is used as it is."""
-    found = _PARAMETER.fullmatch(event.why)
+    found = _PARAMETER.fullmatch(draft.why)
     if found is None or not re.search(rf"(?<![\w.]){found[1]}\b(?!\s*[.(\[])", quoted):
         return ""
-    for step in event.place.steps:
+    for step in draft.steps:
         option = next((option for name, option in _OPTIONS.items() if name in step.message), None)
         if option is not None and step.message.startswith(f"`{found[2]}` "):
             what = (
@@ -122,5 +121,5 @@ def _static(condition: str, event: Event, quoted: str) -> str:
                 if option == "static_argnames"
                 else f"give the position of `{found[1]}` in"
             )
-            return f"; {condition}, {what} `{option}`"
+            return f"; {draft.static}, {what} `{option}`"
     return ""

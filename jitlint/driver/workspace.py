@@ -3,6 +3,7 @@
 Files that the user named are reported on; files that they import (within the project) are context. Of a
 directory, only files connected with JAX are analysed at all: those that mention a library, and what is
 connected with them by imports, in either direction. On an unchanged tree nothing but file status is read.
+What falls apart into units is said by `jitlint.driver.units`.
 """
 
 from __future__ import annotations
@@ -12,17 +13,19 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jitlint.base.config import ConfigError, Settings
 from jitlint.base.text import display_path
-from jitlint.driver.cache import Cache, FileEntry, cache_directory, digest, entry_for
+from jitlint.driver.cache import Cache, FileEntry, cache_directory, entry_for
 from jitlint.driver.files import find_files
 from jitlint.driver.fingerprint import parser_fingerprint, tool_fingerprint
+from jitlint.driver.pack import digest
 from jitlint.driver.project import Layout, module_names, project_root
 from jitlint.driver.scan import mention_pattern, scan
+from jitlint.driver.units import connected, with_names
 from jitlint.syntax.documents import is_document, read_document
 
 if TYPE_CHECKING:
@@ -34,7 +37,8 @@ class Workspace:
     """What a run works on. All paths are absolute.
 
     root: the project's top. named: files asked for, in order. entries: every readable file, context included.
-    names: dotted module names. relevant: what has to be analysed, in a fixed order. failures: (path, why).
+    names: dotted module names. relevant: what has to be read, in a fixed order. linked: what of it is analysed: a file
+    that is named and has nothing to do with JAX is only read. edges: which files each file imports. failures: (path, why).
     lost: files that vanished or changed after the run had looked at them, and why they cannot be read.
     """
 
@@ -45,6 +49,8 @@ class Workspace:
     entries: dict[str, FileEntry] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     relevant: list[str] = field(default_factory=list)
+    linked: list[str] = field(default_factory=list)
+    edges: dict[str, set[str]] = field(default_factory=dict)
     failures: list[tuple[str, str]] = field(default_factory=list)
     contents: dict[str, bytes] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
@@ -54,6 +60,10 @@ class Workspace:
     def lines(self) -> int:
         """How many lines the named files have."""
         return sum(entry.scan.lines for path in self.named if (entry := self.entries.get(path)))
+
+    def kept_path(self, path: str) -> str:
+        """As remembered: relative to the project's top, so that the tree may move."""
+        return os.path.relpath(path, self.root)
 
     def content(self, path: str) -> bytes:
         """The bytes of a file of the run; of a notebook or a text, the module that its code makes.
@@ -113,7 +123,7 @@ def open_workspace(
         workspace.contents[path] = workspace.module(path, data)
     found = find_files(paths, settings.excluded, settings.directory, workspace.contents, settings.documents)
     workspace.failures = found.failures
-    look = _Look(workspace)
+    look = Look(workspace)
     workspace.named = [path for path in found.files if look.at(path, report=True)]
     nearby = find_files(context, settings.excluded, settings.directory)
     for path, why in nearby.failures:
@@ -121,16 +131,26 @@ def open_workspace(
     around = nearby.files
     named = set(workspace.named)
     around = [path for path in around if path not in named and look.at(path, report=False)]
-    edges = _with_context(workspace, look, around)
+    workspace.edges = _with_context(workspace, look, around)
+    name_and_choose(workspace, settings, paths, bool(around))
+    return workspace
+
+
+def name_and_choose(workspace: Workspace, settings: Settings, paths: Sequence[str], around: bool) -> None:
+    """Name the modules and say which of them matter. around: files beside those that are named were looked at."""
     imports = {path: entry.scan.imports for path, entry in workspace.entries.items()}
     workspace.names = module_names(workspace.layout, imports)
-    everything = bool(settings.traced or settings.catalogue)
-    # A file that is named itself is looked into in any case, if only to say that it is no Python.
-    start = set(workspace.entries) if everything else {os.path.abspath(path) for path in paths}
     if around:
-        _keep(workspace, _connected(edges, workspace.named))
-    workspace.relevant = _relevant(workspace, edges, start)
-    return workspace
+        neighbours = with_names(workspace.edges, workspace.names, workspace.entries, workspace.root)
+        _keep(workspace, connected(neighbours, workspace.named))
+    mentioning = [path for path, entry in workspace.entries.items() if entry.scan.mentions]
+    # A file that is named itself is looked into in any case, if only to say that it is no Python.
+    start = {os.path.abspath(path) for path in paths}
+    if settings.traced or settings.catalogue:
+        mentioning = list(workspace.entries)
+    linked = connected(workspace.edges, mentioning)
+    workspace.linked = [path for path in workspace.entries if path in linked]
+    workspace.relevant = [path for path in workspace.entries if path in linked or path in start]
 
 
 def _keep(workspace: Workspace, paths: set[str]) -> None:
@@ -138,7 +158,7 @@ def _keep(workspace: Workspace, paths: set[str]) -> None:
     workspace.names = {path: name for path, name in workspace.names.items() if path in paths}
 
 
-class _Look:
+class Look:
     """Reads files that the cache does not know; the catalogue is only loaded if there is one."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -172,13 +192,16 @@ class _Look:
 
     def _mention(self) -> re.Pattern[bytes]:
         if self._pattern is None:
-            from jitlint.catalogue.load import catalogue
+            cache = self._workspace.cache
+            if not cache.libraries:
+                from jitlint.catalogue.load import catalogue
 
-            self._pattern = mention_pattern(catalogue().libraries)
+                cache.keep_libraries(catalogue().libraries)
+            self._pattern = mention_pattern(cache.libraries)
         return self._pattern
 
 
-def _with_context(workspace: Workspace, look: _Look, around: Sequence[str]) -> dict[str, set[str]]:
+def _with_context(workspace: Workspace, look: Look, around: Sequence[str]) -> dict[str, set[str]]:
     """Add the project files that the named ones and those around import, at any remove. Gives each file's imported
     files."""
     edges: dict[str, set[str]] = {}
@@ -196,26 +219,3 @@ def _with_context(workspace: Workspace, look: _Look, around: Sequence[str]) -> d
                     targets.add(target)
         waiting.extend(sorted(targets - edges.keys(), reverse=True))
     return edges
-
-
-def _relevant(workspace: Workspace, edges: dict[str, set[str]], start: set[str]) -> list[str]:
-    """The files of ``start``, files that mention a library, and all that hang together with them by imports."""
-    mentioning = [path for path, entry in workspace.entries.items() if entry.scan.mentions or path in start]
-    reached = _connected(edges, mentioning)
-    return [path for path in workspace.entries if path in reached]
-
-
-def _connected(edges: dict[str, set[str]], start: Iterable[str]) -> set[str]:
-    """What hangs together with ``start`` by imports, in either direction."""
-    neighbours: dict[str, set[str]] = {path: set(targets) for path, targets in edges.items()}
-    for path, targets in edges.items():
-        for target in targets:
-            neighbours.setdefault(target, set()).add(path)
-    waiting = list(start)
-    reached = set(waiting)
-    while waiting:
-        for neighbour in neighbours.get(waiting.pop(), ()):
-            if neighbour not in reached:
-                reached.add(neighbour)
-                waiting.append(neighbour)
-    return reached

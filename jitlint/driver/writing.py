@@ -68,6 +68,13 @@ def replace_file(path: str, data: bytes) -> None:
     _replace(path, data, None, durable=False)
 
 
+def append_file(path: str, data: bytes) -> None:
+    """Add ``data`` to a file of our own, at once. Raises OSError if it cannot be done, and for a link."""
+    flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+    with open(os.open(path, flags), "wb") as stream:
+        stream.write(data)
+
+
 def descriptor_of(path: str) -> int | None:
     """The number that ``path`` means if it is a name for a stream of this process (`/dev/stdout`, `/dev/fd/3`).
 

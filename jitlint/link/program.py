@@ -71,6 +71,7 @@ class Options:
 
     catalogue: paths of the user's own catalogue files. jax_version: the JAX that the program runs with, "" for the newest; jax_before: the one
     that it comes from, "" if that is no question. parameters: say of each parameter whether it is traced.
+    stop: asked now and then, whether the answer is still wanted; it raises what it likes if not.
     """
 
     traced: tuple[str, ...] = ()
@@ -79,6 +80,7 @@ class Options:
     catalogue: tuple[str, ...] = ()
     jax_version: str = ""
     jax_before: str = ""
+    stop: Callable[[], None] | None = None
 
 
 @dataclass(slots=True)
@@ -102,7 +104,7 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     """Analyse a set of modules as one program. Deterministic: the order of ``inputs`` does not matter."""
     known = load_transforms(tuple(options.catalogue))
     data = catalogue().at(options.jax_version, options.jax_before).extended(known.functions)
-    m = Machine(data, known, EVALUATOR, keep_statuses=options.parameters)
+    m = Machine(data, known, EVALUATOR, keep_statuses=options.parameters, stop=options.stop)
     m.domains = Domains([domain(m) for domain in DOMAINS])
     for item in sorted(inputs, key=lambda i: (i.is_test, i.name, i.path)):
         _add(m, item)

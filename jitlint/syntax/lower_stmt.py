@@ -90,8 +90,10 @@ def _expr(n: cst.Expr, s: Lowering) -> ir.Stmt:
     nodes = s.nodes
     at = len(nodes)
     nodes.append(n)
-    value = n.value
-    return ir.ExprStmt(at, EXPR[type(value)](value, s))
+    value = EXPR[type(n.value)](n.value, s)
+    if type(value) is ir.Const and value.kind == "str":
+        value = ir.Const(value.at, "str", "")  # documentation does nothing, whatever it says
+    return ir.ExprStmt(at, value)
 
 
 def _assign(n: cst.Assign, s: Lowering) -> ir.Stmt:

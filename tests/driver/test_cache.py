@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from jitlint.driver import cache as cache_module
-from jitlint.driver.cache import Cache, cache_directory, digest, entry_for
+from jitlint.driver import pack as pack_module
+from jitlint.driver.cache import Cache, cache_directory, entry_for
+from jitlint.driver.pack import digest
 from jitlint.driver.scan import Scan
 
 SCAN = Scan(True, ("a", ".b"), 3)
@@ -62,36 +64,71 @@ def test_another_version_of_the_tool_starts_afresh(tmp_path: Path) -> None:
     path = _old_file(tmp_path)
     cache = _cache(tmp_path)
     _remember(cache, path)
-    cache.keep_lowered({digest(b"x"): b"ir"})
+    cache.keep_lowered({digest(b"x"): b"=ir"})
     cache.save_index()
     assert _cache(tmp_path, tool="t2").file(path, os.stat(path)) is None
-    assert _cache(tmp_path, tool="t2").lowered([digest(b"x")]) == {digest(b"x"): b"ir"}
-    assert _cache(tmp_path, parser="p2").lowered([digest(b"x")]) == {}
+    assert _lowered(_cache(tmp_path, tool="t2"), "x") == {"x": b"=ir"}
+    assert _lowered(_cache(tmp_path, parser="p2"), "x") == {}
 
 
-def test_the_pack_keeps_what_files_refer_to(tmp_path: Path) -> None:
+def _lowered(cache: Cache, texts: str) -> dict[str, bytes]:
+    """Which of the one-letter texts have been lowered, and to what."""
+    found = {text: cache.pack.outcome(digest(text.encode())) for text in texts}
+    known = cache.pack.digests([digest(text.encode()) for text in texts])
+    assert len(known) >= sum(outcome is not None for outcome in found.values())
+    return {text: outcome for text, outcome in found.items() if outcome is not None}
+
+
+def test_the_pack_keeps_what_files_refer_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pack_module, "_GARBAGE", 0)
     paths = [_old_file(tmp_path, f"{name}.py", name) for name in "abc"]
     cache = _cache(tmp_path)
     for path in paths:
         _remember(cache, path)
     keys = {name: digest(name.encode()) for name in "abcd"}
-    cache.keep_lowered({keys[name]: name.encode() * 9 for name in "ab"})
+    cache.keep_lowered({keys["a"]: b"=aaa", keys["b"]: b"=bbbbbbbbbbbbb"})
     cache.save_index()
     os.unlink(paths[0])
     later = _cache(tmp_path)
-    later.keep_lowered({keys["c"]: b"c"})
+    _remember(later, paths[2])
     later.save_index()
-    assert _cache(tmp_path).lowered(keys.values()) == {keys["b"]: b"b" * 9, keys["c"]: b"c"}
+    later.keep_lowered({keys["c"]: b"=c"})
+    later.save_index()
+    assert _lowered(_cache(tmp_path), "abcd") == {"a": b"=aaa", "b": b"=bbbbbbbbbbbbb", "c": b"=c"}
+    os.unlink(paths[1])
+    (tmp_path / "d.py").write_text("d")
+    last = _cache(tmp_path)
+    _remember(last, str(tmp_path / "d.py"))
+    last.save_index()
+    last.keep_lowered({keys["d"]: b"!d"})
+    assert _lowered(_cache(tmp_path), "abcd") == {"c": b"=c", "d": b"!d"}
+    assert (tmp_path / "cache" / "pack").stat().st_size == len(b"jitpack1=c!d")
 
 
-@pytest.mark.parametrize("name", ["index", "pack", "run-k"])
+def test_what_two_processes_append_is_found_or_made_again(tmp_path: Path) -> None:
+    one, two = _cache(tmp_path), _cache(tmp_path)
+    for name in "ab":
+        _remember(one, _old_file(tmp_path, f"{name}.py", name))
+    one.keep_lowered({digest(b"a"): b"=a"})
+    three = _cache(tmp_path)
+    one.keep_lowered({digest(b"b"): b"=bbb"})
+    two.keep_lowered({digest(b"c"): b"=c"})  # has not seen any table
+    three.keep_lowered({digest(b"d"): b"=dd"})
+    for cache in (one, two, three, _cache(tmp_path)):
+        for text, outcome in _lowered(cache, "abcd").items():
+            assert outcome == {"a": b"=a", "b": b"=bbb", "c": b"=c", "d": b"=dd"}[text]
+
+
+@pytest.mark.parametrize("name", ["index", "pack", "table", "run-k", "link-k", "notes"])
 @pytest.mark.parametrize("damage", ["empty", "short", "flipped", "directory"])
 def test_a_damaged_cache_counts_as_empty(tmp_path: Path, name: str, damage: str) -> None:
     path = _old_file(tmp_path)
     cache = _cache(tmp_path)
     _remember(cache, path)
-    cache.keep_lowered({digest(b"x"): b"intermediate"})
+    cache.keep_lowered({digest(b"x"): b"=intermediate"})
     cache.keep_run("k", ["result"])
+    cache.keep_link("k", ["result"])
+    cache.keep_notes(["result"])
     cache.save_index()
     victim = tmp_path / "cache" / name
     data = victim.read_bytes()
@@ -103,11 +140,21 @@ def test_a_damaged_cache_counts_as_empty(tmp_path: Path, name: str, damage: str)
     else:
         victim.write_bytes(b"" if damage == "empty" else data[: len(data) // 2])
     again = _cache(tmp_path)
-    known = again.file(path, os.stat(path)), again.lowered([digest(b"x")]), again.run("k", list[str])
-    assert known[("index", "pack", "run-k").index(name)] in (None, {})
+    known = {
+        "index": again.file(path, os.stat(path)),
+        "pack": again.pack.outcome(digest(b"x")),
+        "table": again.pack.outcome(digest(b"x")),
+        "run-k": again.run("k", list[str]),
+        "link-k": again.link("k", list),
+        "notes": again.notes(list[str]),
+    }
+    assert known[name] is None
+    assert [key for key, value in known.items() if value is None] in ([name], ["pack", "table"])
     _remember(again, path)
-    again.keep_lowered({digest(b"y"): b"more"})
+    again.keep_lowered({digest(b"y"): b"=more"})
+    assert again.pack.outcome(digest(b"y")) == b"=more"
     again.keep_run("k", ["result"])
+    again.keep_link("k", ["result"])
     again.save_index()
 
 
@@ -115,7 +162,7 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
     cache = _cache(tmp_path)
     _remember(cache, _old_file(tmp_path))
-    cache.keep_lowered({b"k": b"v"})
+    cache.keep_lowered({b"k": b"=v"})
     cache.keep_run("k", ["result"])
     cache.save_index()
     assert _cache(tmp_path).run("k", list[str]) is None

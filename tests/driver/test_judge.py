@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from jitlint.base.diagnostic import Confidence, Severity, Span
 from jitlint.base.outcome import Advisory
 from jitlint.base.rule import Report, Rule
 from jitlint.base.text import split_lines
-from jitlint.driver.judge import findings, origins, verdicts
-from jitlint.driver.positions import Positions
-from jitlint.driver.wording import quote
+from jitlint.driver.drafts import draft, places
+from jitlint.driver.judge import verdicts
+from jitlint.driver.pages import Line, Page, Places, findings
+from jitlint.driver.registry import rules
+from jitlint.driver.wording import quote, words
 from jitlint.infer.events import Convert, Event, Place, Step, Truth
 
 TEXT = "def f(x):\n    if x {why} > 0:\n        pass\n"
@@ -56,15 +60,20 @@ def test_events_that_no_rule_wants_and_other_modules_are_dropped() -> None:
 
 def test_a_finding_has_the_words_the_places_and_the_path() -> None:
     paths = {"m": "/p/m.py", "other": "/p/other.py"}
-    found = verdicts([_truth()], {"JIT901": _rule()}, {"m": "/p/m.py"})
-    assert origins(found, paths) == {"/p/m.py": {7, 1}, "/p/other.py": {3}}
-    positions = Positions({"/p/m.py": {7: SPAN, 1: Span(1, 5, 1, 6)}, "/p/other.py": {3: Span(9, 1, 9, 4)}})
-    (finding,) = findings(found, paths, positions, {"/p/m.py": TEXT}.get)
+    (verdict,) = verdicts([_truth()], {"JIT901": _rule()}, {"m": "/p/m.py"})
+    found = draft(verdict)
+    assert places([found]) == {"m": {7, 1}, "elsewhere": {2}, "other": {3}}
+    spans = Places({"/p/m.py": {7: SPAN, 1: Span(1, 5, 1, 6)}, "/p/other.py": {3: Span(9, 1, 9, 4)}})
+    message, help_text = words(found, split_lines(TEXT), SPAN)
     # What stands in the source is quoted as it is, even if it looks like a slot.
-    assert finding.message == "`x {why} > 0` {x} because of parameter `x` of `f`"
-    assert finding.help == "not x {why} > 0"
-    assert (finding.code, finding.severity, finding.span, finding.ground) == (
-        "JIT901",
+    assert message == "`x {why} > 0` {x} because of parameter `x` of `f`"
+    assert help_text == "not x {why} > 0"
+    known = msgspec.structs.replace(found, code="JIT101")
+    page = Page([Line(message, help_text, 0)], [])
+    ((finding,), silenced) = findings(page, [known], "/p/m.py", paths, spans)
+    assert silenced == []
+    assert (finding.name, finding.severity, finding.span, finding.ground) == (
+        rules()["JIT101"].name,
         Severity.WARNING,
         SPAN,
         "jit",

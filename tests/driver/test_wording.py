@@ -6,8 +6,15 @@ import pytest
 
 from jitlint.base.diagnostic import Confidence, Span
 from jitlint.base.rule import Report
+from jitlint.driver.drafts import draft
+from jitlint.driver.judge import Verdict
+from jitlint.driver.registry import rules
 from jitlint.driver.wording import words
 from jitlint.infer.events import Event, Place, Step
+
+
+def _words(report: Report, event: Event, lines: list[str], span: Span) -> tuple[str, str]:
+    return words(draft(Verdict(rules()["JIT101"], event, report)), lines, span)
 
 
 def _event(why: str, message: str = "`f` is jitted with `jax.jit` here") -> Event:
@@ -33,7 +40,7 @@ def _event(why: str, message: str = "`f` is jitted with `jax.jit` here") -> Even
 def test_an_update_is_written_as_it_would_stand_there(line: str, target: str, expected: str) -> None:
     start = line.index(target) + 1
     span = Span(1, start, 1, start + len(target))
-    assert words(Report("no", "write `{store:set}`"), _event(""), [line], span)[1] == f"write `{expected}`"
+    assert _words(Report("no", "write `{store:set}`"), _event(""), [line], span)[1] == f"write `{expected}`"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +65,7 @@ def test_only_an_argument_of_the_compiled_function_can_be_static(
     why: str, line: str, message: str, expected: str
 ) -> None:
     report = Report("no", "use something else", static="if it is a flag")
-    text = words(report, _event(why, message), [line], Span(1, 1, 1, len(line) + 1))[1]
+    text = _words(report, _event(why, message), [line], Span(1, 1, 1, len(line) + 1))[1]
     assert text.startswith("use something else")
     assert (expected in text and "; if it is a flag, " in text) if expected else text == "use something else"
 
@@ -66,5 +73,5 @@ def test_only_an_argument_of_the_compiled_function_can_be_static(
 def test_a_quoted_expression_has_no_comments() -> None:
     lines = ["    if jnp.any(  # why", '        x == "# no", # another', "    ):"]
     span = Span(1, 8, 3, 6)
-    message, _ = words(Report("`{expr}` is traced", ""), _event(""), lines, span)
+    message, _ = _words(Report("`{expr}` is traced", ""), _event(""), lines, span)
     assert message == '`jnp.any( x == "# no", )` is traced'

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import jitlint
-from jitlint.driver import lowering, positions
+from jitlint.driver import pages, pipeline
 from jitlint.frontends.cli import main
 from tests.conftest import Write
 
@@ -250,10 +250,10 @@ def test_a_file_that_is_lost_during_the_run(
         os.utime(path, ns=(10**18, 10**18))
     if known:
         main(["check", "-q"])
-        for path in (root / ".jitlint_cache").glob("run-*" if moment != "before parsing" else "[pr]*"):
+        for path in (root / ".jitlint_cache").glob("[rn]*" if moment != "before parsing" else "[lnprt]*"):
             path.unlink()
         capsys.readouterr()
-    module, name = (lowering, "lower_files") if moment == "before parsing" else (positions, "locate")
+    module, name = (pipeline, "lower_files") if moment == "before parsing" else (pages, "locate")
     before = getattr(module, name)
 
     def then(*arguments: object) -> object:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jitlint.syntax import ir
-from tests.syntax.helpers import expr, function, module, plain
+from tests.syntax.helpers import expr, function, module, plain, stmt
 
 A, B, C, D = (("Name", name) for name in "abcd")
 
@@ -120,11 +120,13 @@ def part(value: Any, spec: bool = False, conv: str | None = None, inner: list[An
         ("lambda: a", ("Lambda", 0)),
     ],
 )  # fmt: skip
-def test_expression(text: str, expected: object) -> None:
+def test_expression(text: str, expected: tuple[object, ...]) -> None:
     if text.startswith("await"):  # only a keyword inside an async function
         (statement,) = ir.decode_body(function(f"async def f():\n    {text}", "f").body)
         assert isinstance(statement, ir.ExprStmt)
         assert plain(statement.value) == expected
+    elif expected[:2] == ("Const", "str"):  # on a line of its own it would be documentation
+        assert stmt(f"x = {text}")[2] == expected
     else:
         assert expr(text) == expected
 
@@ -174,3 +176,8 @@ def test_a_deep_string_annotation_stays_a_string() -> None:
     text = "(" * 400 + ")" * 400
     (param,) = module(f"def f(a: '{text}'): ...").functions[0].params
     assert plain(param.annotation) == const("str", text)
+
+
+def test_documentation_says_nothing() -> None:
+    assert module('"one"\n"two"\n') == module("'''Another.\n'''\n'three'")
+    assert expr("'one'") == ("Const", "str", "")

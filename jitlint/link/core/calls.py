@@ -342,6 +342,8 @@ def _run(
     fn = func.fn
     world = f.world
     m.activations += 1
+    if m.stop is not None:
+        m.stop()
     number = -m.activations  # modules have positive ones
     scope = Scope(bound, func.scope, fn, number, world.level, f.token)
     steps = f.steps

@@ -99,6 +99,7 @@ class Machine:
     resolving: names of annotations that are being looked up, by module.
     own_libraries: packages of the project that the catalogue describes.
     traced_classes: of arguments that known code traces. array_parameters: by function and name, those that got a tracer there.
+    stop: raises something else than an `Exception` when nobody wants the answer any more.
     """
 
     catalogue: Catalogue
@@ -142,6 +143,7 @@ class Machine:
     version_flags: set[str] = field(default_factory=set)
     filled: set[tuple[int, int, str]] = field(default_factory=set)
     loads: set[tuple[str, int]] = field(default_factory=set)
+    stop: Callable[[], None] | None = None
 
     def contain(self, module: str, run: Callable[[], Value]) -> Value:
         """Run one function; an internal error there costs its file, not the whole analysis."""

@@ -1,0 +1,221 @@
+"""Runs the analysis over the units that nobody has run yet, in several processes where that pays (layer: ``driver``).
+
+What is known of a unit holds by what its modules say: names, roles and the hashes of their intermediate form, which knows
+no positions. A comment, an empty line or another layout runs nothing. What is left out here: files, positions and words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from jitlint.base.config import ConfigError, Settings
+from jitlint.base.diagnostic import Confidence
+from jitlint.base.result import AnalysisError
+from jitlint.driver.drafts import Draft, Linked, draft, traced_draft
+from jitlint.driver.lowering import Lowered
+from jitlint.driver.project import is_test
+from jitlint.driver.registry import rules
+from jitlint.driver.schedule import run_tasks
+from jitlint.driver.target import Target
+from jitlint.driver.units import units, with_names
+from jitlint.driver.workspace import Workspace
+
+if TYPE_CHECKING:
+    from jitlint.link.program import ModuleInput, Options
+
+# Below this many bytes of intermediate form, forking costs more than it saves.
+_WORTH_FORKING = 400_000
+_FAILED, _CONFIG, _FOUND = b"!", b"?", b"="
+
+Stop = Callable[[], bool]
+"""Whether somebody does not want the answer any more."""
+
+
+class Stopped(BaseException):
+    """The answer is not wanted any more. Not an `Exception`: no part of the analysis may take it for its own failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What the answer about a unit depends on, beside its modules. target: the JAX that it is about."""
+
+    settings: Settings
+    possible: bool
+    parameters: bool
+    target: Target
+
+
+@dataclass(slots=True)
+class Program:
+    """What was found in the units that the named files are in. ran: how many of them had to be analysed."""
+
+    linked: list[Linked] = field(default_factory=list)
+    ran: int = 0
+
+
+def link(workspace: Workspace, lowered: Lowered, task: Task, jobs: int, stop: Stop | None = None) -> Program:
+    """What the analysis finds in every unit with a named file. Raises AnalysisError, ConfigError and Stopped."""
+    named = set(workspace.named)
+    edges = with_names(workspace.edges, workspace.names, workspace.entries, workspace.root)
+    groups = [
+        group
+        for group in units(workspace.linked, edges)
+        if not named.isdisjoint(group) and not lowered.digests.keys().isdisjoint(group)
+    ]
+    keys = [_key(workspace, lowered, task, group) for group in groups]
+    found = {key: known for key in keys if (known := workspace.cache.link(key, Linked)) is not None}
+    missing = [(key, group) for key, group in zip(keys, groups) if key not in found]
+    if missing:
+        results = _run(workspace, lowered, task, [group for _, group in missing], jobs, stop)
+        for (key, _), result in zip(missing, results):
+            found[key] = result
+            if lowered.complete:
+                workspace.cache.keep_link(key, result)
+    return Program([found[key] for key in keys], len(missing))
+
+
+def _key(workspace: Workspace, lowered: Lowered, task: Task, group: Sequence[str]) -> str:
+    settings = task.settings
+    parts: list[object] = [
+        workspace.cache.tool,
+        task.possible,
+        task.parameters,
+        (task.target.version, task.target.before),
+        settings.traced,
+        settings.catalogue,
+    ]
+    rows = [
+        (workspace.names[path], workspace.kept_path(path), lowered.digests[path])
+        for path in group
+        if path in lowered.digests
+    ]
+    return hashlib.sha256(repr([*parts, *sorted(rows)]).encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+def _run(
+    workspace: Workspace,
+    lowered: Lowered,
+    task: Task,
+    groups: Sequence[Sequence[str]],
+    jobs: int,
+    stop: Stop | None,
+) -> list[Linked]:
+    import jitlint.link.program as link_program  # before forking, so that the workers share it
+
+    options = link_program.Options(
+        traced=task.settings.traced,
+        include_possible=task.possible,
+        parameters=task.parameters,
+        catalogue=task.settings.catalogue,
+        jax_version=task.target.version,
+        jax_before=task.target.before,
+        stop=_asking(stop) if stop is not None else None,
+    )
+    inputs = [_inputs(workspace, lowered, group) for group in groups]
+    sizes = [sum(len(module.data) for module in modules) for modules in inputs]
+    if stop is not None or len(groups) < 2 or sum(sizes) - max(sizes) < _WORTH_FORKING:
+        return [_analysed(modules, options) for modules in inputs]
+
+    def work(modules: list[ModuleInput]) -> bytes:
+        try:
+            return _FOUND + msgspec.msgpack.encode(_analysed(modules, options))
+        except ConfigError as error:
+            return _CONFIG + str(error).encode("utf-8", "replace")
+        except AnalysisError as error:
+            return _FAILED + str(error).encode("utf-8", "replace")
+
+    results: list[Linked] = []
+    for modules, outcome in zip(inputs, run_tasks(work, inputs, sizes, jobs)):
+        if isinstance(outcome, Exception):  # a lost worker; here it can be tried again with all that there is
+            results.append(_analysed(modules, options))
+        elif outcome[:1] == _FOUND:
+            results.append(msgspec.msgpack.decode(outcome[1:], type=Linked))
+        else:
+            kind = ConfigError if outcome[:1] == _CONFIG else AnalysisError
+            raise kind(outcome[1:].decode("utf-8", "replace"))
+    return results
+
+
+def _inputs(workspace: Workspace, lowered: Lowered, group: Sequence[str]) -> list[ModuleInput]:
+    from jitlint.link.program import ModuleInput
+
+    inputs: list[ModuleInput] = []
+    for path in group:
+        if path not in lowered.digests:
+            continue
+        try:
+            data = lowered.module(path)
+        except OSError:  # the pack was damaged, and the file has changed since
+            lowered.complete = False
+            continue
+        is_package = os.path.basename(path) == "__init__.py"
+        place = workspace.kept_path(path).replace(os.sep, "/")
+        inputs.append(
+            ModuleInput(workspace.names[path], place, is_package, data, is_test(path, workspace.root))
+        )
+    return inputs
+
+
+def _asking(stop: Stop) -> Callable[[], None]:
+    def ask() -> None:
+        if stop():
+            raise Stopped
+
+    return ask
+
+
+def _analysed(modules: list[ModuleInput], options: Options) -> Linked:
+    import jitlint.link.program as link_program
+    from jitlint.catalogue.schema import CatalogueError
+    from jitlint.driver.deep import on_deep_stack
+    from jitlint.driver.judge import verdicts
+
+    try:
+        analysis = on_deep_stack(lambda: link_program.analyse(modules, options))
+    except CatalogueError as error:
+        raise ConfigError(str(error)) from error
+    except Exception as error:
+        raise AnalysisError(f"{type(error).__name__}: {error}") from error
+    drafts: dict[str, list[Draft]] = {}
+    for verdict in verdicts(analysis.events, rules(), {module.name: module.path for module in modules}):
+        if options.include_possible or verdict.event.place.confidence is not Confidence.POSSIBLE:
+            drafts.setdefault(verdict.event.place.module, []).append(draft(verdict))
+    return Linked(
+        drafts,
+        [traced_draft(function) for function in analysis.traced] if options.parameters else [],
+        analysis.jit_sites,
+        analysis.jit_sites_resolved,
+        dict(analysis.notes),
+        list(analysis.unmatched),
+        dict(analysis.failures),
+    )
+
+
+def total(linked: Sequence[Linked], patterns: Sequence[str]) -> tuple[int, int, dict[str, int], list[str]]:
+    """Over all units: jit sites, those with a known function, the notes, and the patterns that match nothing."""
+    notes: dict[str, int] = {}
+    for unit in linked:
+        for name, count in unit.notes.items():
+            notes[name] = notes.get(name, 0) + count
+    unmatched = [pattern for pattern in patterns if all(pattern in unit.unmatched for unit in linked)]
+    return (
+        sum(unit.jit_sites for unit in linked),
+        sum(unit.jit_sites_resolved for unit in linked),
+        dict(sorted(notes.items())),
+        unmatched,
+    )
+
+
+def failures(linked: Sequence[Linked]) -> Mapping[str, str]:
+    """Where the analysis itself failed, by module; "" for what looks at all modules together."""
+    out: dict[str, str] = {}
+    for unit in linked:
+        for module, why in unit.failures.items():
+            out.setdefault(module, why)
+    return out

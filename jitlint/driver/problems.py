@@ -1,0 +1,73 @@
+"""What is said of files themselves: those that cannot be analysed, and comments that silence nothing (layer: ``driver``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jitlint.base.diagnostic import Confidence, Finding, Span
+from jitlint.driver.lowering import Lowered
+from jitlint.driver.pages import Unused
+from jitlint.driver.registry import rules
+from jitlint.driver.workspace import Workspace
+
+
+def problems(workspace: Workspace, lowered: Lowered, failures: Mapping[str, str]) -> list[Finding]:
+    """What could not be analysed, of what was asked for. failures: of the analysis, by module."""
+    named = set(workspace.named)
+    found = [_problem("JIT002", path, why, 1, 1) for path, why in workspace.failures]
+    found += [
+        _problem("JIT002", path, f"cannot read the file: {why}", 1, 1)
+        for path, why in workspace.lost.items()
+        if path in named and path not in lowered.problems
+    ]
+    found += [
+        _problem(problem.code, path, problem.message, problem.line, problem.column)
+        for path, problem in (*lowered.problems.items(), *lowered.partial)
+        if path in named
+    ]
+    found += [
+        _problem("JIT003", path, f"internal error while analysing this file, please report it ({why})", 1, 1)
+        for path, name in workspace.names.items()
+        if path in named and (why := failures.get(name)) is not None
+    ]
+    if (why := failures.get("")) is not None:
+        message = f"internal error while analysing all files together, please report it ({why})"
+        found.append(_problem("JIT003", workspace.root, message, 1, 1))
+    return sorted(found, key=lambda problem: problem.sort_key)
+
+
+def _problem(code: str, path: str, message: str, line: int, column: int) -> Finding:
+    rule = rules()[code]
+    span = Span(line, column, line, column + 1)
+    return Finding(code, rule.name, rule.severity, Confidence.CERTAIN, message, path, span)
+
+
+def unused(path: str, comment: Unused) -> Finding:
+    """A comment that silences nothing, or that nobody understands."""
+    from jitlint.driver.suppress import VERBS
+
+    rule = rules()["JIT004"]
+    help = "remove the comment"
+    if comment.verb not in (*VERBS, "noqa"):
+        rule = rules()["JIT005"]
+        message = f"this comment silences nothing: `{comment.verb}` is not known"
+        help = f"use {', '.join(f'`{verb}`' for verb in VERBS[:-1])} or `{VERBS[-1]}`"
+        if comment.verb.endswith(("[]", "()")):
+            message = (
+                f"this comment silences nothing: after `{comment.verb[:-2]}` come rules in square brackets"
+            )
+            help = f"write `{comment.verb[:-2]}[JIT101]`"
+    else:
+        names = (code.upper() if code.startswith("jit") else code for code in comment.codes)
+        codes = ", ".join(names) or "anything"
+        message = f"this comment silences nothing: there is no finding of {codes} here"
+    return Finding(
+        rule.code,
+        rule.name,
+        rule.severity,
+        Confidence.CERTAIN,
+        message,
+        path,
+        comment.span,
+        help,
+    )
