@@ -124,8 +124,8 @@ class View:
         replacement, version = self._history.said.get(name, ("", ""))
         if story.count("-") == 1 and version:
             gone = self._now >= numbers(version)
-            had = bool(self._then) and "+" not in story and self._then < numbers(version)
-            return Removed(replacement, version, had or self._had(story)) if gone else None
+            had = self._had(story) and self._then < numbers(version)
+            return Removed(replacement, version, had) if gone else None
         return self._of_story(story, replacement)
 
     def _of_story(self, story: str, replacement: str = "") -> Removed | None:
@@ -138,7 +138,8 @@ class View:
         return Removed(replacement, f"after {self._previous(last)}", self._had(story))
 
     def _had(self, story: str) -> bool:
-        return bool(self._then) and self._state(story, self._then) is True
+        """Whether the version before has it. Where that is not known, code that uses it says so."""
+        return bool(self._then) and self._state(story, self._then) is not False
 
     def _state(self, story: str, version: tuple[int, ...]) -> bool | None:
         """Whether it is there in a version; None between two releases of which one has it."""

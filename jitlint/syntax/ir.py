@@ -280,7 +280,8 @@ class ImportName(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """``name`` as written (dotted for `Import`, ``*`` for a star import), ``asname`` or None."""
 
     name: str
-    asname: Union[str, None] = None
+    asname: Union[str, None]
+    at: int
 
 
 class Import(Node, frozen=True, array_like=True, tag=True, gc=False):
@@ -447,7 +448,7 @@ class Module(msgspec.Struct, frozen=True, array_like=True, gc=False):
     mentions: dotted names imported anywhere (``jax``, ``jax.numpy``, ``.utils``), for a quick relevance test.
     origins: how many origin numbers the lowering handed out. firsts: how many it had handed out before each of the
     file's outermost statements (or lines of several). members: the same of the statements in an outermost class,
-    by the number of the class among the outermost statements.
+    by the number of the class among the outermost statements. quoted: the origins in annotations that are strings.
     """
 
     body: list[Stmt]
@@ -456,6 +457,7 @@ class Module(msgspec.Struct, frozen=True, array_like=True, gc=False):
     origins: int
     firsts: list[int]
     members: dict[int, list[int]]
+    quoted: list[int]
 
 
 _BODY_DECODER = msgspec.msgpack.Decoder(Body)

@@ -202,12 +202,14 @@ def _dotted(n: Any) -> str:
 def _alias(n: cst.ImportAlias, s: Lowering) -> ir.ImportName:
     name = _dotted(n.name)
     asname: Any = n.asname
+    at = len(s.nodes)
+    s.nodes.append(n)
     if asname is None:
         s.bound[name.partition(".")[0]] = None
-        return ir.ImportName(name)
+        return ir.ImportName(name, None, at)
     bound = asname.name.value
     s.bound[bound] = None
-    return ir.ImportName(name, bound)
+    return ir.ImportName(name, bound, at)
 
 
 def _import(n: cst.Import, s: Lowering) -> ir.Stmt:
@@ -227,7 +229,8 @@ def _import_from(n: cst.ImportFrom, s: Lowering) -> ir.Stmt:
     s.mentions["." * level + module] = None
     aliases: Any = n.names
     if type(aliases) is cst.ImportStar:
-        return ir.ImportFrom(at, module, level, [ir.ImportName("*")])
+        s.nodes.append(n)
+        return ir.ImportFrom(at, module, level, [ir.ImportName("*", None, at + 1)])
     return ir.ImportFrom(at, module, level, [_alias(alias, s) for alias in aliases])
 
 

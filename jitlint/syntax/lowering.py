@@ -92,7 +92,7 @@ def _lower_tree(tree: cst.Module, text: str) -> tuple[ir.Module, list[Any], cst.
         if any(line.comment and TRACED_PRAGMA.match(line.comment.value) for line in above):
             index = body[0].function
             functions[index] = msgspec.structs.replace(functions[index], traced_pragma=True)
-    module = ir.Module(body, functions, list(state.mentions), len(state.nodes), firsts, members)
+    module = ir.Module(body, functions, list(state.mentions), len(state.nodes), firsts, members, state.quoted)
     return module, state.nodes, tree
 
 

@@ -25,6 +25,7 @@ class Lowering:
     functions: filled in source order; a slot is None while the function is being lowered.
     bound: names the open scope binds, in order of appearance (a dict serves as an ordered set).
     members: of the outermost class that is being lowered: how many origins there were before each statement in it.
+    quoted: the origins in annotations that are written as strings.
     prefix: what stands before the name of a function or class defined here to make its qualified name.
     """
 
@@ -39,6 +40,7 @@ class Lowering:
         "nonlocals",
         "pragmas",
         "prefix",
+        "quoted",
     )
 
     def __init__(self, pragmas: bool) -> None:
@@ -52,6 +54,7 @@ class Lowering:
         self.has_yield = False
         self.prefix = ""
         self.members: list[int] | None = None
+        self.quoted: list[int] = []
 
     def qualify(self, name: str) -> str:
         """The qualified name of a function or class called ``name`` that is defined in the open scope."""

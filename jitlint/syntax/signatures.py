@@ -96,6 +96,7 @@ def lower_annotation(n: cst.Annotation, s: Lowering) -> ir.Expr:
         for name in rest:
             nodes.append(node)
             expr = ir.Attr(len(nodes) - 1, expr, name)
+        s.quoted += range(at, len(nodes))
         return expr
     if guard(text) is not None:
         return string(node, s)
@@ -107,6 +108,7 @@ def lower_annotation(n: cst.Annotation, s: Lowering) -> ir.Expr:
     expr = EXPR[type(parsed)](parsed, s)
     # The parts of the inner tree have no place of their own: they all stand where the string stands.
     nodes[start:] = [node] * (len(nodes) - start)
+    s.quoted += range(start, len(nodes))
     return expr
 
 

@@ -150,6 +150,8 @@ def _augmented(m: Machine, f: Frame, node: ir.AugAssign, left: Value, right: Val
 
 
 def _ann_assign(m: Machine, f: Frame, node: ir.AnnAssign) -> bool:
+    if f.cls is not None or f.fn is None:
+        m.domains.on_run(f, node, UNKNOWN)
     if f.cls is not None and type(node.target) is ir.Name:
         default = evaluator.evaluate(m, f, node.value) if node.value is not None else None
         f.cls.fields[node.target.id] = (node.annotation, default)
@@ -163,8 +165,9 @@ def _ann_assign(m: Machine, f: Frame, node: ir.AnnAssign) -> bool:
 
 def _if(m: Machine, f: Frame, node: ir.If) -> bool:
     if branches.only_for_type_checkers(f, node.test):
-        # annotations need the imported names; nothing else in the block ever runs
-        run_block(m, f, [part for part in node.body if isinstance(part, (ir.Import, ir.ImportFrom))])
+        # annotations need the imported names; nothing in the block ever runs
+        with regions.prepared(m):
+            run_block(m, f, [part for part in node.body if isinstance(part, (ir.Import, ir.ImportFrom))])
         reached = run_block(m, f, node.orelse)
         f.sides = None
         return reached
@@ -308,11 +311,11 @@ def _del(m: Machine, f: Frame, node: ir.Del) -> bool:
 def _import(m: Machine, f: Frame, node: ir.Import) -> bool:
     for name in node.names:
         if name.asname:
-            f.scope.vars[name.asname] = imports.module(m, f, name.name)
+            f.scope.vars[name.asname] = imports.module(m, f, name.at, name.name)
         else:
-            imports.module(m, f, name.name)
+            imports.module(m, f, name.at, name.name)
             top = name.name.split(".")[0]
-            f.scope.vars[top] = imports.module(m, f, top)
+            f.scope.vars[top] = imports.module(m, f, name.at, top)
     m.domains.on_run(f, node, UNKNOWN)
     return True
 
@@ -323,7 +326,7 @@ def _import_from(m: Machine, f: Frame, node: ir.ImportFrom) -> bool:
         if name.name == "*":
             imports.star(m, f, base)
         else:
-            f.scope.vars[name.asname or name.name] = imports.member(m, f, base, name.name)
+            f.scope.vars[name.asname or name.name] = imports.member(m, f, name.at, base, name.name)
     m.domains.on_run(f, node, UNKNOWN)
     return True
 

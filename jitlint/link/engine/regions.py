@@ -88,11 +88,12 @@ _NOTHING: Final = nullcontext()
 
 def under(m: Machine, test: ir.Node | None, outcome: bool | None) -> AbstractContextManager[None]:
     """What stands under an undecided test that looks at a library's version may use names that other versions lack."""
-    return _guarded(m) if outcome is None and asks_version(m, test) else _NOTHING
+    return prepared(m) if outcome is None and asks_version(m, test) else _NOTHING
 
 
 @contextmanager
-def _guarded(m: Machine) -> Iterator[None]:
+def prepared(m: Machine) -> Iterator[None]:
+    """Code that is prepared for names that this version lacks, or that never runs."""
     m.guards += 1
     try:
         yield

@@ -24,12 +24,18 @@ def absolute(module: ModuleInfo, name: str, level: int) -> str:
     return ".".join([*parts, name] if name else parts)
 
 
-def module(m: Machine, f: Frame, dotted: str) -> Value:
+def module(m: Machine, f: Frame, at: int, dotted: str) -> Value:
     """What ``import dotted as x`` binds."""
     info = find(m, f.module, dotted)
     if info is not None:
         modules.run(m, info)
         return Mod(info)
+    return _library(m, f, at, dotted)
+
+
+def _library(m: Machine, f: Frame, at: int, dotted: str) -> Ext:
+    if not m.guards and m.catalogue.view.removed(dotted) is not None:
+        m.removed_seen.setdefault((f.module.name, at), dotted)
     return Ext(m.catalogue.canonical(dotted))
 
 
@@ -67,7 +73,7 @@ def described(m: Machine, dotted: str) -> Value | None:
     return Ext(name) if known else None
 
 
-def member(m: Machine, f: Frame, base: str, name: str) -> Value:
+def member(m: Machine, f: Frame, at: int, base: str, name: str) -> Value:
     """What ``from base import name`` binds."""
     info = find(m, f.module, base)
     if info is not None:
@@ -77,10 +83,7 @@ def member(m: Machine, f: Frame, base: str, name: str) -> Value:
     if sub is not None:
         modules.run(m, sub)
         return Mod(sub)
-    dotted = f"{base}.{name}"
-    if not m.guards and m.catalogue.view.removed(dotted) is not None:
-        m.removed_seen.setdefault((f.module.name, f.at), dotted)
-    return Ext(m.catalogue.canonical(dotted))
+    return _library(m, f, at, f"{base}.{name}")
 
 
 def own_libraries(m: Machine) -> frozenset[str]:

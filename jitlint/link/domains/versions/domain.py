@@ -10,14 +10,69 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import Removed
 from jitlint.infer.events import ApiMisuse, Place
-from jitlint.infer.values import Value
+from jitlint.infer.program import ModuleInfo
+from jitlint.infer.values import Ext, Func, Value
+from jitlint.link.engine import scopes
 from jitlint.link.engine.domain import Domain, Library
 from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import ir_walk
 from jitlint.link.values.boxes import const_text
+from jitlint.syntax import ir
 
 
 class Versions(Domain[None]):
     """Compares calls with the history of what they call, and tells of the names that were seen to be gone."""
+
+    nodes = frozenset({ir.AnnAssign})
+
+    def __init__(self, m: Machine) -> None:
+        super().__init__(m)
+        self._unread: dict[str, frozenset[int] | None] = {}
+
+    def on_make(self, f: Frame, at: int, value: Value) -> None:
+        """A definition reads its annotations."""
+        if type(value) is Func and not self.m.guards:
+            node = value.fn.node
+            self._read(f, [*(param.annotation for param in node.params), node.returns])
+
+    def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
+        """So does a module or class that annotates its variables."""
+        if type(node) is ir.AnnAssign and not self.m.guards:
+            self._read(f, [node.annotation])
+
+    def _read(self, f: Frame, annotations: list[ir.Expr | None]) -> None:
+        """What Python looks up: not what is quoted, and nothing where annotations are only kept."""
+        unread = self._unread_in(f.module)
+        if unread is None:
+            return
+        view = self.m.catalogue.view
+        for node in ir_walk.nodes(annotations):
+            if type(node) is ir.Attr and node.at not in unread:
+                owner = self._dotted(f, node.obj)
+                dotted = f"{owner}.{node.name}"
+                if owner.partition(".")[0] == "jax" and view.removed(dotted) and not view.removed(owner):
+                    self.m.removed_seen.setdefault((f.module.name, node.at), dotted)
+
+    def _dotted(self, f: Frame, node: ir.Node | None) -> str:
+        """The name of a library that a path means, "" if it means something else."""
+        if type(node) is ir.Name:
+            value = scopes.lookup(f, node.id)
+            return value.dotted if type(value) is Ext else ""
+        owner = self._dotted(f, node.obj) if type(node) is ir.Attr else ""
+        return self.m.catalogue.canonical(f"{owner}.{node.name}") if owner and type(node) is ir.Attr else ""
+
+    def _unread_in(self, module: ModuleInfo) -> frozenset[int] | None:
+        """The origins in quoted annotations of a module; None if it reads no annotations at all."""
+        if module.name not in self._unread:
+            imports = [
+                node
+                for node in module.tree.body
+                if type(node) is ir.ImportFrom and node.module == "__future__"
+            ]
+            kept = any(name.name == "annotations" for node in imports for name in node.names)
+            self._unread[module.name] = None if kept else frozenset(module.tree.quoted)
+        return self._unread[module.name]
 
     def hears_of(self, dotted: str) -> bool:
         """Functions that have taken something else once, and what sets an option."""
