@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Finding
 from jitlint.base.result import CheckResult
 from jitlint.base.text import display_path
-from jitlint.confirm.memory import Memory
+from jitlint.confirm.memory import Memory, installed_jax
 from jitlint.confirm.plan import Planner, flag_for
 from jitlint.confirm.pool import Answer, run_tasks
 from jitlint.confirm.protocol import Task
@@ -102,9 +102,11 @@ def confirm(
     for number, finding in findings.items():
         if number in earlier.words:
             word, said = earlier.words[number]
-            result.confirmations.append(Confirmation(finding, Verdict(word), said, earlier.run))
+            result.confirmations.append(Confirmation(finding, Verdict(word), said, earlier.run, earlier.jax))
         else:
-            result.confirmations.append(verdict(finding, collected[number]))
+            found = verdict(finding, collected[number])
+            ran = found.verdict in (Verdict.CONFIRMED, Verdict.REFUTED)
+            result.confirmations.append(replace(found, jax=installed_jax() if ran else ""))
     return result
 
 

@@ -84,13 +84,17 @@ class Memory:
         return known
 
 
+def installed_jax() -> str:
+    """The version of the JAX that answers, "" if there is none."""
+    try:
+        return importlib.metadata.version("jax")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
 def _tool() -> str:
     """What an answer depends on beside the files."""
-    try:
-        version = importlib.metadata.version("jax")
-    except importlib.metadata.PackageNotFoundError:
-        version = ""
-    return f"{jitlint.__version__} {tool_fingerprint([])} {version} {sys.version}"
+    return f"{jitlint.__version__} {tool_fingerprint([])} {installed_jax()} {sys.version}"
 
 
 def _key(task: Task) -> str:

@@ -24,12 +24,14 @@ class Verdict(str, enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """A finding with its verdict. evidence: one sentence. inputs: what was run."""
+    """A finding with its verdict. evidence: one sentence. inputs: what was run. jax: the version that ran, "" if none
+    had to."""
 
     finding: Finding
     verdict: Verdict
     evidence: str
     inputs: str = ""
+    jax: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +47,12 @@ class Missed:
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """What a recorded run said. words: by the number of the finding, ``confirmed`` or ``refuted`` and a sentence;
-    nothing for the others. run: the command. signatures: of traced functions, by absolute path and first line, what
+    nothing for the others. run: the command. jax: its version. signatures: of traced functions, by absolute path and first line, what
     they were called with: ``x=f32[2,3], n=4``."""
 
     words: Mapping[int, tuple[str, str]]
     run: str = ""
+    jax: str = ""
     signatures: Mapping[tuple[str, int], Sequence[str]] = field(default_factory=dict)
 
 

@@ -28,6 +28,7 @@ LAST_PATCH: Final = {
 
 _LOCKS: Final = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
 _IN_SETUP_PY: Final = re.compile(r"""['"](jax(?:\[[^\]'"]*\])?\s*(?:[<>=!~][^'"]*)?)['"]""")
+_PLAIN: Final = re.compile(r"\d+(\.\d+)+")
 _CARET: Final = re.compile(r"^\^\s*(\d+)\.(\d+)")
 
 
@@ -53,6 +54,14 @@ class Target:
         return (
             f"{to}{also}" if not self.before else f"{to}, coming from {self.before} ({self.before_why}){also}"
         )
+
+    def is_other(self, ran: str) -> bool:
+        """Whether a JAX that was run is known to be another one than this. ``0.12`` is all of 0.12."""
+        plain = _PLAIN.match(ran)
+        if not self.version or plain is None:
+            return False
+        wanted = Version(self.version).release
+        return Version(plain[0]).release[: len(wanted)] != wanted
 
 
 def target_of(root: str, chosen: str = "", before: str = "") -> Target:
@@ -119,7 +128,7 @@ def _installed() -> Target | None:
         version = importlib.metadata.version("jax")
     except importlib.metadata.PackageNotFoundError:
         return None
-    plain = re.match(r"\d+(\.\d+)+", version)
+    plain = _PLAIN.match(version)
     return Target(plain[0], "installed beside jitlint") if plain else None
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from jitlint.base.diagnostic import Finding
     from jitlint.confirm.engine import ConfirmResult
     from jitlint.confirm.verdict import Recorded
+    from jitlint.driver.target import Target
     from jitlint.record.store import Store
     from jitlint.report.verdicts import Missed, Row
 
@@ -118,7 +119,7 @@ def confirm(
     result = run_confirm(where, settings, options, _progress if show else None, about)
     if show:
         click.echo("\r\033[K", nl=False, err=True)
-    rows = _rows(result, confirmed_only)
+    rows = _rows(result, confirmed_only, _target(where, settings))
     lost = [(m.path, m.line, m.error, m.inputs) for m in result.missed]
     if earlier is not None:
         lost += _also_missed(lost, earlier, result.check.findings, where, settings)
@@ -134,12 +135,30 @@ def confirm(
     return FINDINGS if rows else OK
 
 
-def _rows(result: ConfirmResult, confirmed_only: bool) -> list[Row]:
+def _target(paths: Sequence[str], settings: Settings) -> Target:
+    """The JAX that the findings are about."""
+    from jitlint.driver.project import project_root
+    from jitlint.driver.target import target_of
+
+    return target_of(project_root(paths), settings.jax_version, settings.from_jax_version)
+
+
+def _rows(result: ConfirmResult, confirmed_only: bool, target: Target) -> list[Row]:
     from jitlint.confirm.verdict import Verdict
     from jitlint.report.verdicts import Row
 
     shown = [c for c in result.confirmations if not confirmed_only or c.verdict is Verdict.CONFIRMED]
-    return [Row(c.finding, c.verdict.value, c.evidence, c.inputs) for c in shown]
+    return [
+        Row(
+            c.finding,
+            c.verdict.value,
+            c.evidence,
+            c.inputs,
+            c.jax,
+            target.version if target.is_other(c.jax) else "",
+        )
+        for c in shown
+    ]
 
 
 def _narrowed(
@@ -208,16 +227,13 @@ def _warn(result: ConfirmResult) -> None:
 
 
 def _page(rows: Sequence[Row], missed: Sequence[Missed], urls: Mapping[str, str], platform: str) -> str:
-    import importlib.metadata
-
     import jitlint
+    from jitlint.confirm.memory import installed_jax
     from jitlint.report.html import verdicts_html
 
-    try:
-        jax = importlib.metadata.version("jax")
-    except importlib.metadata.PackageNotFoundError:
-        jax = ""
-    made_with = f"jitlint {jitlint.__version__}, JAX {jax} on {platform}, Python {sys.version.split()[0]}"
+    made_with = (
+        f"jitlint {jitlint.__version__}, JAX {installed_jax()} on {platform}, Python {sys.version.split()[0]}"
+    )
     return verdicts_html(rows, missed, urls, console.Texts({}).lines, made_with)
 
 
@@ -275,7 +291,7 @@ def _words(store: Store, root: str, findings: Sequence[Finding]) -> Recorded:
         (os.path.join(root, *function.file.split("/")), function.line): list(function.signatures)
         for function in store.functions
     }
-    return Recorded(words, _program(store), signatures)
+    return Recorded(words, _program(store), store.jax, signatures)
 
 
 def _program(store: Store) -> str:

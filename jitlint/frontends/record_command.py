@@ -60,7 +60,21 @@ def record(
         _report(path, color)
     if compare:
         _compare(path, root)
+    if report or compare:
+        click.echo(_made_with(path, root))
     return code
+
+
+def _made_with(path: str, root: str) -> str:
+    """Which JAX was seen, and whether it is the one that findings are about."""
+    from jitlint.driver.config import load_settings
+    from jitlint.driver.target import target_of
+    from jitlint.record.store import read_store
+    from jitlint.report.recorded import recorded_with
+
+    seen, settings = read_store(path), load_settings(root)
+    target = target_of(root, settings.jax_version, settings.from_jax_version)
+    return recorded_with(seen.jax, seen.python, target.version if target.is_other(seen.jax) else "")
 
 
 def _report(path: str, color: str) -> None:

@@ -205,7 +205,7 @@ def _finding(one: _Numbered, urls: Mapping[str, str], lines: Lines) -> str:
         f'<p><span class="badge {verdict}">{_text(row.verdict)}</span> {_rule(finding, urls)} '
         f'<span class="name">{_text(finding.name)}</span></p>'
         f'<p class="message">{_prose(finding.message)}</p>{why}'
-        f'<details class="evidence"><summary>What JAX did</summary><p><code>{_text(row.evidence)}</code></p>{inputs}'
+        f'<details class="evidence"><summary>What JAX did</summary><p><code>{_text(row.said)}</code></p>{inputs}'
         f"</details>{help_text}</div></td></tr>\n"
     )
 

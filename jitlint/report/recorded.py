@@ -26,6 +26,12 @@ class RecordedRow:
     reason: str
 
 
+def recorded_with(jax: str, python: str, target: str) -> str:
+    """What ran, for the line below. target: the JAX that jitlint's findings are about, if that is another."""
+    about = f"; jitlint's findings are about JAX {visible(target)}" if target else ""
+    return f"recorded with JAX {visible(jax) or '?'}, Python {visible(python)}{about}"
+
+
 def recorded_table(rows: Iterable[RecordedRow], style: Style) -> Iterator[str]:
     """Slowest and most often compiled first, with an example of the arguments below each."""
     listed = sorted(rows, key=lambda row: (-row.seconds, -row.compiles, -row.traces, row.place))

@@ -18,12 +18,20 @@ Missed = tuple[str, int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A finding, the verdict on it, one sentence of evidence and what was run."""
+    """A finding, the verdict on it, one sentence of evidence and what was run. jax: the version that ran, "" if none did.
+    target: the one that the finding is about, if that is another."""
 
     finding: Finding
     verdict: str
     evidence: str
     inputs: str
+    jax: str = ""
+    target: str = ""
+
+    @property
+    def said(self) -> str:
+        """The evidence, with what a reader must know of it."""
+        return f"{self.evidence} (in JAX {self.jax}, not in {self.target})" if self.target else self.evidence
 
 
 def verdicts_table(
@@ -36,24 +44,32 @@ def verdicts_table(
     for row, place in zip(rows, places):
         word = style.paint(row.verdict.ljust(verdict_width), "bold", _COLOURS.get(row.verdict, "yellow"))
         yield f"{word}  {place.ljust(place_width)}  {row.finding.code}  {visible(row.finding.message)}"
-        said = f"{row.evidence} [{row.inputs}]" if row.inputs else row.evidence
+        said = f"{row.said} [{row.inputs}]" if row.inputs else row.said
         yield f"{' ' * verdict_width}  {visible(said)}"
     for path, line, error, inputs in missed:
         yield f"{style.paint('missed', 'bold', 'yellow')}  {visible(path)}:{line}  {visible(error)} [{visible(inputs)}]"
     if summary:
         counts = Counter(row.verdict for row in rows)
         words = [f"{count} {verdict}" for verdict, count in counts.most_common()]
-        yield f"{len(rows)} finding{'' if len(rows) == 1 else 's'}: {', '.join(words) or 'nothing to confirm'}."
+        ran = " and ".join(sorted({row.jax for row in rows} - {""}))
+        by = f" (JAX {ran})" if ran else ""
+        yield f"{len(rows)} finding{'' if len(rows) == 1 else 's'}: {', '.join(words) or 'nothing to confirm'}{by}."
+        targets = sorted({row.target for row in rows} - {""})
+        if targets:
+            yield f"The findings are about JAX {' and '.join(targets)}: what another version does proves nothing for certain."
 
 
 def verdicts_json(rows: Sequence[Row], missed: Sequence[Missed], urls: Mapping[str, str]) -> str:
-    """Findings as `jitlint check` writes them, with ``verdict``, ``evidence`` and ``inputs``; then what was missed."""
+    """Findings as `jitlint check` writes them, with ``verdict``, ``evidence`` and ``inputs``, ``jax`` (the
+    version that ran) and ``target`` (the one that was meant, if that is another); then what was missed."""
     items: list[dict[str, object]] = [
         {
             **finding_json(row.finding, urls),
             "verdict": row.verdict,
             "evidence": row.evidence,
             "inputs": row.inputs,
+            "jax": row.jax or None,
+            "target": row.target or None,
         }
         for row in rows
     ]

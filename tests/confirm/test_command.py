@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import re
 import shutil
@@ -268,6 +269,21 @@ def test_what_importing_runs_is_imported(tmp_path: Path) -> None:
     assert item["inputs"].startswith(("import of m.py", "a part of m.py"))
 
 
+def test_a_verdict_of_another_version_than_the_one_that_is_meant_says_so(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {"m.py": "import jax\n\n\njax.jit(lambda x: int(x))(1.0)\n", "requirements.txt": "jax==0.4.30\n"},
+    )
+    (item,) = confirmed(tmp_path, "--no-cache", "m.py")
+    here = importlib.metadata.version("jax")
+    assert (item["verdict"], item["jax"], item["target"]) == ("confirmed", here, "0.4.30")
+    table = run(tmp_path, "m.py").stdout
+    assert f"(in JAX {here}, not in 0.4.30)" in table and f"1 confirmed (JAX {here}).\n" in table
+    (tmp_path / "requirements.txt").write_text(f"jax=={here}\n", encoding="utf-8")
+    (item,) = confirmed(tmp_path, "m.py")
+    assert (item["jax"], item["target"]) == (here, None)
+
+
 def test_severity_is_heeded(project: Path) -> None:
     done = run(project, "--severity", "error", "script.py")
     assert (done.returncode, done.stdout) == (0, "0 findings: nothing to confirm.\n")
@@ -306,7 +322,7 @@ def test_check_needs_neither_jax_nor_this_package(project: Path) -> None:
 
 
 def _without_words(said: str) -> str:
-    return re.sub(r"(?<=Error: ).*(?= \[params)", "", said)
+    return re.sub(r"(?<=Error: ).*(?= \[params)|(?<=\(JAX )[\d.]+", "", said)
 
 
 def test_readme_shows_what_confirm_says(tmp_path: Path) -> None:

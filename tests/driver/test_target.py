@@ -99,6 +99,21 @@ def test_a_newer_version_than_the_one_in_use_is_one_to_move_to(
     assert _target(tmp_path, files, chosen, before).before == found
 
 
+@pytest.mark.parametrize(
+    ("version", "ran", "other"),
+    [
+        ("0.12", "0.12.0.1", False),
+        ("0.4.30", "0.4.30", False),
+        ("0.4.30", "0.4.31", True),
+        ("0.10.2", "0.10.2.dev3+local", False),
+        ("", "0.4.30", False),
+        ("0.4.30", "", False),
+    ],
+)
+def test_what_ran_may_be_another_version(version: str, ran: str, other: bool) -> None:
+    assert Target(version).is_other(ran) is other
+
+
 def test_a_project_that_asks_for_nothing_comes_from_what_is_installed(
     tmp_path: Path, installed: dict[str, str]
 ) -> None:
