@@ -97,11 +97,14 @@ def remove_cache(root: str) -> str:
 
 
 class Cache:
-    """The cache of one project, or (with ``directory`` None) none at all: nothing is found, nothing is kept."""
+    """The cache of one project; with ``directory`` None nothing is found on the disk and nothing is written.
+
+    root: the project's top. tool: what results depend on besides the project.
+    """
 
     def __init__(self, directory: str | None, root: str, tool: str, parser: str) -> None:
         self._directory = directory
-        self._root = root
+        self.root = root
         self.tool = tool
         self._parser = parser
         self._changed = False
@@ -215,7 +218,7 @@ class Cache:
     def save_index(self) -> None:
         """Write the index if this run learnt something about a file."""
         if self._changed and self._keeps:
-            for name in [n for n in self._index.files if not os.path.exists(os.path.join(self._root, n))]:
+            for name in [n for n in self._index.files if not os.path.exists(os.path.join(self.root, n))]:
                 del self._index.files[name]
             self._write("index", msgspec.msgpack.encode(self._index))
             self._changed = False
@@ -229,7 +232,7 @@ class Cache:
         return self._directory is not None and not self.pack.read_only
 
     def _relative(self, path: str) -> str:
-        prefix = self._root.rstrip(os.sep) + os.sep
+        prefix = self.root.rstrip(os.sep) + os.sep
         return path[len(prefix) :] if path.startswith(prefix) else path
 
     def _load(self, name: str, kind: type[T]) -> T | None:
@@ -256,7 +259,9 @@ class Cache:
         return data if head == _seal(data) else None
 
     def _write_encoded(self, name: str, result: object) -> bool:
-        """Whether it could be encoded: a name that is not text cannot."""
+        """Whether it was written: a name that is not text cannot be."""
+        if not self._keeps:
+            return False
         try:
             data = msgspec.msgpack.encode(result)
         except UnicodeEncodeError:

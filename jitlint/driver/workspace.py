@@ -86,6 +86,11 @@ class Workspace:
         self.contents[path] = data
         return data
 
+    def forget(self, path: str) -> None:
+        """Read a file anew when it is asked for."""
+        self.contents.pop(path, None)
+        self._documents.pop(path, None)
+
     def module(self, path: str, data: bytes) -> bytes:
         """What is to be analysed of a file with these bytes."""
         if not is_document(path):
@@ -115,11 +120,26 @@ def open_workspace(
     unsaved: contents that take the place of what is on disk, by absolute path; such a file need not exist.
     context: files and folders whose files are read too, where imports connect them with the named ones.
     """
-    root = project_root(paths)
+    cache = cache_of(project_root(paths), settings, use_cache)
+    return read_workspace(paths, settings, cache, unsaved or {}, context)
+
+
+def cache_of(root: str, settings: Settings, use_cache: bool) -> Cache:
+    """The cache of the project at ``root``, or one in memory alone."""
     directory = cache_directory(root) if use_cache else None
-    cache = Cache(directory, root, tool_fingerprint(settings.catalogue), parser_fingerprint())
-    workspace = Workspace(root, Layout(root), cache)
-    for path, data in (unsaved or {}).items():
+    return Cache(directory, root, tool_fingerprint(settings.catalogue), parser_fingerprint())
+
+
+def read_workspace(
+    paths: Sequence[str],
+    settings: Settings,
+    cache: Cache,
+    unsaved: Mapping[str, bytes],
+    context: Sequence[str] = (),
+) -> Workspace:
+    """As `open_workspace`, for somebody who has the project's cache."""
+    workspace = Workspace(cache.root, Layout(cache.root), cache)
+    for path, data in unsaved.items():
         workspace.contents[path] = workspace.module(path, data)
     found = find_files(paths, settings.excluded, settings.directory, workspace.contents, settings.documents)
     workspace.failures = found.failures
@@ -151,6 +171,23 @@ def name_and_choose(workspace: Workspace, settings: Settings, paths: Sequence[st
     linked = connected(workspace.edges, mentioning)
     workspace.linked = [path for path in workspace.entries if path in linked]
     workspace.relevant = [path for path in workspace.entries if path in linked or path in start]
+
+
+def look_again(workspace: Workspace, path: str, unsaved: bytes | None) -> bool:
+    """A file holds something else. False: that concerns other files too, so all has to be read anew.
+
+    unsaved: what it holds; None if the disk says so.
+    """
+    before = workspace.entries.get(path)
+    workspace.forget(path)
+    if before is None:
+        return False
+    if unsaved is not None:
+        workspace.contents[path] = workspace.module(path, unsaved)
+    if not Look(workspace).at(path, report=False):
+        return False
+    now = workspace.entries[path].scan
+    return (now.mentions, now.imports) == (before.scan.mentions, before.scan.imports)
 
 
 def _keep(workspace: Workspace, paths: set[str]) -> None:

@@ -270,3 +270,17 @@ def test_the_warm_path_imports_neither_parser_nor_interpreter(project: Write) ->
     environment = {**os.environ, "PYTHONPATH": str(Path(jitlint.__file__).parents[1])}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
     assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["check", "--help"]])
+def test_what_needs_no_files_loads_next_to_nothing(arguments: list[str]) -> None:
+    script = (
+        "import sys\n"
+        "from jitlint.frontends.cli import main\n"
+        f"main({arguments!r})\n"
+        "heavy = ('libcst', 'msgspec', 'packaging', 'jitlint.rules', 'jitlint.link', 'jitlint.catalogue', 'jitlint.driver.run')\n"
+        "print([m for m in heavy if m in sys.modules])\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(jitlint.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
+    assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr

@@ -34,11 +34,17 @@ Row = dict[str, Value]
 
 @dataclass(slots=True)
 class TestRunner:
-    """Knows the fixtures of a program. found: by the module or class that defines them."""
+    """Knows the fixtures of a program. found: by the module or class that defines them. conftests: by their folders."""
 
     m: Machine
     found: dict[int, dict[str, Func]] = field(default_factory=dict)
     set_up: set[int] = field(default_factory=set)
+    conftests: dict[str, ModuleInfo] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for info in self.m.modules.values():
+            if os.path.basename(info.path) == "conftest.py":
+                self.conftests[os.path.dirname(info.path)] = info
 
     def rows(self, frame: Frame, func: Func) -> list[Row]:
         """What the parameters of a test, or of a fixture, are filled with, once for each run; none if nobody says."""
@@ -114,11 +120,23 @@ class TestRunner:
             found = self._in_class(cls).get(name)
             if found is not None:
                 return found
-        for info in _modules_above(self.m, func.fn.module):
+        for info in self._modules_above(func.fn.module):
             found = self._in_module(info).get(name)
             if found is not None:
                 return found
         return None
+
+    def _modules_above(self, module: ModuleInfo) -> Iterator[ModuleInfo]:
+        """A module and the ``conftest.py`` files above it, the nearest first."""
+        yield module
+        folder = os.path.dirname(module.path)
+        while True:
+            found = self.conftests.get(folder)
+            if found is not None and found is not module:
+                yield found
+            if not folder or os.path.dirname(folder) == folder:
+                return
+            folder = os.path.dirname(folder)
 
     def _in_class(self, info: ClassInfo) -> dict[str, Func]:
         if -info.id not in self.found:
@@ -130,23 +148,6 @@ class TestRunner:
         if key not in self.found:
             self.found[key] = _fixtures(self.m, info.scope.vars)
         return self.found[key]
-
-
-def _modules_above(m: Machine, module: ModuleInfo) -> Iterator[ModuleInfo]:
-    """A module and the ``conftest.py`` files above it, the nearest first."""
-    yield module
-    above = {os.path.dirname(info.path): info for info in m.modules.values() if _is_conftest(info)}
-    folder = os.path.dirname(module.path)
-    while True:
-        if folder in above and above[folder] is not module:
-            yield above[folder]
-        if not folder or os.path.dirname(folder) == folder:
-            return
-        folder = os.path.dirname(folder)
-
-
-def _is_conftest(info: ModuleInfo) -> bool:
-    return os.path.basename(info.path) == "conftest.py"
 
 
 def _fixtures(m: Machine, names: dict[str, Value]) -> dict[str, Func]:

@@ -1,0 +1,140 @@
+"""A project that stays open: texts come, findings change (layer: ``driver``).
+
+For editors. A session keeps in memory what a run reads from the cache: texts that are not saved yet, intermediate forms, what
+was found in each unit, positions and words. Every answer is the one that `jitlint.driver.run.check` gives from scratch for
+the same texts. It does not watch files and knows no protocol; whoever uses it says what has changed, one call at a time.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Mapping, Sequence
+
+from jitlint.base.config import Settings
+from jitlint.base.diagnostic import Finding
+from jitlint.base.result import CheckResult, Statistics
+from jitlint.driver.cache import Cache
+from jitlint.driver.kept import Clock
+from jitlint.driver.linking import Stop, Stopped
+from jitlint.driver.pages import Notes, Pages
+from jitlint.driver.pipeline import Pipeline
+from jitlint.driver.project import project_root
+from jitlint.driver.run import Asked, quiet_collector, selected, with_kept_paths
+from jitlint.driver.schedule import available_cpus
+from jitlint.driver.target import target_of
+from jitlint.driver.workspace import Workspace, cache_of, look_again, read_workspace
+
+Changed = Mapping[str, Sequence[Finding]]
+"""Absolute paths of the files of which something else is said than before, with all that is said of them now."""
+
+__all__ = ["Changed", "Session", "Stopped"]
+
+
+class Session:
+    """An open project. statistics: of the last answer.
+
+    Nothing is looked at before the first call. `Stopped` is raised where ``stop`` answers True: what was said before
+    still counts, and the next call catches up. ConfigError and AnalysisError are those of a run.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        settings: Settings,
+        *,
+        context: Sequence[str] = (),
+        use_cache: bool = True,
+        jobs: int | None = None,
+    ) -> None:
+        self._paths = [os.path.abspath(path) for path in paths]
+        self._context = [os.path.abspath(path) for path in context]
+        self._use_cache = use_cache
+        self._jobs = jobs or available_cpus()
+        self._unsaved: dict[str, bytes] = {}
+        self._told: dict[str, list[Finding]] = {}
+        self._workspace: Workspace | None = None
+        self.statistics = Statistics()
+        self._use(settings)
+
+    def _use(self, settings: Settings) -> None:
+        self._settings = settings
+        self._asked = Asked.of(settings)
+        self._root = project_root(self._paths)
+        self._target = target_of(self._root, settings.jax_version, settings.from_jax_version)
+        self._cache: Cache = cache_of(self._root, settings, self._use_cache)
+        self._pages = Pages(self._cache.notes(Notes))
+        self._workspace = None
+
+    @property
+    def findings(self) -> Changed:
+        """All that is said now, by absolute path; files without findings are left out."""
+        return {path: list(found) for path, found in self._told.items()}
+
+    def update(self, path: str, text: str | bytes | None, stop: Stop | None = None) -> Changed:
+        """Somebody has typed: ``text`` is what the file holds now, saved or not; None: what the disk says holds again."""
+        path = os.path.abspath(path)
+        if text is None:
+            self._unsaved.pop(path, None)
+        else:
+            data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+            self._unsaved[path] = data
+        if self._workspace is not None and not look_again(self._workspace, path, self._unsaved.get(path)):
+            self._workspace = None
+        return self._answer(stop)
+
+    def refresh(self, stop: Stop | None = None) -> Changed:
+        """Files have changed on the disk, have come or gone."""
+        self._workspace = None
+        return self._answer(stop)
+
+    def reload(self, settings: Settings, stop: Stop | None = None) -> Changed:
+        """The configuration has changed. Raises ConfigError, and keeps the old one, for selectors that match no rule."""
+        Asked.of(settings)
+        self._use(settings)
+        return self._answer(stop)
+
+    def _answer(self, stop: Stop | None) -> Changed:
+        with quiet_collector():
+            result = self._checked(stop)
+        now: dict[str, list[Finding]] = {}
+        for finding in sorted([*result.problems, *result.findings], key=lambda each: each.sort_key):
+            now.setdefault(os.path.abspath(finding.path), []).append(finding)
+        before, self._told = self._told, now
+        self.statistics = result.statistics
+        if result.statistics.units_run:
+            gc.collect()  # an analysis is a large knot
+        return {
+            path: now.get(path, []) for path in sorted({*before, *now}) if before.get(path) != now.get(path)
+        }
+
+    def _checked(self, stop: Stop | None) -> CheckResult:
+        clock = Clock()
+        self._pages.placed = 0
+        with clock.phase("files"):
+            workspace = self._workspace
+            if workspace is None:
+                new = [path for path in self._unsaved if not os.path.exists(path)]
+                paths = [*self._paths, *new]
+                workspace = read_workspace(paths, self._settings, self._cache, self._unsaved, self._context)
+                self._workspace = workspace
+        pipeline = Pipeline(
+            workspace,
+            self._settings,
+            self._target,
+            self._asked.possible,
+            self._asked.left_out,
+            self._jobs,
+            clock,
+            stop=stop,
+            pages=self._pages,
+        )
+        kept = with_kept_paths(pipeline.check(), workspace)
+        if workspace.lost or not pipeline.complete:
+            self._workspace = None  # the next answer looks again
+        for path in workspace.contents.keys() - self._unsaved.keys():
+            workspace.forget(path)
+        self._cache.save_index()
+        self._cache.freeze()
+        kept.statistics.seconds = clock.seconds
+        return selected(kept, self._settings, self._asked, workspace.root)
