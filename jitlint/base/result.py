@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from jitlint.base.diagnostic import Confidence, Finding
+from jitlint.base.diagnostic import Confidence, Finding, Span
 
 IN_TESTS = "in tests"
 """How the last line calls what the profile for test code leaves out."""
@@ -43,6 +43,38 @@ class TracedRow:
     ground: str
     confidence: Confidence
     cell: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRow:
+    """What a value is at a place, in one situation. The same place may come in several.
+
+    text: the expression. status: traced, static, mixed (some of its leaves are traced) or unknown. kind: what it is, in
+    words, "" if that is not known. code: it is a function, a class or a module. why: what made it a tracer. in_trace:
+    the code was running under a transform. because: how it came to run so. ground, confidence: as in findings.
+    """
+
+    path: str
+    span: Span
+    text: str
+    status: str
+    kind: str
+    code: bool
+    why: str
+    in_trace: bool
+    function: str
+    because: tuple[Reason, ...]
+    ground: str
+    confidence: Confidence
+
+
+@dataclass(slots=True)
+class WhyResult:
+    """line: the text of the line asked about. rows: by column, what is traced first. problems: as in `CheckResult`."""
+
+    line: str
+    rows: list[ValueRow]
+    problems: list[Finding]
 
 
 @dataclass(slots=True)

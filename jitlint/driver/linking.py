@@ -61,13 +61,7 @@ class Program:
 
 def link(workspace: Workspace, lowered: Lowered, task: Task, jobs: int, stop: Stop | None = None) -> Program:
     """What the analysis finds in every unit with a named file. Raises AnalysisError, ConfigError and Stopped."""
-    named = set(workspace.named)
-    edges = with_names(workspace.edges, workspace.names, workspace.entries, workspace.root)
-    groups = [
-        group
-        for group in units(workspace.linked, edges)
-        if not named.isdisjoint(group) and not lowered.digests.keys().isdisjoint(group)
-    ]
+    groups = named_units(workspace, lowered)
     keys = [_key(workspace, lowered, task, group) for group in groups]
     found = {key: known for key in keys if (known := workspace.cache.link(key, Linked)) is not None}
     missing = [(key, group) for key, group in zip(keys, groups) if key not in found]
@@ -78,6 +72,17 @@ def link(workspace: Workspace, lowered: Lowered, task: Task, jobs: int, stop: St
             if lowered.complete:
                 workspace.cache.keep_link(key, result)
     return Program([found[key] for key in keys], len(missing))
+
+
+def named_units(workspace: Workspace, lowered: Lowered) -> list[list[str]]:
+    """The units that the named files are in."""
+    named = set(workspace.named)
+    edges = with_names(workspace.edges, workspace.names, workspace.entries, workspace.root)
+    return [
+        group
+        for group in units(workspace.linked, edges)
+        if not named.isdisjoint(group) and not lowered.digests.keys().isdisjoint(group)
+    ]
 
 
 def _key(workspace: Workspace, lowered: Lowered, task: Task, group: Sequence[str]) -> str:
@@ -117,7 +122,7 @@ def _run(
         jax_before=task.target.before,
         stop=_asking(stop) if stop is not None else None,
     )
-    inputs = [_inputs(workspace, lowered, group) for group in groups]
+    inputs = [module_inputs(workspace, lowered, group) for group in groups]
     sizes = [sum(len(module.data) for module in modules) for modules in inputs]
     if stop is not None or len(groups) < 2 or sum(sizes) - max(sizes) < _WORTH_FORKING:
         return [_analysed(modules, options) for modules in inputs]
@@ -142,7 +147,8 @@ def _run(
     return results
 
 
-def _inputs(workspace: Workspace, lowered: Lowered, group: Sequence[str]) -> list[ModuleInput]:
+def module_inputs(workspace: Workspace, lowered: Lowered, group: Sequence[str]) -> list[ModuleInput]:
+    """What the analysis gets of the files of a unit."""
     from jitlint.link.program import ModuleInput
 
     inputs: list[ModuleInput] = []

@@ -14,29 +14,30 @@ from jitlint.driver.workspace import Workspace
 def problems(workspace: Workspace, lowered: Lowered, failures: Mapping[str, str]) -> list[Finding]:
     """What could not be analysed, of what was asked for. failures: of the analysis, by module."""
     named = set(workspace.named)
-    found = [_problem("JIT002", path, why, 1, 1) for path, why in workspace.failures]
+    found = [in_file("JIT002", path, why, 1, 1) for path, why in workspace.failures]
     found += [
-        _problem("JIT002", path, f"cannot read the file: {why}", 1, 1)
+        in_file("JIT002", path, f"cannot read the file: {why}", 1, 1)
         for path, why in workspace.lost.items()
         if path in named and path not in lowered.problems
     ]
     found += [
-        _problem(problem.code, path, problem.message, problem.line, problem.column)
+        in_file(problem.code, path, problem.message, problem.line, problem.column)
         for path, problem in (*lowered.problems.items(), *lowered.partial)
         if path in named
     ]
     found += [
-        _problem("JIT003", path, f"internal error while analysing this file, please report it ({why})", 1, 1)
+        in_file("JIT003", path, f"internal error while analysing this file, please report it ({why})", 1, 1)
         for path, name in workspace.names.items()
         if path in named and (why := failures.get(name)) is not None
     ]
     if (why := failures.get("")) is not None:
         message = f"internal error while analysing all files together, please report it ({why})"
-        found.append(_problem("JIT003", workspace.root, message, 1, 1))
+        found.append(in_file("JIT003", workspace.root, message, 1, 1))
     return sorted(found, key=lambda problem: problem.sort_key)
 
 
-def _problem(code: str, path: str, message: str, line: int, column: int) -> Finding:
+def in_file(code: str, path: str, message: str, line: int, column: int) -> Finding:
+    """What is said of a file, at a place in it."""
     rule = rules()[code]
     span = Span(line, column, line, column + 1)
     return Finding(code, rule.name, rule.severity, Confidence.CERTAIN, message, path, span)

@@ -36,6 +36,7 @@ from jitlint.frontends.console import (
     warn_if_empty,
 )
 from jitlint.frontends.record_command import record
+from jitlint.frontends.why_command import why
 
 
 class _Commands(click.Group):
@@ -68,6 +69,7 @@ def cli() -> None:
 cli.add_command(check)
 cli.add_command(record)
 cli.add_command(confirm)
+cli.add_command(why)
 
 
 @cli.command(short_help="List the functions that traced code reaches, and why.")

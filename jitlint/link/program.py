@@ -5,16 +5,19 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.load import catalogue
 from jitlint.catalogue.transforms import load_transforms
+from jitlint.infer.described import Seen
 from jitlint.infer.events import AnyEvent, LimitMet, Place, TracedFunction, TracedParameter
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import STR, Scope
 from jitlint.link.core import calls, expressions, statements
+from jitlint.link.domains.asked.domain import Answers, Asked
 from jitlint.link.domains.captures.domain import Captures
 from jitlint.link.domains.compilation.domain import Compilation
 from jitlint.link.domains.donation.domain import Donation
@@ -72,6 +75,7 @@ class Options:
     catalogue: paths of the user's own catalogue files. jax_version: the JAX that the program runs with, "" for the newest; jax_before: the one
     that it comes from, "" if that is no question. parameters: say of each parameter whether it is traced.
     stop: asked now and then, whether the answer is still wanted; it raises what it likes if not.
+    asked: origins of which the values are to be told.
     """
 
     traced: tuple[str, ...] = ()
@@ -81,6 +85,7 @@ class Options:
     jax_version: str = ""
     jax_before: str = ""
     stop: Callable[[], None] | None = None
+    asked: Asked = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -89,6 +94,7 @@ class Analysis:
 
     jit_sites: places that stage a function; jit_sites_resolved: those whose function is known. unmatched: patterns of
     functions that somebody else traces, and that no function here is called. failures: modules in which the analysis itself failed, with the reason; "" stands for what looks at all of them together.
+    seen: the values at the origins that were asked for.
     """
 
     events: list[AnyEvent]
@@ -98,6 +104,7 @@ class Analysis:
     notes: dict[str, int] = field(default_factory=dict)
     unmatched: list[str] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
+    seen: list[Seen] = field(default_factory=list)
 
 
 def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
@@ -105,7 +112,13 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     known = load_transforms(tuple(options.catalogue))
     data = catalogue().at(options.jax_version, options.jax_before).extended(known.functions)
     m = Machine(data, known, EVALUATOR, keep_statuses=options.parameters, stop=options.stop)
-    m.domains = Domains([domain(m) for domain in DOMAINS])
+    answers = Answers(m, options.asked)
+    m.domains = Domains([*[domain(m) for domain in DOMAINS], *([answers] if options.asked else [])])
+    with answers.listening() if options.asked else nullcontext():
+        return _run(m, inputs, options, answers)
+
+
+def _run(m: Machine, inputs: Sequence[ModuleInput], options: Options, answers: Answers) -> Analysis:
     for item in sorted(inputs, key=lambda i: (i.is_test, i.name, i.path)):
         _add(m, item)
     m.own_libraries = imports.own_libraries(m)
@@ -135,6 +148,7 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
         {"activations": m.activations, "functions": len(m.functions), "events": len(events), **_limits(m)},
         _unmatched(m, options.traced),
         m.failures,
+        answers.seen,
     )
 
 

@@ -19,7 +19,7 @@ from tests.conftest import Write
 
 BRANCH = "import jax\n\n\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n"
 CLEAN = "import jax\n\n\n@jax.jit\ndef f(x):\n    return x + 1\n"
-KEYS = "code name severity confidence message path line column end_line end_column related fix url help because ground".split()
+KEYS = "code name severity confidence message path cell line column end_line end_column related fix url help because ground".split()
 
 Capture = pytest.CaptureFixture[str]
 
@@ -123,7 +123,7 @@ def test_traced(project: Write, capsys: Capture) -> None:
         {"x": "traced"},
     )
     assert row["because"]
-    assert set(row["because"][0]) == {"path", "line", "message"}
+    assert set(row["because"][0]) == {"path", "cell", "line", "message"}
     assert main(["traced", "a.py", "--show-path"]) == 0
     table = capsys.readouterr().out.splitlines()
     assert table[0].split() == ["PLACE", "FUNCTION", "MODES", "GROUND", "PARAMETERS"]

@@ -1,0 +1,1 @@
+"""What values there are where somebody asks."""
