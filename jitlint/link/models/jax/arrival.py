@@ -168,6 +168,8 @@ def _one(
     if spec.kernel:
         return references(value, spec.modes, level, why)
     inside = pytrees.with_rank(value, -1) if spec.axes and mark is not NONE else value
+    if spec.excluded:  # `jax.numpy.vectorize` takes off as many axes as the signature leaves
+        inside = pytrees.with_rank(value, None)
     lifted = pytrees.lift(inside, spec.modes, level, why, spec.filter)
     return lifted if staged or mark is None else _as_marked(mark, value, lifted)
 
