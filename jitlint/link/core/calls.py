@@ -122,6 +122,8 @@ def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Valu
     out: Value | None = None
     confidence = f.confidence
     f.confidence = weaken(confidence, 1)  # one of several: which of them is not known here
+    if xforms.wrapped_in_turns(callee.alts):
+        args = xforms.without_ranks(args)
     for alt in keys.exclusive(f, callee.alts):
         value = call(m, f, at, alt, args)
         out = value if out is None else join(out, value)

@@ -37,8 +37,14 @@ def entered(f: Frame, value: Value, node: ir.Node | None) -> World | None:
 
 
 def guarded(f: Frame, handlers: list[ir.Handler]) -> World:
-    """The world of a ``try`` body: one in which tracing errors are expected when a handler names one."""
+    """The world of a ``try`` body: one in which tracing errors are expected when a handler names one.
+
+    A function that is told which exception to catch checks that it is raised: nothing is wrong with that.
+    """
+    told = {param.name for param in f.fn.node.params} if f.fn is not None else set[str]()
     for handler in handlers:
+        if handler.type is not None and not told.isdisjoint(names(handler.type)):
+            return f.world.but(excused=True)
         if handler.type is not None and any(name in lexicon().errors.tracing for name in names(handler.type)):
             return f.world.but(expected=True)
     return f.world

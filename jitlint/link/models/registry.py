@@ -135,6 +135,12 @@ def _unknown(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     """A library function nobody described: its result may hold what its arguments held."""
     modes = 0
     why = ""
+    if (
+        dotted in lexicon().errors.expecting
+        or dotted.rpartition(".")[2] in lexicon().errors.expecting_methods
+    ):
+        callbacks.run_expecting(m, f, at, args)
+        return made(f, dotted)
     if f.world.level:
         callbacks.run_callbacks(m, f, at, args)
     if "register" in dotted:

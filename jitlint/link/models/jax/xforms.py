@@ -6,6 +6,7 @@ function runs in a new world, and its result leaves that world again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from jitlint.catalogue.transforms import Wrap
@@ -96,9 +97,32 @@ def mark_called(x: Value) -> None:
             return
 
 
+def wrapped_in_turns(alts: Sequence[Value]) -> bool:
+    """Whether these are one function mapped again in each turn of a loop: how often it is mapped is not known."""
+    for alt in alts:
+        target, sites = alt, set[tuple[str, int]]()
+        while type(target) is Xform:
+            if target.site in sites and target.spec.axes:
+                return True
+            sites.add(target.site)
+            target = target.target
+            if alt is not target and any(target is other for other in alts):
+                return True
+    return False
+
+
+def without_ranks(args: Args) -> Args:
+    """The arguments, with nothing known of their numbers of axes."""
+    pos = [pytrees.with_rank(value, None) for value in args.pos]
+    kw = {name: pytrees.with_rank(value, None) for name, value in args.kw.items()}
+    return Args(pos, kw, args.more, args.kw_more)
+
+
 def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     """Call a transformed function."""
     spec: Wrap = x.spec
+    if type(x.target) is Xform and wrapped_in_turns([x]):
+        args = without_ranks(args)
     mark_called(x)
     if x.broken or f.depth >= MAX_STACK:
         if not x.broken:
