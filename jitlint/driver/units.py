@@ -3,7 +3,7 @@
 What one unit does says nothing about another: the analysis runs over each of them alone, and what it found holds until a
 module of that very unit says something else. Two ways of finding imported files are put together, that of the
 project's folders and that of the modules' names, by which the analysis follows imports: an import that only one of them
-understands connects all the same. What an import means is said in `jitlint.link.values.imports`; nothing is read here.
+understands connects all the same. What an import means is said in `jitlint.link.engine.imports`; nothing is read here.
 """
 
 from __future__ import annotations

@@ -28,14 +28,13 @@ from jitlint.link.domains.purity.domain import Purity
 from jitlint.link.domains.timing.domain import Timing
 from jitlint.link.domains.unrolling.domain import Unrolling
 from jitlint.link.domains.versions.domain import Versions
+from jitlint.link.engine import imports, status
 from jitlint.link.engine import modules as module_runner
-from jitlint.link.engine import status
 from jitlint.link.engine.domain import AnyDomain, Domains
 from jitlint.link.engine.evaluator import Evaluator
 from jitlint.link.engine.machine import Machine
 from jitlint.link.roots import likely
 from jitlint.link.roots import run as roots
-from jitlint.link.values import imports
 from jitlint.syntax import ir
 
 EVALUATOR: Final = Evaluator(

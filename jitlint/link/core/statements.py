@@ -26,7 +26,7 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.core import branches, calls, flags, host_calls, loops, matching
-from jitlint.link.engine import evaluator, regions
+from jitlint.link.engine import evaluator, imports, regions
 from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -34,7 +34,6 @@ from jitlint.link.values import (
     attributes,
     callbacks,
     classes,
-    imports,
     iteration,
     operators,
     paths,

@@ -40,12 +40,12 @@ from jitlint.infer.values import (
     alternatives,
     py,
 )
-from jitlint.link.engine import evaluator
+from jitlint.link.engine import evaluator, imports
 from jitlint.link.engine.domain import Load, Store
 from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import callbacks, classes, fields, imports
+from jitlint.link.values import callbacks, classes, fields
 from jitlint.link.values.kinds import find_method, is_plain_enum, mro
 from jitlint.link.values.ownership import outlives
 from jitlint.link.values.pytrees import is_pytree

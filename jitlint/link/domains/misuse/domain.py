@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from jitlint.infer.values import Value, Xform
 from jitlint.link.domains.misuse import idioms
+from jitlint.link.engine import imports
 from jitlint.link.engine.domain import Domain
 from jitlint.link.engine.frame import Frame
-from jitlint.link.values import imports
 from jitlint.syntax import ir
 
 

@@ -1,4 +1,4 @@
-"""Runs imports: names of the project become modules, everything else names of a library (layer: ``link``, room ``values``)."""
+"""Runs imports: names of the project become modules, everything else names of a library (layer: ``link``, room ``engine``)."""
 
 from __future__ import annotations
 
