@@ -21,8 +21,10 @@ def statistics_lines(findings: Iterable[Finding], statistics: Statistics) -> Ite
     yield f"files: {statistics.files:,} ({statistics.parsed:,} analysed, context included)"
     yield f"lines: {statistics.lines:,}"
     if statistics.units:
-        yield f"units: {statistics.units:,} ({statistics.units_run:,} analysed now, the others known)"
-        yield f"files parsed now: {statistics.lowered:,}; looked into for positions: {statistics.placed:,}"
+        yield (
+            f"units: {statistics.units:,} ({statistics.units_run:,} analysed now, the others known);"
+            f" files parsed now: {statistics.lowered:,}, looked into for positions: {statistics.placed:,}"
+        )
     sites, resolved = statistics.jit_sites, statistics.jit_sites_resolved
     share = f" ({resolved / sites:.0%})" if sites else ""
     yield f"jit sites resolved: {resolved:,} of {sites:,}{share}"
