@@ -19,7 +19,8 @@ very same numbers in every turn. Nothing fails: samples, noise and dropout masks
 
 A key that a loop body, a `jax.lax.scan` body or a function under `jax.vmap` takes from outside is the same key in
 every turn. `jax.random.fold_in` does not use a key up, so one key may be folded with many numbers. A key that is the
-default of a field is one key for all objects that are made without their own.
+default of a field is one key for all objects that are made without their own. So is a key that a Flax module gets for
+several streams: streams are told apart by their keys alone.
 """,
     instead="""\
 Split first, and draw from each child once:
@@ -85,6 +86,11 @@ def check(event: KeyReuse) -> Report | None:
         return Report(
             "every object that is made without a key shares this one, so all of them draw the same random numbers",
             "take the default away, so that whoever makes an object has to give it a key",
+        )
+    if event.how == "streams":
+        return Report(
+            "several streams start from one PRNG key here, so a module that uses two of them draws the same numbers",
+            "split the key into one for each stream",
         )
     if event.how == "split":
         return Report(

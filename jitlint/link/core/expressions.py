@@ -106,7 +106,7 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
         obj = evaluate(m, f, node.func.obj)
         if obj is UNKNOWN:
             args = arguments(m, f, node.args)
-            if args.kw:
+            if args.kw or _begins_with_names(args):
                 m.domains.on_call(f, Called(node, UNKNOWN, args, UNKNOWN))
             guesses.guess(m, f, node.at, node.func.name, args)
             return UNKNOWN
@@ -121,9 +121,14 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
     result = evaluator.call(m, f, node.at, func, args)
     if not f.world.level and type(func) in host_calls.NOTED:
         host_calls.note(m, f, node, func, args, result)
-    if args.kw or (not f.world.level and type(func) in m.domains.callees):
+    if args.kw or _begins_with_names(args) or (not f.world.level and type(func) in m.domains.callees):
         m.domains.on_call(f, Called(node, func, args, result))
     return result
+
+
+def _begins_with_names(args: Args) -> bool:
+    """Whether a dict comes first, which gives values by name as keywords do."""
+    return bool(args.pos) and type(args.pos[0]) is Map
 
 
 def arguments(m: Machine, f: Frame, nodes: list[ir.Arg]) -> Args:

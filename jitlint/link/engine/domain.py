@@ -152,7 +152,7 @@ class Domain(Generic[T]):
         """A function, a transformed function or an instance is made."""
 
     def on_call(self, f: Frame, called: Called) -> None:
-        """A call expression was evaluated: in host code, of one of the ``callees``; or anywhere, with arguments by name."""
+        """A call expression was evaluated: in host code, of one of the ``callees``; or anywhere, with arguments by name, be it in a dict that comes first."""
 
     def hears_of(self, dotted: str) -> bool:
         """Whether the domain wants to hear of calls of a library's function, or method; asked once for each name."""

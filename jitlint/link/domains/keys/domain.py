@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.infer.keys import Key
-from jitlint.infer.values import ExtInst, Func, Inst, Method, S, Value
+from jitlint.infer.values import ExtInst, Func, Inst, Map, Method, S, Value
 from jitlint.link.domains.keys import calls, defaults, libraries, parameters, uses
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger, Runs
 from jitlint.link.engine.domain import Activation, Called, Domain, Library, Rename, Repeat, Store, Turn
@@ -92,7 +92,8 @@ class Keys(Domain[calls.Summary]):
 
     def on_call(self, f: Frame, called: Called) -> None:
         """A call hands a library the keys of its streams."""
-        if "rngs" in called.args.kw:
+        pos = called.args.pos
+        if "rngs" in called.args.kw or (pos and type(pos[0]) is Map):
             func = called.node.func
             if type(func) is ir.Attr and type(called.callee) is not Method:
                 at = called.node.at

@@ -7,16 +7,34 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from jitlint.infer.keys import Key, Use
+from jitlint.infer.program import FuncInfo
 from jitlint.link.engine.frame import Slot
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Found
 
 
 @dataclass(slots=True)
 class Ledger:
-    """Of a session. makers: the places at which a scope makes a key of a constant."""
+    """Of a session. makers: the places at which a scope makes a key of a constant. looked: functions that were seen to
+    start streams where only shapes are asked for."""
 
     m: Machine
     makers: dict[tuple[Hashable, ...], set[int]] = field(default_factory=dict)
+    looked: set[int] = field(default_factory=set)
+
+
+class Draws:
+    """Of a function that nobody is seen to call on the host: it holds unless it is there for its shapes."""
+
+    __slots__ = ("fn", "ledger")
+
+    def __init__(self, ledger: Ledger, fn: FuncInfo) -> None:
+        self.ledger = ledger
+        self.fn = fn
+
+    def holds(self, found: Found) -> bool:
+        """Whether numbers are drawn."""
+        return self.fn.hosted or self.fn.id not in self.ledger.looked
 
 
 class Runs:

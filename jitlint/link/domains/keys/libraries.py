@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.keys import Key
-from jitlint.infer.values import NONE, Bound, ExtInst, Func, Map, Py, Value
+from jitlint.infer.keys import Key, Use
+from jitlint.infer.values import NONE, Bound, ExtInst, Func, Map, Py, S, Value
 from jitlint.link.domains.keys import uses
-from jitlint.link.domains.keys.ledger import LOG, Ledger
+from jitlint.link.domains.keys.ledger import LOG, Draws, Ledger
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.values.keys import keys_of
 from jitlint.link.values.library_objects import INITIALISERS
@@ -50,10 +50,15 @@ def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: boo
     if name not in lexicon().keys.streamed:
         return
     first = args.kw.get("rngs")
-    given = args.get(0, "rngs") if known and name in lexicon().keys.initialising else None
+    given = args.get(0, "rngs") if name in lexicon().keys.initialising else None
+    if not known and not _starts_streams(given):
+        given = None
     if first is None and given is None:
         return
     api = f"flax.linen.Module.{name}"
+    _shared_by_streams(k, f, at, given if first is None else first, api)
+    if not known:
+        given = None
     who = f"apply {module} {_method(args, at)}" if name == "apply" else "init"
     site = (f.module.name, at)
     consumed = set() if known else {u.key for u in LOG.of(f) or () if u.site == site}
@@ -61,6 +66,35 @@ def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: boo
         for stream, key in _by_stream(value, known):
             if key not in consumed:
                 uses.use(k, f, at, key, f"linen {who} {stream}", api)
+
+
+PARAMETERS: Final = "params"
+"""The stream from which a module's parameters are drawn."""
+
+
+def _starts_streams(value: Value | None) -> bool:
+    """Whether a dict says by itself that it holds keys by stream."""
+    return type(value) is Map and PARAMETERS in value.entries
+
+
+def _shared_by_streams(k: Ledger, f: Frame, at: int, value: Value | None, api: str) -> None:
+    """``{"params": key, "dropout": key}``: streams are told apart by their keys alone. Nothing is drawn for a shape."""
+    w = f.world
+    if LOG.of(f) is None or w.excused:
+        return
+    looks = bool(w.here & S and not w.floor)
+    seen: dict[Key, str] = {}
+    for stream, key in _by_stream(value, False):
+        if key in seen and seen[key] != stream:
+            if looks:
+                if f.fn is not None:
+                    k.looked.add(f.fn.id)
+                return
+            when = (Draws(k, f.fn),) if f.fn is not None and not w.level else ()
+            this = Use(key, uses.DRAW, f.module.name, at, f.qualname, api, (f.module.name, at))
+            uses.report(k, f, this, this, "streams", when)
+            return
+        seen[key] = stream
 
 
 def _method(args: Args, at: int) -> str:

@@ -112,7 +112,7 @@ class _Scan:
     def _call(self, node: ir.Call, names: set[str]) -> None:
         given = [(i, a) for i, a in enumerate(node.args) if type(a.value) is ir.Name and a.value.id in names]
         for arg in node.args:
-            if arg.name == "rngs" and type(arg.value) is ir.Dict:
+            if type(arg.value) is ir.Dict and (arg.name == "rngs" or self._initialises(node, arg.value)):
                 self._streams(arg.value, names)
         if not given or any(a.star for a in node.args):
             return
@@ -131,6 +131,13 @@ class _Scan:
         if type(func) is ir.Call:
             return self._mapped(func, index, name or "")
         return _takes_key(self.m, callee, index, name or "")
+
+    @staticmethod
+    def _initialises(node: ir.Call, first: ir.Dict) -> bool:
+        """``model.init({"params": key}, ...)``, whatever the model is."""
+        named = [k.value for k in first.keys if type(k) is ir.Const]
+        method = node.func.name if type(node.func) is ir.Attr else ""
+        return key_libraries.PARAMETERS in named and method in lexicon().keys.initialising
 
     def _streams(self, node: ir.Dict, names: set[str]) -> None:
         """``rngs={"dropout": key}``: what starts the streams of a module is a key."""

@@ -28,6 +28,7 @@ from jitlint.infer.values import (
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.sink import Condition
 from jitlint.link.values.keys import inside, keys_of, named, uses_of, with_key
 from jitlint.syntax import ir
 
@@ -170,14 +171,18 @@ def _is_meant(f: Frame, this: Use, found: Use) -> bool:
     return captured and this.site != found.site and bool(f.world.modes & L)
 
 
-def report(k: Ledger, f: Frame, this: Use, found: Use, how: str = "") -> None:
-    """Record that a key is consumed again. how: as in `KeyReuse`, "" to find out."""
+def report(
+    k: Ledger, f: Frame, this: Use, found: Use, how: str = "", when: tuple[Condition, ...] = ()
+) -> None:
+    """Record that a key is consumed again. how: as in `KeyReuse`, "" to find out. when: what must hold in the end."""
     if not how and (found.module, found.at) == (this.module, this.at):
         how = "loop" if (this.module, this.function) == (f.module.name, f.qualname) else "calls"
     elif not how:
         how = "split" if found.api == f"{RANDOM}split" else "again"
     also = (
-        () if how in ("loop", "many", "shared", "calls") else (Step(found.module, found.at, _first(found)),)
+        ()
+        if how in ("loop", "many", "shared", "calls", "streams")
+        else (Step(found.module, found.at, _first(found)),)
     )
     level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence
     made_apart = _made_apart(k, this.key)
@@ -188,7 +193,16 @@ def report(k: Ledger, f: Frame, this: Use, found: Use, how: str = "") -> None:
     if meant:
         level = Confidence.POSSIBLE
     k.m.emit(
-        f, KeyReuse, this.at, None, level, (this.module, this.function), api=this.api, how=how, also=also
+        f,
+        KeyReuse,
+        this.at,
+        None,
+        level,
+        (this.module, this.function),
+        when,
+        api=this.api,
+        how=how,
+        also=also,
     )
 
 

@@ -73,8 +73,8 @@ def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dic
         return target
     if not known:
         return UNKNOWN
-    if type(target) is Func and staged and not f.world.level:
-        target.fn.cold = True
+    if staged and not f.world.level:
+        _nobody_else_calls(target)
     x = Xform(spec, target, options, (f.module.name, at), f.module)
     m.domains.on_make(f, at, x)
     if not f.world.excused:
@@ -82,6 +82,14 @@ def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dic
     if spec.static_nums or spec.static_names:
         boundaries.check_static_spec(m, f, at, x)
     return x
+
+
+def _nobody_else_calls(target: Value) -> None:
+    """A function that is made to be staged needs no run in the host world."""
+    while isinstance(target, (Partial, Bound)):
+        target = target.func
+    if type(target) is Func:
+        target.fn.cold = True
 
 
 def mark_called(x: Value) -> None:
