@@ -109,6 +109,7 @@ class Compilation(msgspec.Struct, frozen=True):
     by_structure: tuple[str, ...]
     run_once: frozenset[str]
     preparing: frozenset[str]
+    preparing_data: frozenset[str]
     at_compile_time: frozenset[str]
     options: frozenset[str]
     same_number: frozenset[str]

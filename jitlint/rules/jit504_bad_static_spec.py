@@ -20,6 +20,9 @@ RULE = Rule(
 > ValueError: Jitted function has static_argnums=(5,), but only accepts 2 positional arguments.
 
 A parameter that was renamed or removed is the usual reason. Positional-only parameters can only be given by number.
+
+JAX takes the names of `static_argnums` from the signature only where `static_argnames` is not given, and the other way
+round. With both, an argument that is static by its position becomes a tracer as soon as somebody passes it by name.
 """,
     instead="""\
 Name the parameter exactly as in the signature:
@@ -79,6 +82,12 @@ def check(event: TransformMisuse) -> Report | None:
         return Report(
             f"the argument `{event.detail or given}` of `{event.transform}` is both static and donated",
             "donate only arrays: an argument is either static or donated",
+        )
+    if event.problem == "static-by-position":
+        return Report(
+            f"`{given}` is static by its position only, but a call passes it by name, so it is traced there",
+            "list it in `static_argnames`: beside names, positions are not turned into names",
+            severity=Severity.WARNING,
         )
     if event.problem == "static-unknown-name":
         name = f"`{given}`" if given else "a name"

@@ -14,8 +14,10 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Step
 from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import Func
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog
 from jitlint.link.tables import naming
+from jitlint.link.values.kinds import mro
 
 MAX_DEPTH = 8
 
@@ -29,19 +31,36 @@ class Many:
     site: CallSite | None = None
 
 
-def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) -> Many | None:
-    """How it is known that a function runs many times; None when it is not."""
-    if fn is None or depth == 0 or naming.begins_with(fn.name, lexicon().compilation.preparing):
-        return None
-    sites = [
+def _sites(log: CompilationLog, called: FuncInfo, fn: FuncInfo) -> list[CallSite]:
+    """Where one function is called that counts for another."""
+    return [
         s
-        for s in log.sites.get(fn.id, {}).values()
+        for s in log.sites.get(called.id, {}).values()
         if s.frame.fn is not fn and (fn.module.is_test or not s.frame.module.is_test)
     ]
+
+
+def _overridden(fn: FuncInfo) -> list[FuncInfo]:
+    """The methods in whose place a method runs: who calls these may call it."""
+    owner = fn.values[0].owner if fn.values else None
+    found = [cls.namespace.get(fn.name) for cls in mro(owner)[1:]] if owner is not None else []
+    return [value.fn for value in found if type(value) is Func]
+
+
+def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) -> Many | None:
+    """How it is known that a function runs many times; None when it is not."""
+    words = lexicon().compilation
+    prepares = fn is not None and naming.begins_with(fn.name, words.preparing)
+    if fn is None or depth == 0 or (prepares and not naming.begins_with(fn.name, words.preparing_data)):
+        return None
+    own = _sites(log, fn, fn)
+    sites = own or [site for base in _overridden(fn) for site in _sites(log, base, fn)]
     for site in sites:
         if site.loops:
             step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
-            return Many(Confidence.CERTAIN, (step,), site)
+            return Many(Confidence.CERTAIN if own else Confidence.LIKELY, (step,), site)
+    if prepares:
+        return None
     for site in sites:
         outer = runs_many(log, site.frame.fn, depth - 1)
         if outer is not None:

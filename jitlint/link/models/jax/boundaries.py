@@ -32,7 +32,8 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import pytrees, signatures
 from jitlint.link.values.kinds import constant_strings, mro
-from jitlint.link.values.signatures import Signature, signature
+from jitlint.link.values.signatures import Signature, describe, signature
+from jitlint.syntax import ir
 
 
 def check_static_spec(m: Machine, f: Frame, at: int, x: Xform) -> None:
@@ -50,6 +51,29 @@ def check_static_spec(m: Machine, f: Frame, at: int, x: Xform) -> None:
             problem=problem,
             parameter=parameter,
             detail=detail,
+        )
+
+
+def check_static_by_position(
+    m: Machine, f: Frame, x: Xform, positional: list[ir.Param], nums: set[int], name: str
+) -> None:
+    """A number or a flag that a call gives by name, static by its position only: it is traced all the same.
+
+    Of positions and names, each is inferred from the other only where that is missing.
+    """
+    if x.spec.static_names in x.options and any(
+        positional[n].name == name for n in nums if n < len(positional)
+    ):
+        module, at = x.site
+        m.emit(
+            f,
+            TransformMisuse,
+            at,
+            where=(module, describe(x.target)),
+            transform=x.spec.name,
+            problem="static-by-position",
+            parameter=name,
+            detail="",
         )
 
 
