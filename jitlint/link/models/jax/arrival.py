@@ -48,7 +48,7 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
         elif excluded.has_name(name):
             kw[name] = value
         else:
-            if known and positional and type(value) is Py and value is not NONE:
+            if known and positional:
                 boundaries.check_static_by_position(m, f, x, positional, nums, name)
             kw[name] = _one(m, f, at, x, sig, name, value, level, None)
     arrived = Args(pos, kw, _rest(x, args.more, level), _rest(x, args.kw_more, level))

@@ -57,7 +57,7 @@ def check_static_spec(m: Machine, f: Frame, at: int, x: Xform) -> None:
 def check_static_by_position(
     m: Machine, f: Frame, x: Xform, positional: list[ir.Param], nums: set[int], name: str
 ) -> None:
-    """A number or a flag that a call gives by name, static by its position only: it is traced all the same.
+    """An argument that a call gives by name, static by its position only: it is traced all the same.
 
     Of positions and names, each is inferred from the other only where that is missing.
     """
