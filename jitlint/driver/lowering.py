@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from jitlint.driver.pack import LOWERED, PROBLEM, is_lowered, stamp
 from jitlint.driver.schedule import Progress, run_tasks
 from jitlint.driver.workspace import Workspace
-from jitlint.syntax.source import TOO_COMPLEX, UNREADABLE, SyntaxProblem, decode
+from jitlint.syntax.source import SYNTAX_ERROR, TOO_COMPLEX, UNREADABLE, SyntaxProblem, decode
 
 # Below this many bytes, forking costs more than it saves.
 _WORTH_FORKING = 150_000
@@ -19,8 +19,8 @@ _WORTH_FORKING = 150_000
 @dataclass(slots=True)
 class Lowered:
     """digests: path to the hash of its intermediate form. problems: path to why there is none. complete: no worker was
-    lost, so that the same problems will be there next time. partial: parts of notebooks and texts that are left out, and why. fresh: how many files
-    had to be lowered."""
+    lost, so that the same problems will be there next time. partial: parts of files that are left out, and why. fresh: how many files
+    had to be lowered. rests: the intermediate forms of those with a syntax error, without the statement that has it."""
 
     workspace: Workspace
     digests: dict[str, bytes] = field(default_factory=dict)
@@ -28,9 +28,12 @@ class Lowered:
     complete: bool = True
     partial: list[tuple[str, SyntaxProblem]] = field(default_factory=list)
     fresh: int = 0
+    rests: dict[str, bytes] = field(default_factory=dict)
 
     def module(self, path: str) -> bytes:
         """The encoded intermediate form of a file that has one."""
+        if path in self.rests:
+            return self.rests[path]
         workspace = self.workspace
         content = workspace.entries[path].digest
         outcome = workspace.cache.pack.outcome(content)
@@ -70,10 +73,27 @@ def lower_files(workspace: Workspace, jobs: int, progress: Progress | None = Non
             result.digests[path] = found
         else:
             try:
-                result.problems[path] = _decode_problem(result.module(path))
+                _note_problem(result, path, _decode_problem(result.module(path)))
             except OSError as error:  # the pack was damaged, and the file has changed since
                 result.problems[path] = SyntaxProblem(UNREADABLE, f"cannot read the file: {error.strerror}")
     return result
+
+
+def _note_problem(result: Lowered, path: str, problem: SyntaxProblem) -> None:
+    """A file cannot be lowered: perhaps it can without the statement in which the parser stumbles."""
+    rest = None
+    if problem.code == SYNTAX_ERROR:
+        from jitlint.syntax.repair import repaired
+
+        text = decode(result.workspace.content(path))
+        rest = repaired(text) if not isinstance(text, SyntaxProblem) else None
+    outcome = _lower_one(rest.encode("utf-8", "surrogatepass")) if rest is not None else PROBLEM
+    if outcome[:1] == LOWERED:
+        result.digests[path] = stamp(outcome)
+        result.rests[path] = outcome[1:]
+        result.partial.append((path, problem))
+    else:
+        result.problems[path] = problem
 
 
 def _is_unreadable(workspace: Workspace, path: str, result: Lowered) -> bool:

@@ -44,10 +44,15 @@ def locate(
 
 def _spans(task: _Task) -> bytes:
     from jitlint.syntax import ir
+    from jitlint.syntax.repair import repaired
     from jitlint.syntax.spans import compute_spans
 
     data, origins, module = task
     text = decode(data)
     lowered = ir.decode_module(module) if module else None
-    spans = {} if isinstance(text, SyntaxProblem) else compute_spans(text, origins, lowered)
+    if isinstance(text, SyntaxProblem):
+        return msgspec.msgpack.encode({})
+    spans = compute_spans(text, origins, lowered)
+    if not spans and origins and (rest := repaired(text)) is not None:
+        spans = compute_spans(rest, origins, lowered)  # what was lowered is the rest of a broken file
     return msgspec.msgpack.encode(spans)

@@ -78,6 +78,15 @@ def test_a_file_that_is_named_itself_is_always_looked_into(project: Write, simpl
     assert _check(".").problems == []
 
 
+def test_of_a_broken_file_the_other_statements_are_looked_at(project: Write) -> None:
+    source = "import jax\n@jax.jit\ndef f(x):\n    return float(x)\n\n\ndef g(:\n    pass\n"
+    project({"half.py": source})
+    for _ in range(2):  # what is remembered is not taken for the whole
+        found = _check("half.py")
+        assert [(finding.code, finding.span.line) for finding in found.findings] == [("JIT108", 4)]
+        assert [(problem.code, problem.span.line) for problem in found.problems] == [("JIT001", 7)]
+
+
 def test_names_that_are_not_text_are_no_obstacle(project: Write, simple_analysis: Seen) -> None:
     root = project({"a.py": BRANCH})
     (root / os.fsdecode(b"b\xff.py")).write_text(BRANCH)

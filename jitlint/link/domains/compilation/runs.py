@@ -59,8 +59,11 @@ def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) 
         if site.loops:
             step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
             return Many(Confidence.CERTAIN if own else Confidence.LIKELY, (step,), site)
-    if prepares:
-        return None
+    return None if prepares else _by_callers(log, fn, sites, depth)
+
+
+def _by_callers(log: CompilationLog, fn: FuncInfo, sites: list[CallSite], depth: int) -> Many | None:
+    """What is known of the functions that call it, and how many places there are."""
     for site in sites:
         outer = runs_many(log, site.frame.fn, depth - 1)
         if outer is not None:
