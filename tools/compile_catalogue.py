@@ -29,12 +29,15 @@ else:
     import tomli as tomllib
 
 DATA = COMPILED.parent / "data"
+# What other versions of JAX do with parameters: measured, and checked, by the tests.
+DIFFERENCES = Path(__file__).parents[1] / "tests" / "catalogue" / "differences"
 # Files of another form, read by jitlint/catalogue/transforms.py.
 ENTRIES = ("transforms", "frameworks")
 FILES = (
     "aliases",
     "array",
     "array_methods",
+    "behaviours",
     "conditions",
     "constants",
     "effects",
@@ -54,7 +57,7 @@ RESULTS = ("ranks", "dtypes")
 # Tables by module: [functions."jax.numpy"] sum = ... becomes "jax.numpy.sum".
 BY_MODULE = ("functions", "constants", "numpy", "removed", *RESULTS)
 # Tables whose keys are complete names already.
-FLAT = ("conditions", "ufunc_methods", "methods", "attributes", "updates", "aliases", "instead")
+FLAT = ("conditions", "ufunc_methods", "methods", "attributes", "updates", "aliases", "instead", "behaviours")
 LISTS = ("ufuncs", "transforms", "libraries", "common_methods")
 # Tables of lists by kind: [effects.log] logging = "info ..." makes "logging.info" a "log".
 KINDS = ("effects",)
@@ -107,7 +110,8 @@ def read(folder: Path) -> Packed:
     try:
         tables = msgspec.convert({name: merged.pop(name) for name in RESULTS}, Results)
         lines = msgspec.Raw(msgspec.msgpack.encode(tables, order="deterministic"))
-        raw = {"results": lines, "lexicon": named, "history": past, "entries": entries}
+        other = msgspec.Raw(msgspec.msgpack.encode(read_differences(), order="deterministic"))
+        raw = {"differences": other, "results": lines, "lexicon": named, "history": past, "entries": entries}
         whole = {**merged, **sets, "conditions": conditions, **raw}
         return msgspec.convert(whole, Packed)
     except msgspec.ValidationError as error:
@@ -143,6 +147,19 @@ def read_history(folder: Path) -> History:
         alternate = all(a != b for a, b in itertools.pairwise(signs)) and set(signs) <= {"+", "-"}
         if not releases or not alternate or not set(releases) <= set(found.releases):
             raise CatalogueError(f"{path.name}: {name}: cannot read {text!r}")
+    return found
+
+
+def read_differences(folder: Path = DIFFERENCES) -> dict[str, dict[str, str]]:
+    """By minor version, what a tracer in a parameter raises there: a letter, "" for nothing. Other exceptions than those of
+    tracers say that the function or the parameter is not there, which is for the history to say."""
+    letters = {name: letter for letter, name in EXCEPTION_LETTERS.items() if name.startswith("jax.errors.")}
+    found: dict[str, dict[str, str]] = {}
+    for path in sorted(folder.glob("*.toml")):
+        observed = tomllib.loads(path.read_text(encoding="utf-8")).get("parameters", {})
+        words = {key: text.removeprefix("raises ") for key, text in observed.items()}
+        known = {**letters, "nothing": ""}
+        found[path.stem] = {key: known[word] for key, word in words.items() if word in known}
     return found
 
 

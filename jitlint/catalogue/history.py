@@ -17,6 +17,10 @@ POSITIONS: Final = 40
 """No function of JAX takes more arguments by position."""
 
 
+DESCRIBED: Final = (0, 10)
+"""The minor version that lines of functions describe."""
+
+
 class History(msgspec.Struct, frozen=True):
     """What ``history.toml`` says. Stories such as ``-0.6.2`` or ``+0.5.3 -0.7.2`` by name, by ``name(argument)`` and by
     option; ``moved``: ``OLD NEW RELEASE`` by ``name(position)``; ``said``: what replaces a name, and the exact version."""
@@ -54,8 +58,11 @@ class View:
         instead: dict[str, str],
         version: str = "",
         before: str = "",
+        behaviours: dict[str, str] | None = None,
+        differences: dict[str, dict[str, str]] | None = None,
     ) -> None:
         self._history = history
+        self._behaviours = behaviours or {}
         self._removed = removed
         self._instead = instead
         self.version: Final = version or history.releases[-1]
@@ -64,7 +71,30 @@ class View:
         self._now = self._number(self.version)
         self._then = self._number(before) if before else ()
         self._known: dict[str, Removed | None] = {}
+        self._around = self._tables_around(differences or {}) if version else ()
         self._functions: frozenset[str] | None = None
+
+    def behaves(self, name: str) -> bool | None:
+        """Whether JAX does what one of the behaviours says, None if that is not known of this version."""
+        return self._state(self._behaviours[name], self._now)
+
+    def static(self, function: str, parameter: str, described: str | None) -> str | None:
+        """What a tracer in a parameter raises: a letter, None if nothing, or if the versions around disagree.
+
+        described: what it raises in the version that the catalogue describes.
+        """
+        key = f"{function}({parameter})"
+        marks = {(found[key] or None) if key in found else described for found in self._around}
+        return marks.pop() if len(marks) == 1 else described if not marks or None not in marks else None
+
+    def _tables_around(self, differences: dict[str, dict[str, str]]) -> tuple[dict[str, str], ...]:
+        """What differs in the nearest measured minor versions, one table if this one was measured."""
+        tables = {numbers(f"{minor}.0")[:2]: table for minor, table in differences.items()}
+        tables[DESCRIBED] = {}
+        here = self._now[:2]
+        nearest = {*sorted(minor for minor in tables if minor <= here)[-1:]}
+        nearest |= {*sorted(minor for minor in tables if minor >= here)[:1]}
+        return tuple(tables[minor] for minor in sorted(nearest))
 
     def removed(self, dotted: str) -> Removed | None:
         """How a name as written (aliases are not followed) has gone, None when this version has it. What lies below a name

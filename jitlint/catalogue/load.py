@@ -43,6 +43,7 @@ class Packed(msgspec.Struct, frozen=True):
     numpy: dict[str, str]
     removed: dict[str, tuple[str, str]]
     instead: dict[str, str]
+    behaviours: dict[str, str]
     aliases: dict[str, str]
     effects: dict[str, str]
     transforms: frozenset[str]
@@ -52,6 +53,8 @@ class Packed(msgspec.Struct, frozen=True):
     """What ``results.toml`` says: see ``results``."""
     lexicon: msgspec.Raw
     """The sets of ``lexicon.toml``: see ``lexicon.lexicon``."""
+    differences: msgspec.Raw
+    """What parameters are otherwise in other minor versions: see ``Differences``."""
     history: msgspec.Raw
     """What ``history.toml`` says: see ``history.History``."""
     entries: msgspec.Raw
@@ -119,8 +122,25 @@ class Catalogue:
             conditions = tuple(
                 parse_condition(name, table) for table in self._packed.conditions.get(name, ())
             )
-            self._functions[name] = parse_function(name, line, conditions) if line else None
+            self._functions[name] = self._here(parse_function(name, line, conditions)) if line else None
         return self._functions[name]
+
+    def _here(self, function: ApiFunction) -> ApiFunction:
+        """A function as this version has it: which parameters a tracer may be."""
+        if not self._versions[0]:
+            return function
+        marks = {p.name: self.view.static(function.name, p.name, p.static) for p in function.parameters}
+        if all(marks[p.name] == p.static for p in function.parameters):
+            return function
+        parameters = tuple(
+            msgspec.structs.replace(
+                p,
+                static=marks[p.name],
+                accepts_list=p.accepts_list or (p.must_be_static and marks[p.name] is None),
+            )
+            for p in function.parameters
+        )
+        return msgspec.structs.replace(function, parameters=parameters)
 
     def constant(self, dotted: str) -> str | None:
         """What a module-level value is: ``static``, ``dtype`` or None when unknown."""
@@ -133,7 +153,9 @@ class Catalogue:
             conditions = tuple(
                 parse_condition(name, t) for t in self._packed.conditions.get(f"array.{name}", ())
             )
-            self._methods[name] = parse_function(f"array.{name}", line, conditions) if line else None
+            self._methods[name] = (
+                self._here(parse_function(f"array.{name}", line, conditions)) if line else None
+            )
         return self._methods[name]
 
     def update_method(self, name: str) -> ApiFunction | None:
@@ -141,7 +163,7 @@ class Catalogue:
         key = f"at.{name}"
         if key not in self._methods:
             line = self._packed.updates.get(name)
-            self._methods[key] = parse_function(key, line) if line else None
+            self._methods[key] = self._here(parse_function(key, line)) if line else None
         return self._methods[key]
 
     def array_attribute(self, name: str) -> str | None:
@@ -191,7 +213,10 @@ class Catalogue:
         """What the JAX has that the code runs with."""
         if self._view is None:
             version, before = self._versions
-            self._view = View(history(), self._packed.removed, self._packed.instead, version, before)
+            packed = self._packed
+            self._view = View(
+                history(), packed.removed, packed.instead, version, before, packed.behaviours, differences()
+            )
         return self._view
 
     def _resolve(self, dotted: str) -> str:
@@ -221,6 +246,12 @@ def compiled() -> Packed:
 def results() -> Results:
     """The measured lines about results, decoded when somebody asks."""
     return msgspec.msgpack.decode(compiled().results, type=Results)
+
+
+@cache
+def differences() -> dict[str, dict[str, str]]:
+    """What parameters are otherwise, by minor version, decoded when somebody asks."""
+    return msgspec.msgpack.decode(compiled().differences, type=dict[str, dict[str, str]])
 
 
 @cache

@@ -140,3 +140,34 @@ def test_the_installed_release_takes_the_arguments_that_the_history_says(found: 
         if ((1, argument) in map(tuple, takes) or (3, argument) in map(tuple, takes)) is not _at(story):
             wrong.append(key)
     assert wrong == [] and asked > 500
+
+
+def test_behaviours_begin_with_a_release() -> None:
+    def behaves(version: str) -> bool | None:
+        return View(SMALL, {}, {}, version, "", {"new": "+0.6.2"}).behaves("new")
+
+    assert [behaves(version) for version in ("0.4.30", "0.6.0", "0.6.2", "0.9")] == [False, None, True, True]
+
+
+def test_what_must_be_static_is_what_the_versions_around_agree_on() -> None:
+    tables = {"0.6": {"jax.f(a)": "", "jax.f(b)": "I"}, "0.12": {"jax.f(c)": ""}}
+
+    def static(version: str) -> list[str | None]:
+        view = View(SMALL, {}, {}, version, "", {}, tables)
+        return [
+            view.static("jax.f", name, described) for name, described in (("a", "T"), ("b", "T"), ("c", None))
+        ]
+
+    assert static("0.6.2") == static("0.4.30") == [None, "I", None]
+    assert static("0.10.2") == ["T", "T", None]
+    assert static("0.7.2") == [None, "T", None]  # one of the versions around takes a tracer for `a`
+
+
+def test_a_function_is_as_the_version_has_it() -> None:
+    def static(version: str) -> bool:
+        method = catalogue().at(version).array_method("astype")
+        dtype = method.parameter("dtype") if method is not None else None
+        assert dtype is not None
+        return dtype.must_be_static
+
+    assert [static(version) for version in ("0.6.2", "0.10.2", "0.12")] == [False, True, True]

@@ -120,12 +120,13 @@ def describe(value: Value) -> str:
 
 
 def static_names(
-    x: Xform, sig: Signature | None, given: int | None = None
+    x: Xform, sig: Signature | None, given: int | None = None, by_parameters: bool = False
 ) -> tuple[set[int], set[str], bool]:
     """Static positions (non-negative), static names, and whether the specification is fully known.
 
     Each kind is inferred from the other only when that is missing. Negative numbers count from the positional
-    arguments of the call (``given`` many) and say nothing about names.
+    arguments of the call (``given`` many) and say nothing about names; by_parameters: from those of the function instead,
+    where it has no others, and then they name them, too.
     """
     spec = x.spec
     nums, names, known = set[int](), set[str](), "**" not in x.options
@@ -136,6 +137,8 @@ def static_names(
     if by_number is not None:
         found = constant_ints(by_number)
         known = known and found is not None
+        if by_parameters and found and shown is not None and len(positional) == len(shown.params):
+            found = sorted(places(found, len(positional)))
         nums = places(found or (), given if given is not None else len(positional))
         if spec.static_names and by_name is None:
             names = _names_at(positional, found or [])

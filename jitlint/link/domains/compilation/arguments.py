@@ -31,7 +31,9 @@ def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xfo
     if x.broken:
         return
     sig = signature(x.target)
-    nums, names, known = signatures.static_names(x, sig, skip + len([a for a in node.args if a.name is None]))
+    by_parameters = log.m.catalogue.view.behaves("static-counts-parameters") is True
+    given = skip + len([a for a in node.args if a.name is None])
+    nums, names, known = signatures.static_names(x, sig, given, by_parameters)
     if not known:
         return
     positional = sig.positional if sig is not None else []

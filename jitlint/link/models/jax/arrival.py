@@ -27,7 +27,9 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
     spec: Wrap = x.spec
     if spec.untouched:
         return args
-    nums, names, known = static_names(x, sig, None if args.more is not None else len(args.pos))
+    by_parameters = m.catalogue.view.behaves("static-counts-parameters") is True
+    given = None if args.more is not None else len(args.pos)
+    nums, names, known = static_names(x, sig, given, by_parameters)
     level = f.world.level + 1
     positional = _shown(x, sig)
     marks = Marks(x)

@@ -33,7 +33,7 @@ from jitlint.syntax import ir
 DISPATCH: Final = "functools.singledispatch"
 REGISTER: Final = "functools.singledispatch.register"
 TRACER: Final = "jax.core.Tracer"
-"""What the class of a tracer derives from. It is no subclass of `jax.Array`, whatever `isinstance` says: measured."""
+"""What the class of a tracer derives from. Since 0.8 it is no subclass of `jax.Array`, whatever `isinstance` says: measured."""
 
 HOST_ARRAY: Final = "numpy.ndarray"
 _BODIES: Final = "registered"
@@ -82,6 +82,9 @@ def _choose(m: Machine, made: ExtInst, value: Value, bodies: list[tuple[Value, V
     if type(value) is not Arr or value.weak or any(not isinstance(cls, (Class, Ext)) for cls, _ in bodies):
         return UNKNOWN
     wanted = TRACER if value.modes else HOST_ARRAY if value.host else "jax.Array"
+    classes = {cls.dotted for cls, _ in bodies if type(cls) is Ext}
+    if wanted == TRACER and TRACER not in classes and not m.catalogue.view.behaves("tracer-is-no-array"):
+        wanted = "jax.Array"
     fitting = [body for cls, body in bodies if type(cls) is Ext and cls.dotted == wanted]
     return fitting[-1] if fitting else default
 
