@@ -74,11 +74,7 @@ def confirm(
     root = os.path.realpath(project_root(paths))
     named = _files(paths, settings)
     sources = Sources(root, named, list(dict.fromkeys([*named, *_files([root], settings)])))
-    findings = {
-        number: finding
-        for number, finding in enumerate(result.check.findings)
-        if not finding.code.startswith("JIT0")
-    }
+    findings = _about_code(result.check.findings)
     flags = {
         number: flag_for(number, finding, os.path.realpath(finding.path), sources)
         for number, finding in findings.items()
@@ -99,15 +95,23 @@ def confirm(
         collect(run(more(left, unloaded)), collected)
     memory.save()
     result.calls, result.shut_in = run.calls, run.shut_in
-    for number, finding in findings.items():
-        if number in earlier.words:
-            word, said = earlier.words[number]
-            result.confirmations.append(Confirmation(finding, Verdict(word), said, earlier.run, earlier.jax))
-        else:
-            found = verdict(finding, collected[number])
-            ran = found.verdict in (Verdict.CONFIRMED, Verdict.REFUTED)
-            result.confirmations.append(replace(found, jax=installed_jax() if ran else ""))
+    result.confirmations = [_said(n, finding, earlier, collected[n]) for n, finding in findings.items()]
     return result
+
+
+def _about_code(findings: Sequence[Finding]) -> dict[int, Finding]:
+    """The findings that can be shown by running something, by their number."""
+    return {number: f for number, f in enumerate(findings) if not f.code.startswith("JIT0")}
+
+
+def _said(number: int, finding: Finding, earlier: Recorded, collected: Collected) -> Confirmation:
+    """The verdict on one finding, and which JAX gave it."""
+    if number in earlier.words:
+        word, said = earlier.words[number]
+        return Confirmation(finding, Verdict(word), said, earlier.run, earlier.jax)
+    found = verdict(finding, collected)
+    ran = found.verdict in (Verdict.CONFIRMED, Verdict.REFUTED)
+    return replace(found, jax=installed_jax()) if ran else found
 
 
 def _files(paths: Sequence[str], settings: Settings) -> list[str]:

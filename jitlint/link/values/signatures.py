@@ -135,10 +135,8 @@ def static_names(
     by_number = x.options.get(spec.static_nums)
     by_name = x.options.get(spec.static_names)
     if by_number is not None:
-        found = constant_ints(by_number)
+        found = _numbers(constant_ints(by_number), shown, by_parameters)
         known = known and found is not None
-        if by_parameters and found and shown is not None and len(positional) == len(shown.params):
-            found = sorted(places(found, len(positional)))
         nums = places(found or (), given if given is not None else len(positional))
         if spec.static_names and by_name is None:
             names = _names_at(positional, found or [])
@@ -149,6 +147,13 @@ def static_names(
             known = known and (shown is not None or sig is None)
             nums = {i for i, p in enumerate(positional) if p.name in names}
     return nums, names, known
+
+
+def _numbers(found: list[int] | None, shown: Signature | None, by_parameters: bool) -> list[int] | None:
+    """Positions, counted from the parameters if that is how it is done and there are no others than positional ones."""
+    if not by_parameters or not found or shown is None or len(shown.positional) < len(shown.params):
+        return found
+    return sorted(places(found, len(shown.positional)))
 
 
 def _names_at(positional: list[ir.Param], numbers: list[int]) -> set[str]:

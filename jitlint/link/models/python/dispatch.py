@@ -35,6 +35,7 @@ REGISTER: Final = "functools.singledispatch.register"
 TRACER: Final = "jax.core.Tracer"
 """What the class of a tracer derives from. Since 0.8 it is no subclass of `jax.Array`, whatever `isinstance` says: measured."""
 
+JAX_ARRAY: Final = "jax.Array"
 HOST_ARRAY: Final = "numpy.ndarray"
 _BODIES: Final = "registered"
 _DEFAULT: Final = "default"
@@ -81,12 +82,16 @@ def _choose(m: Machine, made: ExtInst, value: Value, bodies: list[tuple[Value, V
         return _choose_by_class(value, bodies, default)
     if type(value) is not Arr or value.weak or any(not isinstance(cls, (Class, Ext)) for cls, _ in bodies):
         return UNKNOWN
-    wanted = TRACER if value.modes else HOST_ARRAY if value.host else "jax.Array"
-    classes = {cls.dotted for cls, _ in bodies if type(cls) is Ext}
-    if wanted == TRACER and TRACER not in classes and not m.catalogue.view.behaves("tracer-is-no-array"):
-        wanted = "jax.Array"
-    fitting = [body for cls, body in bodies if type(cls) is Ext and cls.dotted == wanted]
-    return fitting[-1] if fitting else default
+    named = {cls.dotted: body for cls, body in bodies if type(cls) is Ext}
+    wanted = _class_of(m, value)
+    return next((named[name] for name in wanted if name in named), default)
+
+
+def _class_of(m: Machine, value: Arr) -> tuple[str, ...]:
+    """The class of an array, and what it derives from."""
+    if not value.modes:
+        return (HOST_ARRAY,) if value.host else (JAX_ARRAY,)
+    return (TRACER,) if m.catalogue.view.behaves("tracer-is-no-array") else (TRACER, JAX_ARRAY)
 
 
 def _choose_by_class(value: Inst, bodies: list[tuple[Value, Value]], default: Value) -> Value:
