@@ -23,7 +23,6 @@ from jitlint.driver.project import is_test
 from jitlint.driver.registry import rules
 from jitlint.driver.schedule import run_tasks
 from jitlint.driver.target import Target
-from jitlint.driver.units import units, with_names
 from jitlint.driver.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -77,10 +76,9 @@ def link(workspace: Workspace, lowered: Lowered, task: Task, jobs: int, stop: St
 def named_units(workspace: Workspace, lowered: Lowered) -> list[list[str]]:
     """The units that the named files are in."""
     named = set(workspace.named)
-    edges = with_names(workspace.edges, workspace.names, workspace.entries, workspace.root)
     return [
         group
-        for group in units(workspace.linked, edges)
+        for group in workspace.units
         if not named.isdisjoint(group) and not lowered.digests.keys().isdisjoint(group)
     ]
 

@@ -25,7 +25,7 @@ from jitlint.driver.fingerprint import parser_fingerprint, tool_fingerprint
 from jitlint.driver.pack import digest
 from jitlint.driver.project import Layout, module_names, project_root
 from jitlint.driver.scan import mention_pattern, scan
-from jitlint.driver.units import connected, with_names
+from jitlint.driver.units import connected, units, with_names
 from jitlint.syntax.documents import is_document, read_document
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Workspace:
     contents: dict[str, bytes] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
     _documents: dict[str, Document] = field(default_factory=dict)
+    _units: list[list[str]] | None = None
 
     @property
     def lines(self) -> int:
@@ -63,7 +64,16 @@ class Workspace:
 
     def kept_path(self, path: str) -> str:
         """As remembered: relative to the project's top, so that the tree may move."""
-        return os.path.relpath(path, self.root)
+        inside = self.root.rstrip(os.sep) + os.sep
+        return path[len(inside) :] if path.startswith(inside) else os.path.relpath(path, self.root)
+
+    @property
+    def units(self) -> list[list[str]]:
+        """The files that are analysed, in groups that imports connect."""
+        if self._units is None:
+            edges = with_names(self.edges, self.names, self.entries, self.root)
+            self._units = units(self.linked, edges)
+        return self._units
 
     def content(self, path: str) -> bytes:
         """The bytes of a file of the run; of a notebook or a text, the module that its code makes.
