@@ -202,7 +202,12 @@ def _full(name: str) -> str:
 def removed() -> dict[str, tuple[str, str]]:
     """What is written by hand: name to replacement and version."""
     tables = tomllib.loads((DATA / "removed.toml").read_text(encoding="utf-8"))["removed"]
-    return {f"{module}.{name}": tuple(e) for module, names in tables.items() for name, e in names.items()}
+    return {
+        f"{module}.{name}": tuple(entry)
+        for module, names in tables.items()
+        for name, entry in names.items()
+        if "(" not in name
+    }
 
 
 def disagreements(releases: Sequence[Release]) -> Iterator[str]:

@@ -107,7 +107,7 @@ def run(version: str, python: Path, folder: Path, arguments: Sequence[str], keep
     inside = folder / "bin" / "python"
     asked = subprocess.run([inside, "-c", _ASK.format(names=LIBRARIES)], capture_output=True, text=True)
     row.libraries = json.loads(asked.stdout)
-    report, output = folder.with_suffix(".xml"), folder.with_suffix(".txt")
+    report, output = (folder.parent / f"{folder.name}.{kind}" for kind in ("xml", "txt"))
     report.unlink(missing_ok=True)
     command = [inside, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *arguments]
     with output.open("w", encoding="utf-8") as stream:

@@ -108,6 +108,8 @@ class View:
     def lacks(self, function: str, argument: str) -> Removed | None:
         """How an argument by name of a function (a canonical name) has gone, None when it can be given."""
         key = f"{function}({argument})"
+        if key in self._removed:
+            return self._dated(key)
         return self._of_story(self._history.arguments.get(key, ""), self._instead.get(key, ""))
 
     def lacks_position(self, function: str, position: int) -> Removed | None:
@@ -139,17 +141,16 @@ class View:
         if self._functions is None:
             history = self._history
             self._functions = frozenset(
-                key.partition("(")[0] for table in (history.arguments, history.moved) for key in table
+                key.partition("(")[0]
+                for table in (history.arguments, history.moved, self._removed)
+                for key in table
+                if "(" in key
             )
         return function in self._functions
 
     def _gone(self, name: str) -> Removed | None:
-        known = self._removed.get(name)
-        if known is not None:
-            replacement, version = known
-            if version and self._now < numbers(version):
-                return None
-            return Removed(replacement, version, bool(self._then and self._then < numbers(version)))
+        if name in self._removed:
+            return self._dated(name)
         story = self._history.names.get(name, "")
         replacement, version = self._history.said.get(name, ("", ""))
         if story.count("-") == 1 and version:
@@ -157,6 +158,13 @@ class View:
             had = self._had(story) and self._then < numbers(version)
             return Removed(replacement, version, had) if gone else None
         return self._of_story(story, replacement)
+
+    def _dated(self, name: str) -> Removed | None:
+        """What is written by hand: when a name or an argument went."""
+        replacement, version = self._removed[name]
+        if version and self._now < numbers(version):
+            return None
+        return Removed(replacement, version, bool(self._then and self._then < numbers(version)))
 
     def _of_story(self, story: str, replacement: str = "") -> Removed | None:
         """Gone if it was there once and this version does not have it. What is only to come is not gone."""
