@@ -3,6 +3,7 @@
     python tools/pythons.py                              # all tests
     python tools/pythons.py tests/real_jax -k JIT101     # these tests
     python tools/pythons.py --only 3.10 --keep           # one interpreter; the environment as the last run left it
+    python tools/pythons.py --jax 0.9.2 tests/catalogue  # with this JAX, on the newest Python that can have it
 
 Interpreters are looked for on PATH and among pyenv's. Environments and reports are kept in ``build/pythons`` (another
 folder with --folder). Exit code 1 if anything failed.
@@ -81,7 +82,7 @@ def interpreter(version: str) -> Path | None:
     return next((p for p in [*own[::-1], *([Path(on_path)] if on_path else [])] if _works(p, version)), None)
 
 
-def set_up(python: Path, folder: Path, keep: bool) -> str:
+def set_up(python: Path, folder: Path, keep: bool, jax: str = "") -> str:
     """An environment with everything that the tests need; what went wrong, or ""."""
     inside = folder / "bin" / "python"
     if keep and inside.exists():
@@ -89,7 +90,7 @@ def set_up(python: Path, folder: Path, keep: bool) -> str:
     for command in (
         [python, "-m", "venv", "--clear", folder],
         [inside, "-m", "pip", "install", "--quiet", "--upgrade", "pip"],  # old ones resolve for hours
-        [inside, "-m", "pip", "install", "--quiet", "-e", f"{ROOT}[dev]"],
+        [inside, "-m", "pip", "install", "--quiet", "-e", f"{ROOT}[dev]", *([f"jax=={jax}"] if jax else [])],
     ):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
@@ -97,11 +98,11 @@ def set_up(python: Path, folder: Path, keep: bool) -> str:
     return ""
 
 
-def run(version: str, python: Path, folder: Path, arguments: Sequence[str], keep: bool) -> Row:
-    """Set up and test."""
+def run(version: str, python: Path, folder: Path, arguments: Sequence[str], keep: bool, jax: str = "") -> Row:
+    """Set up and test. jax: the version of it, "" for the one that pip picks."""
     row = Row(version)
     started = time.monotonic()
-    row.problem = set_up(python, folder, keep)
+    row.problem = set_up(python, folder, keep, jax)
     if row.problem:
         return row
     inside = folder / "bin" / "python"
@@ -117,6 +118,17 @@ def run(version: str, python: Path, folder: Path, arguments: Sequence[str], keep
         read(report, row)
     if not row.tests or (done.returncode and not row.failed):
         row.problem = f"pytest ended with {done.returncode}; see {output}"
+    return row
+
+
+def with_jax(jax: str, found: dict[str, Path], folder: Path, arguments: Sequence[str], keep: bool) -> Row:
+    """Test with one version of JAX, under the newest Python that it can be installed for."""
+    row = Row("-", problem="no Python that is here can have this JAX")
+    for version, python in reversed(found.items()):
+        tried = run(version, python, folder, arguments, keep, jax)
+        if tried.libraries:
+            return tried
+        row.problem = f"JAX {jax}: {tried.problem}"
     return row
 
 
@@ -158,17 +170,22 @@ def main(arguments: Sequence[str]) -> int:
     """Run all; the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", action="append", metavar="VERSION", help="a Python, such as 3.12")
+    parser.add_argument("--jax", action="append", default=[], metavar="VERSION", help="with this JAX")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "pythons", help="for environments")
     parser.add_argument("--keep", action="store_true", help="use environments that are there as they are")
     chosen, tests = parser.parse_known_args(arguments)
+    folder, versions = chosen.folder.resolve(), chosen.only or supported()
+    found = {version: python for version in versions if (python := interpreter(version)) is not None}
     rows = []
-    for version in chosen.only or supported():
-        python = interpreter(version)
-        if python is None:
+    for version in versions if not chosen.jax else ():
+        if version in found:
+            print(f"{version}: {found[version]}", file=sys.stderr, flush=True)
+            rows.append(run(version, found[version], folder / version, tests, chosen.keep))
+        else:
             print(f"{version}: not here", file=sys.stderr)
-            continue
-        print(f"{version}: {python}", file=sys.stderr, flush=True)
-        rows.append(run(version, python, chosen.folder.resolve() / version, tests, chosen.keep))
+    for jax in chosen.jax:
+        print(f"JAX {jax}", file=sys.stderr, flush=True)
+        rows.append(with_jax(jax, found, folder / f"jax-{jax}", tests, chosen.keep))
     print("\n".join(table(rows)))
     return 0 if rows and not any(row.failed or row.problem for row in rows) else 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.base.result import Reason, Statistics, TracedRow
@@ -106,3 +107,18 @@ def test_statistics() -> None:
         "jit sites resolved: 3 of 4 (75%)",
         "time: parse 1.23 s",
     ]
+
+
+def test_statistics_count_by_name_where_findings_are_about_one() -> None:
+    about = [replace(FINDING, subject=name) for name in ("`jax.b`", "`jax.a`", "`jax.b`")]
+    first = list(
+        statistics_lines(
+            [*about, FINDING], Statistics(jax="0.12 (jax-version = 0.12), coming from 0.4.30 (why)")
+        )
+    )
+    assert [line.split() for line in first[:3]] == [
+        ["4", FINDING.code, FINDING.name],
+        ["2", "`jax.b`"],
+        ["1", "`jax.a`"],
+    ]
+    assert "JAX: 0.12 (jax-version = 0.12), coming from 0.4.30 (why)" in first
