@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Union
 
@@ -13,11 +14,24 @@ class Raises:
     ``later`` says that JAX raises not at the flagged line itself but when the marked value is used or the
     jitted function is called afterwards (a leaked tracer, a wrong static specification). ``spread``: several places
     bring it about together (a loop and its body, a donation and a read), so that one of them ran to its end proves nothing.
+    ``traced``: a variable in the flagged expression holds an array of JAX's, which is asked where the class does not tell.
+    ``says``: what the message says then, as a regular expression. JAX's own classes say enough; Python raises all others
+    for a hundred reasons.
     """
 
     classes: tuple[str, ...]
     later: bool = False
     spread: bool = False
+    traced: bool = False
+    says: str = ""
+
+    def is_meant(self, kind: str, message: str) -> bool:
+        """Whether an exception is the predicted one, by its class and by what it says."""
+        if kind not in self.classes:
+            return False
+        if kind.startswith("jax.errors.") or not self.says:
+            return True
+        return re.search(self.says, message, re.DOTALL) is not None
 
     @property
     def words(self) -> str:
@@ -54,8 +68,11 @@ class BakesConstant:
 class Retraces:
     """The flagged call makes JAX trace (and compile) the same code again although nothing new was asked for.
 
-    Shown by counting traces over several calls.
+    Shown by counting traces within one run. why: ``again`` for the same arguments, or for ever new values of ``static``
+    arguments, or for ever new ``shapes``.
     """
+
+    why: str = "again"
 
     words: ClassVar[str] = "JAX traces and compiles the same code again and again."
 

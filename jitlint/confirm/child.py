@@ -5,26 +5,28 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import msgspec
 
 from jitlint.base.outcome import (
-    Advisory,
     BakesConstant,
     DropsResult,
     NeverHandles,
     Outcome,
     Raises,
+    RepeatsDraw,
     Retraces,
     RunsOnce,
     Unrolls,
     Unsynced,
 )
 from jitlint.confirm.loading import Loader, runner
-from jitlint.confirm.observe import Observation, Place, Raised, Runs, Watch, Watches
 from jitlint.confirm.protocol import Begin, Call, Done, Flag, Message, Result, Seen, Task
-from jitlint.confirm.witness import Statement, evidence, jitted_at
+from jitlint.confirm.statement import Statement
+from jitlint.confirm.watch.observe import Observation, Place, Raised, Runs, Watch, Watches
+from jitlint.confirm.watch.probes import Probes, wanted_of
+from jitlint.confirm.witness import evidence, jitted_at
 from jitlint.driver.registry import rules
 
 # An effect may need several calls in the same module.
@@ -34,7 +36,8 @@ _CALLS = 3
 def run_task(task: Task, send: Callable[[Message], None], shut_in: bool) -> None:
     """Make every call, telling ``send`` before and after each. ``shut_in``: see `Done`."""
     sys.argv = [task.entry]
-    loader = Loader(task)
+    probes = Probes(wanted_of(filter(_is_to_be_seen, task.flags)))
+    loader = Loader(task, probes)
     loader.used.add(task.entry)
     flags = {flag.number: flag for flag in task.flags}
     confirmed: set[int] = set()
@@ -44,10 +47,16 @@ def run_task(task: Task, send: Callable[[Message], None], shut_in: bool) -> None
             continue
         send(Begin(number))
         make = _search if call.search else _drive_part if call.part else _drive
-        seen = make(loader, number, call, wanted, task)
+        with probes.active():
+            seen = make(loader, number, call, wanted, task)
         confirmed |= {result.number for result in seen.results if result.status == "confirmed"}
         send(seen)
     send(Done({path: digest for path in sorted(loader.used) if (digest := _digest(path))}, shut_in))
+
+
+def _is_to_be_seen(flag: Flag) -> bool:
+    """Whether it matters what the flagged expression comes to, and that is no variable's value."""
+    return isinstance(outcome_of(flag), BakesConstant) and not flag.reads
 
 
 def _digest(path: str) -> str:
@@ -60,7 +69,21 @@ def _digest(path: str) -> str:
 
 def statement_of(flag: Flag) -> Statement:
     """The flagged statement as the witnesses want it."""
-    return Statement(flag.path, flag.line, flag.first, flag.last, flag.owner, flag.number, flag.tried)
+    return Statement(
+        flag.path,
+        flag.line,
+        flag.first,
+        flag.last,
+        flag.owner,
+        flag.number,
+        flag.tried,
+        flag.handler,
+        flag.columns if flag.accepted else None,
+        frozenset(flag.accepted),
+        flag.alone,
+        flag.always or not flag.accepted,
+        flag.calls,
+    )
 
 
 def outcome_of(flag: Flag) -> Outcome:
@@ -79,6 +102,12 @@ def watches(flags: list[Flag]) -> Watches:
             tuple(flag.reads),
             isinstance(outcome, Unrolls),
             isinstance(outcome, Unsynced),
+            varies=isinstance(outcome, Retraces),
+            keys=isinstance(outcome, RepeatsDraw),
+            values=isinstance(outcome, BakesConstant) and bool(flag.reads),
+            leaks=isinstance(outcome, Raises) and outcome.later,
+            mentions=frozenset(flag.mentions),
+            last=flag.last,
         )
         found.setdefault((flag.path, flag.line), []).append(watch)
     return found
@@ -103,21 +132,40 @@ def _drive_part(loader: Loader, number: int, call: Call, flags: list[Flag], task
 def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
     loader.loads = 0
     watch = watches(flags)
-    once = Runs(runner(loader, call, 1), loader.is_project, watch, lambda: loader.leaked)
+    once = Runs(runner(loader, call, 1), loader.is_project, watch, lambda: loader.leaked, loader.probes)
     results = [judge(flag, once) for flag in flags]
     jitted = once.jitted
     strays = _stray(jitted, task.flags)
     if results and all(result.status == "confirmed" for result in results):
         return Seen(number, results, _words(call, task), strays=strays)
     stage, problem = _ended(jitted.raised, bool(loader.loads), task)
-    open_flags = [flag for flag, result in zip(flags, results) if _may_need_more(flag, result)]
-    if open_flags and call.target not in ("", "__main__") and not call.target.startswith("::"):
-        several = Runs(runner(loader, call, _CALLS), loader.is_project, watch, lambda: loader.leaked)
-        again = {flag.number: judge(flag, several) for flag in open_flags}
-        results = [
-            again.get(r.number, r) if again.get(r.number, r).status == "confirmed" else r for r in results
-        ]
+    again = [flag for flag, result in zip(flags, results) if _shows_when_repeated(flag, result, once)]
+    if again and call.target not in ("", "__main__") and not call.target.startswith("::"):
+        several = Runs(
+            runner(loader, call, _CALLS), loader.is_project, watch, lambda: loader.leaked, loader.probes
+        )
+        better = {flag.number: _repeated(flag, once, several) for flag in again}
+        results = [better.get(result.number) or result for result in results]
     return Seen(number, results, _words(call, task), problem, stage, strays)
+
+
+def _shows_when_repeated(flag: Flag, result: Result, once: Runs) -> bool:
+    """Whether calling again may show more: of a line that ran while JAX traced, and as often as without jit."""
+    if result.status != "unshown" or not isinstance(outcome_of(flag), RunsOnce):
+        return False
+    place = (flag.path, flag.line)
+    return once.jitted.staged[place] > 0 and once.jitted.lines[place] == once.eager.lines[place]
+
+
+def _repeated(flag: Flag, once: Runs, several: Runs) -> Result | None:
+    """What several calls show that one does not; nothing if the program remembers that it was called before."""
+    place = (flag.path, flag.line)
+    if several.eager.lines[place] != _CALLS * once.eager.lines[place]:
+        return None
+    found = judge(flag, several)
+    if found.status != "confirmed":
+        return None
+    return msgspec.structs.replace(found, evidence=f"of {_CALLS} calls, {found.evidence}")
 
 
 def _ended(error: Raised | None, loaded: bool, task: Task) -> tuple[str, str]:
@@ -128,11 +176,6 @@ def _ended(error: Raised | None, loaded: bool, task: Task) -> tuple[str, str]:
     if where is not None and any(statement_of(flag).covers(where) for flag in task.flags):
         return "", f"the run ended before, at line {where[1]} of {os.path.basename(where[0])}: {error}"
     return "" if loaded else "import", str(error)
-
-
-def _may_need_more(flag: Flag, result: Result) -> bool:
-    outcome = outcome_of(flag)
-    return result.status in ("unshown", "passed") and not isinstance(outcome, (Raises, Advisory))
 
 
 def judge(flag: Flag, runs: Runs) -> Result:
@@ -162,15 +205,26 @@ def _did_not_raise(
     flag: Flag, outcome: Raises, statement: Statement, runs: Runs, count: int
 ) -> Result | str | None:
     """Why a line that ran may not have raised; that it was refuted is a result."""
-    if outcome.later or flag.eager:
+    if outcome.later or flag.eager or outcome.spread:
         return None
-    tracers = runs.jitted.tracers[flag.number]
-    if tracers and _went_on(runs.jitted, statement):
-        said = f"the line ran with traced values {_times(tracers)} and nothing was raised"
+    seen = runs.jitted
+    others = [e for e in seen.errors if e.place is not None and statement.covers(e.place)]
+    if others:
+        return f"something else on the line raised {others[0]}"[:200]
+    unknown = seen.unknown[flag.number]
+    if unknown and flag.always and not any(place in seen.broken for place in statement.places):
+        said = f"the line ran with traced values {_times(unknown)} and nothing was raised"
         return Result(flag.number, "passed", said)
-    if not tracers and flag.names:
+    return _undecided(flag, seen, count)
+
+
+def _undecided(flag: Flag, seen: Observation, count: int) -> str | None:
+    """Why a line that ran, and raised nothing, refutes nothing."""
+    if flag.names and not seen.tracers[flag.number]:
         return f"the line ran {_times(count)}, and none of its values was traced"
-    return None
+    if flag.names and not seen.unknown[flag.number]:
+        return f"the line ran {_times(count)}, and not all of its values were traced"
+    return None if flag.always else f"the line ran {_times(count)}; whether this part of it did is not known"
 
 
 def _no_effect(flag: Flag, outcome: Outcome, statement: Statement, runs: Runs, count: int) -> str | None:
@@ -185,11 +239,6 @@ def _no_effect(flag: Flag, outcome: Outcome, statement: Statement, runs: Runs, c
     if isinstance(outcome, (RunsOnce, BakesConstant)) and not seen.traces:
         return f"the line ran {_times(count)}, outside of any jit: there is nothing to compare it with"
     return None
-
-
-def _went_on(seen: Observation, statement: Statement) -> bool:
-    """Nothing at all was raised at the statement, or below it."""
-    return not any(statement.on(error.places) for error in seen.errors)
 
 
 def _times(number: int) -> str:
@@ -220,14 +269,26 @@ def _words(call: Call, task: Task) -> str:
 
 
 def _predicts(flag: Flag, error: Raised) -> bool:
-    """Whether an exception that came without any tracing is the predicted one. Where JAX has a class for what goes wrong
-    under a trace, another one only says that the arguments do not fit."""
+    """Whether an exception that came without any tracing is the predicted one. Where JAX refuses a traced value only,
+    it says that the arguments do not fit."""
     outcome = outcome_of(flag)
-    if error.place is None or not statement_of(flag).covers(error.place):
+    if not isinstance(outcome, Raises) or not flag.eager or not statement_of(flag).fails(error):
         return False
-    if not isinstance(outcome, Raises) or flag.eager or error.kind.startswith("jax.errors."):
-        return True
-    return not any(name.startswith("jax.errors.") for name in outcome.classes)
+    return outcome.is_meant(error.kind, error.message)
+
+
+def _is_per_call(flag: Flag) -> bool:
+    """Whether an effect shows when the function is called several times, as any caller would."""
+    return isinstance(outcome_of(flag), (RunsOnce, BakesConstant))
+
+
+def _believed(flag: Flag, result: Result, guessed: Collection[str]) -> Result:
+    """An error that needs no tracing proves nothing about arguments that were made up."""
+    if result.status == "confirmed" and flag.eager and set(flag.mentions) & set(guessed):
+        return Result(
+            flag.number, "unshown", "shown with made-up arguments only, which may be of another kind"
+        )
+    return result
 
 
 def _search(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
@@ -235,7 +296,9 @@ def _search(loader: Loader, number: int, call: Call, flags: list[Flag], task: Ta
 
     wanted = Wanted(
         watches(flags),
-        lambda runs: [judge(flag, runs) for flag in flags],
+        lambda once, several, guessed: [
+            _believed(flag, judge(flag, several if _is_per_call(flag) else once), guessed) for flag in flags
+        ],
         lambda error: any(_predicts(flag, error) for flag in flags),
     )
     found = search(loader, call, wanted, task.seconds)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Finding
+from jitlint.base.outcome import BakesConstant
 from jitlint.base.result import CheckResult
 from jitlint.base.text import display_path
 from jitlint.confirm.memory import Memory, installed_jax
@@ -30,6 +31,7 @@ from jitlint.confirm.verdict import (
 )
 from jitlint.driver.files import find_files
 from jitlint.driver.project import project_root
+from jitlint.driver.registry import rules
 from jitlint.driver.run import check
 
 
@@ -70,7 +72,20 @@ def confirm(
     user's showed; what that has settled is not run again. Raises what `check` raises, and ConfigError if JAX cannot be
     imported.
     """
-    result = ConfirmResult(check(paths, settings, jobs=options.jobs, use_cache=options.use_cache))
+    checked = check(paths, settings, jobs=options.jobs, use_cache=options.use_cache)
+    return prove(checked, paths, settings, options, progress, recorded)
+
+
+def prove(
+    checked: CheckResult,
+    paths: Sequence[str],
+    settings: Settings,
+    options: Options,
+    progress: Callable[[int, int], None] | None = None,
+    recorded: Callable[[Sequence[Finding]], Recorded] | None = None,
+) -> ConfirmResult:
+    """As `confirm`, for findings that somebody has already made."""
+    result = ConfirmResult(checked)
     root = os.path.realpath(project_root(paths))
     named = _files(paths, settings)
     sources = Sources(root, named, list(dict.fromkeys([*named, *_files([root], settings)])))
@@ -91,6 +106,10 @@ def confirm(
     collect(answers, collected)
     for more in (planner.parts, planner.search):
         left = {number: pair for number, pair in still_open.items() if not collected[number].is_confirmed}
+        if more == planner.search:
+            left = {
+                number: pair for number, pair in left.items() if not _is_answered(pair[0], collected[number])
+            }
         unloaded = {number for number in left if collected[number].is_unloaded}
         collect(run(more(left, unloaded)), collected)
     memory.save()
@@ -112,6 +131,13 @@ def _said(number: int, finding: Finding, earlier: Recorded, collected: Collected
     found = verdict(finding, collected)
     ran = found.verdict in (Verdict.CONFIRMED, Verdict.REFUTED)
     return replace(found, jax=installed_jax()) if ran else found
+
+
+def _is_answered(finding: Finding, collected: Collected) -> bool:
+    """Whether the project's own calls came to the line of a value that may go stale: how often it is called, and what
+    changes in between, is the program's matter, and nothing that made-up calls can tell."""
+    outcome = rules()[finding.code].outcome_of(finding.case)
+    return isinstance(outcome, BakesConstant) and any(r.status == "unshown" for r, _ in collected.results)
 
 
 def _files(paths: Sequence[str], settings: Settings) -> list[str]:

@@ -19,6 +19,7 @@ from typing import Any
 
 from jitlint.confirm.parts import first_line, needed, statements
 from jitlint.confirm.protocol import Call, Task
+from jitlint.confirm.watch.probes import Probes
 
 # Each statement is a program of its own, to which a future statement elsewhere would not apply.
 _ANNOTATIONS = __future__.annotations.compiler_flag
@@ -40,8 +41,9 @@ class Loader:
     last call.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, probes: Probes | None = None) -> None:
         self.task = task
+        self.probes = probes if probes is not None else Probes({})
         self._code: CodeType | None = None
         self.used: set[str] = set()
         self.loads = 0
@@ -87,7 +89,7 @@ class Loader:
         """Inside the block, loading runs only the statements that the ones at ``lines`` need, with ``callers`` also
         those that use what these define, and goes on past what fails. ``show``: keep what expressions come to."""
         with tokenize.open(self.task.entry) as stream:
-            tree = ast.parse(stream.read())
+            tree = self.probes.changed(ast.parse(stream.read()), self.task.entry)
         self._parts = [
             (first_line(node), self._compiled(node, show and isinstance(node, ast.Expr)))
             for node in needed(statements(tree), lines, callers)
@@ -134,7 +136,7 @@ class Loader:
             return module
         if self._code is None:
             with open(task.entry, "rb") as stream:
-                self._code = compile(stream.read(), task.entry, "exec", dont_inherit=True)
+                self._code = self.probes.compiled(stream.read(), task.entry)
         exec(self._code, module.__dict__)
         return module
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from jitlint.confirm.guesses import FUNCTION, KEY, Guess, array, first_guess, python, tupled
-from jitlint.confirm.observe import Raised
+from jitlint.confirm.watch.observe import Raised
 
 Guesses = Mapping[str, Guess]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import os
 import re
 from collections import defaultdict
@@ -12,44 +13,74 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 
 from jitlint.base.diagnostic import Finding
+from jitlint.base.outcome import Raises, Retraces
 from jitlint.confirm.drivers import Function, Module, names_in, owner_of_decorator, reads_in
+from jitlint.confirm.places import Places, columns_at
 from jitlint.confirm.protocol import Call, Flag, Task
 from jitlint.confirm.reach import Reach, Sources
 from jitlint.confirm.statements import guarded_by, statement_around
+from jitlint.driver.parts import Parts
+from jitlint.driver.registry import rules
 
 # By the number of the finding.
 Findings = Mapping[int, "tuple[Finding, Flag]"]
 # So many recorded signatures of a function are tried.
 _RECORDED = 3
-_TRANSFORMED = re.compile(r"`(?P<name>[^`]+)` (?:is|runs) ")
+_TRANSFORMED = re.compile(
+    r"`(?P<name>[^`]+)` (?:is|runs|(?=takes|belongs)) ?(?P<how>jitted|traced|batched|declared|handed|under|takes|belongs)?"
+)
 
 
 def flag_for(number: int, finding: Finding, path: str, sources: Sources) -> Flag:
     """A finding as the worker needs it. ``path``: absolute."""
     module = sources.module(path)
     span = finding.span
-    first, last = statement_around(module.source, span.line) if module else (span.line, span.line)
-    owner = owner_of_decorator(module, span.line) if module else ""
-    where = (span.line, span.column, span.end_line, span.end_column)
-    names = names_in(module, where) if module else []
-    reads = reads_in(module, where) if module else []
-    tried = guarded_by(module.source, span.line) if module else (0, 0)
     steps = [step.span.line for step in finding.related if os.path.realpath(step.path) == path]
-    return Flag(
+    flag = Flag(
         number,
         finding.code,
         path,
         span.line,
-        first,
-        last,
-        owner,
-        names,
-        reads,
+        span.line,
+        span.line,
+        "",
+        [],
         case=finding.case,
-        tried=tried,
         steps=steps,
         eager=finding.ground == "eager",
     )
+    if module is None:
+        return flag
+    places, columns = Places(module.tree), columns_at(module.source, span)
+    where = (span.line, span.column, span.end_line, span.end_column)
+    first, last = statement_around(module.source, span.line)
+    tried, handler = guarded_by(module.source, span.line)
+    mentions = places.names(columns)
+    outcome = rules()[finding.code].outcome_of(finding.case)
+    wide = isinstance(outcome, Retraces) or (isinstance(outcome, Raises) and outcome.spread)
+    part = _parts(module.source).at(span)
+    return msgspec.structs.replace(
+        flag,
+        first=first,
+        last=last,
+        owner=owner_of_decorator(module, span.line),
+        # What fails is the storing, where something is stored.
+        names=mentions if places.is_store(columns) else names_in(module, where),
+        reads=reads_in(module, where),
+        tried=tried,
+        columns=columns,
+        accepted=places.accepted(columns, wide),
+        alone=places.is_alone(columns),
+        always=part is not None and part.always,
+        mentions=mentions,
+        calls=places.calls(columns),
+        handler=handler,
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _parts(source: str) -> Parts:
+    return Parts(source)
 
 
 class Planner:
@@ -138,7 +169,7 @@ class Planner:
             numbers[key].append(number)
             example = module.examples.get(outer.line, "") if module else ""
             static = _static_names(finding, function, self._sources)
-            transform = "" if nested else "jit"
+            transform = _transform(finding, function, nested)
             seen = list(self._signatures.get((path, outer.line), ()))[:_RECORDED]
             part = [outer.line] if number in unloaded else calls[key].part if key in calls else []
             calls[key] = Call(target, [], True, outer.line, example, seen, static, transform, part)
@@ -177,6 +208,13 @@ def root_function(finding: Finding, flag: Flag, sources: Sources) -> tuple[str, 
             named = [function for function in around if match and function.qualname == match["name"]]
             return path, (named or around)[-1]
     return None
+
+
+def _transform(finding: Finding, function: Function, nested: str) -> str:
+    """`jit` if the path says that it is this function that a transform is applied to, and no caller of it, nor one
+    that somebody else makes."""
+    match = _TRANSFORMED.match(finding.related[0].message) if finding.related and not nested else None
+    return "jit" if match is not None and match["name"] == function.qualname and match["how"] else ""
 
 
 def _static_names(finding: Finding, function: Function, sources: Sources) -> list[str]:

@@ -23,8 +23,8 @@ import jax
 from jitlint.confirm.guesses import Guess, Signature, first_guess, instance_of, parse_example, parse_recorded
 from jitlint.confirm.loading import Loader, tracers_in
 from jitlint.confirm.mutations import mutations
-from jitlint.confirm.observe import Observation, Raised, Runs, Watches, raised
 from jitlint.confirm.protocol import Call, Result
+from jitlint.confirm.watch.observe import Observation, Raised, Runs, Watches, raised
 
 _TRIES = 80
 _BRANCHES = 24
@@ -57,7 +57,8 @@ class _Target:
         return code is None or not call.line or code.co_firstlineno == call.line
 
 
-Judge = Callable[[Runs], "list[Result]"]
+# Of one call, and of several, with the parameters that were made up without any hint.
+Judge = Callable[[Runs, Runs, "frozenset[str]"], "list[Result]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,24 +177,35 @@ class _Search:
         return error is not None and error.place in self._wanted.watches and self._wanted.proves(error)
 
     def _try(self, guesses: dict[str, Guess]) -> Observation:
-        from jitlint.confirm.observe import observe
+        from jitlint.confirm.watch.observe import observe
 
         return observe(lambda: self._apply(self._target.plain, guesses), self._loader.is_project, jit=False)
 
     def _prove(self, guesses: dict[str, Guess]) -> bool:
         """Trace with these arguments; whether every finding is confirmed."""
-        runs = Runs(
-            lambda: [self._apply(self._target.traced, guesses) for _ in range(_CALLS)],
-            self._loader.is_project,
-            self._wanted.watches,
-            lambda: tracers_in(self._module),
-        )
+        once, several = self._runs(guesses, 1), self._runs(guesses, _CALLS)
         found = Found(
-            self._wanted.judge(runs), ", ".join(f"{name}={guess}" for name, guess in guesses.items())
+            self._wanted.judge(once, several, self._guessed(guesses)),
+            ", ".join(f"{name}={guess}" for name, guess in guesses.items()),
         )
         if self._best is None or _rank(found) > _rank(self._best):
             self._best = found
         return all(result.status == "confirmed" for result in found.results)
+
+    def _runs(self, guesses: dict[str, Guess], calls: int) -> Runs:
+        return Runs(
+            lambda: [self._apply(self._target.traced, guesses) for _ in range(calls)],
+            self._loader.is_project,
+            self._wanted.watches,
+            lambda: tracers_in(self._module),
+            self._loader.probes,
+        )
+
+    def _guessed(self, guesses: dict[str, Guess]) -> frozenset[str]:
+        """The parameters that neither a comment nor an annotation says anything about."""
+        if self._call.example:
+            return frozenset()
+        return frozenset(n for n in guesses if self._target.signature.annotations.get(n) is None)
 
     def _apply(self, function: Callable[..., Any], guesses: dict[str, Guess]) -> Any:
         return self._call_results(_called(function, self._target.signature, guesses))

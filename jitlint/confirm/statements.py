@@ -15,13 +15,21 @@ def statement_around(source: str, line: int) -> tuple[int, int]:
     return min(covering, key=lambda lines: lines[1] - lines[0], default=(line, line))
 
 
-def guarded_by(source: str, line: int) -> tuple[int, int]:
-    """First and last line of the ``try`` block that the handler at ``line`` belongs to; ``(0, 0)`` if there is none."""
+Lines = tuple[int, int]
+
+
+def guarded_by(source: str, line: int) -> tuple[Lines, Lines]:
+    """First and last line of the ``try`` block that the handler at ``line`` belongs to, and of the handler's own body;
+    ``(0, 0)`` if there is none."""
     for block in _tries(source):
         for handler in block.handlers:
             if _header(handler)[0] <= line <= _header(handler)[1]:
-                return _first(block.body[0]), block.body[-1].end_lineno or block.body[-1].lineno
-    return 0, 0
+                return _lines(block.body), _lines(handler.body)
+    return (0, 0), (0, 0)
+
+
+def _lines(body: list[ast.stmt]) -> Lines:
+    return _first(body[0]), body[-1].end_lineno or body[-1].lineno
 
 
 @functools.lru_cache(maxsize=64)

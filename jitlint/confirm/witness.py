@@ -7,10 +7,10 @@ numbers, or None. Runs nothing itself beyond asking for the runs it needs.
 from __future__ import annotations
 
 import itertools
+import linecache
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from jitlint.base.outcome import (
@@ -28,57 +28,23 @@ from jitlint.base.outcome import (
     Unrolls,
     Unsynced,
 )
-from jitlint.confirm.observe import Draw, Function, Observation, Place, Raised, Runs, Tick
+from jitlint.confirm.draws import repeated_draws, repeats_draw
+from jitlint.confirm.statement import Statement
+from jitlint.confirm.watch.observe import Function, Observation, Place, Raised, Runs, Tick, Trace
 
 # So much of what was printed is shown.
 _WIDTH = 80
 _CALLED = re.compile(r"<function ([\w.<>]+) at ")
 _WAS_TRACED = re.compile(r" at ([^\n]+?):(\d+) traced for ")
 # Python raises the class for many other reasons.
+_MADE = re.compile(r"leaked intermediate value was created on line (?P<where>[^\n]*?)\. *$", re.MULTILINE)
+_FRAME = re.compile(r"^(?:The leaked [\w ]+ on line )?(/[^\n]+?):(\d+):\d+ \(", re.MULTILINE)
 _JAX_SAYS = re.compile(r"abstract array|JAX (type|array)")
+_WORD = re.compile(r"\w+")
 # From so many traces of the same code on, one speaks of "again and again".
 TRACES = 3
-# A loop of fewer turns is no unrolled loop, if nothing but the whole program's size is known ...
-TURNS = 8
-# ... and if it was seen to grow at each of so many turns, it is one.
+# If the program was seen to grow at each of so many turns, the loop is unrolled.
 COPIES = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """The flagged statement: the line of the finding, and the first and last line around it.
-
-    owner: the function or class that a flagged decorator belongs to, or "". number: of the finding. tried: the lines
-    that a flagged handler guards.
-    """
-
-    path: str
-    line: int
-    first: int
-    last: int
-    owner: str = ""
-    number: int = -1
-    tried: tuple[int, int] = (0, 0)
-
-    def covers(self, place: Place) -> bool:
-        """Whether a place lies in the statement."""
-        return place[0] == self.path and self.first <= place[1] <= self.last
-
-    def on(self, stack: Iterable[Place]) -> bool:
-        """Whether one of the places lies in the statement."""
-        return any(self.covers(place) for place in stack)
-
-    @property
-    def places(self) -> list[Place]:
-        """Its places, the flagged line first."""
-        others = [(self.path, line) for line in range(self.first, self.last + 1) if line != self.line]
-        return [(self.path, self.line), *others]
-
-    @property
-    def tried_places(self) -> list[Place]:
-        """The places that a flagged handler guards."""
-        first, last = self.tried
-        return [(self.path, line) for line in range(first, last + 1)] if first else []
 
 
 def evidence(outcome: Outcome, statement: Statement, runs: Runs) -> str | None:
@@ -92,32 +58,41 @@ def _times(number: int) -> str:
 
 def _raises(outcome: Raises, statement: Statement, runs: Runs) -> str | None:
     seen = runs.jitted
-    for error in [*([seen.raised] if seen.raised else []), *seen.errors]:
-        if error.kind not in outcome.classes:
+    for error in [*seen.errors, *([seen.raised] if seen.raised and not seen.errors else [])]:
+        if not outcome.is_meant(error.kind, error.message):
             continue
         if outcome.later:
-            if _speaks_of(error, seen, statement):
+            if _speaks_of(outcome, error, seen, statement):
                 return str(error)
-        elif error.place is not None and statement.covers(error.place):
+        elif statement.fails(error) and _holds(outcome, error, statement):
             return str(error)
     return _leaks(outcome, statement, seen) if outcome.later else None
 
 
+def _holds(outcome: Raises, error: Raised, statement: Statement) -> bool:
+    """Whether the expression had to do with the value that made it fail."""
+    if statement.columns is None:
+        return True
+    if outcome.spread and error.columns is not None and error.columns != statement.columns:
+        return statement.number in error.deleted
+    return not outcome.traced or error.kind.startswith("jax.errors.") or statement.number in error.holds
+
+
 def _leaks(outcome: Raises, statement: Statement, seen: Observation) -> str | None:
     """What using a tracer raises that the run has left in a variable of the module."""
-    from jitlint.confirm.observe import class_name
+    from jitlint.confirm.watch.observe import class_name
 
     for name, tracer in seen.leaked.items() if _ran(seen, statement) else ():
         try:
             tracer + tracer
         except Exception as problem:  # any class is an answer
             error = Raised(class_name(problem), str(problem), ())
-            if error.kind in outcome.classes and _speaks_of(error, seen, statement):
+            if outcome.is_meant(error.kind, error.message) and _speaks_of(outcome, error, seen, statement):
                 return f"`{name}` holds a tracer when all is over; using it raises {error}"
     return None
 
 
-def _speaks_of(error: Raised, seen: Observation, statement: Statement) -> bool:
+def _speaks_of(outcome: Raises, error: Raised, seen: Observation, statement: Statement) -> bool:
     """Whether an error from elsewhere is of the statement's making, by the functions that its message names."""
     if "." not in error.kind and not _JAX_SAYS.search(error.message):
         return False
@@ -128,8 +103,25 @@ def _speaks_of(error: Raised, seen: Observation, statement: Statement) -> bool:
     if not _ran(seen, statement):
         return False
     traced = {(path, int(line)) for path, line in _WAS_TRACED.findall(error.message)}
+    if "." not in error.kind:
+        # What a function returns is its own: not that of a function around it.
+        inner = seen.inner.get(statement.number, set())
+        return bool(traced) and (not inner or bool(traced & inner))
     around = seen.around.get(statement.number, set())
-    return not traced or not around or bool(traced & around) or any(map(statement.covers, traced))
+    if traced and around and not traced & around and not any(map(statement.covers, traced)):
+        return False
+    return _left(error, seen, statement)
+
+
+def _left(error: Raised, seen: Observation, statement: Statement) -> bool:
+    """Whether the tracer that an error speaks of is one that the statement had, or made."""
+    made = _MADE.search(error.message)
+    if made is None or statement.columns is None:
+        return True
+    frames = {(path, int(line)) for path, line in _FRAME.findall(error.message)}
+    if any(map(statement.covers, frames)):
+        return True
+    return made["where"].strip() in seen.origins.get(statement.number, set())
 
 
 def _ran(seen: Observation, statement: Statement) -> int:
@@ -137,11 +129,11 @@ def _ran(seen: Observation, statement: Statement) -> int:
 
 
 def _runs_once(outcome: RunsOnce, statement: Statement, runs: Runs) -> str | None:
-    if not _ran(runs.jitted, statement):
-        return None
+    if not statement.always:
+        return None  # that the line ran does not say that this ran
     for place in statement.places:
-        jitted, eager = runs.jitted.lines[place], runs.eager.lines[place]
-        if 0 < jitted < eager:
+        jitted = runs.jitted.lines[place]
+        if jitted and runs.jitted.staged[place] and jitted < (eager := runs.eager.lines[place]):
             return f"line {place[1]} ran {_times(jitted)}; without jit it runs {_times(eager)}"
     return None
 
@@ -160,7 +152,7 @@ def _bakes_constant(outcome: BakesConstant, statement: Statement, runs: Runs) ->
 
 
 def _is_constant(statement: Statement, runs: Runs) -> bool:
-    """Whether the statement read the same at all times, so that another one must have made the difference."""
+    """Whether the expression had the same value at all times, so that another one must have made the difference."""
     values = [seen.values.get(statement.number, {None}) for seen in (runs.jitted, runs.eager)]
     return len(values[0] | values[1]) == 1 and None not in values[0]
 
@@ -178,13 +170,13 @@ def results_differ(runs: Runs) -> str | None:
 
 
 def _distinct(value: Any) -> int:
-    from jitlint.confirm.compare import short
+    from jitlint.confirm.watch.compare import short
 
     return len({short(part, 1000) for part in value}) if isinstance(value, (list, tuple)) else 0
 
 
 def _answers_differ(one: Observation, other: Observation) -> str | None:
-    from jitlint.confirm.compare import difference, same_text, short
+    from jitlint.confirm.watch.compare import difference, same_text, short
 
     if one.raised is not None or other.raised is not None:
         kinds = [seen.raised.kind if seen.raised else "" for seen in (one, other)]
@@ -202,26 +194,53 @@ def _answers_differ(one: Observation, other: Observation) -> str | None:
 
 def _retraces(outcome: Retraces, statement: Statement, runs: Runs) -> str | None:
     seen = runs.jitted
-    made = [jit for jit in seen.jits if statement.on(jit.stack[:1])]
-    counts = Counter(
-        trace.function
-        for trace in seen.traces
-        if statement.on(trace.stack)
-        or statement.on(trace.maker)
-        or (_ran(seen, statement) >= TRACES and statement.covers((trace.function.path, trace.function.line)))
-    )
-    for function, count in counts.most_common(1):
-        if count >= TRACES:
+    by_function: dict[Function, list[Trace]] = defaultdict(list)
+    for trace in seen.traces:
+        called, made = any(map(statement.is_at, trace.stack[:1])), any(map(statement.is_itself, trace.maker))
+        if called or made or _is_of(trace, seen, statement):
+            by_function[trace.function].append(trace)
+    for function, traces in sorted(by_function.items(), key=lambda item: -len(item[1])):
+        if len(traces) >= TRACES and _is_why(outcome, traces, seen, statement):
             built = seen.built[function.name]
-            compiled = f" and compiled {_times(built)}" if 1 < built <= count else ""
-            return f"`{function.name}` was traced {count} times{compiled}"
-    # A function inside two transforms is traced once and compiled every time; JAX's own count has it.
-    names = {jit.name for jit in made}
-    named = Counter(event.name for event in seen.compiled if event.name in names)
+            compiled = f" and compiled {_times(built)}" if 1 < built <= len(traces) else ""
+            return f"`{function.name}` was traced {len(traces)} times{compiled}"
+    return _compiled_again(by_function, seen, statement) if outcome.why == "again" else None
+
+
+def _compiled_again(traced: Iterable[Function], seen: Observation, statement: Statement) -> str | None:
+    """What JAX itself counts: a function inside two transforms is traced once and compiled every time, and a library's
+    own is not seen at all."""
+    jitted = Counter(jit.name for jit in seen.jits if any(map(statement.is_at, jit.stack[:1])))
+    named = Counter(event.name for event in seen.compiled if jitted[event.name] >= TRACES)
+    known = {function.name for function in traced}
     for name, count in named.most_common(1):
-        if count >= TRACES:
+        if count >= TRACES and (name not in known or _is_twice_made(name, seen)):
             return f"`{name}` was traced {count} times"
     return None
+
+
+def _is_twice_made(name: str, seen: Observation) -> bool:
+    """Whether JAX was not seen to trace the function of that name anew."""
+    return sum(trace.function.name == name for trace in seen.traces) < TRACES
+
+
+def _is_of(trace: Trace, seen: Observation, statement: Statement) -> bool:
+    """Whether the statement is the definition that made the traced function, as often as it was traced."""
+    begins = (trace.function.path, trace.function.line)
+    return bool(statement.owner) and statement.covers(begins) and _ran(seen, statement) >= TRACES
+
+
+def _is_why(outcome: Retraces, traces: list[Trace], seen: Observation, statement: Statement) -> bool:
+    """Whether the traces are there for the predicted reason."""
+    if outcome.why == "again":
+        return len(traces) - len({trace.shapes for trace in traces}) >= TRACES - 1
+    kinds = {trace.static if outcome.why == "static" else trace.shapes for trace in traces}
+    if len(kinds) < TRACES:
+        return False
+    varied = seen.varied.get(statement.number, {}).values()
+    if statement.columns is None or statement.calls:
+        return True
+    return any(len(values) > 1 or None in values for values in varied)
 
 
 def jitted_at(statement: Statement, runs: Runs) -> str | None:
@@ -230,7 +249,9 @@ def jitted_at(statement: Statement, runs: Runs) -> str | None:
     made = Counter(
         (jit.function, jit.name)
         for jit in seen.jits
-        if statement.on(jit.stack[:1]) and jit.function is not None and runs.watched(jit.function.path)
+        if any(map(statement.is_at, jit.stack[:1]))
+        and jit.function is not None
+        and runs.watched(jit.function.path)
     )
     for (function, name), count in made.most_common(1):
         traced = sum(trace.function == function for trace in seen.traces)
@@ -240,7 +261,9 @@ def jitted_at(statement: Statement, runs: Runs) -> str | None:
 
 def _jits_again(outcome: JitsAgain, statement: Statement, runs: Runs) -> str | None:
     seen = runs.jitted
-    made = Counter(jit.function for jit in seen.jits if statement.on(jit.stack) and jit.function is not None)
+    made = Counter(
+        jit.function for jit in seen.jits if any(map(statement.is_at, jit.stack)) and jit.function is not None
+    )
     for function, count in made.most_common(1):
         traced = sum(trace.function == function for trace in seen.traces)
         if count >= TRACES and 0 < traced < count:
@@ -258,6 +281,11 @@ def _never_handles(outcome: NeverHandles, statement: Statement, runs: Runs) -> s
         return None
     if any(guarded & set(error.places) for error in jitted.errors) or not _ran(runs.plain, statement):
         return None
+    first, last = statement.handler
+    if first > statement.last and not any(
+        runs.plain.lines[statement.path, n] for n in range(first, last + 1)
+    ):
+        return None  # another handler took it
     for error in runs.plain.errors:
         here = guarded & set(error.places)
         if here:
@@ -267,8 +295,6 @@ def _never_handles(outcome: NeverHandles, statement: Statement, runs: Runs) -> s
 
 
 def _unrolls(outcome: Unrolls, statement: Statement, runs: Runs) -> str | None:
-    from jitlint.confirm.compare import equations, jaxprs
-
     for sizes in runs.jitted.sizes.get(statement.number, {}).values():
         added = [after - before for before, after in itertools.pairwise(sizes) if after > before]
         if len(added) >= COPIES and 2 * len(added) >= len(sizes) - 1:
@@ -277,54 +303,21 @@ def _unrolls(outcome: Unrolls, statement: Statement, runs: Runs) -> str | None:
                 f"the loop at line {statement.line} took {len(added)} turns while JAX traced, and each of them added"
                 f" {each} equation{'' if each == '1' else 's'} to the program"
             )
-    turns = _ran(runs.jitted, statement)
-    sizes = [equations(jaxpr) for jaxpr in jaxprs(runs.jitted.value)]
-    if turns >= TURNS and sizes and max(sizes) >= turns - 1:
-        return f"the loop at line {statement.line} took {turns - 1} turns while JAX traced: {max(sizes)} equations"
-    return None
-
-
-def repeated_draws(seen: Observation) -> list[tuple[Draw, Draw]]:
-    """Pairs of draws from equal keys: the first one, and each later one."""
-    first: dict[bytes, Draw] = {}
-    pairs = []
-    for draw in seen.draws:
-        earlier = first.setdefault(draw.data, draw)
-        if earlier is not draw:
-            pairs.append((earlier, draw))
-    return pairs
-
-
-def _repeats_draw(outcome: RepeatsDraw, statement: Statement, runs: Runs) -> str | None:
-    # Keys that are traced have no data: those are seen without jit only.
-    pairs = (pair for jit in (True, False) for pair in repeated_draws(runs.jitted if jit else runs.eager))
-    for earlier, later in pairs:
-        if statement.on(later.stack):
-            where = "the same line" if earlier.stack[0] == later.stack[0] else f"line {earlier.stack[0][1]}"
-            return f"`{later.name}` consumed a key that `{earlier.name}` had consumed at {where}"
-    for seen in (runs.jitted, runs.eager):
-        made = {data for data, place in seen.keys.items() if statement.covers(place)}
-        for earlier, later in repeated_draws(seen) if made else ():
-            if later.data in made:
-                by = [f"by `{draw.name}` at line {draw.stack[0][1]}" for draw in (earlier, later)]
-                return (
-                    f"the key made here was consumed {by[0]} and {by[1] if by[0] != by[1] else 'again there'}"
-                )
     return None
 
 
 def _ignores_bounds(outcome: IgnoresBounds, statement: Statement, runs: Runs) -> str | None:
     for seen in (runs.eager, runs.jitted):
         for access in seen.out_of_bounds:
-            if statement.covers(access.stack[0]):
+            if statement.is_at(access.stack[0]):
                 return f"JAX answered; NumPy raises IndexError: {access.message}"
     return None
 
 
 def _drops_result(outcome: DropsResult, statement: Statement, runs: Runs) -> str | None:
     for drop in [*runs.jitted.dropped, *runs.eager.dropped]:
-        if statement.covers(drop.place):
-            return f"`{drop.name}` made a new array at line {drop.place[1]}, and nothing read it"
+        if statement.is_at(drop.spot):
+            return f"`{drop.name}` made a new array at line {drop.spot.line}, and nothing read it"
     return None
 
 
@@ -335,16 +328,27 @@ def _unsynced(outcome: Unsynced, statement: Statement, runs: Runs) -> str | None
         if tick.kind == "wait":
             waited = True
             continue
-        if started is not None and statement.on(tick.stack):
-            first, last = started.stack[0][1], tick.stack[0][1]
+        if started is not None and any(map(statement.is_at, tick.stack)):
+            first, last = started.stack[0].line, tick.stack[0].line
             between = f"between the clock readings at line{f's {first} and' if first != last else ''} {last}"
             fresh = [name for name, made in tick.pending.items() if made not in started.known]
-            if not waited:
+            if not waited and (fresh or _worked(started, tick)):
                 return f"nothing waited for a result {between}"
             if fresh:
                 return f"nothing waited for `{fresh[0]}` {between}"
         started, waited = tick, False
     return None
+
+
+def _worked(started: Tick, ended: Tick) -> bool:
+    """Whether JAX was given something to do between two readings of a clock."""
+    if ended.made > started.made:
+        return True
+    ran = {place for place, count in ended.lines.items() if count > started.lines.get(place, 0)}
+    # The line of the first reading is still running when the clock is read.
+    ran -= {started.stack[0][:2]} - {ended.stack[0][:2]}
+    words = {word for place in ran for word in _WORD.findall(linecache.getline(*place))}
+    return bool(words & ended.compiled)
 
 
 def _advisory(outcome: Advisory, statement: Statement, runs: Runs) -> str | None:
@@ -359,7 +363,7 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
     JitsAgain: _jits_again,
     NeverHandles: _never_handles,
     Unrolls: _unrolls,
-    RepeatsDraw: _repeats_draw,
+    RepeatsDraw: repeats_draw,
     IgnoresBounds: _ignores_bounds,
     DropsResult: _drops_result,
     Unsynced: _unsynced,
@@ -375,7 +379,7 @@ def incident(outcome: Outcome, runs: Runs) -> str | None:
         return results_differ(runs)
     if isinstance(outcome, Retraces):
         counts: Counter[tuple[Function, Place]] = Counter(
-            (trace.function, trace.stack[0])
+            (trace.function, trace.stack[0][:2])
             for trace in runs.jitted.traces
             if trace.depth == 1 and trace.stack
         )
@@ -384,7 +388,7 @@ def incident(outcome: Outcome, runs: Runs) -> str | None:
                 return f"line {place[1]} traced `{function.name}` {count} times"
     if isinstance(outcome, RepeatsDraw):
         for earlier, later in repeated_draws(runs.eager):
-            return f"lines {earlier.stack[0][1]} and {later.stack[0][1]} consume the same key"
+            return f"lines {earlier.stack[0].line} and {later.stack[0].line} consume the same key"
     if isinstance(outcome, IgnoresBounds):
         for access in [*runs.eager.out_of_bounds, *runs.jitted.out_of_bounds]:
             return f"line {access.stack[0][1]}: {access.message}"

@@ -49,7 +49,9 @@ def shrink(x):
 
 shrink(10.0)
 """,
-    outcome=Raises(("jax.errors.TracerBoolConversionError", "ValueError")),
+    outcome=Raises(
+        ("jax.errors.TracerBoolConversionError", "ValueError"), traced=True, says=r"truth value of an array"
+    ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html",
 )

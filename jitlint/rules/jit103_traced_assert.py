@@ -56,7 +56,9 @@ def safe_log(x):
 error, result = jax.jit(checkify.checkify(safe_log))(jnp.ones(3))
 error.throw()
 """,
-    outcome=Raises(("jax.errors.TracerBoolConversionError", "ValueError")),
+    outcome=Raises(
+        ("jax.errors.TracerBoolConversionError", "ValueError"), traced=True, says=r"truth value of an array"
+    ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/debugging/checkify_guide.html",
 )

@@ -49,7 +49,9 @@ def inside(x):
 
 inside(0.5)
 """,
-    outcome=Raises(("jax.errors.TracerBoolConversionError", "ValueError")),
+    outcome=Raises(
+        ("jax.errors.TracerBoolConversionError", "ValueError"), traced=True, says=r"truth value of an array"
+    ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError",
 )

@@ -50,7 +50,9 @@ def activate(x, mode):
 
 activate(1.0, 0)
 """,
-    outcome=Raises(("jax.errors.TracerBoolConversionError", "ValueError")),
+    outcome=Raises(
+        ("jax.errors.TracerBoolConversionError", "ValueError"), traced=True, says=r"truth value of an array"
+    ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.lax.switch.html",
 )

@@ -49,7 +49,11 @@ def power(x, n):
 
 power(2.0, 3)
 """,
-    outcome=Raises(("jax.errors.TracerIntegerConversionError", "TypeError")),
+    outcome=Raises(
+        ("jax.errors.TracerIntegerConversionError", "TypeError"),
+        traced=True,
+        says=r"[Tt]race[dr]|[Ii]nteger scalar arrays",
+    ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerIntegerConversionError",
 )

@@ -52,7 +52,11 @@ def step(x, stage):
 
 step(1.0, 2)
 """,
-    outcome=Raises(("jax.errors.TracerIntegerConversionError", "TypeError")),
+    outcome=Raises(
+        ("jax.errors.TracerIntegerConversionError", "TypeError"),
+        traced=True,
+        says=r"[Tt]race[dr]|[Ii]nteger scalar arrays",
+    ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerIntegerConversionError",
 )

@@ -51,7 +51,9 @@ def decay(x, t):
 float(decay(1.0, 0.5))
 """,
     outcome=Raises(
-        ("jax.errors.ConcretizationTypeError", "jax.errors.TracerIntegerConversionError", "TypeError")
+        ("jax.errors.ConcretizationTypeError", "jax.errors.TracerIntegerConversionError", "TypeError"),
+        traced=True,
+        says=r"[Tt]race[dr]|[Oo]nly scalar arrays|[Oo]nly length-1 arrays|iteration over a 0-d array",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError",

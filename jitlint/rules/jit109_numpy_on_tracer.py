@@ -48,7 +48,11 @@ def relu(x):
 
 relu(jnp.ones(3))
 """,
-    outcome=Raises(("jax.errors.TracerArrayConversionError", "TypeError", "ValueError")),
+    outcome=Raises(
+        ("jax.errors.TracerArrayConversionError", "TypeError", "ValueError"),
+        traced=True,
+        says=r"[Tt]race[dr]|setting an array element with a sequence",
+    ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerArrayConversionError",
 )

@@ -48,7 +48,7 @@ def report(loss):
 
 report(0.5)
 """,
-    outcome=Raises(("TypeError", "jax.errors.ConcretizationTypeError")),
+    outcome=Raises(("TypeError", "jax.errors.ConcretizationTypeError"), says=r"[Tt]racer"),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.debug.print.html",
 )

@@ -59,7 +59,9 @@ ramp(4)
             "jax.errors.TracerArrayConversionError",
             "TypeError",
             "ValueError",
-        )
+        ),
+        traced=True,
+        says=r"[Tt]race[dr]|array as a dtype argument",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError",

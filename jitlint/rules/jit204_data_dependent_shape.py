@@ -47,7 +47,8 @@ def labels(x):
 labels(jnp.array([3, 1, 3, 2]))
 """,
     outcome=Raises(
-        ("jax.errors.TracerBoolConversionError", "jax.errors.ConcretizationTypeError", "TypeError")
+        ("jax.errors.TracerBoolConversionError", "jax.errors.ConcretizationTypeError", "TypeError"),
+        says=r"[Tt]race[dr]|concrete",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError",

@@ -46,7 +46,7 @@ def window(x, start):
 
 window(jnp.arange(8.0), 3)
 """,
-    outcome=Raises(("IndexError",)),
+    outcome=Raises(("IndexError",), says=r"static (integers|start)"),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.lax.dynamic_slice_in_dim.html",
 )

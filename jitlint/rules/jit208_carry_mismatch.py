@@ -52,7 +52,11 @@ def run(xs):
 
 run(jnp.arange(4.0))
 """,
-    outcome=Raises(("TypeError",), spread=True),
+    outcome=Raises(
+        ("TypeError",),
+        spread=True,
+        says=r"carry|branch|body (function )?output|cond_fun must return|same (tree|type|pytree)",
+    ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html",
 )

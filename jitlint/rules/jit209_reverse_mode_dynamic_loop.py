@@ -54,7 +54,7 @@ def slope(x):
 
 slope(2.0)
 """,
-    outcome=Raises(("ValueError",), spread=True),
+    outcome=Raises(("ValueError",), spread=True, says=r"[Rr]everse-mode differentiation"),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html",
 )

@@ -54,7 +54,8 @@ clear(jnp.ones(3))
             "NotImplementedError",
             "TypeError",
             "ValueError",
-        )
+        ),
+        says=r"Tracer|ArrayImpl|immutable|arrays must be of ArrayType|first operand must be array|'out' argument|in-place|^__delitem__$",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html",

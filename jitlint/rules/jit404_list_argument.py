@@ -42,7 +42,9 @@ def total(a, b):
 
 total(1.0, 2.0)
 """,
-    outcome=Raises(("TypeError",)),
+    outcome=Raises(
+        ("TypeError",), says=r"requires ndarray or scalar|unsupported operand type\(s\) for .*(Tracer|Array)"
+    ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.numpy.asarray.html",
 )

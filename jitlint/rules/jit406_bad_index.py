@@ -47,7 +47,10 @@ def ends(x):
 
 ends(jnp.arange(4.0))
 """,
-    outcome=Raises(("TypeError",)),
+    outcome=Raises(
+        ("TypeError",),
+        says=r"non-tuple sequence|must have integer or boolean type|JAX does not support|[Ss]tring index",
+    ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
 )

@@ -51,7 +51,7 @@ def total(x, widths):
 
 total(jnp.ones(4), widths=(1, 2))
 """,
-    outcome=Raises(("ValueError",)),
+    outcome=Raises(("ValueError",), says=r"[Nn]on-hashable|unhashable"),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.jit.html",
 )

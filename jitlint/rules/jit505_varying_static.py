@@ -48,7 +48,7 @@ x = 1.0
 for i in range(5):
     x = step(x, turn=i)
 """,
-    outcome=Retraces(),
+    outcome=Retraces("static"),
     since="0.2",
     reference="https://docs.jax.dev/en/latest/jit-compilation.html#marking-arguments-as-static",
 )

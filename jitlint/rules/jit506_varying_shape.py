@@ -43,7 +43,7 @@ x = jnp.arange(8.0)
 for i in range(1, 7):
     total(x, i)
 """,
-    outcome=Retraces(),
+    outcome=Retraces("shapes"),
     since="0.2",
     reference="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
 )

@@ -64,7 +64,7 @@ class Line:
 
 Line(2.0).at(3.0)
 """,
-    outcome=Raises(("TypeError",), later=True),
+    outcome=Raises(("TypeError",), later=True, says=r"abstract array|valid JAX (array )?type"),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/faq.html#how-to-use-jit-with-methods",
 )

@@ -51,7 +51,7 @@ def advance(state):
 
 advance(jnp.ones(3))
 """,
-    outcome=Raises(("RuntimeError", "ValueError"), spread=True),
+    outcome=Raises(("RuntimeError", "ValueError"), spread=True, says=r"deleted|donated"),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/buffer_donation.html",
 )

@@ -47,7 +47,8 @@ def double(x):
 double(jnp.ones(3)).block_until_ready()
 """,
     outcome=Raises(
-        ("AttributeError", "jax.errors.ConcretizationTypeError", "TypeError", "NotImplementedError")
+        ("AttributeError", "jax.errors.ConcretizationTypeError", "TypeError", "NotImplementedError"),
+        says=r"[Tt]race[dr]",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError",

@@ -39,7 +39,10 @@ def double(params):
 
 double({"w": jnp.ones(3)})
 """,
-    outcome=Raises(("AttributeError", "ModuleNotFoundError", "ImportError", "TypeError")),
+    outcome=Raises(
+        ("AttributeError", "ModuleNotFoundError", "ImportError", "TypeError"),
+        says=r"\bjax(lib)?\b|unexpected keyword argument",
+    ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/changelog.html",
 )

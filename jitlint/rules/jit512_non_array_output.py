@@ -45,7 +45,7 @@ def fit(w, x):
 
 result = (fit(1.0, 2.0), "ok")
 """,
-    outcome=Raises(("TypeError",), later=True),
+    outcome=Raises(("TypeError",), later=True, says=r"(returned a value|output).* valid JAX type"),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/pytrees.html",
 )

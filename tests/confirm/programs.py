@@ -13,9 +13,9 @@ import pytest
 
 pytest.importorskip("jax", reason="proof needs JAX")
 
-from jitlint.confirm.observe import Runs, Watch
+from jitlint.confirm.statement import Statement
 from jitlint.confirm.statements import guarded_by, statement_around
-from jitlint.confirm.witness import Statement
+from jitlint.confirm.watch.observe import Runs, Watch
 
 PRELUDE = "import time\nimport jax\nimport jax.numpy as jnp\nimport numpy as np\n"
 _NUMBERS = itertools.count()
@@ -33,7 +33,7 @@ def runs(source: str) -> tuple[Runs, Statement]:
 
     marked = [number for number, line in enumerate(text.splitlines(), start=1) if "# here" in line]
     line = marked[0] if marked else 1
-    tried = guarded_by(text, line)
-    statement = Statement(name, line, *statement_around(text, line), "", 0, tried)
+    tried, handler = guarded_by(text, line)
+    statement = Statement(name, line, *statement_around(text, line), "", 0, tried, handler)
     watches = {(name, line): [Watch(0, frozenset(), (), True, True)]}
     return Runs(run, lambda filename: filename == name, watches), statement

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jitlint.confirm.compare import difference, equations, fingerprint, jaxprs
+from jitlint.confirm.watch.compare import difference, equations, fingerprint, jaxprs
 from tests.confirm import programs
 
 assert programs

@@ -11,7 +11,7 @@ import pytest
 
 from jitlint.confirm.guesses import Guess, array, first_guess, parse_example
 from jitlint.confirm.mutations import mutations
-from jitlint.confirm.observe import Raised
+from jitlint.confirm.watch.observe import Raised
 from tests.confirm import programs
 
 assert programs

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from jitlint.confirm.child import judge, watches
-from jitlint.confirm.observe import Runs
 from jitlint.confirm.protocol import Flag
+from jitlint.confirm.watch.observe import Runs
 from tests.confirm.programs import runs
 
 BRANCH = "@jax.jit\ndef f(x, n):\n    if {test}:  # here\n        return x\n    return -x\n\nf({call})\n"
@@ -15,7 +15,9 @@ BRANCH = "@jax.jit\ndef f(x, n):\n    if {test}:  # here\n        return x\n    
 def _judged(source: str, code: str, names: list[str], reads: list[str] | None = None) -> tuple[str, str]:
     observed, statement = runs(source)
     path = statement.path
-    flag = Flag(0, code, path, statement.line, statement.first, statement.last, "", names, reads or [])
+    flag = Flag(
+        0, code, path, statement.line, statement.first, statement.last, "", names, reads or [], always=True
+    )
     observed = Runs(observed.run, observed.watched, watches([flag]))
     result = judge(flag, observed)
     return result.status, result.evidence
@@ -114,6 +116,8 @@ def test_two_findings_on_a_line_have_their_own_variables() -> None:
     source = "@jax.jit\ndef f(x, n):\n    return x if n is None else x  # here\n\nf(1.0, None)\n"
     observed, statement = runs(source)
     place = (statement.path, statement.line, statement.first, statement.last)
-    flags = [Flag(number, "JIT101", *place, "", [name]) for number, name in enumerate(("n", "x"))]
+    flags = [
+        Flag(number, "JIT101", *place, "", [name], always=True) for number, name in enumerate(("n", "x"))
+    ]
     seen = Runs(observed.run, observed.watched, watches(flags))
     assert [judge(flag, seen).status for flag in flags] == ["unshown", "passed"]

@@ -8,7 +8,7 @@ import time
 import jax
 import pytest
 
-from jitlint.confirm.observe import observe
+from jitlint.confirm.watch.observe import observe
 from tests.confirm.programs import runs
 
 

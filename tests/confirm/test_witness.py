@@ -71,7 +71,7 @@ SHOWN: list[tuple[Outcome, str, str]] = [
         "traced 3 times",
     ),
     (
-        Retraces(),
+        Retraces("static"),
         "f = jax.jit(lambda x, n: x * n, static_argnums=1)\nfor n in range(4):\n    f(1.0, n)  # here\n",
         "traced 4 times",
     ),

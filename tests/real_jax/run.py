@@ -22,9 +22,9 @@ import jax
 
 from jitlint.base.outcome import Outcome as Predicted
 from jitlint.base.outcome import Unrolls, Unsynced
-from jitlint.confirm.observe import Place, Runs, Watch, class_name
+from jitlint.confirm.statement import Statement
 from jitlint.confirm.statements import guarded_by
-from jitlint.confirm.witness import Statement
+from jitlint.confirm.watch.observe import Place, Runs, Watch, class_name
 from jitlint.driver.registry import rules
 from tests.fixtures.marks import Mark, Program, cases, decorated, marks, statement
 
@@ -38,9 +38,9 @@ def predicted(mark: Mark) -> Predicted:
 def flagged(mark: Mark) -> Statement:
     """The statement of a mark; its number is the one that `observed` watches it by."""
     first, last = statement(mark.path, mark.line)
-    tried = guarded_by(mark.path.read_text(encoding="utf-8"), mark.line)
+    tried, handler = guarded_by(mark.path.read_text(encoding="utf-8"), mark.line)
     number = marks(mark.path).index(mark)
-    return Statement(str(mark.path), mark.line, first, last, "", number, tried)
+    return Statement(str(mark.path), mark.line, first, last, "", number, tried, handler)
 
 
 def _watches(program: Program) -> dict[Place, list[Watch]]:

@@ -17,9 +17,10 @@ import pytest
 
 from jitlint.base.diagnostic import Severity
 from jitlint.base.outcome import BakesConstant, Raises, RunsOnce
-from jitlint.confirm.observe import Runs, class_name
+from jitlint.confirm.statement import Statement
 from jitlint.confirm.statements import statement_around
-from jitlint.confirm.witness import Statement, evidence, incident
+from jitlint.confirm.watch.observe import Runs, Watch, class_name
+from jitlint.confirm.witness import evidence, incident
 from tests.rules.catalog import EXAMPLES, RULES, Example
 from tests.versions import DESCRIBED, UPGRADES
 
@@ -59,7 +60,8 @@ def _execute(code: CodeType, example: Example) -> dict[str, Any]:
 def _runs(example: Example) -> Runs:
     compared = isinstance(example.rule.outcome, (RunsOnce, BakesConstant))
     run = _run_for_values if compared else _run
-    return Runs(lambda: run(example), lambda filename: filename == example.name)
+    watches = {(example.name, line): [Watch(-1, frozenset(), (), True, True)] for line, _ in example.marks}
+    return Runs(lambda: run(example), lambda filename: filename == example.name, watches)
 
 
 def _innermost_line(error: BaseException, filename: str) -> int | None:

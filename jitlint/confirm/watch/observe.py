@@ -20,6 +20,9 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+from jitlint.confirm.watch.probes import Probes
+from jitlint.confirm.watch.spots import Activations, Columns, Spot, columns_of, consumed_at
+
 # File name as in the code object, line.
 Place = tuple[str, int]
 _ERRORS = 10_000
@@ -29,11 +32,17 @@ TraceFunction = Callable[[FrameType, str, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """An exception: full class name, message, and the project lines of its traceback, innermost first."""
+    """An exception: full class name, message, and the project lines of its traceback, innermost first. columns: what
+    ran at the innermost one, if Python knows; operand: the value that it worked on. holds: the findings whose variables
+    held an array of JAX's then, deleted: those for which it was given away."""
 
     kind: str
     message: str
     places: tuple[Place, ...]
+    columns: Columns | None = None
+    operand: Columns | None = None
+    holds: frozenset[int] = frozenset()
+    deleted: frozenset[int] = frozenset()
 
     @property
     def place(self) -> Place | None:
@@ -62,12 +71,14 @@ class Function:
 class Trace:
     """JAX entered ``function`` to stage it. ``stack``: project lines of the callers, innermost first.
     ``depth``: 1 for a trace started from ordinary code, 2 inside another trace, ... ``maker``: where `jax.jit` was
-    last applied to the function, if it was."""
+    last applied to the function, if it was. shapes, static: what it was called with."""
 
     function: Function
-    stack: tuple[Place, ...]
+    stack: tuple[Spot, ...]
     depth: int
-    maker: tuple[Place, ...] = ()
+    maker: tuple[Spot, ...] = ()
+    shapes: str = ""
+    static: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +87,7 @@ class Jitted:
 
     function: Function | None
     name: str
-    stack: tuple[Place, ...]
+    stack: tuple[Spot, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +95,19 @@ class Compiled:
     """JAX itself said that it traced a function called ``name``."""
 
     name: str
-    stack: tuple[Place, ...]
+    stack: tuple[Spot, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A key was consumed by `jax.random.<name>`. ``data``: the bits of the key."""
+    """A key was consumed by `jax.random.<name>`. ``data``: the bits of the key. maker: where it was last made from a
+    seed, if it was. batched: under vmap, with one key for all elements."""
 
     name: str
     data: bytes
-    stack: tuple[Place, ...]
+    stack: tuple[Spot, ...]
+    maker: Spot | None = None
+    batched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +115,7 @@ class OutOfBounds:
     """An index for which NumPy raises ``message`` and JAX answers."""
 
     message: str
-    stack: tuple[Place, ...]
+    stack: tuple[Spot, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,31 +123,42 @@ class Dropped:
     """A JAX function returned an array to a project line that threw it away."""
 
     name: str
-    place: Place
+    spot: Spot
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
     """``kind`` is ``clock`` (a reading) or ``wait`` (something waited for a result). At a reading, the arrays that the
-    variables around it hold: pending, those that nothing waited for since they were made, by variable; known, all."""
+    variables around it hold: pending, those that nothing waited for since they were made, by variable; known, all. lines:
+    how often each line had run by then; made: how many arrays JAX had made. compiled: names of jitted functions there."""
 
     kind: str
-    stack: tuple[Place, ...]
+    stack: tuple[Spot, ...]
     pending: Mapping[str, int] = field(default_factory=dict)
     known: frozenset[int] = frozenset()
+    lines: Mapping[Place, int] = field(default_factory=dict)
+    made: int = 0
+    compiled: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What to look at when a line begins, for the finding ``number``: whether one of the ``names`` holds a tracer,
-    the values of ``reads``, and with ``size``, how large the program that JAX makes is by then. ``clocks``: look for clocks
-    that take some effort to be seen."""
+    """What to look at when a line begins, for the finding ``number``: whether the ``names`` hold tracers, and with ``size``, how large the program that JAX makes is by then. ``clocks``: look for clocks that take
+    some effort to be seen. values: look at what is read; varies: at the names; keys: those of keys; leaks: where tracers in the whole statement's
+    variables, its mentions, were made. last: the statement's last line. A look at an array keeps it alive, so it is taken only
+    where it is needed."""
 
     number: int
     names: frozenset[str]
     reads: tuple[str, ...] = ()
     size: bool = False
     clocks: bool = False
+    varies: bool = False
+    keys: bool = False
+    leaks: bool = False
+    values: bool = False
+    mentions: frozenset[str] = frozenset()
+    last: int = 0
 
 
 Watches = Mapping[Place, Sequence[Watch]]
@@ -143,19 +168,31 @@ Watches = Mapping[Place, Sequence[Watch]]
 class Observation:
     """What one run did. ``raised`` is None if it returned; then ``value`` is what it returned.
 
-    errors: every exception that passed through project code, handled or not. Of watched lines, by the number of
-    the finding: tracers, how often one of the variables held a tracer; values, what was read (None: cannot be told);
-    around, the functions that were running, outer ones included; sizes, by trace, equations of the program. keys: where keys were made, by their data. printed: what top-level lines printed. leaked: variables of
-    the module that hold tracers when all is over. built: how often a function of that
-    name was compiled.
+    lines: how often each ran; staged, how often while JAX traced. errors: every exception that passed through project code,
+    handled or not; broken: the lines that one passed through, ends of iterators and of the program included. Of watched
+    lines, by the number of the finding: tracers, how often one of the variables held a tracer; unknown, how often
+    all of them held nothing else; values, what was read (None: cannot be told); varied, by variable; around,
+    the functions that were running, outer ones included, and inner, the innermost; origins, where the tracers were made
+    that the statement's variables held; keys, the data of keys that the variables held, those that were parameters apart;
+    sizes, by trace and call, equations of the program. printed: what top-level
+    lines printed. leaked: variables of the module that hold tracers when all is over. built: how often a function of
+    that name was compiled. made: how many arrays JAX made for project lines.
     """
 
     lines: Counter[Place] = field(default_factory=Counter)
+    staged: Counter[Place] = field(default_factory=Counter)
     errors: list[Raised] = field(default_factory=list)
+    broken: set[Place] = field(default_factory=set)
     tracers: Counter[int] = field(default_factory=Counter)
+    unknown: Counter[int] = field(default_factory=Counter)
     values: dict[int, set[object]] = field(default_factory=dict)
+    varied: dict[int, dict[str, set[object]]] = field(default_factory=dict)
     around: dict[int, set[Place]] = field(default_factory=dict)
-    sizes: dict[int, dict[int, list[int]]] = field(default_factory=dict)
+    inner: dict[int, set[Place]] = field(default_factory=dict)
+    origins: dict[int, set[str]] = field(default_factory=dict)
+    keys: dict[int, set[bytes]] = field(default_factory=dict)
+    own_keys: dict[int, set[bytes]] = field(default_factory=dict)
+    sizes: dict[int, dict[tuple[int, int], list[int]]] = field(default_factory=dict)
     output: str = ""
     printed: dict[int, str] = field(default_factory=dict)
     leaked: Mapping[str, Any] = field(default_factory=dict)
@@ -166,10 +203,10 @@ class Observation:
     compiled: list[Compiled] = field(default_factory=list)
     built: Counter[str] = field(default_factory=Counter)
     draws: list[Draw] = field(default_factory=list)
-    keys: dict[bytes, Place] = field(default_factory=dict)
     out_of_bounds: list[OutOfBounds] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     ticks: list[Tick] = field(default_factory=list)
+    made: int = 0
 
 
 def class_name(error: BaseException) -> str:
@@ -180,24 +217,33 @@ def class_name(error: BaseException) -> str:
 
 def raised(error: BaseException, watched: Callable[[str], bool]) -> Raised:
     """An exception as data. A syntax error has its place in itself, not in its traceback."""
-    frames = traceback.walk_tb(error.__traceback__)
-    places = [(frame.f_code.co_filename, line) for frame, line in frames if watched(frame.f_code.co_filename)]
+    places: list[Place] = []
+    columns, operand = None, None
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if watched(code.co_filename):
+            places.append((code.co_filename, trace.tb_lineno))
+            columns, operand = columns_of(code, trace.tb_lasti), consumed_at(code, trace.tb_lasti)
+        trace = trace.tb_next
     if isinstance(error, SyntaxError) and error.filename and watched(error.filename):
         places.append((error.filename, error.lineno or 1))
-    return Raised(class_name(error), str(error)[:2000], tuple(reversed(places)))
+        columns, operand = None, None
+    return Raised(class_name(error), str(error)[:2000], tuple(reversed(places)), columns, operand)
 
 
 class Recorder:
     """Records into ``seen`` while it is active. ``watched`` says which file names are the project's."""
 
     def __init__(self, watched: Callable[[str], bool], watches: Watches | None = None) -> None:
-        from jitlint.confirm.instruments import Instruments
+        from jitlint.confirm.watch.instruments import Instruments
 
         self.seen = Observation()
         self._watched: dict[str, bool] = {}
         self._is_watched = watched
         self._watches = watches or {}
         self._last_error: BaseException | None = None
+        self._activations = Activations()
         self._instruments = Instruments(self.seen, self.stack, self.watches)
         self._hooks = self._instruments.hooks
 
@@ -208,19 +254,22 @@ class Recorder:
             found = self._watched[filename] = self._is_watched(filename)
         return found
 
-    def stack(self, frame: FrameType | None) -> tuple[Place, ...]:
-        """The project lines from ``frame`` outwards."""
-        places = []
+    def stack(self, frame: FrameType | None) -> tuple[Spot, ...]:
+        """Where the project is, from ``frame`` outwards."""
+        spots = []
         while frame is not None:
-            if self.watches(frame.f_code.co_filename):
-                places.append((frame.f_code.co_filename, frame.f_lineno))
+            code = frame.f_code
+            if self.watches(code.co_filename):
+                columns = columns_of(code, frame.f_lasti)
+                spots.append(Spot(code.co_filename, frame.f_lineno, columns, self._activations.number(frame)))
             frame = frame.f_back
-        return tuple(places)
+        return tuple(spots)
 
     def on_call(self, frame: FrameType, event: str, argument: Any) -> TraceFunction | None:
         """The function for `sys.settrace`."""
         code = frame.f_code
         if self.watches(code.co_filename):
+            self._activations.begun(frame)
             self._instruments.entered(frame)
             return self._on_line
         hook = self._hooks.get(id(code))
@@ -238,20 +287,42 @@ class Recorder:
         if event == "line":
             place = (frame.f_code.co_filename, frame.f_lineno)
             self.seen.lines[place] += 1
+            self.seen.staged[place] += self._instruments.is_staging()
             for watch in self._watches.get(place, ()):
                 self._look(frame, watch)
-        elif event == "exception" and isinstance(argument[1], Exception):
-            self._on_exception(frame, argument[1])
+        elif event == "exception":
+            self.seen.broken.add((frame.f_code.co_filename, frame.f_lineno))
+            if isinstance(argument[1], Exception):
+                self._on_exception(frame, argument[1])
         return self._on_line
 
     def _look(self, frame: FrameType, watch: Watch) -> None:
-        seen, number = self.seen, watch.number
-        seen.tracers[number] += self._instruments.has_tracer(frame, watch.names)
-        if watch.reads:
-            seen.values.setdefault(number, set()).add(self._instruments.values_of(frame, watch.reads))
+        from jitlint.confirm.watch import looks
+
+        seen, number, code = self.seen, watch.number, frame.f_code
+        # What cannot be looked at is not seen; it must not disturb the program.
+        with contextlib.suppress(Exception):
+            seen.tracers[number] += looks.has_tracer(frame, watch.names)
+            seen.unknown[number] += looks.are_traced(frame, watch.names)
+        if watch.leaks:
+            with contextlib.suppress(Exception):
+                seen.origins.setdefault(number, set()).update(looks.origins(frame, watch.mentions))
+        if watch.keys:
+            parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            for name, data in looks.keys_in(frame, watch.names).items():
+                own = seen.own_keys if name in parameters else seen.keys
+                own.setdefault(number, set()).update(data)
+        if watch.varies:
+            varied = seen.varied.setdefault(number, {})
+            for name, value in looks.bound(frame, watch.names).items():
+                varied.setdefault(name, set()).add(looks.printed(value))
+        if watch.values:
+            seen.values.setdefault(number, set()).add(looks.values_of(frame, watch.reads))
         if watch.size and (size := self._instruments.program_size()) is not None:
-            seen.sizes.setdefault(number, {}).setdefault(size[0], []).append(size[1])
+            key = size[0], self._activations.number(frame)
+            seen.sizes.setdefault(number, {}).setdefault(key, []).append(size[1])
         running = seen.around.setdefault(number, set())
+        seen.inner.setdefault(number, set()).add((code.co_filename, code.co_firstlineno))
         outer: FrameType | None = frame
         while outer is not None:
             if self.watches(outer.f_code.co_filename):
@@ -263,8 +334,27 @@ class Recorder:
         if error is self._last_error or isinstance(error, (StopIteration, StopAsyncIteration)):
             return
         self._last_error = error
-        if len(self.seen.errors) < _ERRORS:
-            self.seen.errors.append(Raised(class_name(error), str(error)[:2000], self.stack(frame)))
+        if len(self.seen.errors) >= _ERRORS:
+            return
+        from jitlint.confirm.watch import looks
+
+        places = tuple((spot.path, spot.line) for spot in self.stack(frame))
+        code, offset = frame.f_code, frame.f_lasti
+        here = [
+            watch
+            for (path, line), watches in self._watches.items()
+            for watch in watches
+            if path == code.co_filename and line <= frame.f_lineno <= max(line, watch.last)
+        ]
+        holds: frozenset[int] = frozenset()
+        deleted: frozenset[int] = frozenset()
+        with contextlib.suppress(Exception):
+            holds = frozenset(w.number for w in here if looks.holds_array(frame, w.names))
+            deleted = frozenset(w.number for w in here if looks.holds_deleted(frame, w.reads, w.names))
+        columns, operand = columns_of(code, offset), consumed_at(code, offset)
+        self.seen.errors.append(
+            Raised(class_name(error), str(error)[:2000], places, columns, operand, holds, deleted)
+        )
 
     def forget(self) -> None:
         """Let go of what would keep tracers alive."""
@@ -321,7 +411,7 @@ def observe(
     """
     import jax
 
-    from jitlint.confirm.eager import without_jit
+    from jitlint.confirm.watch.eager import without_jit
 
     recorder = Recorder(watched, watches)
     seen = recorder.seen
@@ -357,7 +447,8 @@ def _forget_frames(trace: TracebackType | None) -> None:
 
 
 class Runs:
-    """The same run with and without jit, each observed when first asked for. ``leaked``: see `Observation`."""
+    """The same run with and without jit, each observed when first asked for. ``leaked``: see `Observation`. ``probes``: what
+    sees the values of expressions."""
 
     def __init__(
         self,
@@ -365,8 +456,10 @@ class Runs:
         watched: Callable[[str], bool],
         watches: Watches | None = None,
         leaked: Callable[[], Mapping[str, Any]] | None = None,
+        probes: Probes | None = None,
     ) -> None:
         self.run = run
+        self._probes = probes
         self._leaked = leaked
         self._watches = watches
         self.watched = watched
@@ -375,7 +468,11 @@ class Runs:
 
     def _observed(self, jit: bool) -> Observation:
         if jit not in self._seen:
+            if self._probes is not None:
+                self._probes.begin()
             self._seen[jit] = seen = observe(self.run, self.watched, jit=jit, watches=self._watches)
+            for number, values in self._probes.values.items() if self._probes is not None else ():
+                seen.values[number] = set(values)
             seen.leaked = self._leaked() if self._leaked is not None else {}
         return self._seen[jit]
 

@@ -18,18 +18,21 @@ import sys
 import time
 import timeit
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
+from jitlint.confirm.watch.looks import described
+
 if TYPE_CHECKING:
-    from jitlint.confirm.observe import Function, Observation, Place
+    from jitlint.confirm.watch.observe import Function, Observation
+    from jitlint.confirm.watch.spots import Spot
 
 Hook = Callable[[FrameType], None]
-Stack = Callable[["FrameType | None"], "tuple[Place, ...]"]
+Stack = Callable[["FrameType | None"], "tuple[Spot, ...]"]
 
 # Functions of jax.random that take a key but leave it usable.
 _KEEP_KEY = frozenset({"fold_in", "key_data", "key_impl", "clone", "wrap_key_data"})
@@ -98,6 +101,12 @@ def _array_class() -> type:
 
 
 @functools.cache
+def _jitted_class() -> type:
+    """The class of what `jax.jit` answers."""
+    return type(jax.jit(lambda: None))
+
+
+@functools.cache
 def _hook_names() -> dict[int, str]:
     """The code objects of JAX's functions to look at, and the method of `Instruments` that does."""
     found = dict.fromkeys(_consumers(), "_on_draw")
@@ -130,6 +139,7 @@ def prepare() -> None:
     """Find out now what every run needs."""
     _hook_names()
     _random_files()
+    _jitted_class()
 
 
 def concrete(value: Any) -> np.ndarray[Any, Any] | None:
@@ -152,7 +162,7 @@ class Instruments:
     """Hooks by code object, and what runs when project code is entered or gets a result from a library."""
 
     def __init__(self, seen: Observation, stack: Stack, watches: Callable[[str], bool]) -> None:
-        from jitlint.confirm import observe
+        from jitlint.confirm.watch import observe
 
         self._data = observe
         self._seen = seen
@@ -160,7 +170,8 @@ class Instruments:
         self._watches = watches
         self._waited: dict[int, weakref.ref[Any]] = {}
         self._staged: list[Any] = []  # keeps them alive, so that they can be told apart
-        self._makers: dict[Function, tuple[Place, ...]] = {}
+        self._makers_by_key: dict[bytes, Spot] = {}
+        self._makers: dict[Function, tuple[Spot, ...]] = {}
         self._core = _module("jax._src.core")
         partial_eval = _module("jax._src.interpreters.partial_eval")
         self._staging: type = getattr(partial_eval, "DynamicJaxprTrace", type(None))
@@ -186,7 +197,8 @@ class Instruments:
         self._staged.append(newest)
         function = self._data.Function.of(frame.f_code)
         stack, maker = self._stack(frame.f_back), self._makers.get(function, ())
-        self._seen.traces.append(self._data.Trace(function, stack, depth, maker))
+        shapes, static = described(frame)
+        self._seen.traces.append(self._data.Trace(function, stack, depth, maker, shapes, static))
 
     def program_size(self) -> tuple[int, int] | None:
         """The innermost program that JAX is making, and how many equations it has; None outside of all."""
@@ -204,29 +216,14 @@ class Instruments:
             self._staged.append(trace)  # its id must not be given to another one
         return id(trace), len(made)
 
-    def has_tracer(self, frame: FrameType, names: Iterable[str]) -> bool:
-        """Whether one of the variables holds a tracer, also inside a container."""
-        for name in names:
-            value = frame.f_locals.get(name, frame.f_globals.get(name))
-            try:
-                leaves = jax.tree.leaves(value)
-            except Exception:  # a container of the user's that cannot be taken apart
-                leaves = [value]
-            if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
-                return True
-        return False
-
-    def values_of(self, frame: FrameType, reads: Iterable[str]) -> object:
-        """The values of expressions that call nothing, as something that can be compared; None if they cannot."""
-        from jitlint.confirm.compare import fingerprint
-
-        found = []
-        for read in reads:
-            try:
-                found.append(fingerprint(eval(read, frame.f_globals, frame.f_locals)))
-            except Exception:  # not there yet, or a property that fails
-                return None
-        return None if None in found else tuple(found)
+    def is_staging(self) -> bool:
+        """Whether JAX is making a program of what runs now."""
+        trace = getattr(self._current, "trace", None)
+        for _ in range(50):
+            if trace is None or isinstance(trace, self._staging):
+                break
+            trace = getattr(trace, "parent_trace", None)
+        return trace is not None and isinstance(trace, self._staging)
 
     def on_return(self, frame: FrameType, event: str, argument: Any) -> Any:
         """A library function called by a project line returns: is the array it made thrown away at once?"""
@@ -234,17 +231,22 @@ class Instruments:
             self._tick("clock", frame.f_back)
         if event == "return" and isinstance(argument, (jax.Array, jax.core.Tracer)):
             caller = frame.f_back
+            self._seen.made += 1
             if caller is not None and id(frame.f_code) in _makers_of_keys():
                 data = concrete(argument)
-                if data is not None:
-                    self._seen.keys[data.tobytes()] = (caller.f_code.co_filename, caller.f_lineno)
+                stack = self._stack(caller)
+                if data is not None and stack:
+                    self._makers_by_key[data.tobytes()] = stack[0]
             if caller is not None and _discards(caller.f_code, caller.f_lasti):
                 name = frame.f_code.co_name
                 if name == "reraise_with_filtered_traceback":
                     name = getattr(frame.f_locals.get("fun"), "__name__", name)
-                place = (caller.f_code.co_filename, caller.f_lineno)
-                self._seen.dropped.append(self._data.Dropped(name, place))
+                self._seen.dropped.append(self._data.Dropped(name, self._stack(caller)[0]))
         return self.on_return
+
+    def _is_batching(self) -> bool:
+        trace = getattr(self._current, "trace", None)
+        return type(trace).__name__ == "BatchTrace"
 
     # jit, keys
 
@@ -265,13 +267,18 @@ class Instruments:
             caller = caller.f_back
         if caller is None or caller.f_code.co_filename in _random_files():
             return  # one function of jax.random on behalf of another
-        data = concrete(frame.f_locals.get("key"))
+        key = frame.f_locals.get("key")
+        data = concrete(key)
         stack = self._stack(caller)
+        batched = self._is_batching() and not isinstance(key, jax.core.Tracer)
         if data is None or not stack:
             return
         name = _consumers()[id(frame.f_code)]
         for row in np.reshape(data, (-1, data.shape[-1] if data.ndim else 1)):
-            self._seen.draws.append(self._data.Draw(name, row.tobytes(), stack))
+            bits = row.tobytes()
+            self._seen.draws.append(
+                self._data.Draw(name, bits, stack, self._makers_by_key.get(bits), batched)
+            )
 
     # Indices
 
@@ -281,7 +288,7 @@ class Instruments:
         while caller is not None and caller.f_code.co_filename.rpartition("/")[2] in _NEAR:
             caller = caller.f_back
         stack = self._stack(caller)
-        if caller is None or not stack or stack[0] != (caller.f_code.co_filename, caller.f_lineno):
+        if caller is None or not stack or stack[0][:2] != (caller.f_code.co_filename, caller.f_lineno):
             return
         try:
             np.broadcast_to(np.False_, np.shape(array))[_plain(index)]
@@ -336,7 +343,19 @@ class Instruments:
             return
         pending = {name: id(array) for name, array in held.items() if not self._was_waited_for(array)}
         known = frozenset(id(array) for array in held.values())
-        self._seen.ticks.append(self._data.Tick(kind, stack, pending, known))
+        lines = {place: count for place, count in self._seen.lines.items() if place[0] == stack[0].path}
+        made = self._seen.made + len(self._seen.compiled)
+        compiled = self._compiled_names(frame)
+        self._seen.ticks.append(self._data.Tick(kind, stack, pending, known, lines, made, compiled))
+
+    def _compiled_names(self, frame: FrameType | None) -> frozenset[str]:
+        """The names by which the innermost project function knows jitted functions."""
+        while frame is not None and not self._watches(frame.f_code.co_filename):
+            frame = frame.f_back
+        if frame is None:
+            return frozenset()
+        known = {**frame.f_globals, **frame.f_locals}
+        return frozenset(name for name, value in known.items() if isinstance(value, _jitted_class()))
 
     def _was_waited_for(self, array: Any) -> bool:
         reference = self._waited.get(id(array))

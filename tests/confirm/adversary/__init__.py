@@ -1,0 +1,1 @@
+"""Small programs with findings that are wrong, and with true ones that are hard to prove."""
