@@ -83,6 +83,7 @@ def statement_of(flag: Flag) -> Statement:
         flag.alone,
         flag.always or not flag.accepted,
         flag.calls,
+        flag.repeats,
     )
 
 
@@ -272,9 +273,10 @@ def _predicts(flag: Flag, error: Raised) -> bool:
     """Whether an exception that came without any tracing is the predicted one. Where JAX refuses a traced value only,
     it says that the arguments do not fit."""
     outcome = outcome_of(flag)
-    if not isinstance(outcome, Raises) or not flag.eager or not statement_of(flag).fails(error):
+    if not isinstance(outcome, Raises) or not statement_of(flag).fails(error):
         return False
-    return outcome.is_meant(error.kind, error.message)
+    needs_no_trace = flag.eager or not any(name.startswith("jax.errors.") for name in outcome.classes)
+    return needs_no_trace and outcome.is_meant(error.kind, error.message)
 
 
 def _is_per_call(flag: Flag) -> bool:
@@ -283,8 +285,8 @@ def _is_per_call(flag: Flag) -> bool:
 
 
 def _believed(flag: Flag, result: Result, guessed: Collection[str]) -> Result:
-    """An error that needs no tracing proves nothing about arguments that were made up."""
-    if result.status == "confirmed" and flag.eager and set(flag.mentions) & set(guessed):
+    """What goes wrong without tracing, too, says nothing but that the arguments, which were made up, do not fit."""
+    if result.status == "confirmed" and set(flag.mentions) & set(guessed):
         return Result(
             flag.number, "unshown", "shown with made-up arguments only, which may be of another kind"
         )

@@ -61,6 +61,8 @@ def _is_its_key(earlier: Draw, later: Draw, seen: Observation, statement: Statem
     if later.data in given:
         return _is_one_call(earlier, later, at)
     inner = {spot.activation for spot in later.stack[: later.stack.index(at)]}
+    if statement.repeats and later.maker is None and at in earlier.stack:
+        return True  # the key was given twice, and others were made of it
     if later.batched and later.maker is None:
         return True  # it was made of another one: JAX says itself that one serves the whole batch
     own = later.maker is not None and later.maker.activation in inner

@@ -78,6 +78,12 @@ class Places:
         way = self._way(columns)
         return any(isinstance(part, (ast.Call, ast.Lambda)) for node in way[-1:] for part in ast.walk(node))
 
+    def repeats(self, columns: Columns) -> bool:
+        """Whether the expression names a variable more than once."""
+        parts = [part for node in self._way(columns)[-1:] for part in ast.walk(node)]
+        names = [part.id for part in parts if isinstance(part, ast.Name)]
+        return len(names) > len(set(names))
+
     def names(self, columns: Columns) -> list[str]:
         """The variables of the statement around the columns."""
         statements = [node for node in self._way(columns) if isinstance(node, (ast.stmt, ast.match_case))]
@@ -132,6 +138,8 @@ def _where_used(way: list[ast.AST]) -> Iterator[Columns]:
         yield columns_of_node(around)
     if isinstance(around, ast.withitem):
         yield columns_of_node(way[-3])  # what is left at the end belongs to the whole statement
+    if isinstance(node, ast.alias):
+        yield columns_of_node(around or node)
     yield from _alike(way)
 
 

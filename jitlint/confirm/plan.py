@@ -27,7 +27,7 @@ Findings = Mapping[int, "tuple[Finding, Flag]"]
 # So many recorded signatures of a function are tried.
 _RECORDED = 3
 _TRANSFORMED = re.compile(
-    r"`(?P<name>[^`]+)` (?:is|runs|(?=takes|belongs)) ?(?P<how>jitted|traced|batched|declared|handed|under|takes|belongs)?"
+    r"`(?P<name>[^`]+)` (?:is|runs|(?=takes|belongs|does)) ?(?P<how>jitted|traced|batched|declared|handed|under|takes|belongs|does)?"
 )
 
 
@@ -74,6 +74,7 @@ def flag_for(number: int, finding: Finding, path: str, sources: Sources) -> Flag
         always=part is not None and part.always,
         mentions=mentions,
         calls=places.calls(columns),
+        repeats=places.repeats(columns),
         handler=handler,
     )
 

@@ -21,7 +21,8 @@ class Flag(msgspec.Struct, frozen=True):
     ``try`` block that a flagged handler belongs to. steps: the lines of the path to it, as far as they are in its file.
     eager: it fails without any tracing. columns: of the expression; accepted: those at which it fails, none if Python
     does not tell. alone: no other expression of its kind is on the statement. always: it runs whenever its line does.
-    mentions: the variables of the whole statement. calls: it calls something, or makes a function. handler: the lines of a flagged handler's body."""
+    mentions: the variables of the whole statement. calls: it calls something, or makes a function. repeats: it
+    names a variable more than once. handler: the lines of a flagged handler's body."""
 
     number: int
     code: str
@@ -42,6 +43,7 @@ class Flag(msgspec.Struct, frozen=True):
     always: bool = False
     mentions: list[str] = []
     calls: bool = False
+    repeats: bool = False
     handler: tuple[int, int] = (0, 0)
 
 

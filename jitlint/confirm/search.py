@@ -118,8 +118,8 @@ class _Search:
 
     def run(self) -> Found:
         try:
-            for guesses in self._candidates(self._module):
-                if self._prove(guesses):
+            for guesses, ran in self._candidates(self._module):
+                if self._prove(guesses, ran):
                     break
         except ValueError as error:
             return Found(problem=str(error), stage="inputs")
@@ -128,11 +128,12 @@ class _Search:
         why = f"; the last one ended with {self._last}" if self._last else ""
         return Found(problem=f"no arguments found for `{self._call.target}`{why}", stage="inputs")
 
-    def _candidates(self, module: ModuleType) -> Iterator[dict[str, Guess]]:
-        """Arguments with which the function runs through, best first."""
+    def _candidates(self, module: ModuleType) -> Iterator[tuple[dict[str, Guess], bool]]:
+        """Arguments with which the function runs through, best first, or fails as predicted without any tracing; and
+        whether it ran."""
         if self._call.example:
             given, named = parse_example(self._call.example, module)
-            yield {**dict(zip(self._target.signature.names, given)), **named}
+            yield {**dict(zip(self._target.signature.names, given)), **named}, True
             return
         order = itertools.count()
         seen: set[str] = set()
@@ -147,7 +148,7 @@ class _Search:
             guesses = heapq.heappop(waiting)[2]
             observed = self._try(guesses)
             if observed.raised is None or self._is_at_flag(observed):
-                yield guesses
+                yield guesses, observed.raised is None
                 if observed.raised is None:
                     # It ran, and this was not enough: other kinds of arguments may take the other path.
                     continue
@@ -181,11 +182,11 @@ class _Search:
 
         return observe(lambda: self._apply(self._target.plain, guesses), self._loader.is_project, jit=False)
 
-    def _prove(self, guesses: dict[str, Guess]) -> bool:
+    def _prove(self, guesses: dict[str, Guess], ran: bool) -> bool:
         """Trace with these arguments; whether every finding is confirmed."""
         once, several = self._runs(guesses, 1), self._runs(guesses, _CALLS)
         found = Found(
-            self._wanted.judge(once, several, self._guessed(guesses)),
+            self._wanted.judge(once, several, frozenset() if ran else self._guessed(guesses)),
             ", ".join(f"{name}={guess}" for name, guess in guesses.items()),
         )
         if self._best is None or _rank(found) > _rank(self._best):

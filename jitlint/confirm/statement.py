@@ -16,7 +16,8 @@ class Statement:
     owner: the function or class that a flagged decorator belongs to, or "". number: of the finding. tried: the lines
     that a flagged handler guards, handler: those of its body. columns: of the flagged expression, None for the whole
     statement; accepted: those at which it fails; alone: nothing else of its kind is there; always: it runs whenever its
-    line does; calls: it calls something, so that it is another value each time.
+    line does; calls: it calls something, so that it is another value each time; repeats: it
+    names a variable more than once.
     """
 
     path: str
@@ -32,6 +33,7 @@ class Statement:
     alone: bool = True
     always: bool = True
     calls: bool = False
+    repeats: bool = False
 
     def covers(self, place: Place) -> bool:
         """Whether a place lies in the statement."""

@@ -55,7 +55,7 @@ run(jnp.arange(4.0))
     outcome=Raises(
         ("TypeError",),
         spread=True,
-        says=r"carry|branch|body (function )?output|cond_fun must return|same (tree|type|pytree)",
+        says=r"carry|[Pp]redicate|^Pred |^Index |branch|body (function )?output|cond_fun must return|same (tree|type|pytree)",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html",

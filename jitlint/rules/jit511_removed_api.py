@@ -41,7 +41,7 @@ double({"w": jnp.ones(3)})
 """,
     outcome=Raises(
         ("AttributeError", "ModuleNotFoundError", "ImportError", "TypeError"),
-        says=r"\bjax(lib)?\b|unexpected keyword argument",
+        says=r"\bjax(lib)?\b|unexpected keyword argument|takes .* positional|config option|abstract array",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/changelog.html",
