@@ -60,13 +60,18 @@ def _is_its_key(earlier: Draw, later: Draw, seen: Observation, statement: Statem
         return made or not (given or kept) or _is_one_call(earlier, later, at)
     if later.data in given:
         return _is_one_call(earlier, later, at)
+    return _is_of_its_call(earlier, later, at, statement, bool(given or kept))
+
+
+def _is_of_its_call(earlier: Draw, later: Draw, at: Spot, statement: Statement, holds: bool) -> bool:
+    """As `_is_its_key`, for a draw of what the flagged expression calls, by a key that no variable of it holds."""
     inner = {spot.activation for spot in later.stack[: later.stack.index(at)]}
     if statement.repeats and later.maker is None and at in earlier.stack:
         return True  # the key was given twice, and others were made of it
     if later.batched and later.maker is None:
         return True  # it was made of another one: JAX says itself that one serves the whole batch
     own = later.maker is not None and later.maker.activation in inner
-    return not (given or kept or own) and _is_one_call(earlier, later, at)
+    return not (holds or own) and _is_one_call(earlier, later, at)
 
 
 def _is_one_call(earlier: Draw, later: Draw, at: Spot) -> bool:

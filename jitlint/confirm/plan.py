@@ -14,12 +14,12 @@ import msgspec
 
 from jitlint.base.diagnostic import Finding
 from jitlint.base.outcome import Raises, Retraces
+from jitlint.base.parts import Parts
 from jitlint.confirm.drivers import Function, Module, names_in, owner_of_decorator, reads_in
 from jitlint.confirm.places import Places, columns_at
 from jitlint.confirm.protocol import Call, Flag, Task
 from jitlint.confirm.reach import Reach, Sources
 from jitlint.confirm.statements import guarded_by, statement_around
-from jitlint.driver.parts import Parts
 from jitlint.driver.registry import rules
 
 # By the number of the finding.

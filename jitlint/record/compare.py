@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 
 from jitlint.base.diagnostic import Finding, Severity
 from jitlint.base.outcome import Outcome, Raises
+from jitlint.base.parts import Part, Parts
 from jitlint.base.result import TracedRow
-from jitlint.driver.parts import Part, Parts
 from jitlint.record.store import RecordedError, RecordedFunction, Store
 
 CONFIRMED, REFUTED, PASSED, OPEN = "confirmed", "refuted", "passed", "open"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jitlint.base.diagnostic import Span
-from jitlint.driver.parts import Part, Parts
+from jitlint.base.parts import Part, Parts
 
 
 def _at(text: str, wanted: str) -> Part | None:

@@ -1,4 +1,4 @@
-"""Which part of a function runs whenever its line does (layer: ``driver``).
+"""Which part of a function runs whenever its line does (layer: ``base``).
 
 The event of a line says that the line was come to. That proves that an expression on it ran only if nothing on the way
 from the statement to the expression is conditional: the right side of ``and`` and ``or``, a branch of a conditional
