@@ -7,7 +7,7 @@ confirmed. Answers are remembered by the content of the files that took part.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from jitlint.base.config import Settings
@@ -16,7 +16,7 @@ from jitlint.base.outcome import BakesConstant
 from jitlint.base.result import CheckResult
 from jitlint.base.text import display_path
 from jitlint.confirm.memory import Memory, installed_jax
-from jitlint.confirm.plan import Planner, flag_for
+from jitlint.confirm.plan import Findings, Planner, flag_for
 from jitlint.confirm.pool import Answer, run_tasks
 from jitlint.confirm.protocol import Task
 from jitlint.confirm.reach import Sources
@@ -105,11 +105,7 @@ def prove(
     result.missed = _missed(answers) if options.missed else []
     collect(answers, collected)
     for more in (planner.parts, planner.search):
-        left = {number: pair for number, pair in still_open.items() if not collected[number].is_confirmed}
-        if more == planner.search:
-            left = {
-                number: pair for number, pair in left.items() if not _is_answered(pair[0], collected[number])
-            }
+        left = _left(still_open, collected, more == planner.search)
         unloaded = {number for number in left if collected[number].is_unloaded}
         collect(run(more(left, unloaded)), collected)
     memory.save()
@@ -131,6 +127,12 @@ def _said(number: int, finding: Finding, earlier: Recorded, collected: Collected
     found = verdict(finding, collected)
     ran = found.verdict in (Verdict.CONFIRMED, Verdict.REFUTED)
     return replace(found, jax=installed_jax()) if ran else found
+
+
+def _left(still_open: Findings, collected: Mapping[int, Collected], search: bool) -> Findings:
+    """What nothing has confirmed so far; with ``search``, of that what made-up calls may tell something about."""
+    left = {number: pair for number, pair in still_open.items() if not collected[number].is_confirmed}
+    return {n: pair for n, pair in left.items() if not (search and _is_answered(pair[0], collected[n]))}
 
 
 def _is_answered(finding: Finding, collected: Collected) -> bool:

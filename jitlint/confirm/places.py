@@ -128,10 +128,7 @@ def _where_used(way: list[ast.AST]) -> Iterator[Columns]:
     """Where an expression fails that does not fail by itself."""
     node = way[-1]
     around = way[-2] if len(way) > 1 else None
-    if isinstance(around, ast.Attribute) and len(way) > 2:
-        yield from _calls(way[-3], around)
-    if isinstance(around, ast.Call) and around.func is node and isinstance(node, ast.Attribute):
-        yield from _calls(around, node)
+    yield from _as_method(way)
     lazy = isinstance(around, (ast.Call, ast.Starred)) and _is_lazy(node)
     key = isinstance(around, ast.Dict) and node in around.keys
     if around is not None and (lazy or key or (isinstance(around, ast.DictComp) and node is around.key)):
@@ -141,6 +138,15 @@ def _where_used(way: list[ast.AST]) -> Iterator[Columns]:
     if isinstance(node, ast.alias):
         yield columns_of_node(around or node)
     yield from _alike(way)
+
+
+def _as_method(way: list[ast.AST]) -> Iterator[Columns]:
+    """A method, or what has it, fails when the method is called."""
+    node, around = way[-1], way[-2] if len(way) > 1 else None
+    if isinstance(around, ast.Attribute) and len(way) > 2:
+        yield from _calls(way[-3], around)
+    if isinstance(around, ast.Call) and isinstance(node, ast.Attribute):
+        yield from _calls(around, node)
 
 
 def _alike(way: list[ast.AST]) -> Iterator[Columns]:
