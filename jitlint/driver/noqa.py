@@ -44,7 +44,7 @@ def add_noqa(findings: Iterable[Finding]) -> Added:
                 raise ValueError("comments are written into Python files only")
             with open(path, "rb") as stream:
                 data = stream.read()
-            changed, count = _with_comments(data, found)
+            changed, count = with_comments(data, found)
             if count:
                 write_file(path, changed)
         except (OSError, ValueError) as error:
@@ -54,7 +54,7 @@ def add_noqa(findings: Iterable[Finding]) -> Added:
     return result
 
 
-def _with_comments(data: bytes, findings: Iterable[Finding]) -> tuple[bytes, int]:
+def with_comments(data: bytes, findings: Iterable[Finding]) -> tuple[bytes, int]:
     """The file's new bytes and the number of lines changed. Raises ValueError if it cannot be done safely."""
     decoded = decode_source(data)
     if isinstance(decoded, SyntaxProblem):

@@ -36,6 +36,7 @@ from jitlint.frontends.console import (
     warn_if_empty,
 )
 from jitlint.frontends.record_command import record
+from jitlint.frontends.server_command import server
 from jitlint.frontends.why_command import why
 
 
@@ -70,6 +71,7 @@ cli.add_command(check)
 cli.add_command(record)
 cli.add_command(confirm)
 cli.add_command(why)
+cli.add_command(server)
 
 
 @cli.command(short_help="List the functions that traced code reaches, and why.")

@@ -1,0 +1,396 @@
+"""The language server, asked by a client of the protocol: what it tells of buffers, across files, of notebooks."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jitlint
+from tests.conftest import Write
+
+pytest.importorskip("pygls", reason="needs pygls")
+
+from lsprotocol import types
+from pygls import uris
+from pygls.lsp.client import LanguageClient
+
+TRAIN = "import jax\nfrom losses import loss\n\n@jax.jit\ndef step(x, n):\n    return loss(x, n)\n"
+LOSSES = "def loss(x, n):\n    if x > 0:\n        return x\n    return -x\n"
+GOOD = "import jax.numpy as jnp\n\ndef loss(x, n):\n    return jnp.abs(x)\n"
+PATIENCE = 60.0
+
+
+class Editor:
+    """A client that remembers what it was told."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.client = LanguageClient("editor", "1")
+        self.told: dict[str, list[types.Diagnostic]] = {}
+        self.count: dict[str, int] = {}
+        self.messages: list[str] = []
+        self._versions: dict[str, int] = {}
+        self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: self._tell(params))
+        self.client.feature(types.WINDOW_SHOW_MESSAGE)(lambda params: self.messages.append(params.message))
+
+    def _tell(self, params: types.PublishDiagnosticsParams) -> None:
+        self.told[params.uri] = list(params.diagnostics)
+        self.count[params.uri] = self.count.get(params.uri, 0) + 1
+
+    async def start(self, port: int = 0, **options: object) -> types.InitializeResult:
+        if port:
+            await self.client.start_tcp("127.0.0.1", port)
+        else:
+            await self.client.start_io(sys.executable, "-m", "jitlint", "server", env=ENVIRONMENT)
+        folder = types.WorkspaceFolder(uri=self.root.as_uri(), name="project")
+        result = await self.client.initialize_async(
+            types.InitializeParams(
+                types.ClientCapabilities(),
+                workspace_folders=[folder],
+                initialization_options={"debounce": 1, **options},
+            )
+        )
+        self.client.initialized(types.InitializedParams())
+        return result
+
+    async def stop(self) -> None:
+        await asyncio.wait_for(self.client.shutdown_async(None), PATIENCE)
+        self.client.exit(None)
+        await asyncio.wait_for(self.client.stop(), PATIENCE)
+
+    def uri(self, name: str) -> str:
+        return uris.from_fs_path(str(self.root / name)) or ""
+
+    def open(self, name: str, text: str | None = None) -> str:
+        uri = self.uri(name)
+        text = (self.root / name).read_text(encoding="utf-8") if text is None else text
+        self._versions[uri] = 1
+        item = types.TextDocumentItem(uri, types.LanguageKind.Python, 1, text)
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        return uri
+
+    def type(self, uri: str, text: str) -> None:
+        self._versions[uri] += 1
+        document = types.VersionedTextDocumentIdentifier(self._versions[uri], uri)
+        change = types.TextDocumentContentChangeWholeDocument(text)
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [change]))
+
+    def codes(self, uri: str) -> list[tuple[object, int]] | None:
+        """Code and line of what was told last; None if nothing was told yet."""
+        told = self.told.get(uri)
+        return None if told is None else sorted((d.code, d.range.start.line) for d in told)  # type: ignore[type-var]
+
+    async def until(self, uri: str, expected: list[tuple[object, int]]) -> list[types.Diagnostic]:
+        await self._wait(
+            lambda: self.codes(uri) == expected, lambda: f"{uri}: {self.codes(uri)}, not {expected}"
+        )
+        return self.told[uri]
+
+    async def _wait(self, condition: Callable[[], bool], what: Callable[[], str]) -> None:
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end, what()
+            await asyncio.sleep(0.02)
+
+    async def until_said(self, part: str) -> None:
+        await self._wait(
+            lambda: any(part in message for message in self.messages), lambda: str(self.messages)
+        )
+
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(jitlint.__file__).parents[1])}
+
+Scene = Callable[[Editor], Awaitable[None]]
+
+
+def _play(root: Path, scene: Scene, **options: object) -> None:
+    async def run() -> None:
+        editor = Editor(root)
+        await editor.start(**options)  # type: ignore[arg-type]
+        try:
+            await scene(editor)
+        finally:
+            await editor.stop()
+
+    asyncio.run(run())
+
+
+def test_a_helper_and_its_callers(project: Write) -> None:
+    root = project({"train.py": TRAIN, "losses.py": LOSSES})
+
+    async def scene(editor: Editor) -> None:
+        helper = editor.open("losses.py")
+        (told,) = await editor.until(helper, [("JIT101", 1)])
+        assert told.range == types.Range(types.Position(1, 7), types.Position(1, 12))
+        assert (told.severity, told.source) == (types.DiagnosticSeverity.Error, "jitlint")
+        assert told.message.startswith("`if` needs a concrete True or False")
+        assert told.code_description is not None
+        assert [(r.location.uri, r.location.range.start.line) for r in told.related_information or []] == [
+            (editor.uri("train.py"), 3),
+            (editor.uri("train.py"), 5),
+        ]
+        caller = editor.open("train.py")
+        await editor.until(caller, [])
+        editor.type(caller, TRAIN.replace("@jax.jit\n", ""))
+        await editor.until(helper, [])
+        editor.type(caller, TRAIN)
+        await editor.until(helper, [("JIT101", 1)])
+        editor.type(helper, GOOD)
+        await editor.until(helper, [])
+        editor.client.text_document_did_close(
+            types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(helper))
+        )
+        editor.open("losses.py")
+        await editor.until(helper, [("JIT101", 1)])
+
+    _play(root, scene)
+
+
+def test_half_a_statement_is_no_news(project: Write) -> None:
+    root = project({"train.py": TRAIN, "losses.py": LOSSES})
+
+    async def scene(editor: Editor) -> None:
+        caller, helper = editor.open("train.py"), editor.open("losses.py")
+        await editor.until(helper, [("JIT101", 1)])
+        told = editor.count[helper]
+        editor.type(helper, "y = (\n" + LOSSES)
+        await editor.until(helper, [("JIT001", 0), ("JIT101", 2)])
+        editor.type(caller, TRAIN + "\nstep(1.,")
+        await editor.until(caller, [("JIT001", 7)])
+        assert editor.codes(helper) == [("JIT001", 0), ("JIT101", 2)]
+        editor.type(caller, TRAIN)
+        editor.type(helper, LOSSES)
+        await editor.until(helper, [("JIT101", 1)])
+        assert editor.count[helper] > told
+
+    _play(root, scene)
+
+
+def test_what_a_value_is(project: Write) -> None:
+    root = project({"train.py": TRAIN, "losses.py": LOSSES})
+
+    async def scene(editor: Editor) -> None:
+        uri = editor.open("losses.py", "# 𝒳\n" + LOSSES.replace("if x", "if '𝒳' and x"))
+        await editor.until(uri, [("JIT101", 2)])
+        (told,) = editor.told[uri]
+        assert told.range.end.character == 21  # two units for a letter beyond the first plane
+
+        async def hover(line: int, character: int) -> str | None:
+            place = types.TextDocumentPositionParams(
+                types.TextDocumentIdentifier(uri), types.Position(line, character)
+            )
+            params = types.HoverParams(place.text_document, place.position)
+            answer = await asyncio.wait_for(editor.client.text_document_hover_async(params), PATIENCE)
+            return answer.contents.value if answer else None  # type: ignore[union-attr]
+
+        assert await hover(2, 16) == (
+            "`x`: **traced** array, from parameter `x` of `step`\n\n"
+            "- train.py:4: `step` is jitted with `jax.jit` here\n"
+            "- train.py:6: `loss` is called here"
+        )
+        assert await hover(0, 0) is None
+
+    _play(root, scene)
+
+
+def test_actions(project: Write) -> None:
+    root = project({"train.py": TRAIN, "losses.py": LOSSES})
+
+    async def scene(editor: Editor) -> None:
+        uri = editor.open("losses.py")
+        (told,) = await editor.until(uri, [("JIT101", 1)])
+        params = types.CodeActionParams(
+            types.TextDocumentIdentifier(uri), told.range, types.CodeActionContext([told])
+        )
+        found = await editor.client.text_document_code_action_async(params)
+        silence, explain = found or []
+        assert isinstance(silence, types.CodeAction) and silence.edit is not None
+        assert silence.edit.changes is not None
+        (edit,) = silence.edit.changes[uri]
+        lines = LOSSES.split("\n")
+        lines[1] = lines[1][: edit.range.start.character] + edit.new_text
+        assert lines[1] == "    if x > 0:  # noqa: JIT101"
+        editor.type(uri, "\n".join(lines))
+        await editor.until(uri, [])
+        assert explain.title == "Explain JIT101"
+        asked = types.ExecuteCommandParams("jitlint.explain", ["JIT101"])
+        page = await editor.client.workspace_execute_command_async(asked)
+        assert page.startswith("# JIT101 traced-branch")
+        await editor.until_said("# JIT101 traced-branch")
+
+    _play(root, scene)
+
+
+def test_hints_beside_parameters_where_they_are_wanted(project: Write) -> None:
+    source = TRAIN.replace("@jax.jit", "@jax.jit(static_argnames='n')")
+    root = project({"train.py": source, "losses.py": GOOD})
+
+    async def scene(editor: Editor) -> None:
+        uri = editor.open("train.py")
+        everything = types.Range(types.Position(0, 0), types.Position(9, 0))
+        params = types.InlayHintParams(types.TextDocumentIdentifier(uri), everything)
+        hints = await asyncio.wait_for(editor.client.text_document_inlay_hint_async(params), PATIENCE)
+        assert [(h.position.line, h.position.character, h.label) for h in hints or []] == [
+            (4, 10, "‹traced›"),
+            (4, 13, "‹static›"),
+        ]
+
+    _play(root, scene, inlayHints=True)
+
+
+def test_the_configuration_is_read_again(project: Write) -> None:
+    root = project({"train.py": TRAIN, "losses.py": LOSSES})
+
+    async def scene(editor: Editor) -> None:
+        uri = editor.open("losses.py")
+        await editor.until(uri, [("JIT101", 1)])
+
+        def change(text: str) -> None:
+            (root / "jitlint.toml").write_text(text, encoding="utf-8")
+            event = types.FileEvent(editor.uri("jitlint.toml"), types.FileChangeType.Changed)
+            editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+
+        change('ignore = ["JIT1"]\n')
+        await editor.until(uri, [])
+        change('ignore = ["nonsense"]\n')
+        await editor.until_said("nonsense")
+        change("")
+        await editor.until(uri, [("JIT101", 1)])
+
+    _play(root, scene)
+
+
+def test_a_file_that_changes_on_the_disk(project: Write) -> None:
+    root = project({"train.py": TRAIN, "losses.py": GOOD})
+
+    async def scene(editor: Editor) -> None:
+        (root / "losses.py").write_text(LOSSES, encoding="utf-8")
+        event = types.FileEvent(editor.uri("losses.py"), types.FileChangeType.Changed)
+        editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+        await editor.until(editor.uri("losses.py"), [("JIT101", 1)])
+
+    _play(root, scene, diagnosticsFor="workspace")
+
+
+def test_a_notebook_is_told_by_cell(project: Write) -> None:
+    root = project({})
+    path = root / "n.ipynb"
+    texts = ["import jax", "# words", "@jax.jit\ndef f(x):\n    return float(x)", "%timeit f(1.0)"]
+    kinds = [types.NotebookCellKind.Code, types.NotebookCellKind.Markup, *[types.NotebookCellKind.Code] * 2]
+
+    async def scene(editor: Editor) -> None:
+        names = [f"vscode-notebook-cell:{path}#{number}" for number in range(4)]
+        cells = [types.NotebookCell(kind, name) for kind, name in zip(kinds, names)]
+        documents = [
+            types.TextDocumentItem(name, types.LanguageKind.Python, 1, text)
+            for name, text in zip(names, texts)
+        ]
+        notebook = types.NotebookDocument(path.as_uri(), "jupyter-notebook", 1, cells)
+        editor.client.notebook_document_did_open(types.DidOpenNotebookDocumentParams(notebook, documents))
+        (told,) = await editor.until(names[2], [("JIT108", 2)])
+        assert [r.location.uri for r in told.related_information or []] == [names[2], names[3]]
+        place = types.HoverParams(types.TextDocumentIdentifier(names[2]), types.Position(2, 17))
+        answer = await asyncio.wait_for(editor.client.text_document_hover_async(place), PATIENCE)
+        assert answer is not None and "**traced**" in str(answer.contents)
+
+        changed = types.NotebookDocumentCellContentChanges(
+            types.VersionedTextDocumentIdentifier(2, names[2]),
+            [types.TextDocumentContentChangeWholeDocument(texts[2].replace("float(x)", "x"))],
+        )
+        event = types.NotebookDocumentChangeEvent(
+            cells=types.NotebookDocumentCellChanges(text_content=[changed])
+        )
+        identifier = types.VersionedNotebookDocumentIdentifier(2, path.as_uri())
+        editor.client.notebook_document_did_change(types.DidChangeNotebookDocumentParams(identifier, event))
+        await editor.until(names[2], [])
+
+    _play(root, scene)
+
+
+def test_much_typing_ends_with_what_a_check_says(project: Write) -> None:
+    root = project({"train.py": TRAIN, "losses.py": LOSSES})
+
+    async def scene(editor: Editor) -> None:
+        uri = editor.open("losses.py")
+        for end in range(1, len(LOSSES), 3):
+            editor.type(uri, LOSSES[:end])
+            await asyncio.sleep(0.002)
+        editor.type(uri, "\n\n" + LOSSES)
+        await editor.until(uri, [("JIT101", 3)])
+
+    _play(root, scene)
+
+
+def test_messages_that_mean_nothing(project: Write) -> None:
+    root = project({"train.py": TRAIN, "losses.py": LOSSES})
+
+    async def scene(editor: Editor) -> None:
+        nowhere = types.TextDocumentIdentifier("untitled:nothing")
+        place = types.HoverParams(nowhere, types.Position(99, 99))
+        assert await editor.client.text_document_hover_async(place) is None
+        change = types.TextDocumentContentChangeWholeDocument("x")
+        unknown = types.VersionedTextDocumentIdentifier(7, editor.uri("never_opened.py"))
+        editor.client.text_document_did_change(types.DidChangeTextDocumentParams(unknown, [change]))
+        editor.client.text_document_did_close(types.DidCloseTextDocumentParams(nowhere))
+        writer: Any = editor.client.protocol.writer
+        for body in (b"{bad}", b"[]", b'{"jsonrpc": "2.0", "method": "no/such", "params": 3}'):
+            writer.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        outside = editor.open("../elsewhere.py", "import jax\n")
+        await editor.until(outside, [])
+        await editor.until(editor.open("losses.py"), [("JIT101", 1)])
+
+    _play(root, scene)
+
+
+def test_over_tcp_on_this_machine(project: Write) -> None:
+    root = project({"train.py": TRAIN, "losses.py": LOSSES})
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jitlint", "server", "--tcp", str(port)], env=ENVIRONMENT, cwd=root
+    )
+    try:
+
+        async def run() -> None:
+            editor = Editor(root)
+            end = time.monotonic() + PATIENCE
+            while True:
+                try:
+                    await editor.start(port)
+                    break
+                except OSError:
+                    assert time.monotonic() < end
+                    await asyncio.sleep(0.1)
+            await editor.until(editor.open("losses.py"), [("JIT101", 1)])
+
+        asyncio.run(run())
+    finally:
+        process.kill()
+        process.wait(PATIENCE)
+
+
+def test_without_what_it_needs_it_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import importlib.util
+
+    from jitlint.frontends.cli import main
+
+    find = importlib.util.find_spec
+
+    def without(name: str, *more: Any) -> Any:
+        return None if name == "pygls" else find(name, *more)
+
+    monkeypatch.setattr(importlib.util, "find_spec", without)
+    assert main(["server"]) == 2
+    assert "pip install 'jitlint[lsp]'" in capsys.readouterr().err
