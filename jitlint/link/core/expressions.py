@@ -14,7 +14,6 @@ from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     NONE,
-    STR,
     UNKNOWN,
     Arr,
     At,
@@ -36,11 +35,21 @@ from jitlint.link.core import branches, calls, field_loops, guesses, host_calls
 from jitlint.link.engine import evaluator, regions, status
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.domain import Called, Change, Load
-from jitlint.link.engine.events import STAGED_OR_BATCHED, emit_format, hurt, text_of
+from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.builtin_names import BUILTINS
-from jitlint.link.values import attributes, bounds, fields, iteration, operators, paths, subscripts, truths
+from jitlint.link.values import (
+    attributes,
+    bounds,
+    fields,
+    iteration,
+    operators,
+    paths,
+    subscripts,
+    text_format,
+    truths,
+)
 from jitlint.syntax import ir
 
 Evaluator = Callable[[Machine, Frame, Any], Value]
@@ -437,19 +446,6 @@ def _bind_element(m: Machine, f: Frame, part: ir.CompFor, iterable: Value) -> Va
     return element
 
 
-def _fstr(m: Machine, f: Frame, node: ir.Fstr) -> Value:
-    shown: list[Value] = []
-    refused = False
-    for part in node.parts:
-        value = evaluate(m, f, part.value)
-        shown.append(value)
-        if part.spec and part.conv is None:
-            refused |= emit_format(m, f, part.value.at, value, "f-string")
-        for inner in part.spec_parts:
-            evaluate(m, f, inner.value)
-    return text_of(shown) if f.world.floor and not refused else STR
-
-
 def _await(m: Machine, f: Frame, node: ir.Await) -> Value:
     evaluate(m, f, node.value)
     return UNKNOWN
@@ -492,7 +488,7 @@ EVALUATORS: dict[type, Evaluator] = {
     ir.Set: _set,
     ir.Dict: _dict,
     ir.Comp: _comp,
-    ir.Fstr: _fstr,
+    ir.Fstr: text_format.interpolated,
     ir.Await: _await,
     ir.Yield: _yield,
     ir.Walrus: _walrus,

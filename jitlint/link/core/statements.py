@@ -245,6 +245,8 @@ def _with(m: Machine, f: Frame, node: ir.With) -> bool:
             swallows = swallows or region.excused
         if item.target is not None:
             iteration.bind(m, f, item.target, _entered_value(m, f, item.value.at, value))
+        else:
+            callbacks.run_implied(m, f, item.value.at, value, ("__enter__",))
     before = dict(f.scope.vars) if swallows else None
     reached = run_block(m, f, node.body)
     f.world = world
@@ -302,6 +304,7 @@ def _del(m: Machine, f: Frame, node: ir.Del) -> bool:
                     m.emit(f, ArrayStore, target.at, alt, op="delitem")
                 elif isinstance(alt, (Map, Seq)):
                     subscripts.remove(m, f, target.at, alt, index)
+                callbacks.run_implied(m, f, target.at, alt, ("__delitem__",), index)
         elif type(target) is ir.Attr and f.world.floor:
             m.domains.on_change(f, Change(target.at, evaluator.evaluate(m, f, target.obj), "del"))
     return True

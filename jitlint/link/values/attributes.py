@@ -437,6 +437,7 @@ def _store_in_instance(
         if found.setter is not None:
             evaluator.call(m, f, at, found.setter, Args([inst, value]))
         return
+    callbacks.run_implied(m, f, at, found, ("__set__",), inst, value)
     m.domains.on_store(f, Store(at, "attribute", inst, name, value, inst.attrs.get(name)))
     if f.world.level:
         callbacks.run_protocol(m, f, at, inst, "__setattr__", [STR, value])

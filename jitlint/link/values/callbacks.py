@@ -7,7 +7,19 @@ from __future__ import annotations
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.transforms import Handed
-from jitlint.infer.values import UNKNOWN, Bound, ExtInst, Func, Inst, Partial, Value, Xform
+from jitlint.infer.values import (
+    UNKNOWN,
+    Bound,
+    Class,
+    ExtInst,
+    Func,
+    Inst,
+    Partial,
+    Tup,
+    Value,
+    Xform,
+    alternatives,
+)
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -33,6 +45,28 @@ def run_protocol(m: Machine, f: Frame, at: int, recv: Inst, name: str, args: lis
     if type(method) is Func and f.depth <= GUESS_DEPTH and worth(method):
         inner = scopes.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
         evaluator.call(m, inner, at, method, Args([recv, *args]))
+
+
+def run_implied(
+    m: Machine, f: Frame, at: int, value: Value | None, names: tuple[str, ...], *args: Value
+) -> None:
+    """Inside a trace, the first of these special methods that an object has: an operation asks for it."""
+    if not f.world.level or value is None:
+        return
+    for alt in alternatives(value):
+        found = [name for name in names if type(alt) is Inst and type(find_method(alt, name)) is Func]
+        if type(alt) is Inst and found:
+            run_protocol(m, f, at, alt, found[0], list(args))
+
+
+def run_instance_check(m: Machine, f: Frame, at: int, value: Value, classes: Value) -> None:
+    """``isinstance(value, C)`` asks the metaclass of C, if that wants to be asked."""
+    for alt in (classes.items if type(classes) is Tup else alternatives(classes)) if f.world.level else ():
+        meta = alt.info.metaclass if type(alt) is Class else None
+        check = meta.namespace.get("__instancecheck__") if meta is not None else None
+        if type(check) is Func and worth(check):
+            inner = scopes.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
+            evaluator.call(m, inner, at, check, Args([alt, value]))
 
 
 def run_callbacks(m: Machine, f: Frame, at: int, args: Args) -> None:

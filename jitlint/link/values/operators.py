@@ -43,7 +43,7 @@ from jitlint.link.engine.events import (
 )
 from jitlint.link.engine.frame import Args, Frame, settle
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import text_format
+from jitlint.link.values import callbacks, text_format
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.values.concatenation import combine_containers
 from jitlint.link.values.kinds import find_method
@@ -408,6 +408,7 @@ def _contains(m: Machine, f: Frame, at: int, item: Value, container: Value) -> b
 def hashed(m: Machine, f: Frame, at: int, value: Value, what: str) -> bool:
     """Record that a tracer is hashed. Answers whether one is."""
     waiting, seen, tracer = [value], set[int](), False
+    callbacks.run_implied(m, f, at, value, ("__hash__",))
     while waiting:
         part = waiting.pop()
         if id(part) in seen:  # tuples that share their parts may have very many

@@ -26,12 +26,14 @@ from jitlint.infer.values import (
 from jitlint.link.engine.events import emit_truth
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.values import callbacks
 
 
 def truth(m: Machine, f: Frame, at: int, value: Value, form: str) -> bool | None:
     """Python's truth of a value where it is certain, else None; a tracer is recorded as an event."""
     if emit_truth(m, f, at, value, form):
         return None
+    callbacks.run_implied(m, f, at, value, ("__bool__", "__len__"))
     answers = {static_truth(a) for a in alternatives(value)}
     return answers.pop() if len(answers) == 1 else None
 

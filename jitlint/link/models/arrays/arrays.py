@@ -14,6 +14,7 @@ from jitlint.infer.values import (
     TRUE,
     UNKNOWN,
     Arr,
+    Inst,
     Py,
     S,
     Seq,
@@ -34,7 +35,15 @@ from jitlint.link.engine.events import (
 from jitlint.link.engine.frame import Args, Frame, result_level, settle
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import results
-from jitlint.link.values import pytrees, truths
+from jitlint.link.values import callbacks, pytrees, truths
+
+
+def _as_arrays(m: Machine, f: Frame, at: int, bound: results.Bound) -> None:
+    """Objects that can become arrays do so."""
+    if f.world.level:
+        for _, value in bound:
+            if type(value) is Inst:
+                callbacks.run_implied(m, f, at, value, ("__jax_array__",))
 
 
 def call_api(
@@ -42,6 +51,7 @@ def call_api(
 ) -> Value:
     """A call of a JAX function or array method with a catalogue entry."""
     bound = results.bind(fn, args)
+    _as_arrays(m, f, at, bound)
     given = {p.name for p, v in bound if v is not NONE}
     whole = args.more is None and args.kw_more is None
     operands = _Operands(receiver)

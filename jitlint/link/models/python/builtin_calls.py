@@ -42,7 +42,7 @@ from jitlint.link.engine.frame import Args, Frame, here_array
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python import python_sequences as sequences
 from jitlint.link.tables.builtin_names import EXCEPTIONS
-from jitlint.link.values import attributes, operators, truths
+from jitlint.link.values import attributes, callbacks, operators, truths
 from jitlint.link.values.boxes import (
     argument,
     const_int,
@@ -167,6 +167,7 @@ def _agreed(outcomes: set[bool | None]) -> Value:
 def _isinstance(m: Machine, f: Frame, at: int, args: Args) -> Value:
     if len(args.pos) != 2:
         return BOOL
+    callbacks.run_instance_check(m, f, at, args.pos[0], args.pos[1])
     return _answer(isinstance_of(m, args.pos[0], args.pos[1]))
 
 
@@ -398,8 +399,39 @@ _HANDLERS: Final[dict[str, Handler]] = {
     "zip": sequences.make_zip,
 }
 
+_IMPLIED: Final[dict[str, tuple[str, ...]]] = {
+    "bool": ("__bool__", "__len__"),
+    "complex": ("__complex__", "__float__", "__index__"),
+    "dir": ("__dir__",),
+    "float": ("__float__", "__index__"),
+    "format": ("__format__", "__str__", "__repr__"),
+    "hash": ("__hash__",),
+    "int": ("__int__", "__index__"),
+    "print": ("__str__", "__repr__"),
+    "range": ("__index__",),
+    "repr": ("__repr__",),
+    "reversed": ("__reversed__", "__len__"),
+    "str": ("__str__", "__repr__"),
+}
+"""The special methods of which a builtin function asks for the first that its arguments have."""
+
+
+def _asking(handler: Handler, names: tuple[str, ...]) -> Handler:
+    def asked(m: Machine, f: Frame, at: int, args: Args) -> Value:
+        for value in args.pos if f.world.level else ():
+            callbacks.run_implied(m, f, at, value, names)
+        return handler(m, f, at, args)
+
+    return asked
+
+
 BUILTIN_CALLS: Final[dict[str, Handler]] = {
     **{f"builtins.{name}": handler for name, handler in _HANDLERS.items()},
+    **{
+        f"builtins.{name}": _asking(_HANDLERS[name], names)
+        for name, names in _IMPLIED.items()
+        if name in _HANDLERS
+    },
     **{f"builtins.{name}": instance_of(f"builtins.{name}") for name in EXCEPTIONS},
 }
 """Dotted name to handler."""
