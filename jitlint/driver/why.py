@@ -138,21 +138,28 @@ class _Answer:
     text: str
 
     def rows(self, settings: Settings, line: int) -> tuple[list[ValueRow], list[Finding]]:
-        """The values on a line (0: on all), and why there are none."""
+        """The values on a line (0: on all), and what of the file could not be analysed."""
+        from jitlint.driver.documents import in_document
         from jitlint.driver.lowering import lower_files
         from jitlint.driver.problems import in_file
 
         workspace, path = self.workspace, self.path
         lowered = lower_files(workspace, 1)
-        if path in lowered.problems:
-            why = lowered.problems[path]
-            found = in_file(why.code, path, why.message, why.line, why.column)
-            return [], [replace(found, path=display_path(path))]
-        if path not in workspace.linked:  # nothing connects it with JAX
-            return [], []
+        bad = [why for where, why in (*lowered.problems.items(), *lowered.partial) if where == path]
+        problems = [
+            replace(
+                in_document(in_file(why.code, path, why.message, why.line, why.column), workspace),
+                path=display_path(path),
+            )
+            for why in bad
+        ]
+        if (
+            path not in workspace.linked or path in lowered.problems
+        ):  # the first: nothing connects it with JAX
+            return [], problems
         spans = _spans(self.text, lowered.module(path), line)
         analysis = _analysed(workspace, lowered, settings, {path: frozenset(spans)})
-        return self._rows(analysis.seen, spans, lowered), []
+        return self._rows(analysis.seen, spans, lowered), problems
 
     def _rows(self, seen: Iterable[Seen], spans: Mapping[int, Span], lowered: Lowered) -> list[ValueRow]:
         from jitlint.driver.positions import locate

@@ -31,8 +31,8 @@ def why(place: str, output_format: str, config: str, isolated: bool, no_cache: b
     settings = console.settings_for((question.path,), config, isolated)
     result = ask(question, settings, use_cache=not no_cache)
     style = console.style_for(sys.stdout, color)
-    if result.problems:
-        console.print_lines(concise(result.problems, console.style_for(sys.stderr, color)), sys.stderr)
+    console.print_lines(concise(result.problems, console.style_for(sys.stderr, color)), sys.stderr)
+    if result.problems and not result.rows:
         return FAILED
     if output_format == "json":
         console.print_lines([values_json(result.rows)])

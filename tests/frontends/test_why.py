@@ -169,8 +169,16 @@ def test_what_is_no_place(place: str, message: str, project: Write, capsys: Capt
 
 def test_a_file_that_is_no_python(project: Write, capsys: Capture) -> None:
     project({"a.py": "import jax\ndef f(:\n"})
-    assert main(["why", "a.py:1"]) == 2
+    assert main(["why", "a.py:2"]) == 2
     assert capsys.readouterr().err.startswith("a.py:2:7: JIT001 syntax error: ")
+
+
+def test_a_statement_that_is_no_python_is_told_beside_the_answer(project: Write, capsys: Capture) -> None:
+    project({"a.py": "import jax\nx = 3\ny = = 4\n"})
+    assert main(["why", "a.py:2"]) == 0
+    said = capsys.readouterr()
+    assert said.err.startswith("a.py:3:")
+    assert said.out.splitlines()[-1].split() == ["x", "static", "3"]
 
 
 def test_questions() -> None:
