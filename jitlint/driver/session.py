@@ -133,7 +133,7 @@ class Session:
         if workspace.lost or not pipeline.complete:
             self._workspace = None  # the next answer looks again
         for path in workspace.contents.keys() - self._unsaved.keys():
-            workspace.forget(path)
+            del workspace.contents[path]  # the disk has them; how notebooks were read stays
         self._cache.save_index()
         self._cache.freeze()
         kept.statistics.seconds = clock.seconds

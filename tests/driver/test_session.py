@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -140,6 +141,23 @@ def test_what_is_typed_is_not_written_to_the_disk(session: Session) -> None:
     session.update("losses.py", LOSS.replace("range(n)", "range(n + 1)"))
     session.update("brand_new.py", APART)
     assert cache() == before
+
+
+def test_notebooks_are_open_like_other_files(project: Write) -> None:
+    def notebook(source: str) -> str:
+        cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+        return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+    project({**PROJECT, "n.ipynb": notebook(APART), "other.ipynb": notebook("import losses\n" + APART)})
+    session = Session(["."], SETTINGS, jobs=1)
+    session.refresh()
+    assert session.findings == _scratch({})
+    for text in ("# a comment\n" + APART, "import train\n" + APART, APART.replace("x > 0", "x < 1")):
+        session.update("n.ipynb", notebook(text))
+        assert session.findings == _scratch({"n.ipynb": notebook(text)})
+        assert os.path.abspath("n.ipynb") in session.findings
+    session.update("losses.py", LOSS + "# moved\n")
+    assert session.statistics.units_run == 0
 
 
 def test_a_session_without_a_cache_folder(project: Write) -> None:
