@@ -14,14 +14,16 @@ import ast
 import os
 import platform
 import random
+import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -97,11 +99,14 @@ def _bodies(text: str) -> list[ast.FunctionDef]:
 
 
 def edited(
-    chosen: list[Path], change: Callable[[str, int], str], measure: Callable[[Path], Cost]
+    chosen: list[Path],
+    change: Callable[[str, int], str],
+    measure: Callable[[Path], Cost],
+    turns: Iterator[int],
 ) -> list[Cost]:
-    """What an answer costs after an edit to each of the files, which is then undone."""
+    """What an answer costs after an edit to each of the files, which is then undone. turns: no edit is like another."""
     costs = []
-    for number, path in enumerate(chosen):
+    for number, path in zip(turns, chosen):
         before = path.read_text(encoding="utf-8")
         path.write_text(change(before, number), encoding="utf-8")
         costs.append(measure(path))
@@ -110,16 +115,19 @@ def edited(
     return costs
 
 
-def resident(chosen: list[Path], change: Callable[[str, int], str], session: Session) -> list[float]:
+def resident(
+    chosen: list[Path], change: Callable[[str, int], str], session: Session, turns: Iterator[int]
+) -> list[Cost]:
     """What a session takes for each edit."""
-    seconds = []
-    for number, path in enumerate(chosen):
-        before = path.read_text(encoding="utf-8")
-        start = time.perf_counter()
-        session.update(str(path), change(before, number))
-        seconds.append(time.perf_counter() - start)
+    costs = []
+    for number, path in zip(turns, chosen):
+        text = change(path.read_text(encoding="utf-8"), number)
+        wall, cpu = time.perf_counter(), time.process_time()
+        session.update(str(path), text)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        costs.append(Cost(time.perf_counter() - wall, time.process_time() - cpu, peak))
         session.update(str(path), None)
-    return seconds
+    return costs
 
 
 def _row(name: str, costs: list[Cost]) -> str:
@@ -128,14 +136,19 @@ def _row(name: str, costs: list[Cost]) -> str:
     return f"| {name} | {wall:.2f} | {cpu:.2f} | {memory:.0f} |"
 
 
-def _session_row(name: str, seconds: list[float]) -> str:
-    late = sorted(seconds)[min(len(seconds) - 1, int(len(seconds) * 0.95))]
-    return f"| session: {name} | {statistics.median(seconds):.3f} (95 %: {late:.3f}) | | |"
+def _session_row(name: str, costs: list[Cost]) -> str:
+    wall, cpu = (sorted(getattr(cost, key) for cost in costs) for key in ("wall", "cpu"))
+    late = min(len(costs) - 1, int(len(costs) * 0.95))
+    memory = max(cost.memory for cost in costs) / 1e6
+    return (
+        f"| session: {name} | {statistics.median(wall):.3f}, 95 %: {wall[late]:.3f} "
+        f"| {statistics.median(cpu):.3f}, 95 %: {cpu[late]:.3f} | {memory:.0f} |"
+    )
 
 
 def bench(source: Path, edits: int, updates: int, seed: int) -> None:
     """Print the table of one repository."""
-    rng = random.Random(seed)
+    rng, turns = random.Random(seed), count(1)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve() / source.name
         shutil.copytree(source, root, ignore=shutil.ignore_patterns(".jitlint_cache"), symlinks=True)
@@ -150,18 +163,19 @@ def bench(source: Path, edits: int, updates: int, seed: int) -> None:
         time.sleep(2.5)  # a file that has just been written is not trusted
         run(".")
         print(_row("nothing changed", [run(".") for _ in range(edits)]), flush=True)
-        print(_row("one comment", edited(chosen, comment, lambda path: run("."))), flush=True)
+        print(_row("one comment", edited(chosen, comment, lambda path: run("."), turns)), flush=True)
         print(
-            _row("one comment, file named", edited(chosen, comment, lambda path: run(str(path)))), flush=True
+            _row("one comment, file named", edited(chosen, comment, lambda path: run(str(path)), turns)),
+            flush=True,
         )
         few = chosen[: max(1, edits // 3)]
-        print(_row("one function body", edited(few, body, lambda path: run("."))), flush=True)
+        print(_row("one function body", edited(few, body, lambda path: run("."), turns)), flush=True)
         session = Session(["."], Settings(), jobs=1)
         session.refresh()
         typed = [rng.choice(found) for _ in range(updates)]
-        print(_session_row("one comment", resident(typed, comment, session)), flush=True)
+        print(_session_row("one comment", resident(typed, comment, session, turns)), flush=True)
         print(
-            _session_row("one function body", resident(typed[: max(1, updates // 6)], body, session)),
+            _session_row("one function body", resident(typed[: max(1, updates // 6)], body, session, turns)),
             flush=True,
         )
         os.chdir(ROOT)
