@@ -15,6 +15,7 @@ import msgspec
 
 from jitlint.base.diagnostic import Finding, Related, Span
 from jitlint.base.text import split_lines
+from jitlint.driver.cache import Cache
 from jitlint.driver.drafts import Draft
 from jitlint.driver.lowering import Lowered
 from jitlint.driver.positions import locate
@@ -49,8 +50,9 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Notes(msgspec.Struct, array_like=True):
-    """By the hash of a content: spans by origin, and pages by what is to be shown."""
+    """By the hash of a content: spans by origin, and pages by what is to be shown. tool: which jitlint wrote them."""
 
+    tool: str = ""
     spans: dict[bytes, dict[int, Span]] = msgspec.field(default_factory=dict)
     pages: dict[bytes, dict[bytes, Page]] = msgspec.field(default_factory=dict)
 
@@ -62,8 +64,9 @@ _PAGES_KEPT = 4
 class Pages:
     """What is noted about contents, for the length of a run or of a session. placed: how many files were looked into."""
 
-    def __init__(self, notes: Notes | None) -> None:
-        self._notes = notes or Notes()
+    def __init__(self, cache: Cache) -> None:
+        notes = cache.notes(Notes)
+        self._notes = notes if notes is not None and notes.tool == cache.tool else Notes(cache.tool)
         self.placed = 0
 
     def write(self, workspace: Workspace) -> None:

@@ -17,7 +17,7 @@ from jitlint.driver.drafts import Draft, TracedDraft, places
 from jitlint.driver.kept import Clock, KeptCheck, KeptTraced
 from jitlint.driver.linking import Program, Stop, Stopped, Task, failures, link, total
 from jitlint.driver.lowering import Lowered, lower_files
-from jitlint.driver.pages import Notes, Pages, Places, findings
+from jitlint.driver.pages import Pages, Places, findings
 from jitlint.driver.problems import problems, unused
 from jitlint.driver.schedule import Progress
 from jitlint.driver.target import Target
@@ -103,7 +103,7 @@ class Pipeline:
     def _pages(self) -> Pages:
         if self.pages is None:
             with self.clock.phase("cache"):
-                self.pages = Pages(self.workspace.cache.notes(Notes))
+                self.pages = Pages(self.workspace.cache)
         return self.pages
 
     def _drafts(self, program: Program, module: str) -> list[Draft]:

@@ -17,7 +17,7 @@ from jitlint.base.result import CheckResult, Statistics
 from jitlint.driver.cache import Cache
 from jitlint.driver.kept import Clock
 from jitlint.driver.linking import Stop, Stopped
-from jitlint.driver.pages import Notes, Pages
+from jitlint.driver.pages import Pages
 from jitlint.driver.pipeline import Pipeline
 from jitlint.driver.project import project_root
 from jitlint.driver.run import Asked, quiet_collector, selected, with_kept_paths
@@ -63,7 +63,7 @@ class Session:
         self._root = project_root(self._paths)
         self._target = target_of(self._root, settings.jax_version, settings.from_jax_version)
         self._cache: Cache = cache_of(self._root, settings, self._use_cache)
-        self._pages = Pages(self._cache.notes(Notes))
+        self._pages = Pages(self._cache)
         self._workspace = None
 
     @property

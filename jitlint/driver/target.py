@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import configparser
 import glob
-import importlib.metadata
 import os
 import re
 import sys
@@ -124,6 +123,8 @@ def _is_apart(name: str) -> bool:
 
 def _installed() -> Target | None:
     """The JAX beside jitlint: its metadata is read, nothing is imported."""
+    import importlib.metadata  # only where nobody says which JAX it is
+
     try:
         version = importlib.metadata.version("jax")
     except importlib.metadata.PackageNotFoundError:

@@ -10,7 +10,7 @@ import pytest
 from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Severity
 from jitlint.base.result import CheckResult
-from jitlint.driver import linking, run
+from jitlint.driver import linking, run, wording, workspace
 from jitlint.driver.project import callers_of
 from tests.conftest import Write
 
@@ -193,6 +193,12 @@ def test_a_cache_without_its_pack_is_made_good(root: Path) -> None:
     assert _work(_same())[:2] == (1, 2)  # the other unit's file was not asked for before
     (root / "losses.py").write_text(LOSS.replace("range(n)", "range(n + 3)"))
     assert _work(_same())[:2] == (1, 1)
+
+
+def test_another_version_of_the_tool_remembers_no_words(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workspace, "tool_fingerprint", lambda catalogue: "another")
+    monkeypatch.setattr(wording, "words", lambda draft, lines, span: ("another message", ""))
+    assert {finding.message for finding in _same().findings} == {"another message"}
 
 
 def test_units_in_processes_give_the_same(project: Write, monkeypatch: pytest.MonkeyPatch) -> None:
