@@ -142,6 +142,7 @@ class _Answer:
         from jitlint.driver.documents import in_document
         from jitlint.driver.lowering import lower_files
         from jitlint.driver.problems import in_file
+        from jitlint.syntax.repair import repaired
 
         workspace, path = self.workspace, self.path
         lowered = lower_files(workspace, 1)
@@ -157,7 +158,8 @@ class _Answer:
             path not in workspace.linked or path in lowered.problems
         ):  # the first: nothing connects it with JAX
             return [], problems
-        spans = _spans(self.text, lowered.module(path), line)
+        text = repaired(self.text) if path in lowered.rests else None
+        spans = _spans(text or self.text, lowered.module(path), line)
         analysis = _analysed(workspace, lowered, settings, {path: frozenset(spans)})
         return self._rows(analysis.seen, spans, lowered), problems
 

@@ -174,10 +174,10 @@ def test_a_file_that_is_no_python(project: Write, capsys: Capture) -> None:
 
 
 def test_a_statement_that_is_no_python_is_told_beside_the_answer(project: Write, capsys: Capture) -> None:
-    project({"a.py": "import jax\nx = 3\ny = = 4\n"})
+    project({"a.py": "import jax\nx = 3\n\n\ndef f(x):\n    y = x\n    return y\n\n\nz = = 4\n"})
     assert main(["why", "a.py:2"]) == 0
     said = capsys.readouterr()
-    assert said.err.startswith("a.py:3:")
+    assert said.err.startswith("a.py:10:5: JIT001 ")
     assert said.out.splitlines()[-1].split() == ["x", "static", "3"]
 
 
