@@ -74,6 +74,12 @@ class View:
         self._around = self._tables_around(differences or {}) if version else ()
         self._functions: frozenset[str] | None = None
 
+    def there(self, dotted: str) -> bool | None:
+        """Whether this version has a name that not all of the measured releases have; None for all other names, and where
+        it is not known."""
+        story = self._history.names.get(dotted)
+        return None if story is None else self._state(story, self._now)
+
     def behaves(self, name: str) -> bool | None:
         """Whether JAX does what one of the behaviours says, None if that is not known of this version."""
         return self._state(self._behaviours[name], self._now)

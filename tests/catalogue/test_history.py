@@ -171,3 +171,11 @@ def test_a_function_is_as_the_version_has_it() -> None:
         return dtype.must_be_static
 
     assert [static(version) for version in ("0.6.2", "0.10.2", "0.12")] == [False, True, True]
+
+
+def test_it_is_known_where_a_name_is_that_not_all_releases_have() -> None:
+    states = [
+        [_view(version).there(name) for version in ("0.4.30", "0.6.0", "0.6.2")]
+        for name in ("jax.new", "jax.old")
+    ]
+    assert states == [[False, None, True], [True, None, False]] and _view().there("jax.sum") is None

@@ -131,6 +131,9 @@ def _jax_has(m: Machine, dotted: str) -> bool | None:
     """Whether JAX has a name, None when nobody knows."""
     if m.catalogue.view.removed(dotted) is not None:
         return False
+    there = m.catalogue.view.there(dotted)
+    if there is not None:
+        return there
     name, tables = m.catalogue.canonical(dotted), m.transforms
     known = name in tables.wraps or name in tables.calls or name in tables.arrays
     return True if known or m.catalogue.function(name) is not None else None
