@@ -33,8 +33,8 @@ from jitlint.driver.registry import rules
 _CALLS = 3
 
 
-def run_task(task: Task, send: Callable[[Message], None], shut_in: bool) -> None:
-    """Make every call, telling ``send`` before and after each. ``shut_in``: see `Done`."""
+def run_task(task: Task, send: Callable[[Message], None], reachable: list[str]) -> None:
+    """Make every call, telling ``send`` before and after each. ``reachable``: see `Done`."""
     sys.argv = [task.entry]
     probes = Probes(wanted_of(filter(_is_to_be_seen, task.flags)))
     loader = Loader(task, probes)
@@ -51,7 +51,7 @@ def run_task(task: Task, send: Callable[[Message], None], shut_in: bool) -> None
             seen = make(loader, number, call, wanted, task)
         confirmed |= {result.number for result in seen.results if result.status == "confirmed"}
         send(seen)
-    send(Done({path: digest for path in sorted(loader.used) if (digest := _digest(path))}, shut_in))
+    send(Done({path: digest for path in sorted(loader.used) if (digest := _digest(path))}, reachable))
 
 
 def _is_to_be_seen(flag: Flag) -> bool:

@@ -49,14 +49,14 @@ class Options:
 
 @dataclass(slots=True)
 class ConfirmResult:
-    """confirmations: one per finding, in their order. missed: only if asked for. calls: how many were made. shut_in:
-    the system kept what ran away from the network and from other processes."""
+    """confirmations: one per finding, in their order. missed: only if asked for. calls: how many were made. reachable:
+    what outside of it the code could have reached, in words, because the system does not let it be shut in."""
 
     check: CheckResult
     confirmations: list[Confirmation] = field(default_factory=list)
     missed: list[Missed] = field(default_factory=list)
     calls: int = 0
-    shut_in: bool = True
+    reachable: list[str] = field(default_factory=list)
 
 
 def confirm(
@@ -109,7 +109,7 @@ def prove(
         unloaded = {number for number in left if collected[number].is_unloaded}
         collect(run(more(left, unloaded)), collected)
     memory.save()
-    result.calls, result.shut_in = run.calls, run.shut_in
+    result.calls, result.reachable = run.calls, run.reachable
     result.confirmations = [_said(n, finding, earlier, collected[n]) for n, finding in findings.items()]
     return result
 
@@ -147,14 +147,14 @@ def _files(paths: Sequence[str], settings: Settings) -> list[str]:
 
 
 class _Runner:
-    """Runs tasks that are not remembered. calls: how many were made, or remembered. shut_in: see `ConfirmResult`."""
+    """Runs tasks that are not remembered. calls: how many were made, or remembered. reachable: see `ConfirmResult`."""
 
     def __init__(self, memory: Memory, options: Options, progress: Callable[[int, int], None] | None) -> None:
         self._memory = memory
         self._options = options
         self._progress = progress
         self.calls = 0
-        self.shut_in = True
+        self.reachable: list[str] = []
 
     def __call__(self, tasks: Sequence[Task]) -> list[Answer]:
         known = {index: answer for index, task in enumerate(tasks) if (answer := self._memory.find(task))}
@@ -172,7 +172,7 @@ class _Runner:
         for answer in answers:
             self._memory.keep(answer)
             self.calls += len(answer.calls)
-            self.shut_in = self.shut_in and answer.shut_in
+            self.reachable = list(dict.fromkeys([*self.reachable, *answer.reachable]))
         return answers
 
 

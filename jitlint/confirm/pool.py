@@ -44,13 +44,13 @@ _IMPORT = 120.0
 @dataclass(slots=True)
 class Answer:
     """What came back for a task. calls: by index into its calls. files: project files that took part. died: a
-    process ended before its time. shut_in: see `Done`."""
+    process ended before its time. reachable: see `Done`."""
 
     task: Task
     calls: dict[int, Seen] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     died: bool = False
-    shut_in: bool = True
+    reachable: list[str] = field(default_factory=list)
 
 
 def run_tasks(
@@ -148,9 +148,11 @@ class _Worker:
                     deadline = time.monotonic() + _GRACE + task.seconds
                     if isinstance(message, Done):
                         current.answer.files.update(message.files)
-                        current.answer.shut_in = message.shut_in
+                        current.answer.reachable = message.reachable
                         return None
                     if isinstance(message, Died):
+                        if message.ours:
+                            raise ConfigError(message.why)
                         return message.why
                     current.take(message)
         except Broken as error:

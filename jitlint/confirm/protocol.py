@@ -107,17 +107,18 @@ class Seen(msgspec.Struct, frozen=True, tag=True):
 
 
 class Done(msgspec.Struct, frozen=True, tag=True):
-    """All calls are over. files: the project's files that took part, with the hash of their content. shut_in: the
-    process could reach neither the network nor other processes."""
+    """All calls are over. files: the project's files that took part, with the hash of their content. reachable: what
+    outside of it the process could have reached, in words."""
 
     files: dict[str, str]
-    shut_in: bool = True
+    reachable: list[str] = []
 
 
 class Died(msgspec.Struct, frozen=True, tag=True):
-    """The process that ran the calls is gone. why: in words."""
+    """The process that ran the calls is gone. why: in words. ours: it was no doing of what ran in it."""
 
     why: str
+    ours: bool = False
 
 
 Message = Union[Begin, Seen, Done, Died]

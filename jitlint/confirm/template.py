@@ -15,6 +15,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from typing import NoReturn
 
 from jitlint.confirm.protocol import (
@@ -74,10 +75,19 @@ def _prepare() -> None:
 
 
 def _serve(task: Task, tasks: int, answers: int) -> None:
-    directory = tempfile.mkdtemp(dir=sys.argv[1])
-    reader, writer = os.pipe()
     try:
-        child = os.fork()
+        directory = tempfile.mkdtemp(dir=sys.argv[1])
+        reader, writer = os.pipe()
+    except OSError as error:
+        _send(answers, Died(f"no place for the code to work in: {error}", ours=True))
+        return
+    try:
+        try:
+            child = os.fork()
+        except OSError as error:
+            os.close(writer)
+            _send(answers, Died(f"no process for the code to run in: {error}", ours=True))
+            return
         if child == 0:
             _run_child(task, directory, writer, (tasks, answers, reader))
         os.close(writer)
@@ -95,10 +105,20 @@ def _run_child(task: Task, directory: str, writer: int, others: tuple[int, ...])
             os.close(descriptor)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         cpu = int(task.seconds * (len(task.calls) + 1)) + 10
-        shut_in = enter(Limits(cpu, task.memory, task.root, directory))
+        try:
+            reachable = enter(Limits(cpu, task.memory, task.root, directory))
+        except Exception as error:
+            write_all(writer, encode(Died(f"the code could not be shut in: {error}", ours=True)))
+            raise
         from jitlint.confirm.child import run_task
 
-        run_task(task, lambda message: write_all(writer, encode(message)), shut_in)
+        try:
+            run_task(task, lambda message: write_all(writer, encode(message)), reachable)
+        except (AttributeError, NameError, TypeError, ValueError, LookupError) as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            said = f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
+            write_all(writer, encode(Died(f"internal error in the worker: {said}")))
+            raise
         code = 0
     except BaseException:  # nothing may return into the template's own loop
         code = 71
@@ -127,6 +147,8 @@ def _watch(task: Task, child: int, reader: int, answers: int) -> None:
             why = "it wrote into the worker's pipe"
             break
         for message in messages:
+            if isinstance(message, Died):
+                done = True  # it says itself why it ends
             if isinstance(message, Begin):
                 deadline = time.monotonic() + task.seconds
             done = done or isinstance(message, Done)

@@ -141,12 +141,20 @@ def _runs_once(outcome: RunsOnce, statement: Statement, runs: Runs) -> str | Non
 def _bakes_constant(outcome: BakesConstant, statement: Statement, runs: Runs) -> str | None:
     if not _ran(runs.jitted, statement):
         return None
-    for seen in (runs.jitted, runs.eager):
-        # An exception from elsewhere says nothing about this line.
-        if seen.raised is not None and not statement.on(seen.raised.places):
-            return None
     if _is_constant(statement, runs):
         return None
+    for seen, other in ((runs.jitted, runs.eager), (runs.eager, runs.jitted)):
+        # An exception from elsewhere says nothing about this line, except an assertion about what it made.
+        if seen.raised is not None and not statement.on(seen.raised.places):
+            asserts = (
+                seen.raised.kind == "AssertionError"
+                and other.raised is None
+                and seen.raised.place is not None
+            )
+            if not asserts or not _is_seen_to_vary(statement, runs) or seen.raised.place is None:
+                return None
+            words = ("fails with jit and holds", "holds with jit and fails")[seen is runs.eager]
+            return f"the assertion at line {seen.raised.place[1]} {words} without"
     found = results_differ(runs)
     return f"the results differ: {found}" if found else None
 
@@ -155,6 +163,12 @@ def _is_constant(statement: Statement, runs: Runs) -> bool:
     """Whether the expression had the same value at all times, so that another one must have made the difference."""
     values = [seen.values.get(statement.number, {None}) for seen in (runs.jitted, runs.eager)]
     return len(values[0] | values[1]) == 1 and None not in values[0]
+
+
+def _is_seen_to_vary(statement: Statement, runs: Runs) -> bool:
+    """Whether the expression was seen to have several values without jit."""
+    values = runs.eager.values.get(statement.number, {None})
+    return len(values) > 1 and None not in values
 
 
 def results_differ(runs: Runs) -> str | None:

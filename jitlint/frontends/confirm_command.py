@@ -220,10 +220,9 @@ def _warn(result: ConfirmResult) -> None:
     for problem in result.check.problems:
         console.warn(f"{problem.path}: {problem.message}")
     console.warn_if_empty(result.check.statistics, result.check.problems)
-    if not result.shut_in:
-        console.warn(
-            "this system does not let `jitlint` shut the code in: it could reach the network and your processes"
-        )
+    if result.reachable:
+        what = ", ".join(result.reachable[:-1]) + " and " * (len(result.reachable) > 1) + result.reachable[-1]
+        console.warn(f"this system does not let `jitlint` shut the code in: it could reach {what}")
 
 
 def _page(rows: Sequence[Row], missed: Sequence[Missed], urls: Mapping[str, str], platform: str) -> str:

@@ -45,6 +45,18 @@ BODIES = {
     "kills": "os.kill(os.getppid(), signal.SIGKILL); os.getppid() or os.kill(-1, signal.SIGKILL); time.sleep(60)",
     "crashes": "os.abort()",
     "asks": "input()",
+    "remounts": "import ctypes; ctypes.CDLL(None).mount(None, b'/', None, 32 | 4096, None); open(__file__, 'a').write('x')",
+    "climbs": "open('/proc/1/root' + __file__, 'a').write('x')",
+    "hides": "os.fork() or (os.setsid(), os.fork() or time.sleep(60 * 60 + {mark}), os._exit(0))",
+    "links": "os.symlink(os.path.dirname(__file__), 'way'); open('way/new.txt', 'w').write('x')",
+    "debugs": "import ctypes; ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0); time.sleep(0.1)",
+    "speaks": "socket.socket(socket.AF_UNIX).connect('/run/docker.sock')",
+    "makes": "os.mknod('disk', 0o60600, os.makedev(7, 0)); os.open('disk', os.O_RDWR)",
+    "ends": "os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)",
+    "empties": "open(__file__, 'w').close()",
+    "renames": "os.rename(__file__, __file__ + '.old')",
+    "closes": "os.closerange(3, 256)",
+    "spaces": "import ctypes; ctypes.CDLL(None).unshare(0x10000000); open(__file__, 'a').write('x')",
     "scribbles": "for fd in range(3, 64):\n        with contextlib.suppress(OSError):\n            os.write(fd, b'!' * 100)",
 }
 # A number by which the processes of this test can be told from others.
@@ -52,7 +64,7 @@ MARK = os.getpid() % 1000
 
 
 # These do nothing to the module that they stand in.
-TAME = ("prints", "deletes", "asks", "scribbles")
+TAME = ("prints", "deletes", "asks", "scribbles", "ends", "debugs", "closes")
 SAID = {
     "exits": "SystemExit: 3",
     "leaves": "the process ended with exit code 0",
@@ -78,6 +90,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
         if name not in TAME
     }
     files["stops.py"] = HEAD.format(body="pass") + "\n\nsys.exit(1)\n"
+    assert len(files) >= 25
     write(folder, files)
     temporary = tmp_path_factory.mktemp("temporary")
     os.environ["TMPDIR"] = str(temporary)
@@ -115,6 +128,17 @@ def test_it_is_said_what_happened(tmp_path: Path) -> None:
     assert {name: verdict for name, (verdict, _) in said.items()} == dict.fromkeys(SAID, "not-reached")
     for name, words in SAID.items():
         assert re.search(words, said[name][1]), said[name]
+
+
+def test_nothing_is_written(done: Done) -> None:
+    """Where the kernel lets files be closed."""
+    folder, process, _ = done
+    if "your files" in process.stderr:
+        pytest.skip("this system does not let files be closed")
+    for name, body in BODIES.items():
+        text = HEAD.format(body=body.replace("{mark}", str(MARK)))
+        assert (folder / f"{name}.py").read_text(encoding="utf-8") == text
+    assert not [path for path in folder.iterdir() if path.suffix not in (".py", ".toml") and path.is_file()]
 
 
 def test_nothing_is_left(done: Done) -> None:

@@ -37,7 +37,8 @@ class Probes:
         from jitlint.confirm.watch.compare import fingerprint
 
         try:
-            seen: object = fingerprint(value)
+            # What answers nothing changes something, which is another question.
+            seen: object = fingerprint(value) if value is not None else None
         except Exception:  # a value that does not like to be looked at
             seen = None
         self.values.setdefault(number, set()).add(seen)
