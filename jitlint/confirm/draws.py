@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import linecache
+import re
+from collections.abc import Collection, Iterator, Sequence
 
 from jitlint.base.outcome import RepeatsDraw
 from jitlint.confirm.statement import Statement
@@ -60,18 +62,31 @@ def _is_its_key(earlier: Draw, later: Draw, seen: Observation, statement: Statem
         return made or not (given or kept) or _is_one_call(earlier, later, at)
     if later.data in given:
         return _is_one_call(earlier, later, at)
-    return _is_of_its_call(earlier, later, at, statement, bool(given or kept))
+    return _is_of_its_call(earlier, later, at, statement, seen.key_names.get(number, set()))
 
 
-def _is_of_its_call(earlier: Draw, later: Draw, at: Spot, statement: Statement, holds: bool) -> bool:
+def _is_of_its_call(
+    earlier: Draw, later: Draw, at: Spot, statement: Statement, names: Collection[str]
+) -> bool:
     """As `_is_its_key`, for a draw of what the flagged expression calls, by a key that no variable of it holds."""
     inner = {spot.activation for spot in later.stack[: later.stack.index(at)]}
+    if later.maker is None and _is_given_again(earlier, at, names):
+        return True
     if statement.repeats and later.maker is None and at in earlier.stack:
         return True  # the key was given twice, and others were made of it
     if later.batched and later.maker is None:
         return True  # it was made of another one: JAX says itself that one serves the whole batch
     own = later.maker is not None and later.maker.activation in inner
-    return not (holds or own) and _is_one_call(earlier, later, at)
+    return not (names or own) and _is_one_call(earlier, later, at)
+
+
+def _is_given_again(earlier: Draw, at: Spot, names: Collection[str]) -> bool:
+    """Whether another expression of the same call of the function names the same variable that holds a key."""
+    for spot in earlier.stack:
+        if spot.activation == at.activation and spot.columns not in (None, at.columns):
+            text = linecache.getline(spot.path, spot.line)
+            return any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
+    return False
 
 
 def _is_one_call(earlier: Draw, later: Draw, at: Spot) -> bool:

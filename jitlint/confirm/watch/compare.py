@@ -116,6 +116,9 @@ def fingerprint(value: Any, depth: int = 4) -> object:
     if numbers is not None:
         small = numbers.nbytes <= _BYTES and numbers.dtype != object
         return (numbers.shape, numbers.dtype.str, numbers.tobytes()) if small else None
+    name = getattr(value, "__qualname__", "")
+    if callable(value) and name and "<" not in name:
+        return "code", str(getattr(value, "__module__", "")), name
     if isinstance(value, Mapping):
         value = [*value, *value.values()]
     if not isinstance(value, (list, tuple)):

@@ -138,6 +138,8 @@ def values_of(frame: FrameType, reads: Iterable[str]) -> object:
 def _compared(value: Any) -> object:
     from jitlint.confirm.watch.compare import fingerprint
 
+    if hasattr(type(value), "__next__"):
+        return object()  # it is another one each time that something is taken from it
     try:
         return fingerprint(value)
     except Exception:  # an array that was given away, or a value that does not like to be looked at

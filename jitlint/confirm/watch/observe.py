@@ -173,7 +173,7 @@ class Observation:
     lines, by the number of the finding: tracers, how often one of the variables held a tracer; unknown, how often
     all of them held nothing else; values, what was read (None: cannot be told); varied, by variable; around,
     the functions that were running, outer ones included, and inner, the innermost; origins, where the tracers were made
-    that the statement's variables held; keys, the data of keys that the variables held, those that were parameters apart;
+    that the statement's variables held; keys, the data of keys that the variables held, those that were parameters apart, and key_names, these variables;
     sizes, by trace and call, equations of the program. printed: what top-level
     lines printed. leaked: variables of the module that hold tracers when all is over. built: how often a function of
     that name was compiled. made: how many arrays JAX made for project lines.
@@ -192,6 +192,7 @@ class Observation:
     origins: dict[int, set[str]] = field(default_factory=dict)
     keys: dict[int, set[bytes]] = field(default_factory=dict)
     own_keys: dict[int, set[bytes]] = field(default_factory=dict)
+    key_names: dict[int, set[str]] = field(default_factory=dict)
     sizes: dict[int, dict[tuple[int, int], list[int]]] = field(default_factory=dict)
     output: str = ""
     printed: dict[int, str] = field(default_factory=dict)
@@ -312,6 +313,7 @@ class Recorder:
             for name, data in looks.keys_in(frame, watch.names).items():
                 own = seen.own_keys if name in parameters else seen.keys
                 own.setdefault(number, set()).update(data)
+                seen.key_names.setdefault(number, set()).add(name)
         if watch.varies:
             varied = seen.varied.setdefault(number, {})
             for name, value in looks.bound(frame, watch.names).items():
