@@ -33,6 +33,7 @@ from jitlint.driver.files import find_files
 from jitlint.driver.project import project_root
 from jitlint.driver.registry import rules
 from jitlint.driver.run import check
+from jitlint.syntax.documents import is_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,11 @@ def prove(
     collected: dict[int, Collected] = {number: Collected() for number in findings}
     run = _Runner(memory, options, progress)
 
-    still_open = {n: (findings[n], flags[n]) for n in findings if n not in earlier.words}
+    still_open = {
+        n: (findings[n], flags[n])
+        for n in findings
+        if n not in earlier.words and not is_document(findings[n].path)
+    }
     answers = run(planner.drive(still_open, flags if options.missed else None))
     result.missed = _missed(answers) if options.missed else []
     collect(answers, collected)
@@ -124,6 +129,8 @@ def _said(number: int, finding: Finding, earlier: Recorded, collected: Collected
     if number in earlier.words:
         word, said = earlier.words[number]
         return Confirmation(finding, Verdict(word), said, earlier.run, earlier.jax)
+    if is_document(finding.path):
+        return Confirmation(finding, Verdict.COULD_NOT_IMPORT, "a notebook, or a text, is not run")
     found = verdict(finding, collected)
     ran = found.verdict in (Verdict.CONFIRMED, Verdict.REFUTED)
     return replace(found, jax=installed_jax()) if ran else found
@@ -143,7 +150,9 @@ def _is_answered(finding: Finding, collected: Collected) -> bool:
 
 
 def _files(paths: Sequence[str], settings: Settings) -> list[str]:
-    return [os.path.realpath(path) for path in find_files(paths, settings.excluded, settings.directory).files]
+    """The Python files: notebooks and texts are checked, and not run."""
+    found = find_files(paths, settings.excluded, settings.directory).files
+    return [os.path.realpath(path) for path in found if not is_document(path)]
 
 
 class _Runner:

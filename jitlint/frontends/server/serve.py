@@ -353,7 +353,7 @@ class Server(LanguageServer):
         lines = split_lines(self.workspace.get_text_document(uri).source)
         place = self.workspace.position_codec.position_from_client_units(lines, params.position)
         rows = at_position(await self._values(where[0]), place.line + 1, place.character + 1, where[1])
-        text = hover_text([row for row in rows if not row.code])
+        text = hover_text([row for row in rows if not row.code] or rows)
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
 
     async def _inlay_hints(self, params: types.InlayHintParams) -> list[types.InlayHint]:
