@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from jitlint.base.config import KEYS  # noqa: E402  (the path above comes first)
-from jitlint.base.diagnostic import Severity  # noqa: E402
+from jitlint.base.diagnostic import Safety, Severity  # noqa: E402
 from jitlint.base.outcome import Advisory, Raises  # noqa: E402
 from jitlint.base.rule import Rule  # noqa: E402
 from jitlint.driver.registry import rule_url, rules  # noqa: E402
@@ -51,6 +51,9 @@ def rule_page(rule: Rule) -> str:
         parts.append(f"## Bad\n\n```python\n{_without_marks(rule.bad)}\n```\n")
         parts.append(f"## Good\n\n```python\n{rule.good.strip()}\n```\n")
     parts.append(f"## What to write instead\n\n{rule.instead.strip()}\n")
+    if rule.remedy is not None:
+        options = "`--fix`" if rule.remedy.safety is Safety.SAFE else "`--fix --unsafe-fixes`"
+        parts.append(f"## Fix\n\n{rule.remedy.words} With {options}; see [fixes](../fixes.md).\n")
     parts.append(f"## What JAX does\n\n{rule.outcome_words}\n")
     if not isinstance(rule.outcome, Advisory):
         parts.append(f"{_confirmed(rule)}\n")
@@ -91,13 +94,14 @@ def rules_index() -> str:
             continue
         lines += [
             f"## {title}\n",
-            "| code | name | severity | default | what it finds |",
-            "| --- | --- | --- | --- | --- |",
+            "| code | name | severity | default | fix | what it finds |",
+            "| --- | --- | --- | --- | --- | --- |",
         ]
         for rule in members:
             state = "on" if _is_on(rule) else "off"
+            fix = rule.remedy.safety.value if rule.remedy is not None else ""
             lines.append(
-                f"| [{rule.code}]({rule.code}.md) | `{rule.name}` | {rule.severity.value} | {state} | {rule.summary} |"
+                f"| [{rule.code}]({rule.code}.md) | `{rule.name}` | {rule.severity.value} | {state} | {fix} | {rule.summary} |"
             )
         lines.append("")
     pages = "\n".join(rules())

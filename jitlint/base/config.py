@@ -43,6 +43,8 @@ class Settings:
     min_confidence: Confidence = Confidence.LIKELY
     severity: Severity | None = None
     tests: str = "errors"
+    fixable: tuple[str, ...] = ()
+    unfixable: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     extend_exclude: tuple[str, ...] = ()
     documents: tuple[str, ...] = ()
@@ -208,6 +210,23 @@ KEYS: tuple[Key, ...] = (
         " says how many warnings are not.",
         'tests = "all"',
         parse_tests,
+    ),
+    Key(
+        "fixable",
+        "list of rules",
+        "every rule that has fixes",
+        "Fix only findings of these rules: prefixes, codes, names or `ALL`.",
+        'fixable = ["JIT4", "traced-print"]',
+        string_list,
+    ),
+    Key(
+        "unfixable",
+        "list of rules",
+        "none",
+        "Do not fix findings of these rules. Where `fixable` and `unfixable` both match, the more specific one decides,"
+        " then `unfixable`.",
+        'unfixable = ["JIT301"]',
+        string_list,
     ),
     Key(
         "exclude",

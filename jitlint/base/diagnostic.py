@@ -68,6 +68,32 @@ class Related:
     because: str = "seen"
 
 
+class Safety(str, enum.Enum):
+    """safe: what ran before gives the same result, what JAX refused gives what the code says. unsafe: right in the usual
+    case."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A range of a file's text, and what takes its place."""
+
+    path: str
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that cure a finding, all or none of them. message: what they do, as an order ("assign the new array")."""
+
+    safety: Safety
+    message: str
+    edits: tuple[Edit, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One diagnostic.
@@ -80,7 +106,8 @@ class Finding:
     function: qualified name of the enclosing function, ``<module>`` at module level. case: which of its rule's cases.
     subject: the name of a library that the finding is about, as ``--statistics`` counts it, "" for most.
     traced, kind: on what ground the value is believed to be traced, and an array: seen, ruled, used, said, guessed, or
-    "" where that is no question.
+    "" where that is no question. facts: what was observed there, by name, for those who make fixes; fix: the one that is
+    offered.
     """
 
     code: str
@@ -98,6 +125,8 @@ class Finding:
     traced: str = ""
     kind: str = ""
     subject: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+    fix: Fix | None = None
 
     @property
     def sort_key(self) -> tuple[str, int, int, int, str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, Union
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Outcome
 
 E = TypeVar("E")
@@ -39,6 +39,14 @@ class Report:
 Check = Callable[[Any], Union[Report, None]]
 
 
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What `--fix` can do about a rule's findings: how safe that is at best, and one sentence on what and when."""
+
+    safety: Safety
+    words: str
+
+
 @dataclass(slots=True)
 class Rule:
     """A rule's identity card. Everything that people read about the rule is generated from it.
@@ -48,6 +56,7 @@ class Rule:
     bad, good: small programs; the fixed prelude ``import jax``, ``import jax.numpy as jnp`` and
     ``import numpy as np`` precedes them, ``bad`` has an ``# expect: CODE`` mark on the line to flag.
     outcome: what real JAX does with ``bad``. cases: other outcomes, by the ``case`` of a report. since: the version that introduced the rule.
+    remedy: what a fix does, if there is one.
     """
 
     code: str
@@ -62,6 +71,7 @@ class Rule:
     since: str
     reference: str = ""
     default: bool = True
+    remedy: Remedy | None = None
     cases: Mapping[str, Outcome] = field(default_factory=dict)
     checks: list[tuple[type, Check]] = field(default_factory=list)
 

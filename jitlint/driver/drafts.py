@@ -7,6 +7,7 @@ What it becomes in a text (a span, a quotation, silence by a comment) is for `ji
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import TYPE_CHECKING, Union
 
 import msgspec
@@ -15,7 +16,7 @@ from jitlint.base.diagnostic import Confidence, Severity
 
 if TYPE_CHECKING:
     from jitlint.driver.judge import Verdict
-    from jitlint.infer.events import Step, TracedFunction
+    from jitlint.infer.events import Event, Step, TracedFunction
 
 
 class Told(msgspec.Struct, frozen=True, array_like=True):
@@ -28,7 +29,8 @@ class Told(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Draft(msgspec.Struct, frozen=True, array_like=True):
-    """A finding to be. message, help, static: templates, as in `jitlint.base.rule.Report`; the rest as in the event."""
+    """A finding to be. message, help, static: templates, as in `jitlint.base.rule.Report`; facts: the
+    event's own words; the rest as in the event."""
 
     code: str
     severity: Severity
@@ -45,6 +47,7 @@ class Draft(msgspec.Struct, frozen=True, array_like=True):
     case: str
     static: str
     subject: str
+    facts: tuple[tuple[str, str], ...]
     steps: tuple[Told, ...]
     also: tuple[Told, ...]
 
@@ -104,9 +107,20 @@ def draft(verdict: Verdict) -> Draft:
         report.case,
         report.static,
         report.subject,
+        _facts(event),
         told(place.steps),
         told(event.also),
     )
+
+
+def _facts(event: Event) -> tuple[tuple[str, str], ...]:
+    """What an event says in words of its own, for those who make fixes."""
+    found = [
+        (each.name, value) for each in fields(event) if isinstance(value := getattr(event, each.name), str)
+    ]
+    if event.place.differentiated:
+        found.append(("differentiated", "yes"))
+    return tuple((name, value) for name, value in found if value)
 
 
 def traced_draft(function: TracedFunction) -> TracedDraft:

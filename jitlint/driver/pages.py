@@ -199,6 +199,7 @@ def finding(
         function=draft.function,
         related=related,
         case=draft.case,
+        facts=draft.facts,
         traced=draft.traced,
         kind=draft.kind,
         subject=draft.subject,

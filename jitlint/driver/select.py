@@ -31,6 +31,20 @@ def selected_codes(settings: Settings, rules: Mapping[str, Rule]) -> frozenset[s
     return frozenset(code for code, rule in rules.items() if _is_on(rule, settings))
 
 
+def fixable_codes(settings: Settings, rules: Mapping[str, Rule]) -> frozenset[str]:
+    """The codes whose findings may be fixed. Raises ConfigError for a selector that matches no rule."""
+    where = f"{display_path(settings.source)}: " if settings.source else ""
+    check_selectors(settings.fixable, rules, f"{where}fixable")
+    check_selectors(settings.unfixable, rules, f"{where}unfixable")
+
+    def may(rule: Rule) -> bool:
+        wanted = max((_specificity(each, rule) for each in settings.fixable), default=0)
+        unwanted = max((_specificity(each, rule) for each in settings.unfixable), default=0)
+        return wanted > unwanted if settings.fixable else not unwanted
+
+    return frozenset(code for code, rule in rules.items() if may(rule))
+
+
 def wanted(
     findings: Iterable[Finding],
     settings: Settings,

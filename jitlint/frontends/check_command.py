@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import click
 
 from jitlint.base.config import (
     ConfigError,
     Settings,
-    file_ignores,
     parse_confidence,
     parse_severity,
     parse_tests,
     string_list,
 )
-from jitlint.base.config import (
-    jax_version as parse_jax_version,
-)
+from jitlint.base.diagnostic import Finding
 from jitlint.base.result import BY_A_RUN, IN_TESTS, CheckResult
-from jitlint.frontends import console
+from jitlint.frontends import check_fixes, console
+from jitlint.frontends.check_fixes import Told, Wishes
+from jitlint.frontends.check_options import with_options, with_versions
 from jitlint.frontends.check_output import (
     BY_FILE_LINE,
     FOR_PEOPLE,
@@ -31,6 +31,7 @@ from jitlint.frontends.check_output import (
     is_standard_output,
     output,
     rendered,
+    say_what_was_used,
 )
 from jitlint.frontends.console import FAILED, FINDINGS, OK, Texts
 from jitlint.frontends.show import show_files_of, show_settings_of
@@ -59,6 +60,7 @@ class _Request:
     color: str
     jobs: int | None
     use_cache: bool
+    wished: Wishes
 
 
 _SECTIONS = {
@@ -66,6 +68,7 @@ _SECTIONS = {
         "select extend-select ignore extend-ignore per-file-ignores min-confidence severity tests baseline write-baseline diff"
         " no-recorded show-refuted add-noqa"
     ),
+    "What to fix": "fix unsafe-fixes diff-fixes show-fixes",
     "Which files": "exclude extend-exclude context no-context stdin-filename show-files",
     "How to report": ("output-format output-file show-path statistics exit-zero color quiet verbose"),
     "Configuration and cache": "jax-version from-jax-version config isolated show-settings jobs no-cache",
@@ -162,6 +165,7 @@ _SECTIONS = {
 @click.option("--no-recorded", is_flag=True, help="Do not use what `jitlint record` has seen.")
 @click.option("--show-refuted", is_flag=True, help="Show, as info, what a recorded run has gone through.")
 @click.option("--add-noqa", is_flag=True, help="Write a `# noqa` comment for every finding.")
+@check_fixes.options
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the configuration that holds here.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
@@ -199,6 +203,10 @@ def check(
     no_recorded: bool,
     show_refuted: bool,
     add_noqa: bool,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff_fixes: bool,
+    show_fixes: bool,
     show_files: bool,
     show_settings: bool,
     exit_zero: bool,
@@ -225,14 +233,14 @@ def check(
         "exclude": exclude,
         "extend_exclude": extend_exclude,
     }
-    settings = _with_options(settings, lists, per_file_ignores)
+    settings = with_options(settings, lists, per_file_ignores)
     if min_confidence is not None:
         settings = replace(settings, min_confidence=parse_confidence(min_confidence, "--min-confidence"))
     if severity is not None:
         settings = replace(settings, severity=parse_severity(severity, "--severity"))
     if tests is not None:
         settings = replace(settings, tests=parse_tests(tests, "--tests"))
-    settings = _with_versions(settings, jax_version, from_jax_version)
+    settings = with_versions(settings, jax_version, from_jax_version)
     if show_settings:
         return show_settings_of(settings, paths)
     if show_files:
@@ -256,6 +264,13 @@ def check(
         color=color,
         jobs=jobs,
         use_cache=not no_cache,
+        wished=check_fixes.wishes(
+            fix,
+            unsafe_fixes,
+            diff_fixes,
+            show_fixes,
+            {"--add-noqa": add_noqa, "--write-baseline": bool(write_baseline), "`-`": fix and bool(unsaved)},
+        ),
     )
     return _add_noqa(request, settings) if add_noqa else _report(request, settings)
 
@@ -272,35 +287,6 @@ def _standard_input(paths: tuple[str, ...], name: str) -> tuple[tuple[str, ...],
     return (name,), {os.path.abspath(name): sys.stdin.buffer.read()}
 
 
-def _with_versions(settings: Settings, now: str, before: str) -> Settings:
-    """The versions of JAX that options name replace those of the configuration."""
-    if now:
-        settings = replace(settings, jax_version=parse_jax_version(now, "--jax-version"))
-    if before:
-        settings = replace(settings, from_jax_version=parse_jax_version(before, "--from-jax-version"))
-    return settings
-
-
-def _with_options(
-    settings: Settings, lists: dict[str, tuple[str, ...]], per_file_ignores: tuple[str, ...]
-) -> Settings:
-    """Options replace what the configuration says; ``--extend-*`` add to it."""
-    changes: dict[str, Any] = {}
-    for attribute, values in lists.items():
-        option = "--" + attribute.replace("_", "-")
-        given = (
-            tuple(item for value in values for item in string_list(value, option))
-            if "exclude" in attribute
-            else console.selectors(values, option)
-        )
-        if given:
-            before = getattr(settings, attribute) if attribute.startswith("extend_") else ()
-            changes[attribute] = (*before, *given)
-    if per_file_ignores:
-        changes["per_file_ignores"] = file_ignores("\n".join(per_file_ignores), "--per-file-ignores")
-    return replace(settings, **changes)
-
-
 def _callers(paths: tuple[str, ...], context: tuple[str, ...], no_context: bool) -> tuple[str, ...]:
     """Where to look for callers. Raises UsageError for options that exclude each other."""
     from jitlint.driver.project import callers_of
@@ -311,26 +297,34 @@ def _callers(paths: tuple[str, ...], context: tuple[str, ...], no_context: bool)
     return named if named or no_context else callers_of(paths)
 
 
-def _checked(request: _Request, settings: Settings, hidden: list[str]) -> CheckResult:
-    """The run's result. hidden: gets what was found and is not in it."""
+def _run(request: _Request, settings: Settings, unsaved: Mapping[str, bytes]) -> CheckResult:
     from jitlint.driver.run import check as run_check
 
     wants_bar = request.verbosity >= 0 and request.output_format in FOR_PEOPLE
     with console.progress_bar(wants_bar) as progress:
-        result = run_check(
+        return run_check(
             request.paths,
             settings,
             jobs=request.jobs,
             use_cache=request.use_cache,
-            unsaved=request.unsaved,
+            unsaved=unsaved,
             context=request.context,
             progress=progress,
         )
+
+
+def _checked(
+    request: _Request, settings: Settings, hidden: list[str], everything: list[Finding] | None = None
+) -> CheckResult:
+    """The run's result. hidden: gets what was found and is not in it; everything: gets all findings."""
+    result = _run(request, settings, request.unsaved)
     if request.diff or request.output_format in BY_FILE_LINE:
         from jitlint.driver.documents import with_file_lines
 
         result.findings = with_file_lines(result.findings, request.unsaved)
         result.problems = with_file_lines(result.problems, request.unsaved)
+    if everything is not None:
+        everything += result.findings
     _hide(hidden, result.in_tests, f"{IN_TESTS}, which `--tests all` shows")
     if request.recorded:
         refuted = _with_recorded(request, settings, result)
@@ -410,19 +404,20 @@ def _add_noqa(request: _Request, settings: Settings) -> int:
 
 def _report(request: _Request, settings: Settings) -> int:
     hidden: list[str] = []
-    result = _checked(request, settings, hidden)
+    everything: list[Finding] = []
+    result = _checked(request, settings, hidden, everything)
     texts = Texts(request.unsaved)
     if request.write_baseline:
-        from jitlint.driver.baseline import write
-
-        count = write(result.findings, request.write_baseline, texts.lines)
-        if request.verbosity >= 0:
-            click.echo(
-                f"Wrote {count} finding{'s' if count != 1 else ''} to {request.write_baseline}.", err=True
-            )
-        result.findings = []
+        _write_baseline(request, result, texts)
     elif request.baseline:
         _hide(hidden, _without_known(request, settings, result, texts), "in the baseline")
+    told = Told([])
+    if request.wished.any:
+        told = check_fixes.carry_out(
+            request.wished, settings, request.unsaved, partial(_run, request, settings), everything, result
+        )
+        if request.wished.diff:
+            return check_fixes.show_difference(told, request.verbosity < 0)
     with output(request.output_file) as stream:
         style = console.style_for(stream, request.color)
         report = rendered(request.output_format, result, texts.lines, style, request.show_path)
@@ -433,18 +428,34 @@ def _report(request: _Request, settings: Settings) -> int:
     if request.statistics:
         console.print_statistics(shown, result.statistics, to_error=machine)
     if request.verbosity > 0:
-        _say_what_was_used(settings, result)
-    wants_summary = request.verbosity >= 0 and not (request.write_baseline and not result.problems)
-    if not machine and wants_summary and request.output_format in FOR_PEOPLE:
-        from jitlint.report.text import summary
+        say_what_was_used(settings, result)
+    if not machine and request.verbosity >= 0 and request.output_format in FOR_PEOPLE:
+        _say_summary(request, result, hidden)
+    check_fixes.say(told, request.verbosity < 0, machine)
+    if result.problems or told.failures:
+        return FAILED
+    return FINDINGS if result.findings and not request.exit_zero else OK
 
+
+def _say_summary(request: _Request, result: CheckResult, hidden: list[str]) -> None:
+    from jitlint.report.text import summary
+
+    if not request.write_baseline or result.problems:
         style = console.style_for(sys.stdout, request.color)
         console.print_lines(
             [summary(result.findings, result.problems, result.statistics.files, style, hidden)]
         )
-    if result.problems:
-        return FAILED
-    return FINDINGS if result.findings and not request.exit_zero else OK
+
+
+def _write_baseline(request: _Request, result: CheckResult, texts: Texts) -> None:
+    """List the findings in a file, and report none."""
+    from jitlint.driver.baseline import write
+
+    count = write(result.findings, request.write_baseline, texts.lines)
+    if request.verbosity >= 0:
+        plural = "s" if count != 1 else ""
+        click.echo(f"Wrote {count} finding{plural} to {request.write_baseline}.", err=True)
+    result.findings = []
 
 
 def _warn_of_mistakes(request: _Request, settings: Settings, result: CheckResult) -> None:
@@ -480,11 +491,3 @@ def _without_known(request: _Request, settings: Settings, result: CheckResult, t
             f"{compared.fixed} finding{plural} in the baseline but fixed; --write-baseline drops them"
         )
     return compared.known
-
-
-def _say_what_was_used(settings: Settings, result: CheckResult) -> None:
-    phases = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in result.statistics.seconds.items())
-    cached = " (result from the cache)" if result.statistics.cached else ""
-    click.echo(f"configuration: {settings.source or 'none'}", err=True)
-    click.echo(f"files: {result.statistics.files} ({result.statistics.parsed} analysed)", err=True)
-    click.echo(f"time: {phases}{cached}", err=True)

@@ -8,6 +8,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+import click
+
+from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Finding
 from jitlint.base.result import CheckResult
 
@@ -85,3 +88,12 @@ def output(path: str) -> Iterator[TextIO]:
     buffer = io.StringIO()
     yield buffer
     save(path, buffer.getvalue().encode("utf-8", "backslashreplace"))
+
+
+def say_what_was_used(settings: Settings, result: CheckResult) -> None:
+    """What `--verbose` adds."""
+    phases = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in result.statistics.seconds.items())
+    cached = " (result from the cache)" if result.statistics.cached else ""
+    click.echo(f"configuration: {settings.source or 'none'}", err=True)
+    click.echo(f"files: {result.statistics.files} ({result.statistics.parsed} analysed)", err=True)
+    click.echo(f"time: {phases}{cached}", err=True)

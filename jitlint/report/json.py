@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
-from jitlint.base.diagnostic import Finding
+from jitlint.base.diagnostic import Finding, Fix
 from jitlint.base.result import TracedRow
 
 
@@ -77,11 +77,30 @@ def finding_json(finding: Finding, urls: Mapping[str, str]) -> dict[str, object]
             }
             for step in finding.related
         ],
-        "fix": None,
+        "fix": fix_json(finding.fix) if finding.fix is not None else None,
         "url": urls.get(finding.code),
         "help": finding.help or None,
         "because": {"traced": finding.traced or None, "kind": finding.kind or None},
         "ground": finding.ground or None,
+    }
+
+
+def fix_json(fix: Fix) -> dict[str, object]:
+    """A fix as plain data."""
+    return {
+        "safety": fix.safety.value,
+        "message": fix.message,
+        "edits": [
+            {
+                "path": edit.path,
+                "line": edit.span.line,
+                "column": edit.span.column,
+                "end_line": edit.span.end_line,
+                "end_column": edit.span.end_column,
+                "text": edit.text,
+            }
+            for edit in fix.edits
+        ],
     }
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from urllib.request import pathname2url
 
 import jitlint
-from jitlint.base.diagnostic import Finding, Severity, Span
+from jitlint.base.diagnostic import Finding, Fix, Severity, Span
 from jitlint.base.rule import Rule
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -94,7 +94,29 @@ def _result(finding: Finding, fingerprint: str, index: int) -> _Object:
         result["relatedLocations"] = [{"id": number, **step} for number, step in enumerate(steps)]
         flow = [*steps, _location(finding.path, finding.span, finding.message)]
         result["codeFlows"] = [{"threadFlows": [{"locations": [{"location": step} for step in flow]}]}]
+    if finding.fix is not None:
+        result["fixes"] = [_fix(finding.fix)]
     return result
+
+
+def _fix(fix: Fix) -> _Object:
+    """SARIF knows no safety: the description says it, and the properties."""
+    paths = sorted({edit.path for edit in fix.edits})
+    return {
+        "description": {"text": f"{fix.message[:1].upper()}{fix.message[1:]} ({fix.safety.value})."},
+        "artifactChanges": [
+            {
+                "artifactLocation": {"uri": _uri(path)},
+                "replacements": [
+                    {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}}
+                    for edit in fix.edits
+                    if edit.path == path
+                ],
+            }
+            for path in paths
+        ],
+        "properties": {"safety": fix.safety.value},
+    }
 
 
 def _notification(problem: Finding) -> _Object:

@@ -39,7 +39,8 @@ def concise(findings: Iterable[Finding], style: Style, show_path: bool = False) 
     """One line per finding; with ``show_path``, the steps that lead to it below."""
     for finding in findings:
         code = style.paint(finding.code, "bold", _COLOURS[finding.severity])
-        yield f"{_place(finding, style)} {code} {visible(finding.message)}"
+        fix = f" [fix, {finding.fix.safety.value}: {visible(finding.fix.message)}]" if finding.fix else ""
+        yield f"{_place(finding, style)} {code} {visible(finding.message)}{fix}"
         if show_path:
             for step in finding.related:
                 yield f"    {_where(step)}:{step.span.line}:{step.span.column}: {visible(step.message)}"
@@ -79,7 +80,14 @@ def full(
             yield f"{mark} {style.paint('note:', 'bold')} {note}"
         if finding.help:
             yield f"{mark} {style.paint('help:', 'bold')} {visible(finding.help)}"
+        yield from _fix(finding, style, mark)
         yield ""
+
+
+def _fix(finding: Finding, style: Style, mark: str) -> Iterator[str]:
+    if finding.fix is not None:
+        label = style.paint(f"fix ({finding.fix.safety.value}):", "bold")
+        yield f"{mark} {label} {visible(finding.fix.message)}"
 
 
 def summary(

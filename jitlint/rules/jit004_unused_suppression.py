@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Advisory
-from jitlint.base.rule import Rule
+from jitlint.base.rule import Remedy, Rule
 
 RULE = Rule(
     code="JIT004",
@@ -22,5 +22,9 @@ silence the next, real mistake on that line.
     good="",
     outcome=Advisory("JAX is not involved: this is about a comment"),
     since="0.1",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Removes the comment, and nothing else of its line.",
+    ),
     default=False,
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import Truth
 
 RULE = Rule(
@@ -55,6 +55,12 @@ magnitude(3.0)
         ("jax.errors.TracerBoolConversionError", "ValueError"), traced=True, says=r"truth value of an array"
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Writes an `if` whose branches only return or only assign names, or a conditional expression, "
+        "with `jnp.where`, which computes both branches; a parameter that is tested by itself, as a flag "
+        "is, becomes static.",
+    ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError",
 )
 

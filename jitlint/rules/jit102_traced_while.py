@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import Truth
 
 RULE = Rule(
@@ -53,6 +53,11 @@ shrink(10.0)
         ("jax.errors.TracerBoolConversionError", "ValueError"), traced=True, says=r"truth value of an array"
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Makes the body and the condition functions of `jax.lax.while_loop`, if the body only assigns "
+        "names and nothing is differentiated.",
+    ),
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import Truth
 
 RULE = Rule(
@@ -60,6 +60,10 @@ error.throw()
         ("jax.errors.TracerBoolConversionError", "ValueError"), traced=True, says=r"truth value of an array"
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Writes `eqx.error_if` or `checkify.check`, if the file uses one of them.",
+    ),
     reference="https://docs.jax.dev/en/latest/debugging/checkify_guide.html",
 )
 

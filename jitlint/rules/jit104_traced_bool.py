@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import Truth
 
 RULE = Rule(
@@ -53,6 +53,11 @@ inside(0.5)
         ("jax.errors.TracerBoolConversionError", "ValueError"), traced=True, says=r"truth value of an array"
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Writes `jnp.logical_and` and its kin, `jnp.maximum`, `jnp.any`, `jnp.isin`; unsafe where an "
+        "operand is a call, which would not always have run, or no truth value.",
+    ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import Convert
 
 RULE = Rule(
@@ -55,6 +55,11 @@ power(2.0, 3)
         says=r"[Tt]race[dr]|[Ii]nteger scalar arrays",
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Makes the body a function of `jax.lax.fori_loop`, if it only assigns names and nothing is "
+        "differentiated; elsewhere makes the number static.",
+    ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerIntegerConversionError",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import Convert
 
 RULE = Rule(
@@ -58,6 +58,11 @@ step(1.0, 2)
         says=r"[Tt]race[dr]|[Ii]nteger scalar arrays",
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Makes a sequence of numbers that is written out an array before it is indexed; elsewhere makes "
+        "the index static.",
+    ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerIntegerConversionError",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import Convert
 
 RULE = Rule(
@@ -56,6 +56,11 @@ float(decay(1.0, 0.5))
         says=r"[Tt]race[dr]|[Oo]nly scalar arrays|[Oo]nly length-1 arrays|iteration over a 0-d array",
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Writes `jnp.asarray(x, dtype=float)` for `float(x)`, `jnp.sqrt` for `math.sqrt`, and drops "
+        "`.item()`, if the rest of the function stands an array there.",
+    ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import Convert
 
 RULE = Rule(
@@ -54,6 +54,11 @@ relu(jnp.ones(3))
         says=r"[Tt]race[dr]|setting an array element with a sequence",
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Writes the function of the same name in `jax.numpy`, if there is one; a NumPy table that is "
+        "indexed becomes an array of JAX.",
+    ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerArrayConversionError",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import Convert
 
 RULE = Rule(
@@ -50,6 +50,10 @@ report(0.5)
 """,
     outcome=Raises(("TypeError", "jax.errors.ConcretizationTypeError"), says=r"[Tt]racer"),
     since="0.1",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Writes `jax.debug.print` with the same format, where the text is printed at once.",
+    ),
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.debug.print.html",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import BakesConstant
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import SilentAnswer
 
 RULE = Rule(
@@ -44,6 +44,10 @@ answer = changed(jnp.ones(3), jnp.ones(3))
 """,
     outcome=BakesConstant(),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Writes the function of the same name in `jax.numpy`: the answer changes.",
+    ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerArrayConversionError",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import ApiMisuse
 
 RULE = Rule(
@@ -64,6 +64,11 @@ ramp(4)
         says=r"[Tt]race[dr]|array as a dtype argument",
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Adds the parameter to `static_argnames` of the `jax.jit` in the same file: the function is "
+        "compiled for each of its values.",
+    ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import BadIndex
 
 RULE = Rule(
@@ -48,6 +48,10 @@ positive_sum(jnp.arange(4.0))
 """,
     outcome=Raises(("jax.errors.NonConcreteBooleanIndexError",)),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Writes a reduction of the masked array with `where=`; right if mask and array have one shape.",
+    ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.NonConcreteBooleanIndexError",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import BadIndex
 
 RULE = Rule(
@@ -48,6 +48,11 @@ window(jnp.arange(8.0), 3)
 """,
     outcome=Raises(("IndexError",), says=r"static (integers|start)"),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Writes `jax.lax.dynamic_slice_in_dim` where the ends of the slice say how long it is; at the "
+        "array's end it moves the slice instead of cutting it. Elsewhere makes the bound static.",
+    ),
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.lax.dynamic_slice_in_dim.html",
 )
 

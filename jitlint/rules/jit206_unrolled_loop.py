@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Unrolls
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import UnrolledLoop
 
 RULE = Rule(
@@ -48,6 +48,11 @@ result = jax.make_jaxpr(walk)(1.0)
 """,
     outcome=Unrolls(),
     since="0.2",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Makes the body a function of `jax.lax.fori_loop`, if it only assigns names and nothing is "
+        "differentiated.",
+    ),
     reference="https://docs.jax.dev/en/latest/control-flow.html",
 )
 

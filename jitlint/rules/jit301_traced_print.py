@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import RunsOnce
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import Effect
 
 RULE = Rule(
@@ -50,6 +50,11 @@ for scale in (1.0, 2.0, 3.0):
 """,
     outcome=RunsOnce(),
     since="0.1",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Writes `jax.debug.print` with the format that the arguments ask for. Unsafe where no traced "
+        "value is seen to be shown: then it prints more often than it did.",
+    ),
     reference="https://docs.jax.dev/en/latest/debugging.html",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import RunsOnce
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import Effect
 
 RULE = Rule(
@@ -56,6 +56,11 @@ for scale in (1.0, 2.0, 3.0):
 """,
     outcome=RunsOnce(),
     since="0.1",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Calls the logging function through `jax.debug.callback`. Unsafe where no traced value is seen to "
+        "be shown.",
+    ),
     reference="https://docs.jax.dev/en/latest/external-callbacks.html",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import ArrayStore
 
 RULE = Rule(
@@ -49,6 +49,11 @@ zero_first(jnp.ones(3))
         says=r"JAX arrays are immutable|'\w*(Tracer|ArrayImpl|Array|_IndexUpdate\w*)' object does not support",
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Binds the name to `x.at[i].set(v)`, or `add`, `multiply` and the like. Unsafe where somebody "
+        "else may hold the array, or an index may come twice.",
+    ),
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import ArrayStore
 
 RULE = Rule(
@@ -58,6 +58,11 @@ clear(jnp.ones(3))
         says=r"Tracer|ArrayImpl|immutable|arrays must be of ArrayType|first operand must be array|'out' argument|in-place|^__delitem__$",
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Binds the name to the new array: `jnp.sort(x)`, `jnp.full_like(x, v)`, `jnp.delete(x, i)`, the "
+        "result of a call that had `out=`.",
+    ),
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html",
 )
 

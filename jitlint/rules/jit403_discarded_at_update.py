@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import DropsResult
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import DroppedUpdate
 
 RULE = Rule(
@@ -45,6 +45,10 @@ mark(jnp.zeros(3), 1)
 """,
     outcome=DropsResult(),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Binds the name to the new array, if it is read afterwards: the result changes.",
+    ),
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import ApiMisuse
 
 RULE = Rule(
@@ -46,6 +46,10 @@ total(1.0, 2.0)
         ("TypeError",), says=r"requires ndarray or scalar|unsupported operand type\(s\) for .*(Tracer|Array)"
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Wraps the list in `jnp.array(...)`.",
+    ),
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.numpy.asarray.html",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import BadIndex
 
 RULE = Rule(
@@ -52,6 +52,10 @@ ends(jnp.arange(4.0))
         says=r"non-tuple sequence|must have integer or boolean type|JAX does not support|[Ss]tring index",
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Wraps the list in `jnp.array(...)`.",
+    ),
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
 )
 

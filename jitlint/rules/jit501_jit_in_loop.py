@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import JitsAgain, Retraces
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import JitCreation
 
 RULE = Rule(
@@ -46,6 +46,10 @@ for i in range(5):
     outcome=Retraces(),
     cases={"slow": JitsAgain()},
     since="0.2",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Makes the compiled function once, before the loop, if nothing that it needs changes there.",
+    ),
     reference="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
 )
 

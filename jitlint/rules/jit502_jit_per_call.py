@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import JitsAgain, Retraces
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import JitCreation
 
 RULE = Rule(
@@ -53,6 +53,10 @@ for i in range(5):
     outcome=Retraces(),
     cases={"slow": JitsAgain()},
     since="0.2",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Makes the compiled function once, in the module, if it needs nothing of the function around.",
+    ),
     reference="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
 )
 

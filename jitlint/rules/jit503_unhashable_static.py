@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import TransformMisuse
 
 RULE = Rule(
@@ -53,6 +53,10 @@ total(jnp.ones(4), widths=(1, 2))
 """,
     outcome=Raises(("ValueError",), says=r"[Nn]on-hashable|unhashable"),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Passes a tuple instead of the list.",
+    ),
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.jit.html",
 )
 

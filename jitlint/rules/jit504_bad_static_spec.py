@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import TransformMisuse
 
 RULE = Rule(
@@ -62,6 +62,10 @@ solve(1.0, 3)
         says=r"^(?!.*unexpected keyword).*(static|donate)_arg(nums|names)|cannot be interpreted as an integer",
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Writes the parameter's name that is nearest to the one given.",
+    ),
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.jit.html",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import TransformMisuse
 
 RULE = Rule(
@@ -51,6 +51,11 @@ norm(jnp.ones(3), "l1")
 """,
     outcome=Raises(("TypeError",), says=r"abstract array|valid JAX (array )?type"),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Adds the parameter to `static_argnames` of the `jax.jit` in the same file: the function is compiled for each of"
+        " its values.",
+    ),
     reference="https://docs.jax.dev/en/latest/pytrees.html",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import TransformMisuse
 
 RULE = Rule(
@@ -66,6 +66,11 @@ Line(2.0).at(3.0)
 """,
     outcome=Raises(("TypeError",), later=True, says=r"abstract array|valid JAX (array )?type"),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Makes `self` static: the method is compiled for each object, and changes of the object are not "
+        "seen.",
+    ),
     reference="https://docs.jax.dev/en/latest/faq.html#how-to-use-jit-with-methods",
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import ApiMisuse
 
 RULE = Rule(
@@ -51,6 +51,10 @@ double(jnp.ones(3)).block_until_ready()
         says=r"[Tt]race[dr]",
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Drops `.block_until_ready()` in traced code.",
+    ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError",
 )
 

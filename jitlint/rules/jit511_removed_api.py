@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import ApiMisuse
 
 RULE = Rule(
@@ -44,6 +44,10 @@ double({"w": jnp.ones(3)})
         says=r"\bjax(lib)?\b|unexpected keyword argument|takes .* positional|config option|abstract array",
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Writes the name that took its place, as the file imports it.",
+    ),
     reference="https://docs.jax.dev/en/latest/changelog.html",
 )
 

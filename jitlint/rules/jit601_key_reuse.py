@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import RepeatsDraw
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import KeyReuse
 
 RULE = Rule(
@@ -54,6 +54,10 @@ noisy_pair(jax.random.key(0))
 """,
     outcome=RepeatsDraw(),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Splits the key before its first use, which takes the new key: the random numbers are other ones.",
+    ),
     reference="https://docs.jax.dev/en/latest/random-numbers.html",
 )
 

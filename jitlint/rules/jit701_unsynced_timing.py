@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Unsynced
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import UnsyncedClock
 
 RULE = Rule(
@@ -57,6 +57,10 @@ measure(jnp.ones(3))
 """,
     outcome=Unsynced(),
     since="0.1",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Waits for the result with `jax.block_until_ready`.",
+    ),
     reference="https://docs.jax.dev/en/latest/async_dispatch.html",
 )
 

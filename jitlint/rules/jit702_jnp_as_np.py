@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Advisory
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import ImportIdiom
 
 RULE = Rule(
@@ -37,6 +37,10 @@ jnp.asarray(np.ones(3))
 """,
     outcome=Advisory("a reader takes `np` for NumPy"),
     since="0.1",
+    remedy=Remedy(
+        Safety.SAFE,
+        "Calls the module `jnp`, in the import and at every use, if nothing else has the name.",
+    ),
     reference="https://docs.jax.dev/en/latest/notebooks/thinking_in_jax.html",
 )
 

@@ -266,6 +266,16 @@ def _diff(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no commit 'nonsense'" in capsys.readouterr().err
 
 
+@_covers("fix", "unsafe-fixes", "diff-fixes", "show-fixes")
+def _fixes(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "fix (unsafe)" in _out(capsys, "--show-fixes")
+    assert "+    return jax.numpy.where(x > 0, x, -x)" in _out(capsys, "--diff-fixes", "--unsafe-fixes")
+    assert main(["check", "--fix"]) == 1
+    assert (root / "a.py").read_text(encoding="utf-8") == BRANCH
+    assert main(["check", "--fix", "--unsafe-fixes"]) == 0
+    assert "return jax.numpy.where(x > 0, x, -x)\n" in (root / "a.py").read_text(encoding="utf-8")
+
+
 @_covers("add-noqa")
 def _add_noqa(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--add-noqa"]) == 0
@@ -371,7 +381,11 @@ def test_options_do_what_they_say(test: Test, project: Write, capsys: pytest.Cap
 def test_no_option_and_no_key_is_left_out() -> None:
     options = {max(p.opts, key=len).lstrip("-") for p in check.params if isinstance(p, click.Option)}
     assert options == {n for n, e in EFFECTS.items() if e.option} | set(OTHERS)
-    assert {key.name for key in KEYS} == {n for n, e in EFFECTS.items() if e.config} | {"baseline"}
+    assert {key.name for key in KEYS} == {n for n, e in EFFECTS.items() if e.config} | {
+        "baseline",
+        "fixable",
+        "unfixable",
+    }
 
 
 def test_other_commands(project: Write, capsys: pytest.CaptureFixture[str]) -> None:

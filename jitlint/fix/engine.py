@@ -1,0 +1,347 @@
+"""Makes fixes, checks what they make of the files, and keeps those that cure (layer: ``fix``).
+
+What it does: asks the cures, applies what fits together, checks the changed texts again, unsaved, with all that hangs
+together with them, and drops a fix whose finding is still there or that brings another one. Overlapping fixes take turns.
+What it does not: write (`jitlint.fix.writing`), or choose which findings may be fixed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from jitlint.base.diagnostic import Edit, Finding, Fix, Severity
+from jitlint.base.result import CheckResult
+from jitlint.fix.cures import CURES
+from jitlint.fix.document import open_document
+from jitlint.fix.names import Names
+from jitlint.fix.patch import Change, Patch, applied, fit, joined, moved, regions
+from jitlint.fix.site import Site
+from jitlint.syntax.documents import is_document
+from jitlint.syntax.source import Source, SyntaxProblem, decode_source
+
+ROUNDS = 12
+"""Of fixes on top of fixes; and of attempts to find out which of a round's fixes does harm."""
+
+_OF_CALLERS = frozenset("JIT503 JIT504 JIT505 JIT507 JIT508 JIT512".split())
+"""What a change of a signature brings about elsewhere: never a mistake that was hidden behind another one."""
+
+_FLOWING = frozenset("JIT104 JIT108 JIT109 JIT201".split())
+"""Whose cure gives a traced value to code that may not stand it: a new finding in the same function counts."""
+
+Check = Callable[[Mapping[str, bytes]], CheckResult]
+"""Checks everything again with these contents, by absolute path, in the place of what is on disk."""
+Wanted = Callable[[Finding, Patch], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A finding and what would cure it."""
+
+    finding: Finding
+    patch: Patch
+
+
+@dataclass(slots=True)
+class Repaired:
+    """sources: the changed files, by path as findings have it: before and after. fixed: what was done, in order.
+    result: what is left."""
+
+    sources: dict[str, tuple[Source, str]]
+    fixed: list[Offer]
+    result: CheckResult
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """offers that proved, the texts with them, and what a check says of these."""
+
+    offers: list[Offer] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+    result: CheckResult | None = None
+    refused: list[Offer] = field(default_factory=list)
+
+
+class Engine:
+    """Cures what can be cured. unsaved: texts that stand for files, by absolute path."""
+
+    def __init__(self, check: Check, unsaved: Mapping[str, bytes]) -> None:
+        self._check = check
+        self._unsaved = dict(unsaved)
+        self._sources: dict[str, Source] = {}
+        self._refused: set[tuple[str, ...]] = set()
+
+    def repair(self, result: CheckResult, may_fix: Callable[[Finding], bool], wanted: Wanted) -> Repaired:
+        """Fix what is wanted, in rounds, until nothing is left that could be."""
+        texts: dict[str, str] = {}
+        fixed: list[Offer] = []
+        for _ in range(ROUNDS):
+            offers = self._offers(filter(may_fix, result.findings), texts, wanted)
+            attempt = self._proved(_compatible(offers), texts, result)
+            if attempt.result is None:
+                if not attempt.refused:
+                    break
+                continue
+            fixed += attempt.offers
+            texts, result = attempt.texts, attempt.result
+        changed = {path: (self._sources[path], text) for path, text in texts.items()}
+        return Repaired(changed, fixed, result)
+
+    def offered(
+        self, result: CheckResult, may_fix: Callable[[Finding], bool], wanted: Wanted
+    ) -> dict[Finding, Fix]:
+        """The fix of each finding that has one, each proved in the text as it is."""
+        found: dict[Finding, Fix] = {}
+        waiting = self._offers(filter(may_fix, result.findings), {}, wanted)
+        for _ in range(ROUNDS):
+            batch = _compatible(waiting)
+            if not batch:
+                break
+            for offer in self._proved(batch, {}, result).offers:
+                found[offer.finding] = self._fix(offer)
+            again = self._offers(filter(may_fix, result.findings), {}, wanted)
+            waiting = [offer for offer in again if offer.finding not in found]
+        return found
+
+    # ------------------------------------------------------------ asking
+
+    def _offers(self, findings: Iterable[Finding], texts: Mapping[str, str], wanted: Wanted) -> list[Offer]:
+        by_path: dict[str, list[Finding]] = {}
+        for finding in findings:
+            if finding.code in CURES and not is_document(finding.path):
+                by_path.setdefault(finding.path, []).append(finding)
+        offers: list[Offer] = []
+        for path, found in by_path.items():
+            text = texts.get(path)
+            if text is None:
+                source = self._source(path)
+                text = source.text if source is not None else None
+            document = open_document(path, text) if text is not None else None
+            if document is None or text is None:
+                continue
+            names = Names(document)
+            for finding in found:
+                for cure in CURES[finding.code]:
+                    patch = cure(Site(document, names, finding))
+                    if patch is None or not wanted(finding, patch):
+                        continue
+                    offer = Offer(finding, patch)
+                    if self._key(offer, text) not in self._refused:
+                        offers.append(offer)
+                        break
+        return offers
+
+    def _source(self, path: str) -> Source | None:
+        known = self._sources.get(path)
+        if known is None:
+            absolute = os.path.abspath(path)
+            try:
+                data = self._unsaved[absolute] if absolute in self._unsaved else _read(absolute)
+            except OSError:
+                return None
+            decoded = decode_source(data)
+            if isinstance(decoded, SyntaxProblem):
+                return None
+            known = self._sources[path] = Source(path, *decoded)
+        return known
+
+    def _fix(self, offer: Offer) -> Fix:
+        path = offer.finding.path
+        document = open_document(path, self._sources[path].text)
+        assert document is not None  # the offer was made from it
+        edits = tuple(
+            Edit(path, document.span(change.start, change.stop), change.text)
+            for change in sorted(offer.patch.changes)
+        )
+        return Fix(offer.patch.safety, offer.patch.message, edits)
+
+    # ------------------------------------------------------------ proving
+
+    def _proved(self, offers: list[Offer], texts: Mapping[str, str], before: CheckResult) -> _Attempt:
+        """The offers without those that do harm, applied."""
+        refused: list[Offer] = []
+        for attempt in range(ROUNDS):
+            changed = self._with(offers, texts)
+            bad = self._unparsable(offers, texts, changed)
+            if not offers:
+                break
+            if not bad:
+                after = self._check({**self._unsaved, **self._encoded(changed)})
+                bad, others = self._harmful(offers, texts, changed, before, after)
+                if not bad and not others:
+                    return _Attempt(offers, changed, after, refused)
+                bad = bad or self._culprits(others, texts, before)
+            if attempt == ROUNDS - 2:
+                bad = offers
+            for offer in bad:
+                text = texts.get(offer.finding.path, self._sources[offer.finding.path].text)
+                self._refused.add(self._key(offer, text))
+            refused += bad
+            offers = [offer for offer in offers if offer not in bad]
+        return _Attempt(refused=refused)
+
+    def _culprits(self, offers: list[Offer], texts: Mapping[str, str], before: CheckResult) -> list[Offer]:
+        """Which of several offers does harm: the half that does is halved again. All, if it takes several of them."""
+        while len(offers) > 1:
+            half = len(offers) // 2
+            for part in (offers[:half], offers[half:]):
+                changed = self._with(part, texts)
+                after = self._check({**self._unsaved, **self._encoded(changed)})
+                if any(self._harmful(part, texts, changed, before, after)):
+                    break
+            else:
+                return offers
+            offers = part
+        return offers
+
+    def _with(self, offers: Sequence[Offer], texts: Mapping[str, str]) -> dict[str, str]:
+        changed = dict(texts)
+        for path in {offer.finding.path for offer in offers}:
+            before = texts.get(path, self._sources[path].text)
+            changed[path] = applied(before, _changes(offers, path))
+        return changed
+
+    def _encoded(self, texts: Mapping[str, str]) -> dict[str, bytes]:
+        return {
+            os.path.abspath(path): text.encode(self._sources[path].encoding) for path, text in texts.items()
+        }
+
+    def _unparsable(
+        self, offers: Sequence[Offer], texts: Mapping[str, str], changed: Mapping[str, str]
+    ) -> list[Offer]:
+        """The offers that make a file unreadable, or impossible to write in its encoding."""
+        bad: list[Offer] = []
+        for path in {offer.finding.path for offer in offers}:
+            if self._is_readable(path, changed[path]):
+                continue
+            here = [offer for offer in offers if offer.finding.path == path]
+            alone = [each for each in here if not self._is_readable(path, self._with([each], texts)[path])]
+            bad += alone or here
+        return bad
+
+    def _is_readable(self, path: str, text: str) -> bool:
+        try:
+            text.encode(self._sources[path].encoding)
+        except UnicodeError:
+            return False
+        return open_document(path, text) is not None
+
+    def _harmful(
+        self,
+        offers: Sequence[Offer],
+        texts: Mapping[str, str],
+        changed: Mapping[str, str],
+        before: CheckResult,
+        after: CheckResult,
+    ) -> tuple[list[Offer], list[Offer]]:
+        """The offers whose finding is still there or that brought another one; and those of which one may have."""
+        cured = {offer.finding for offer in offers}
+        maps = {path: _changes(offers, path) for path in {offer.finding.path for offer in offers}}
+        starts = {path: _line_starts(texts.get(path, self._sources[path].text)) for path in maps}
+        ends = {path: _line_starts(changed[path]) for path in maps}
+
+        def line_after(finding: Finding) -> int:
+            if finding.path not in maps:
+                return finding.span.line
+            offset = starts[finding.path][finding.span.line - 1] + finding.span.column - 1
+            return _line_of(moved(offset, maps[finding.path]), ends[finding.path])
+
+        known = Counter(
+            (f.path, f.code, line_after(f)) for f in (*before.findings, *before.problems) if f not in cured
+        )
+        sure: dict[Offer, None] = {}
+        others: dict[Offer, None] = {}
+        for finding in (*after.findings, *after.problems):
+            key = (finding.path, finding.code, finding.span.line)
+            if known[key] > 0:
+                known[key] -= 1
+                continue
+            lines = {
+                offer: _lines(regions(maps[finding.path], offer.patch.changes), ends[finding.path])
+                for offer in offers
+                if offer.finding.path == finding.path
+            }
+            near = _near(finding, lines, line_after)
+            sure.update(dict.fromkeys(near))
+            others.update(dict.fromkeys(() if near else _blamed(finding, offers, lines)))
+        return list(sure), [] if sure else list(others)
+
+    @staticmethod
+    def _key(offer: Offer, text: str) -> tuple[str, ...]:
+        finding = offer.finding
+        lines = text.split("\n")
+        line = lines[finding.span.line - 1].strip() if finding.span.line <= len(lines) else ""
+        return (
+            finding.path,
+            finding.code,
+            finding.function,
+            line,
+            *(change.text for change in offer.patch.changes),
+        )
+
+
+def _near(
+    finding: Finding, lines: Mapping[Offer, set[int]], line_after: Callable[[Finding], int]
+) -> list[Offer]:
+    """The offers that wrote the line of a new finding, or whose own finding it is."""
+    line = finding.span.line
+    return [
+        offer
+        for offer, touched in lines.items()
+        if line in touched or (finding.code == offer.finding.code and line == line_after(offer.finding))
+    ]
+
+
+def _blamed(finding: Finding, offers: Sequence[Offer], lines: Mapping[Offer, set[int]]) -> list[Offer]:
+    """Of whom one may have brought a new finding in a text that no fix has touched.
+
+    It may also have been hidden behind what JAX refuses; then it is nobody's fault.
+    """
+    around = [offer for offer in lines if offer.finding.function == finding.function]
+    flowing = [offer for offer in around if offer.finding.code in _FLOWING]
+    errors = any(offer.finding.severity is Severity.ERROR for offer in offers)
+    if finding.code.startswith("JIT0") or finding.code in _OF_CALLERS or not errors:
+        return list(lines) or list(offers)
+    return flowing or [offer for offer in around if offer.finding.severity is not Severity.ERROR]
+
+
+def _compatible(offers: Sequence[Offer]) -> list[Offer]:
+    """As many of the offers as go together, the first first."""
+    chosen: list[Offer] = []
+    by_path: dict[str, list[Offer]] = {}
+    for offer in offers:
+        others = by_path.setdefault(offer.finding.path, [])
+        if all(fit(offer.patch.changes, other.patch.changes) for other in others):
+            others.append(offer)
+            chosen.append(offer)
+    return chosen
+
+
+def _changes(offers: Sequence[Offer], path: str) -> list[Change]:
+    return joined(offer.patch for offer in offers if offer.finding.path == path)
+
+
+def _line_starts(text: str) -> list[int]:
+    return [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
+
+
+def _line_of(offset: int, starts: Sequence[int]) -> int:
+    return bisect_right(starts, offset)
+
+
+def _lines(ranges: Iterable[tuple[int, int]], starts: Sequence[int]) -> set[int]:
+    found: set[int] = set()
+    for start, stop in ranges:
+        found.update(range(_line_of(start, starts), _line_of(max(start, stop - 1), starts) + 1))
+    return found
+
+
+def _read(path: str) -> bytes:
+    if not os.path.isfile(path):
+        raise OSError("not a regular file")
+    with open(path, "rb") as stream:
+        return stream.read()

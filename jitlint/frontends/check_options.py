@@ -1,0 +1,39 @@
+"""From the options of `jitlint check` to settings (layer: ``frontends``)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from jitlint.base.config import Settings, file_ignores, string_list
+from jitlint.base.config import jax_version as parse_jax_version
+from jitlint.frontends import console
+
+
+def with_options(
+    settings: Settings, lists: dict[str, tuple[str, ...]], per_file_ignores: tuple[str, ...]
+) -> Settings:
+    """Options replace what the configuration says; ``--extend-*`` add to it."""
+    changes: dict[str, Any] = {}
+    for attribute, values in lists.items():
+        option = "--" + attribute.replace("_", "-")
+        given = (
+            tuple(item for value in values for item in string_list(value, option))
+            if "exclude" in attribute
+            else console.selectors(values, option)
+        )
+        if given:
+            before = getattr(settings, attribute) if attribute.startswith("extend_") else ()
+            changes[attribute] = (*before, *given)
+    if per_file_ignores:
+        changes["per_file_ignores"] = file_ignores("\n".join(per_file_ignores), "--per-file-ignores")
+    return replace(settings, **changes)
+
+
+def with_versions(settings: Settings, now: str, before: str) -> Settings:
+    """The versions of JAX that options name replace those of the configuration."""
+    if now:
+        settings = replace(settings, jax_version=parse_jax_version(now, "--jax-version"))
+    if before:
+        settings = replace(settings, from_jax_version=parse_jax_version(before, "--from-jax-version"))
+    return settings

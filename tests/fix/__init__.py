@@ -1,0 +1,1 @@
+"""Fixes: what is written, what is proved, what is left alone."""
