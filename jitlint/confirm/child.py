@@ -41,17 +41,30 @@ def run_task(task: Task, send: Callable[[Message], None], reachable: list[str]) 
     loader.used.add(task.entry)
     flags = {flag.number: flag for flag in task.flags}
     confirmed: set[int] = set()
+    unloaded = ""
     for number, call in enumerate(task.calls):
         wanted = [flags[flag] for flag in call.flags if flag not in confirmed]
         if not wanted and call.flags:
             continue
         send(Begin(number))
-        make = _search if call.search else _drive_part if call.part else _drive
-        with probes.active():
-            seen = make(loader, number, call, wanted, task)
+        seen = _made(loader, number, call, wanted, unloaded)
+        # What a module needs and does not find is not there for its next call, either.
+        if not call.search and not call.part and "ModuleNotFoundError" in seen.problem:
+            unloaded = seen.problem if seen.stage == "import" else unloaded
         confirmed |= {result.number for result in seen.results if result.status == "confirmed"}
         send(seen)
     send(Done({path: digest for path in sorted(loader.used) if (digest := _digest(path))}, reachable))
+
+
+def _made(loader: Loader, number: int, call: Call, flags: list[Flag], unloaded: str) -> Seen:
+    """What a call shows. ``unloaded``: why its module cannot be loaded, if that is known."""
+    task = loader.task
+    plain = not call.search and not call.part
+    if unloaded and plain and not call.target.startswith("::"):
+        return Seen(number, [], _words(call, task), unloaded, "import")
+    make = _search if call.search else _drive_part if call.part else _drive
+    with loader.probes.active():
+        return make(loader, number, call, flags, task)
 
 
 def _is_to_be_seen(flag: Flag) -> bool:

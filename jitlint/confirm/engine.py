@@ -7,6 +7,7 @@ confirmed. Answers are remembered by the content of the files that took part.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -20,6 +21,7 @@ from jitlint.confirm.plan import Findings, Planner, flag_for
 from jitlint.confirm.pool import Answer, run_tasks
 from jitlint.confirm.protocol import Task
 from jitlint.confirm.reach import Sources
+from jitlint.confirm.stopping import Stop
 from jitlint.confirm.verdict import (
     Collected,
     Confirmation,
@@ -38,7 +40,7 @@ from jitlint.syntax.documents import is_document
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """seconds: wall time of one call. memory: bytes of data. missed: look for what the analysis missed, too."""
+    """seconds: wall time of one call. total: of all calls together, 0 for no limit. memory: bytes of data. missed: look for what the analysis missed, too."""
 
     jobs: int = 2
     seconds: float = 20.0
@@ -46,18 +48,22 @@ class Options:
     platform: str = "cpu"
     use_cache: bool = True
     missed: bool = False
+    total: float = 0.0
 
 
 @dataclass(slots=True)
 class ConfirmResult:
     """confirmations: one per finding, in their order. missed: only if asked for. calls: how many were made. reachable:
-    what outside of it the code could have reached, in words, because the system does not let it be shut in."""
+    what outside of it the code could have reached, in words, because the system does not let it be shut in.
+    stopped: why the run ended before all was run, "" if it did not; asked: somebody wanted it to."""
 
     check: CheckResult
     confirmations: list[Confirmation] = field(default_factory=list)
     missed: list[Missed] = field(default_factory=list)
     calls: int = 0
     reachable: list[str] = field(default_factory=list)
+    stopped: str = ""
+    asked: bool = False
 
 
 def confirm(
@@ -99,23 +105,24 @@ def prove(
     planner = Planner(sources, options.seconds, options.memory, earlier.signatures)
     memory = Memory(root, options.use_cache)
     collected: dict[int, Collected] = {number: Collected() for number in findings}
-    run = _Runner(memory, options, progress)
+    stop = Stop(time.monotonic() + options.total if options.total else None)
+    run = _Runner(memory, options, progress, stop)
 
-    still_open = {
-        n: (findings[n], flags[n])
-        for n in findings
-        if n not in earlier.words and not is_document(findings[n].path)
-    }
-    answers = run(planner.drive(still_open, flags if options.missed else None))
-    result.missed = _missed(answers) if options.missed else []
-    collect(answers, collected)
-    for more in (planner.parts, planner.search):
-        left = _left(still_open, collected, more == planner.search)
-        unloaded = {number for number in left if collected[number].is_unloaded}
-        collect(run(more(left, unloaded)), collected)
+    still_open = {n: (f, flags[n]) for n, f in findings.items() if _is_open(n, f, earlier)}
+    with stop.listening():
+        answers = run(planner.drive(still_open, flags if options.missed else None))
+        result.missed = _missed(answers) if options.missed else []
+        collect(answers, collected)
+        for more in (planner.parts, planner.search):
+            left = _left(still_open, collected, more == planner.search)
+            unloaded = {number for number in left if collected[number].is_unloaded}
+            collect(run(more(left, unloaded)), collected)
     memory.save()
     result.calls, result.reachable = run.calls, run.reachable
-    result.confirmations = [_said(n, finding, earlier, collected[n]) for n, finding in findings.items()]
+    result.stopped, result.asked = stop.why, stop.asked
+    result.confirmations = [
+        _said(n, finding, earlier, collected[n], stop.why) for n, finding in findings.items()
+    ]
     return result
 
 
@@ -124,16 +131,25 @@ def _about_code(findings: Sequence[Finding]) -> dict[int, Finding]:
     return {number: f for number, f in enumerate(findings) if not f.code.startswith("JIT0")}
 
 
-def _said(number: int, finding: Finding, earlier: Recorded, collected: Collected) -> Confirmation:
+def _said(
+    number: int, finding: Finding, earlier: Recorded, collected: Collected, stopped: str
+) -> Confirmation:
     """The verdict on one finding, and which JAX gave it."""
     if number in earlier.words:
         word, said = earlier.words[number]
         return Confirmation(finding, Verdict(word), said, earlier.run, earlier.jax)
     if is_document(finding.path):
         return Confirmation(finding, Verdict.COULD_NOT_IMPORT, "a notebook, or a text, is not run")
+    if stopped and not collected.results and not collected.problems:
+        return Confirmation(finding, Verdict.NOT_REACHED, f"not run: {stopped}")
     found = verdict(finding, collected)
     ran = found.verdict in (Verdict.CONFIRMED, Verdict.REFUTED)
     return replace(found, jax=installed_jax()) if ran else found
+
+
+def _is_open(number: int, finding: Finding, earlier: Recorded) -> bool:
+    """Whether there is something to be run: no recorded run has settled it, and it stands in code."""
+    return number not in earlier.words and not is_document(finding.path)
 
 
 def _left(still_open: Findings, collected: Mapping[int, Collected], search: bool) -> Findings:
@@ -158,7 +174,10 @@ def _files(paths: Sequence[str], settings: Settings) -> list[str]:
 class _Runner:
     """Runs tasks that are not remembered. calls: how many were made, or remembered. reachable: see `ConfirmResult`."""
 
-    def __init__(self, memory: Memory, options: Options, progress: Callable[[int, int], None] | None) -> None:
+    def __init__(
+        self, memory: Memory, options: Options, progress: Callable[[int, int], None] | None, stop: Stop
+    ) -> None:
+        self._stop = stop
         self._memory = memory
         self._options = options
         self._progress = progress
@@ -176,7 +195,9 @@ class _Runner:
             if self._progress is not None:
                 self._progress(finished, len(new))
 
-        fresh = iter(run_tasks(new, self._options.jobs, self._options.platform, done) if new else [])
+        fresh = iter(
+            run_tasks(new, self._options.jobs, self._options.platform, done, self._stop) if new else []
+        )
         answers = [known[index] if index in known else next(fresh) for index in range(len(tasks))]
         for answer in answers:
             self._memory.keep(answer)

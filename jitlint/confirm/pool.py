@@ -35,10 +35,17 @@ from jitlint.confirm.protocol import (
     write_all,
 )
 from jitlint.confirm.sandbox import become_subreaper, children, end_children
+from jitlint.confirm.stopping import Stop
 
 # The template gets so much longer than a call may take, and so long to import JAX.
 _GRACE = 10.0
 _IMPORT = 120.0
+# So often somebody asks whether to go on.
+_LOOK = 0.25
+
+
+class _Stopped(Broken):
+    """The whole run ends."""
 
 
 @dataclass(slots=True)
@@ -54,12 +61,17 @@ class Answer:
 
 
 def run_tasks(
-    tasks: Sequence[Task], jobs: int, platform: str, done: Callable[[Answer], None] | None = None
+    tasks: Sequence[Task],
+    jobs: int,
+    platform: str,
+    done: Callable[[Answer], None] | None = None,
+    stop: Stop | None = None,
 ) -> list[Answer]:
-    """Run all tasks, up to ``jobs`` at a time; the answers in the order of the tasks.
+    """Run all tasks, up to ``jobs`` at a time, until ``stop`` is over; the answers in the order of the tasks.
 
     Raises ConfigError if JAX cannot be imported.
     """
+    stop = stop if stop is not None else Stop()
     become_subreaper()
     ours = frozenset(children())
     answers: list[Answer] = [Answer(task) for task in tasks]
@@ -70,11 +82,11 @@ def run_tasks(
     errors: list[BaseException] = []
     # Whatever happens to the workers, their folders go with this one.
     folder = tempfile.mkdtemp(prefix="jitlint-")
-    workers = [_Worker(platform, folder) for _ in range(max(1, min(jobs, len(tasks))))]
+    workers = [_Worker(platform, folder, stop) for _ in range(max(1, min(jobs, len(tasks))))]
 
     def serve(worker: _Worker) -> None:
         try:
-            while not errors:
+            while not errors and not stop.is_over():
                 index = waiting.get_nowait()
                 worker.run(answers[index])
                 if done is not None:
@@ -103,8 +115,9 @@ def run_tasks(
 class _Worker:
     """One template process at a time, started when needed."""
 
-    def __init__(self, platform: str, folder: str) -> None:
+    def __init__(self, platform: str, folder: str, stop: Stop) -> None:
         self._platform = platform
+        self._stop = stop
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self._proved = False
@@ -119,6 +132,8 @@ class _Worker:
             if why is None:
                 return
             answer.died = True
+            if self._stop.is_over():
+                return
             following = max((n + 1 for n in answer.calls if n >= first), default=first)
             if following > first and current.open in (None, following) and not why.startswith(TOO_LONG):
                 # What an earlier call left behind may have ended it: it gets a worker of its own.
@@ -138,8 +153,12 @@ class _Worker:
             write_all(process.stdin.fileno(), encode(task))
             while True:
                 left = deadline - time.monotonic()
-                if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+                if left <= 0:
                     raise Broken(f"{TOO_LONG} {task.seconds:g} s")
+                if self._stop.is_over():
+                    raise _Stopped(self._stop.why)
+                if not select.select([process.stdout], [], [], min(left, _LOOK))[0]:
+                    continue
                 data = os.read(process.stdout.fileno(), 1 << 16)
                 if not data:
                     raise Broken("the worker was ended from inside")
@@ -157,6 +176,8 @@ class _Worker:
                     current.take(message)
         except Broken as error:
             self.stop()
+            if isinstance(error, _Stopped):
+                return str(error)
             if not self._proved:
                 raise ConfigError(_why_no_jax()) from None
             return str(error)

@@ -96,9 +96,12 @@ def verdict(finding: Finding, collected: Collected) -> Confirmation:
             if result.status == status:
                 return Confirmation(finding, word, result.evidence, inputs)
     stages = {stage for stage, _, _ in collected.problems}
-    if "import" in stages and "" not in stages:
-        problem = next(problem for stage, problem, _ in collected.problems if stage == "import")
-        return Confirmation(finding, Verdict.COULD_NOT_IMPORT, problem)
+    # What runs without the module it needs misses the names that it would have got from there.
+    others = [p for stage, p, _ in collected.problems if stage == "" and not p.startswith("NameError: ")]
+    imports = [problem for stage, problem, _ in collected.problems if stage == "import"]
+    needs = [problem for problem in imports if problem.startswith(("ModuleNotFoundError: ", "ImportError: "))]
+    if imports and not others and (needs or "" not in stages):
+        return Confirmation(finding, Verdict.COULD_NOT_IMPORT, (needs or imports)[0])
     for wanted in ("", "end", "inputs"):
         for stage, problem, inputs in collected.problems:
             if stage == wanted:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -53,6 +55,13 @@ _MEGABYTE = 1 << 20
     "--timeout", type=click.FloatRange(min=1), default=20.0, help="Seconds for each call.", show_default=True
 )
 @click.option(
+    "--total-timeout",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help="Seconds for all calls together; what was found by then is told. 0: no limit.",
+    show_default=True,
+)
+@click.option(
     "--memory",
     type=click.IntRange(min=256),
     default=4096,
@@ -78,6 +87,7 @@ def confirm(
     confirmed_only: bool,
     missed: bool,
     timeout: float,
+    total_timeout: float,
     memory: int,
     platform: str,
     no_recorded: bool,
@@ -112,6 +122,7 @@ def confirm(
         platform=platform,
         use_cache=not no_cache,
         missed=missed,
+        total=total_timeout,
     )
     show = not quiet and sys.stderr.isatty()
     earlier = None if no_recorded else _recorded(where)
@@ -130,9 +141,7 @@ def confirm(
         console.print_lines(verdicts_table(rows, lost, style, summary=not quiet))
     _write(rows, lost, result.check.urls, platform, output_format, html)
     _warn(result)
-    if result.check.problems:
-        return FAILED
-    return FINDINGS if rows else OK
+    return FAILED if result.check.problems or result.asked else FINDINGS if rows else OK
 
 
 def _target(paths: Sequence[str], settings: Settings) -> Target:
@@ -220,9 +229,27 @@ def _warn(result: ConfirmResult) -> None:
     for problem in result.check.problems:
         console.warn(f"{problem.path}: {problem.message}")
     console.warn_if_empty(result.check.statistics, result.check.problems)
+    if result.stopped:
+        unasked = sum(c.evidence == f"not run: {result.stopped}" for c in result.confirmations)
+        console.warn(f"{result.stopped}: {unasked} of {len(result.confirmations)} findings were not run")
+    for why, count in _imports(result):
+        console.warn(f"{count} finding{'s' * (count > 1)} {'needs' if count == 1 else 'need'} {why}")
     if result.reachable:
         what = ", ".join(result.reachable[:-1]) + " and " * (len(result.reachable) > 1) + result.reachable[-1]
         console.warn(f"this system does not let `jitlint` shut the code in: it could reach {what}")
+
+
+def _imports(result: ConfirmResult) -> list[tuple[str, int]]:
+    """What could not be imported, and how many findings wait for it; the most wanted first."""
+    from jitlint.confirm.verdict import Verdict
+
+    counts: Counter[str] = Counter()
+    for confirmation in result.confirmations:
+        if confirmation.verdict is Verdict.COULD_NOT_IMPORT and "Error" in confirmation.evidence:
+            missing = re.match(r"ModuleNotFoundError: No module named '([\w.]+)'", confirmation.evidence)
+            why = f"a module that cannot be imported here: {confirmation.evidence}"
+            counts[f"`{missing[1]}`, which is not there" if missing else why] += 1
+    return counts.most_common()
 
 
 def _page(rows: Sequence[Row], missed: Sequence[Missed], urls: Mapping[str, str], platform: str) -> str:
