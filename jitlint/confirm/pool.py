@@ -152,13 +152,7 @@ class _Worker:
         try:
             write_all(process.stdin.fileno(), encode(task))
             while True:
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    raise Broken(f"{TOO_LONG} {task.seconds:g} s")
-                if self._stop.is_over():
-                    raise _Stopped(self._stop.why)
-                if not select.select([process.stdout], [], [], min(left, _LOOK))[0]:
-                    continue
+                self._wait(process.stdout.fileno(), deadline, task.seconds)
                 data = os.read(process.stdout.fileno(), 1 << 16)
                 if not data:
                     raise Broken("the worker was ended from inside")
@@ -181,6 +175,17 @@ class _Worker:
             if not self._proved:
                 raise ConfigError(_why_no_jax()) from None
             return str(error)
+
+    def _wait(self, descriptor: int, deadline: float, seconds: float) -> None:
+        """Until there is something to read. Raises Broken when the time is up, that of this call or of the run."""
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise Broken(f"{TOO_LONG} {seconds:g} s")
+            if self._stop.is_over():
+                raise _Stopped(self._stop.why)
+            if select.select([descriptor], [], [], min(left, _LOOK))[0]:
+                return
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:

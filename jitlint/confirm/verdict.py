@@ -95,13 +95,9 @@ def verdict(finding: Finding, collected: Collected) -> Confirmation:
         for result, inputs in collected.results:
             if result.status == status:
                 return Confirmation(finding, word, result.evidence, inputs)
-    stages = {stage for stage, _, _ in collected.problems}
-    # What runs without the module it needs misses the names that it would have got from there.
-    others = [p for stage, p, _ in collected.problems if stage == "" and not p.startswith("NameError: ")]
-    imports = [problem for stage, problem, _ in collected.problems if stage == "import"]
-    needs = [problem for problem in imports if problem.startswith(("ModuleNotFoundError: ", "ImportError: "))]
-    if imports and not others and (needs or "" not in stages):
-        return Confirmation(finding, Verdict.COULD_NOT_IMPORT, (needs or imports)[0])
+    unloaded = _unloaded(collected)
+    if unloaded:
+        return Confirmation(finding, Verdict.COULD_NOT_IMPORT, unloaded)
     for wanted in ("", "end", "inputs"):
         for stage, problem, inputs in collected.problems:
             if stage == wanted:
@@ -111,6 +107,16 @@ def verdict(finding: Finding, collected: Collected) -> Confirmation:
         tried = ", ".join(dict.fromkeys(inputs for _, inputs in collected.results))
         return Confirmation(finding, Verdict.NOT_REACHED, "the line did not run", tried)
     return Confirmation(finding, Verdict.NO_INPUTS, "nothing in the project calls the function")
+
+
+def _unloaded(collected: Collected) -> str:
+    """The first import error, if nothing but that stood in the way; "" otherwise."""
+    imports = [problem for stage, problem, _ in collected.problems if stage == "import"]
+    # What runs without the module it needs misses the names that it would have got from there.
+    ran = [problem for stage, problem, _ in collected.problems if stage == ""]
+    needs = [problem for problem in imports if problem.startswith(("ModuleNotFoundError: ", "ImportError: "))]
+    others = [problem for problem in ran if not (needs and problem.startswith("NameError: "))]
+    return "" if others or not imports else (needs or imports)[0]
 
 
 # What a result that was judged means, what counts most first.

@@ -114,14 +114,19 @@ def _filter(library: ctypes.CDLL, code: Sequence[tuple[int, int, int, int]]) -> 
     return bool(library.prctl(_SECCOMP, _FILTER, ctypes.c_char_p(program), 0, 0) == 0)
 
 
+def landlock_version() -> int:
+    """The kernel's version of Landlock; 0 if it has none."""
+    library = libc()
+    return (
+        0 if library is None else max(0, int(library.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)))
+    )
+
+
 def write_below(folders: Sequence[str], files: Sequence[str]) -> int:
     """Files can be changed and made below these folders only, and written to besides. The version of Landlock that sees to
     it, 0 for none; from 6 on, processes that are not descendants can no longer be signalled, either."""
-    library = libc()
-    if library is None:
-        return 0
-    version = int(library.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1))
-    if version < 1:
+    library, version = libc(), landlock_version()
+    if library is None or version < 1:
         return 0
     rights = _WRITES | sum(right for since, right in _LATER.items() if version >= since)
     fields = [rights]
