@@ -141,6 +141,7 @@ def test_what_confirm_selects(confirmed: list[dict[str, Any]]) -> None:
 @_covers(
     "confirm jobs",
     "confirm timeout",
+    "confirm total-timeout",
     "confirm memory",
     "confirm platform",
     "confirm no-cache",
@@ -148,10 +149,21 @@ def test_what_confirm_selects(confirmed: list[dict[str, Any]]) -> None:
 )
 def test_how_confirm_runs(confirmed: list[dict[str, Any]], capsys: Capture) -> None:
     assert "SomeError" not in _out(capsys, "confirm")
-    limits = ["--timeout", "3", "--memory", "300", "--platform", "gpu", "--jobs", "7"]
+    limits = [
+        "--timeout",
+        "3",
+        "--memory",
+        "300",
+        "--platform",
+        "gpu",
+        "--jobs",
+        "7",
+        "--total-timeout",
+        "60",
+    ]
     assert "SomeError" in _out(capsys, "confirm", "--no-cache", "--missed", *limits)
     assert confirmed[1]["options"] == Options(
-        jobs=7, seconds=3.0, memory=300 << 20, platform="gpu", use_cache=False, missed=True
+        jobs=7, seconds=3.0, memory=300 << 20, platform="gpu", use_cache=False, missed=True, total=60.0
     )
 
 
