@@ -50,7 +50,9 @@ def _run_overrides(m: Machine) -> None:
     groups: dict[tuple[int, str], list[Func]] = {}
     for info in m.classes:
         for name, value in info.namespace.items():
-            if type(value) is Func and value.owner is info and not name.startswith("__"):
+            own = type(value) is Func and value.owner is info
+            called = name == "__call__" and info.id not in m.class_roles  # else a convention speaks of it
+            if type(value) is Func and own and (called or not name.startswith("__")):
                 root = next(cls for cls in reversed(mro(info)) if name in cls.namespace)
                 groups.setdefault((root.id, name), []).append(value)
     chosen: list[tuple[Func, list[Func]]] = []
