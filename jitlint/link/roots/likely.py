@@ -9,7 +9,7 @@ the host, so nothing is said about it. What it does not: functions of arrays in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import AnyEvent, ApiMisuse, ArrayStore, BadIndex, Convert, Truth
@@ -47,21 +47,26 @@ def run_likely(m: Machine) -> None:
 
 def _run_overrides(m: Machine) -> None:
     """Methods that known code does not trace, though it traces another implementation of the same interface."""
-    groups: dict[tuple[int, str], list[Func]] = {}
-    for info in m.classes:
-        for name, value in info.namespace.items():
-            own = type(value) is Func and value.owner is info
-            called = name == "__call__" and info.id not in m.class_roles  # else a convention speaks of it
-            if type(value) is Func and own and (called or not name.startswith("__")):
-                root = next(cls for cls in reversed(mro(info)) if name in cls.namespace)
-                groups.setdefault((root.id, name), []).append(value)
     chosen: list[tuple[Func, list[Func]]] = []
-    for group in groups.values():
+    for group in _interfaces(m):
         traced = [func for func in group if _is_traced(m, func.fn)]
         if traced:
             chosen += [(func, traced) for func in group if _is_override(m, func)]
     for func, traced in chosen:
         _run_override(m, func, traced)
+
+
+def _interfaces(m: Machine) -> Iterable[list[Func]]:
+    """The methods of each name that one class of the project asks for, or has first."""
+    groups: dict[tuple[int, str], list[Func]] = {}
+    for info in m.classes:
+        called = info.id not in m.class_roles  # of others, a convention says what calling them means
+        for name, value in info.namespace.items():
+            private = name.startswith("__") and not (called and name == "__call__")
+            if type(value) is Func and value.owner is info and not private:
+                root = next(cls for cls in reversed(mro(info)) if name in cls.namespace)
+                groups.setdefault((root.id, name), []).append(value)
+    return groups.values()
 
 
 def _is_traced(m: Machine, fn: FuncInfo) -> bool:

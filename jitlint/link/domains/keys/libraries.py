@@ -49,16 +49,12 @@ def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: boo
     """
     if name not in lexicon().keys.streamed:
         return
-    first = args.kw.get("rngs")
-    given = args.get(0, "rngs") if name in lexicon().keys.initialising else None
-    if not known and not _starts_streams(given):
-        given = None
+    first, given = args.kw.get("rngs"), _first_keys(name, args, known)
     if first is None and given is None:
         return
     api = f"flax.linen.Module.{name}"
     _shared_by_streams(k, f, at, given if first is None else first, api)
-    if not known:
-        given = None
+    given = given if known else None
     who = f"apply {module} {_method(args, at)}" if name == "apply" else "init"
     site = (f.module.name, at)
     consumed = set() if known else {u.key for u in LOG.of(f) or () if u.site == site}
@@ -66,6 +62,12 @@ def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: boo
         for stream, key in _by_stream(value, known):
             if key not in consumed:
                 uses.use(k, f, at, key, f"linen {who} {stream}", api)
+
+
+def _first_keys(name: str, args: Args, known: bool) -> Value | None:
+    """The keys that a method gets first; of what is not known to be a module, only those that say so by themselves."""
+    given = args.get(0, "rngs") if name in lexicon().keys.initialising else None
+    return given if known or _starts_streams(given) else None
 
 
 PARAMETERS: Final = "params"
