@@ -24,6 +24,7 @@ jax = pytest.importorskip("jax")
 from jitlint.catalogue.load import catalogue  # noqa: E402
 from tests.catalogue.differences import AGREES, Book  # noqa: E402
 from tests.catalogue.programs import ROOT, Case, calls, cases, programs, value_of  # noqa: E402
+from tests.versions import DESCRIBED  # noqa: E402
 
 REPORTED = {"JIT104", "JIT201", "JIT204", "JIT402"}
 """`all`, a static argument, a shape that depends on data, `out=`: what a refused tracer is called."""
@@ -51,7 +52,18 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
             elif line.startswith("def use_"):
                 owner = ""
             owners[f"{module}.py", number] = owner
-    command = [sys.executable, "-m", "jitlint", "check", "--output-format", "json", "--no-cache", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "jitlint",
+        "check",
+        "--output-format",
+        "json",
+        "--no-cache",
+        "--jax-version",
+        DESCRIBED,
+        str(folder),
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 1, f"exit code {done.returncode}\n{done.stderr}"
     found: dict[str, set[str]] = defaultdict(set)

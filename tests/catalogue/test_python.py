@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.catalogue.differences import Book
+from tests.versions import DESCRIBED
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -54,7 +55,18 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
         owners[len(lines) - 2] = call
         lines += ["", f"def use_{number}():", f"    case_{number}({value})", ""]
     folder.joinpath("calls.py").write_text("\n".join(lines), encoding="utf-8")
-    command = [sys.executable, "-m", "jitlint", "check", "--output-format", "json", "--no-cache", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "jitlint",
+        "check",
+        "--output-format",
+        "json",
+        "--no-cache",
+        "--jax-version",
+        DESCRIBED,
+        str(folder),
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     found: dict[str, set[str]] = defaultdict(set)
     for item in json.loads(done.stdout):

@@ -18,6 +18,7 @@ import pytest
 
 from jitlint.catalogue.transforms import load_transforms
 from tests.catalogue.differences import AGREES, Book
+from tests.versions import DESCRIBED
 
 ROOT = Path(__file__).parents[2]
 PRELUDE = """\
@@ -179,7 +180,18 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     folder.joinpath("pyproject.toml").write_text("", encoding="utf-8")
     for name in PROGRAMS:
         folder.joinpath(f"use_{name.replace('.', '_')}.py").write_text(source(name), encoding="utf-8")
-    command = [sys.executable, "-m", "jitlint", "check", "--output-format", "json", "--no-cache", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "jitlint",
+        "check",
+        "--output-format",
+        "json",
+        "--no-cache",
+        "--jax-version",
+        DESCRIBED,
+        str(folder),
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     found: dict[str, set[str]] = defaultdict(set)
     for item in json.loads(done.stdout):
