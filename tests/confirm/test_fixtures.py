@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,9 @@ def _at(item: dict[str, Any]) -> Iterator[Mark]:
     return (m for m in marks(path) if m.code == item["code"] and item["line"] <= m.line <= last)
 
 
+@pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="Python 3.10 does not tell which expression of a line fails"
+)
 def test_every_mark_is_confirmed(items: list[dict[str, Any]]) -> None:
     skipped = _cannot_run()
     found = [item for item in items if item["verdict"] != "missed" and ROOT / item["path"] not in skipped]
