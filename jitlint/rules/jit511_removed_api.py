@@ -46,7 +46,7 @@ double({"w": jnp.ones(3)})
     since="0.1",
     remedy=Remedy(
         Safety.SAFE,
-        "Writes the name that took its place, as the file imports it.",
+        "Writes the name that took its place, as the file imports it, if nothing but the name has changed.",
     ),
     reference="https://docs.jax.dev/en/latest/changelog.html",
 )

@@ -294,8 +294,18 @@ def replaced(site: Site) -> Patch | None:
     cure, node = site.facts.get("cure", ""), site.node(ast.expr)
     if node is None or not isinstance(node, ast.Attribute) or not re.fullmatch(r"jax(\.\w+)+", cure):
         return None
-    name = site.name(cure, node)
+    name = site.name(cure, node) if _is_another_name(site.facts.get("api", ""), cure) else None
     return None if name is None else site.patch(True, f"use `{name}`", site.replace(node, name))
+
+
+def _is_another_name(gone: str, cure: str) -> bool:
+    """Whether a function has only been renamed or moved: others want their arguments otherwise."""
+    if gone.rpartition(".")[2] == cure.rpartition(".")[2]:
+        return True
+    homes = (("jax.tree_", "jax.tree."), ("jax.tree_util.tree_", "jax.tree."), ("jax.numpy.", "jax.numpy."))
+    return any(gone.startswith(old) and cure.startswith(new) for old, new in homes) and not gone.endswith(
+        "in1d"
+    )
 
 
 def hoisted(site: Site) -> Patch | None:
@@ -399,7 +409,10 @@ def _moved(site: Site, call: ast.Call, to: int, indent: str, where: str, lines: 
     own = function.id if isinstance(function, ast.Name) else around
     own = f"_{own}" if own else ""
     name = site.names.reserved(f"{'_' if lines > 1 else ''}jitted{own.replace('__', '_')}")
-    text = f"{name} = {document.source(call)}{document.newline * lines}{indent}"
+    statement = document.statement(call)
+    inner = document.indent(statement) if statement is not None else None
+    source = document.source(call).replace(f"\n{inner}", f"\n{indent}") if inner else document.source(call)
+    text = f"{name} = {source}{document.newline * lines}{indent}"
     return site.patch(
         True, f"make the compiled function once, {where}", Change(to, to, text), site.replace(call, name)
     )

@@ -101,7 +101,15 @@ def _builtin(site: Site, call: ast.Call, name: str) -> Patch | None:
     text = document.argument(call.args[-1])
     for each in reversed(call.args[:-1]):
         text = f"{function}({document.argument(each)}, {text})"
-    return site.patch(True, f"use `{function}`", site.replace(call, text))
+    return site.patch(_is_in_computation(site, call), f"use `{function}`", site.replace(call, text))
+
+
+def _is_in_computation(site: Site, call: ast.Call) -> bool:
+    """Whether what is around goes on computing, rather than, say, collecting the numbers of a shape."""
+    around = site.document.parent(call)
+    if isinstance(around, ast.Call):
+        return site.names.meaning(around.func).startswith("jax.")
+    return isinstance(around, ast.Return | ast.BinOp | ast.UnaryOp | ast.Compare)
 
 
 def _of_one(site: Site, call: ast.Call, name: str) -> Patch | None:
