@@ -226,7 +226,8 @@ def _did_not_raise(
     if others:
         return f"something else on the line raised {others[0]}"[:200]
     unknown = seen.unknown[flag.number]
-    if unknown and flag.always and not any(place in seen.broken for place in statement.places):
+    told = sys.version_info >= (3, 11)  # which expression of the line it was
+    if told and unknown and flag.always and not any(place in seen.broken for place in statement.places):
         said = f"the line ran with traced values {_times(unknown)} and nothing was raised"
         return Result(flag.number, "passed", said)
     return _undecided(flag, seen, count)

@@ -94,7 +94,9 @@ def _is_one_call(earlier: Draw, later: Draw, at: Spot) -> bool:
     if any(spot.activation == at.activation for spot in earlier.stack):
         return True
     callers = [next(_outside(draw.stack, at), None) for draw in (earlier, later)]
-    return callers[0] is not None and callers[0] == callers[1]
+    if callers[0] is None or callers[0].columns is None:
+        return False  # Python before 3.11 does not tell two calls of one line apart
+    return callers[0] == callers[1]
 
 
 def _outside(stack: Sequence[Spot], at: Spot) -> Iterator[Spot]:

@@ -16,6 +16,8 @@ from jitlint.confirm.watch.spots import Columns
 
 _LAZY = frozenset({"map", "filter", "zip", "enumerate", "reversed", "iter"})
 _ABOUT = frozenset({"shape", "ndim", "size", "dtype", "aval", "weak_type", "nbytes", "itemsize"})
+_DOES = (ast.Call, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp)
+"""What can fail by itself."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _HOLDERS = (ast.Starred, ast.keyword, ast.Tuple, ast.List, ast.Dict)
 
@@ -59,14 +61,22 @@ class Places:
         return list(dict.fromkeys(found))
 
     def is_alone(self, columns: Columns) -> bool:
-        """Whether no other expression of the statement is of the same kind, which Python before 3.11 does not tell apart."""
+        """Whether nothing else on its lines can fail, which Python before 3.11 does not tell apart: all that is done there
+        is done to the flagged expression, or inside of it."""
         way = self._way(columns)
         statements = [node for node in way if isinstance(node, (ast.stmt, ast.match_case))]
         if not way or not statements:
             return False
-        kind = type(way[-1])
-        header = [part for part in _header(statements[-1]) if isinstance(part, kind)]
-        return len(header) == 1
+        header = list(_header(statements[-1]))
+        if sum(isinstance(part, type(way[-1])) for part in header) != 1:
+            return False
+        known = {id(part) for part in (*way, *ast.walk(way[-1]))}
+        if any(isinstance(part, _DOES) and id(part) not in known for part in header):
+            return False
+        last = max(columns_of_node(part)[2] for part in header if hasattr(part, "lineno"))
+        around = {id(part) for part in (*way, *header)}
+        others = (part for part in ast.walk(self._tree) if isinstance(part, ast.stmt) and id(part) not in around)
+        return not any(columns[0] <= columns_of_node(part)[2] and part.lineno <= last for part in others)
 
     def is_store(self, columns: Columns) -> bool:
         """Whether something is stored there."""

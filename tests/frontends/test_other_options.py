@@ -215,6 +215,56 @@ def test_record(project: Write, capsys: Capture, monkeypatch: pytest.MonkeyPatch
     assert "traced-function recall" not in report
 
 
+JITTED = CALLED + """
+import jax
+
+
+@jax.jit
+def g(x):
+    return f(x)
+"""
+
+
+@_covers("why output-format", "why config", "why isolated", "why no-cache", "why color")
+def test_how_why_answers(project: Write, capsys: Capture) -> None:
+    root = project({"a.py": CALLED})
+    plain = _out(capsys, "why", "--no-cache", "--color", "never", "a.py:3")
+    assert "\033[" not in plain
+    assert not (root / ".jitlint_cache").exists()
+    assert "\033[" in _out(capsys, "why", "--color", "always", "a.py:3")
+    assert (root / ".jitlint_cache").exists()
+    project({"other.toml": 'traced = ["a.f"]'})
+    declared = _out(capsys, "why", "--config", "other.toml", "a.py:3")
+    assert declared != plain
+    project({"jitlint.toml": 'traced = ["a.f"]'})
+    assert _out(capsys, "why", "a.py:3") == declared
+    assert _out(capsys, "why", "--isolated", "a.py:3") == plain
+    project({"a.py": JITTED})
+    rows = json.loads(_out(capsys, "why", "--output-format", "json", "a.py:3"))
+    assert rows
+
+
+@_covers("server stdio", "server tcp")
+def test_how_the_server_talks(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
+    from jitlint.frontends.server import serve
+
+    started: list[object] = []
+
+    class Server:
+        def start_io(self) -> None:
+            started.append("stdio")
+
+        def start_tcp(self, host: str, port: int) -> None:
+            started.append((host, port))
+
+    monkeypatch.setattr(serve, "Server", Server)
+    for arguments in ([], ["--stdio"], ["--tcp", "4711"]):
+        assert main(["server", *arguments]) == 0
+    assert started == ["stdio", "stdio", ("127.0.0.1", 4711)]
+    assert main(["server", "--stdio", "--tcp", "4711"]) == 2
+
+
 def test_no_option_is_left_out() -> None:
     options = {
         f"{name} {max(p.opts, key=len).lstrip('-')}"
