@@ -219,15 +219,15 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
         _set_up(m, f, at, inst)
         return inst
     if find_method(inst, "__new__") is not None or info.extern:
-        _perhaps_filled(inst, args)
+        _perhaps_filled(inst)
     return inst
 
 
-def _perhaps_filled(inst: Inst, args: Args) -> None:
+def _perhaps_filled(inst: Inst) -> None:
     """A constructor that is not known may fill the annotated fields, and what is more."""
     inst.open = True
     for name in fields.ordered_fields(inst.cls):
-        inst.attrs[name] = args.kw.get(name, UNKNOWN)
+        inst.attrs[name] = UNKNOWN
 
 
 def _set_up(m: Machine, f: Frame, at: int, inst: Inst) -> None:

@@ -132,8 +132,8 @@ def static_names(
     nums, names, known = set[int](), set[str](), "**" not in x.options
     shown = signature(x.target, claimed=True)
     positional = shown.positional if shown is not None else []
-    by_number = x.options.get(spec.static_nums)
-    by_name = x.options.get(spec.static_names)
+    by_number = _given(x.options.get(spec.static_nums))
+    by_name = _given(x.options.get(spec.static_names))
     if by_number is not None:
         found = _numbers(constant_ints(by_number), shown, by_parameters)
         known = known and found is not None
@@ -147,6 +147,11 @@ def static_names(
             known = known and (shown is not None or sig is None)
             nums = {i for i, p in enumerate(positional) if p.name in names}
     return nums, names, known
+
+
+def _given(option: Value | None) -> Value | None:
+    """An option that is written down as ``None`` is missing, too."""
+    return None if option is NONE else option
 
 
 def _numbers(found: list[int] | None, shown: Signature | None, by_parameters: bool) -> list[int] | None:
