@@ -43,7 +43,7 @@ from jitlint.link.models import registry as libraries
 from jitlint.link.models.arrays import methods
 from jitlint.link.models.jax import xforms
 from jitlint.link.models.python import dispatch
-from jitlint.link.values import bounds, classes, keys, parameters, pytrees
+from jitlint.link.values import bounds, boxes, classes, keys, parameters, pytrees
 from jitlint.link.values.kinds import find_method
 
 
@@ -322,9 +322,12 @@ def _met(m: Machine, limit: str, fn: FuncInfo) -> None:
 
 def _holds(m: Machine, memo: Memo, f: Frame, confidence: Confidence) -> bool:
     """Whether a remembered activation was as sure as this call is, not cut short where this one is not, and what it
-    found counts here as well: what a trial found may have been thrown away."""
+    found counts here as well: what a trial found may have been thrown away. A container that it gave, and that has been
+    changed since, is the one of another caller."""
     if not memo.done:
         return True
+    if memo.stamp is not None and memo.stamp != boxes.stamp(memo.value):
+        return False
     if memo.trial and memo.trial != m.sink.trial_number:
         return False
     return memo.confidence.rank >= confidence.rank and memo.depth <= f.depth
@@ -363,6 +366,7 @@ def _run(
     _set_receiver(frame, func, bound)
     reached = evaluator.run_block(m, frame, fn.body)
     memo.value = _result(fn, frame, reached)
+    memo.stamp = boxes.stamp(memo.value)
     memo.effects = effects.changes(watched, whole=not coarse)
     memo.done = True
     if m.limits.cuts > cuts:

@@ -54,10 +54,11 @@ class Memo:
     """The result of a finished or running activation, and what it changed in its arguments.
 
     confidence: of the calls it stands for. depth: at which it ran, when it was too deep for something that it called.
-    coarse: how much it has forgotten of these calls.
+    coarse: how much it has forgotten of these calls. stamp: what its result held when it was given, if it is a container
+    that its callers may change.
     """
 
-    __slots__ = ("coarse", "confidence", "depth", "done", "effects", "summaries", "trial", "value")
+    __slots__ = ("coarse", "confidence", "depth", "done", "effects", "stamp", "summaries", "trial", "value")
 
     def __init__(self, confidence: Confidence, coarse: int = 0, trial: int = 0) -> None:
         self.trial = trial
@@ -67,6 +68,7 @@ class Memo:
         self.done = False
         self.effects: Any = None
         self.summaries: tuple[Summary, ...] = ()
+        self.stamp: object = None
         self.value: Value = UNKNOWN
 
 

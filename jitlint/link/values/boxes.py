@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from jitlint.infer.lattice import joined, or_unknown, seq_element
 from jitlint.infer.sizes import fitting
@@ -195,3 +195,28 @@ def with_attributes(f: Frame, inst: Inst, changes: dict[str, Value]) -> Inst:
     new = Inst(inst.cls, {**inst.attrs, **changes}, f.world.level, f.token, inst.open)
     new.modes, new.why = inst.modes, inst.why
     return new
+
+
+_STAMPED: Final = 64
+"""Containers with more parts are tables, which nobody changes after they are given."""
+
+
+def stamp(value: Value, depth: int = 3) -> object:
+    """What a container, and those inside it, hold at the moment; None for what is no container that can be changed."""
+    parts = _changeable(value)
+    if parts is None:
+        below = [stamp(part, depth - 1) for part in value.items] if type(value) is Tup and depth else []
+        return below if any(below) else None
+    if len(parts) > _STAMPED:
+        return None
+    return [id(part) for part in parts], [stamp(part, depth - 1) for part in parts] if depth else []
+
+
+def _changeable(value: Value) -> list[Value] | None:
+    if type(value) is Map:
+        parts = [*value.entries.values(), value.rest]
+    elif type(value) is Seq and value.kind != "tuple":
+        parts = [*(value.items or ()), value.rest]
+    else:
+        return None
+    return [part for part in parts if part is not None]
