@@ -75,7 +75,9 @@ class Places:
             return False
         last = max(columns_of_node(part)[2] for part in header if hasattr(part, "lineno"))
         around = {id(part) for part in (*way, *header)}
-        others = (part for part in ast.walk(self._tree) if isinstance(part, ast.stmt) and id(part) not in around)
+        others = (
+            part for part in ast.walk(self._tree) if isinstance(part, ast.stmt) and id(part) not in around
+        )
         return not any(columns[0] <= columns_of_node(part)[2] and part.lineno <= last for part in others)
 
     def is_store(self, columns: Columns) -> bool:

@@ -215,7 +215,9 @@ def test_record(project: Write, capsys: Capture, monkeypatch: pytest.MonkeyPatch
     assert "traced-function recall" not in report
 
 
-JITTED = CALLED + """
+JITTED = (
+    CALLED
+    + """
 import jax
 
 
@@ -223,6 +225,7 @@ import jax
 def g(x):
     return f(x)
 """
+)
 
 
 @_covers("why output-format", "why config", "why isolated", "why no-cache", "why color")
