@@ -145,6 +145,7 @@ class Keys(msgspec.Struct, frozen=True):
     constant_initialisers: frozenset[str]
     initialising: frozenset[str]
     streamed: frozenset[str]
+    copies: frozenset[str]
 
 
 class Errors(msgspec.Struct, frozen=True):

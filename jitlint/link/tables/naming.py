@@ -12,6 +12,11 @@ def begins_with(name: str, words: Set[str]) -> bool:
     return _pattern(frozenset(words)).match(name) is not None
 
 
+def has_word(name: str, words: Set[str]) -> bool:
+    """Whether one of these words is a part of a name in snake case."""
+    return not words.isdisjoint(name.lower().split("_"))
+
+
 @functools.cache
 def _pattern(words: frozenset[str]) -> re.Pattern[str]:
     return re.compile(rf"_*({'|'.join(sorted(words))})(?=_|[A-Z]|\d|$)")

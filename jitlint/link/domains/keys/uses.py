@@ -29,6 +29,7 @@ from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.sink import Condition
+from jitlint.link.tables import naming
 from jitlint.link.values.keys import inside, keys_of, named, uses_of, with_key
 from jitlint.syntax import ir
 
@@ -163,9 +164,10 @@ def use(
 
 
 def _is_meant(f: Frame, this: Use, found: Use) -> bool:
-    """Arrays permuted alike; a compiled function run for its time only; one evaluated here and derived there."""
+    """Arrays permuted alike; a copy to begin with; a compiled function run for its time only; one evaluated here and
+    derived there."""
     paired = this.stream == found.stream == SHUFFLE and this.api == found.api
-    if paired or (f.world.here & S and _is_idle(f, this.site[1])):
+    if paired or (f.world.here & S and _is_idle(f, this.site[1])) or _is_copy(f, this, found):
         return True
     captured = (this.module, this.at) != this.site and (found.module, found.at) != found.site
     return captured and this.site != found.site and bool(f.world.modes & L)
@@ -240,6 +242,16 @@ def _differ(this: Use, found: Use) -> bool:
 def _first(found: Use) -> str:
     verb = "is split" if found.api == f"{RANDOM}split" else "is used first"
     return f"the key {verb} here"
+
+
+def _is_copy(f: Frame, this: Use, found: Use) -> bool:
+    """Whether a module is initialised again for what its name calls a copy, such as the parameters of a target network."""
+    if this.stream != found.stream or lexicon().keys.initialising.isdisjoint(this.stream.split()):
+        return False
+    node = surroundings.statement(f) if this.site != found.site else None
+    target = node.targets[0] if type(node) is ir.Assign else None
+    name = target.id if type(target) is ir.Name else target.name if type(target) is ir.Attr else ""
+    return naming.has_word(name, lexicon().keys.copies)
 
 
 def _is_idle(f: Frame, at: int) -> bool:
