@@ -13,8 +13,8 @@ import msgspec
 import jitlint
 from jitlint.confirm.pool import Answer
 from jitlint.confirm.protocol import Seen, Task
-from jitlint.driver.cache import cache_directory
-from jitlint.driver.fingerprint import tool_fingerprint
+from jitlint.driver.memory.cache import cache_directory
+from jitlint.driver.memory.fingerprint import tool_fingerprint
 from jitlint.driver.writing import replace_file
 
 _NAME = "confirm"

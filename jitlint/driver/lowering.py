@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from jitlint.driver.pack import LOWERED, PROBLEM, is_lowered, stamp
+from jitlint.driver.memory.pack import LOWERED, PROBLEM, is_lowered, stamp
 from jitlint.driver.schedule import Progress, run_tasks
 from jitlint.driver.workspace import Workspace
 from jitlint.syntax.source import SYNTAX_ERROR, TOO_COMPLEX, UNREADABLE, SyntaxProblem, decode

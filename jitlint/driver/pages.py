@@ -15,9 +15,9 @@ import msgspec
 
 from jitlint.base.diagnostic import Finding, Related, Span
 from jitlint.base.text import split_lines
-from jitlint.driver.cache import Cache
 from jitlint.driver.drafts import Draft
 from jitlint.driver.lowering import Lowered
+from jitlint.driver.memory.cache import Cache
 from jitlint.driver.positions import locate
 from jitlint.driver.registry import rules
 from jitlint.driver.workspace import Workspace

@@ -14,9 +14,9 @@ from jitlint.base.diagnostic import Confidence, Finding, Span
 from jitlint.base.result import Reason, Statistics, TracedRow
 from jitlint.driver.documents import placed
 from jitlint.driver.drafts import Draft, TracedDraft, places
-from jitlint.driver.kept import Clock, KeptCheck, KeptTraced
 from jitlint.driver.linking import Program, Stop, Stopped, Task, failures, link, total
 from jitlint.driver.lowering import Lowered, lower_files
+from jitlint.driver.memory.kept import Clock, KeptCheck, KeptTraced
 from jitlint.driver.pages import Pages, Places, findings
 from jitlint.driver.problems import problems, unused
 from jitlint.driver.schedule import Progress

@@ -21,7 +21,7 @@ from jitlint.base.result import CheckResult, TracedResult, TracedRow
 from jitlint.base.text import display_path
 from jitlint.driver.documents import in_document
 from jitlint.driver.files import FileIgnores
-from jitlint.driver.kept import Clock, KeptCheck, KeptTraced
+from jitlint.driver.memory.kept import Clock, KeptCheck, KeptTraced
 from jitlint.driver.project import is_test_code
 from jitlint.driver.registry import rule_url, rules
 from jitlint.driver.schedule import Progress, available_cpus

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Finding
 from jitlint.base.result import CheckResult, Statistics
-from jitlint.driver.cache import Cache
-from jitlint.driver.kept import Clock
 from jitlint.driver.linking import Stop, Stopped
+from jitlint.driver.memory.cache import Cache
+from jitlint.driver.memory.kept import Clock
 from jitlint.driver.pages import Pages
 from jitlint.driver.pipeline import Pipeline
 from jitlint.driver.project import project_root

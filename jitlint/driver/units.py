@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from jitlint.driver.cache import FileEntry
+from jitlint.driver.memory.cache import FileEntry
 from jitlint.driver.project import is_test
 
 Edges = Mapping[str, Iterable[str]]

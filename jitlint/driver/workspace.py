@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 from jitlint.base.config import ConfigError, Settings
 from jitlint.base.text import display_path
-from jitlint.driver.cache import Cache, FileEntry, cache_directory, entry_for
 from jitlint.driver.files import find_files
-from jitlint.driver.fingerprint import parser_fingerprint, tool_fingerprint
-from jitlint.driver.pack import digest
+from jitlint.driver.memory.cache import Cache, FileEntry, cache_directory, entry_for
+from jitlint.driver.memory.fingerprint import parser_fingerprint, tool_fingerprint
+from jitlint.driver.memory.pack import digest
 from jitlint.driver.project import Layout, module_names, project_root
 from jitlint.driver.scan import mention_pattern, scan
 from jitlint.driver.units import connected, units, with_names

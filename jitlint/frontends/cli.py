@@ -152,7 +152,7 @@ def explain(rule: str) -> int:
 def clean(paths: tuple[str, ...]) -> int:
     """Remove the cache of the projects that PATHS (by default the working directory) are in."""
     from jitlint.base.text import display_path
-    from jitlint.driver.cache import remove_cache
+    from jitlint.driver.memory.cache import remove_cache
     from jitlint.driver.project import project_root
 
     for path in paths or (".",):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from jitlint.driver import cache as cache_module
-from jitlint.driver import pack as pack_module
-from jitlint.driver.cache import Cache, cache_directory, entry_for
-from jitlint.driver.pack import digest
+from jitlint.driver.memory import cache as cache_module
+from jitlint.driver.memory import pack as pack_module
+from jitlint.driver.memory.cache import Cache, cache_directory, entry_for
+from jitlint.driver.memory.pack import digest
 from jitlint.driver.scan import Scan
 
 SCAN = Scan(True, ("a", ".b"), 3)

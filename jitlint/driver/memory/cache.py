@@ -1,7 +1,7 @@
 """What earlier runs found out, on disk (layer: ``driver``).
 
 In ``.jitlint_cache`` lie one *index* (path to size, time, content hash and first look, so that unchanged files are not
-read again), one *pack* with its table (content hash to encoded IR: `jitlint.driver.pack`), one file of *notes* (content
+read again), one *pack* with its table (content hash to encoded IR: `jitlint.driver.memory.pack`), one file of *notes* (content
 hash to positions and words), the *links* (what the analysis found in each unit, without positions) and a few *runs* (the
 results of whole runs), the last two by everything that they depend on. All but the pack are replaced by renaming, so that
 concurrent runs see either the old or the new file; what one of them then misses is only computed again. A cache that
@@ -21,7 +21,7 @@ from typing import TypeVar
 import msgspec
 
 from jitlint.base.config import ConfigError
-from jitlint.driver.pack import Pack, digest
+from jitlint.driver.memory.pack import Pack, digest
 from jitlint.driver.scan import Scan
 from jitlint.driver.writing import replace_file
 
