@@ -19,10 +19,9 @@ from typing import TypeVar
 import libcst as cst
 
 from jitlint.syntax import Source, SyntaxProblem, compute_spans, ir, read_source
+from jitlint.syntax.concrete.lowering import lower_tree
 from jitlint.syntax.guard import guard
-from jitlint.syntax.lower_stmt import lower_block
-from jitlint.syntax.lowering import lower
-from jitlint.syntax.scopes import Lowering
+from jitlint.syntax.lowering import lower, lower_abstract
 
 T = TypeVar("T")
 
@@ -38,13 +37,6 @@ class Clock:
         result = work(*args)
         self.spent[step] = self.spent.get(step, 0.0) + time.perf_counter() - start
         return result
-
-
-def _lower_tree(tree: cst.Module) -> ir.Module:
-    state = Lowering(pragmas=False)
-    body = lower_block(tree.body, state)
-    functions = [function for function in state.functions if function is not None]
-    return ir.Module(body, functions, list(state.mentions), len(state.nodes))
 
 
 def _decode_all(data: bytes) -> int:
@@ -69,8 +61,9 @@ def main(folder: str, step: int = 1) -> None:
             continue
         clock.run("ast.parse", ast.parse, text)
         clock.run("guard", guard, text)
+        clock.run("all of it by way of ast", lower_abstract, text)
         tree = clock.run("parse", cst.parse_module, text)
-        module = clock.run("lower (encodes function bodies)", _lower_tree, tree)
+        module = clock.run("lower (encodes function bodies)", lower_tree, tree, text)[0]
         del tree
         data = clock.run("encode module", ir.encode_module, module)
         clock.run("decode module and bodies", _decode_all, data)

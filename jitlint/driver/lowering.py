@@ -1,6 +1,6 @@
 """Parses and lowers the files of a run, from the cache where possible (layer: ``driver``).
 
-Only this module and `jitlint.driver.positions` make the run import libcst, and only when there is a file to parse.
+It imports nothing heavy: libcst comes in with syntax that Python's own parser does not know, and with positions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Source text to IR: the only home of libcst.
+"""Source text to IR, and places in the text for what the IR's parts stand for.
 
-libcst itself is loaded when `lower` or `compute_spans` is first asked for: a run that finds everything in
-the cache never pays for it.
+Python's own parser does the most (`abstract`); libcst, which is loaded when it is first needed, the rest (`concrete`).
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from jitlint.syntax.comments import comments
 from jitlint.syntax.source import Source, SyntaxProblem, decode, decode_source, read_source
 
 if TYPE_CHECKING:
+    from jitlint.syntax.concrete.spans import compute_spans
     from jitlint.syntax.lowering import lower
-    from jitlint.syntax.spans import compute_spans
 
 __all__ = [
     "Source",
@@ -33,7 +32,7 @@ def __getattr__(name: str) -> Any:
 
         return lower
     if name == "compute_spans":
-        from jitlint.syntax.spans import compute_spans
+        from jitlint.syntax.concrete.spans import compute_spans
 
         return compute_spans
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

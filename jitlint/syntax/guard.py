@@ -197,6 +197,16 @@ def python_parse(text: str) -> ast.Module | SyntaxProblem:
         return SyntaxProblem(SYNTAX_ERROR, f"cannot be parsed: {error}")
 
 
+def python_expression(text: str) -> ast.expr | None:
+    """Parse an expression with Python's own parser; None if it is none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text, mode="eval").body
+    except (SyntaxError, RecursionError, MemoryError, ValueError):
+        return None
+
+
 def _measure(text: str) -> SyntaxProblem | None:
     """The depth of the tree that Python's parser builds."""
     tree = python_parse(text)

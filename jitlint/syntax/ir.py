@@ -3,7 +3,7 @@
 What it is: typed, compact, serialisable trees that say what a module *does*. Layer: ``syntax``.
 What it is not: a concrete syntax tree. It holds no libcst node (they pin the whole file in memory), no
 whitespace and no positions. Every node carries ``at``, its *origin*: a number that the same lowering of
-the same text always assigns to the same node. `jitlint.syntax.spans` turns origins into line/column
+the same text always assigns to the same node. `jitlint.syntax.concrete.spans` turns origins into line/column
 spans, only for the files that need them.
 
 The classes are `msgspec.Struct`s encoded as tagged arrays, so that a module can travel between processes
@@ -87,7 +87,7 @@ class UnaryOp(Node, frozen=True, array_like=True, tag=True, gc=False):
 
 
 class BoolOp(Node, frozen=True, array_like=True, tag=True, gc=False):
-    """``op`` is ``and`` or ``or``; chains are left-nested as libcst gives them."""
+    """``op`` is ``and`` or ``or``; chains are left-nested."""
 
     op: str
     left: Expr
@@ -430,16 +430,16 @@ class Function(msgspec.Struct, frozen=True, array_like=True, gc=False):
     name: str
     qualname: str
     params: list[Param]
-    decorators: list[Expr]
-    returns: Union[Expr, None]
-    local_names: list[str]
-    global_names: list[str]
-    nonlocal_names: list[str]
-    is_async: bool
-    is_generator: bool
-    is_lambda: bool
-    traced_pragma: bool
-    body: bytes
+    decorators: list[Expr] = []
+    returns: Union[Expr, None] = None
+    local_names: list[str] = []
+    global_names: list[str] = []
+    nonlocal_names: list[str] = []
+    is_async: bool = False
+    is_generator: bool = False
+    is_lambda: bool = False
+    traced_pragma: bool = False
+    body: bytes = b""
 
 
 class Module(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -1,7 +1,7 @@
 """Literals: finding comments and strings in a text, and the values of numbers and strings.
 
 What it does: turn the text of one literal token into a Python value, without warnings and without `eval`.
-What it does not: f-strings and implicit concatenation (see `lower_expr`). Layer: ``syntax``.
+What it does not: f-strings and implicit concatenation (see `concrete.expressions`). Layer: ``syntax``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ LITERAL = re.compile(
 
 # A string of so many pieces is text: nothing depends on its value.
 MANY_STRINGS = 500
+# Longer annotations in strings are prose or generated: not worth a parse.
+MAX_ANNOTATION = 1000
 # What may stand between a literal and the next when the two are one string; then the prefix of the next one.
 _BETWEEN = re.compile(r"(?:\s|\\\r?\n)*(?P<prefix>[rRbBuU]{0,2})")
 
@@ -43,7 +45,7 @@ _SIMPLE = {
     "v": "\v",
 }
 _NOT_A_BREAK = re.compile(r"[^\n]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
 _INT_LIMIT = 1 << 64
 
 
@@ -78,7 +80,12 @@ def int_value(text: str) -> int | None:
         value = int(text, 0)
     except ValueError:  # thousands of digits: the interpreter refuses to convert them
         return None
-    return value if value < _INT_LIMIT else None
+    return value if is_small(value) else None
+
+
+def is_small(value: int) -> bool:
+    """Whether the IR keeps an integer: it fits into 64 bits."""
+    return value < _INT_LIMIT
 
 
 def float_value(text: str) -> float:
@@ -105,7 +112,7 @@ def string_value(text: str) -> tuple[str, str | None]:
             body = _ESCAPE.sub(_unescape, body)
         except (KeyError, ValueError):  # no such character: not a valid program, but nothing depends on it
             return "str", None
-        if _SURROGATE.search(body):
+        if SURROGATE.search(body):
             return "str", None
     return "str", body
 

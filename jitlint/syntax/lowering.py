@@ -1,33 +1,29 @@
-"""Text to IR: parse once with libcst, then lower once.
+"""Text to IR: parse once, lower once.
 
-What it does: the guard, the parse, the lowering; every way a text can be bad becomes a `SyntaxProblem`.
-What it does not: read files, compute positions (`spans`). Layer: ``syntax``.
+What it does: choose the parser. Python's own takes a twelfth of the time; libcst takes what is newer than the Python
+that runs, and comments that say something about the code.
+What it does not: read files, compute positions (`concrete.spans`). Layer: ``syntax``.
 """
 
 from __future__ import annotations
 
+import ast
 import gc
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-import libcst as cst
-import msgspec
 
 from jitlint.syntax import ir
+from jitlint.syntax.abstract.lowering import lower_tree
 from jitlint.syntax.guard import guard, python_parse
-from jitlint.syntax.literals import without_surplus_strings
-from jitlint.syntax.lower_stmt import TRACED_PRAGMA, lower_block
-from jitlint.syntax.scopes import Lowering
-from jitlint.syntax.source import SYNTAX_ERROR, TOO_COMPLEX, SyntaxProblem, end_lines
+from jitlint.syntax.source import BYTE_ORDER_MARK, SyntaxProblem, end_lines
 
 # Frames that lowering and code generation may need for code as deep as the guard lets through: four a level.
 _FRAMES = 4000
-_MARK = "\ufeff"
-# For Python a line's indentation starts anew behind a form feed.
-_FORM_FEED = re.compile(r"^[ \t\f]*\f", re.MULTILINE)
+
+TRACED_PRAGMA = re.compile(r"#\s*jitlint:\s*traced\b")
+"""A comment that declares a function to be traced."""
 
 
 @contextmanager
@@ -43,105 +39,41 @@ def deep_stack() -> Iterator[None]:
             sys.setrecursionlimit(limit)
 
 
-def lower(text: str) -> ir.Module | SyntaxProblem:
-    """Lower the text of one module, or say why that is impossible."""
-    lowered = lower_with_nodes(text)
-    return lowered if isinstance(lowered, SyntaxProblem) else lowered[0]
-
-
-def lower_with_nodes(text: str) -> tuple[ir.Module, list[Any], cst.Module] | SyntaxProblem:
-    """As `lower`; also what each origin stands for (see `Lowering.nodes`) and the tree itself.
-
-    Only for `jitlint.syntax.spans`: the nodes pin the whole tree in memory.
-    """
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Without the garbage collector: a young tree is all alive; collecting costs half the parse again and frees nothing."""
     collecting = gc.isenabled()
-    gc.disable()  # a young tree is all alive: collecting costs half the parse again and frees nothing
+    gc.disable()
     try:
-        tree = parse(text)
-        if isinstance(tree, SyntaxProblem):
-            return tree
-        with deep_stack():
-            return _lower_tree(tree, text)
-    except RecursionError:
-        return SyntaxProblem(TOO_COMPLEX, "too complex to be analysed (nested too deeply)")
-    except KeyError as error:
-        kind = error.args[0]
-        if not isinstance(kind, type):
-            raise
-        # The tables have no handler: a libcst newer than this code, and a text that uses what is new in it.
-        return SyntaxProblem(SYNTAX_ERROR, f"syntax that jitlint does not know yet ({kind.__name__})")
+        yield
     finally:
         if collecting:
             gc.enable()
 
 
-def _lower_tree(tree: cst.Module, text: str) -> tuple[ir.Module, list[Any], cst.Module]:
-    state = Lowering(TRACED_PRAGMA.search(text) is not None)
-    body: list[ir.Stmt] = []
-    firsts: list[int] = []
-    members: dict[int, list[int]] = {}
-    for number, statement in enumerate(tree.body):
-        firsts.append(len(state.nodes))
-        if type(statement) is cst.ClassDef:
-            state.members = members[number] = []
-        body += lower_block([statement], state)
-    functions = [function for function in state.functions if function is not None]
-    if state.pragmas and body and isinstance(body[0], ir.FuncDef):
-        # The lines above the first statement belong to the module, not to the statement.
-        above = [*tree.header, *tree.body[0].leading_lines][-1:]
-        if any(line.comment and TRACED_PRAGMA.match(line.comment.value) for line in above):
-            index = body[0].function
-            functions[index] = msgspec.structs.replace(functions[index], traced_pragma=True)
-    module = ir.Module(body, functions, list(state.mentions), len(state.nodes), firsts, members, state.quoted)
-    return module, state.nodes, tree
+def lower(text: str) -> ir.Module | SyntaxProblem:
+    """Lower the text of one module, or say why that is impossible."""
+    lowered = lower_abstract(text)
+    if lowered is not None:
+        return lowered
+    from jitlint.syntax.concrete.lowering import lower_with_nodes
+
+    concrete = lower_with_nodes(text)
+    return concrete if isinstance(concrete, SyntaxProblem) else concrete[0]
 
 
-@contextmanager
-def _trusting_parser() -> Iterator[None]:
-    """What the parser makes is not validated: that is for trees made by hand, and takes a tenth of the time."""
-    cst.CSTNode.__post_init__ = _nothing  # type: ignore[method-assign,assignment]
-    try:
-        yield
-    finally:
-        cst.CSTNode.__post_init__ = _VALIDATE  # type: ignore[method-assign]
-
-
-_VALIDATE = cst.CSTNode.__post_init__
-"""Taken once: who parses at the same time in another thread must not take the other for it."""
-
-
-def _nothing(node: cst.CSTNode) -> None:
-    pass
-
-
-def parse(text: str) -> cst.Module | SyntaxProblem:
-    """Parse a module with libcst."""
-    if "\0" in text:
-        before = text[: text.index("\0")]
-        line = before.count("\n") + 1
-        return SyntaxProblem(SYNTAX_ERROR, "null byte in the source", line, len(before) - before.rfind("\n"))
-    if text.startswith(_MARK):  # a second one: the first belongs to the encoding. libcst would drop it
-        return SyntaxProblem(SYNTAX_ERROR, "syntax error: invalid non-printable character U+FEFF")
-    text = end_lines(text)  # libcst does not reproduce lone carriage returns
-    problem = guard(text)
-    if problem is not None and problem.code == TOO_COMPLEX:
-        shorter = without_surplus_strings(text)
-        problem = guard(shorter) if shorter != text else problem
-        text = shorter
-    if problem is not None:
-        return problem
-    try:
-        with _trusting_parser():
-            return cst.parse_module(text)
-    except cst.ParserSyntaxError as error:
-        # Python words it better; where it has no objection, libcst is the one that does not understand.
-        verdict = python_parse(text)
-        if isinstance(verdict, SyntaxProblem):
-            return verdict
-        plain = _FORM_FEED.sub("", text)
-        if plain != text:  # before the first statement of a block libcst does not expect any
-            return parse(plain)
-        line, column = max(error.raw_line, 1), max(error.raw_column + 1, 1)
-        return SyntaxProblem(SYNTAX_ERROR, "the parser does not understand this syntax", line, column)
-    except (cst.CSTValidationError, ValueError) as error:  # ValueError: lone surrogates
-        return SyntaxProblem(SYNTAX_ERROR, f"cannot be parsed: {error}")
+def lower_abstract(text: str) -> ir.Module | None:
+    """Lower with Python's own parser; None for what is better left to libcst, which also finds what is wrong."""
+    if TRACED_PRAGMA.search(text) or text.startswith(BYTE_ORDER_MARK):
+        return None
+    text = end_lines(text)
+    if guard(text) is not None:
+        return None
+    with no_collection(), deep_stack():
+        tree = python_parse(text)
+        if not isinstance(tree, ast.Module):
+            return None
+        try:
+            return lower_tree(tree, text)
+        except (RecursionError, KeyError):
+            return None

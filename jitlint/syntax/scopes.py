@@ -1,7 +1,7 @@
 """What the lowering keeps in hand while it walks a file: origins, the open scope, the functions found so far.
 
 What it does: hands out origins, collects which names the open function binds, builds qualified names.
-What it does not: look at any tree; `lower_expr` and `lower_stmt` tell it what they meet. Layer: ``syntax``.
+What it does not: look at any tree; `abstract` and `concrete` tell it what they meet. Layer: ``syntax``.
 
 Scoping follows the language: a function's locals are the names it binds anywhere in its body, except
 those declared ``global`` or ``nonlocal``; a class body and a lambda open scopes of their own; the targets of
@@ -10,7 +10,10 @@ a comprehension belong to the comprehension, while a walrus inside it binds in t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import msgspec
 
 from jitlint.syntax import ir
 
@@ -21,7 +24,7 @@ SavedScope = tuple[dict[str, None], set[str], set[str], bool, str]
 class Lowering:
     """Mutable state of lowering one file.
 
-    nodes: origin -> what it stands for (a libcst node, or a pair of the first and the last node it covers).
+    nodes: origin -> what it stands for (a node of the tree, or a pair of the first and the last node it covers).
     functions: filled in source order; a slot is None while the function is being lowered.
     bound: names the open scope binds, in order of appearance (a dict serves as an ordered set).
     members: of the outermost class that is being lowered: how many origins there were before each statement in it.
@@ -56,6 +59,11 @@ class Lowering:
         self.members: list[int] | None = None
         self.quoted: list[int] = []
 
+    def origin(self, node: Any) -> int:
+        """The next origin, which stands for this."""
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
     def qualify(self, name: str) -> str:
         """The qualified name of a function or class called ``name`` that is defined in the open scope."""
         return name if name in self.globals else self.prefix + name
@@ -73,6 +81,35 @@ class Lowering:
     def leave(self, saved: SavedScope) -> None:
         """Close the open scope and return to the one around it."""
         self.bound, self.globals, self.nonlocals, self.has_yield, self.prefix = saved
+
+    def open_function(self, qualname: str, params: list[ir.Param]) -> SavedScope:
+        """Open the scope of a function; give the result back to `close_function`."""
+        saved = self.enter(qualname + ".<locals>.")
+        for param in params:
+            self.bound[param.name] = None
+        return saved
+
+    def close_function(
+        self, index: int, saved: SavedScope, body: list[ir.Stmt], function: ir.Function
+    ) -> None:
+        """Enter a function with what its body and its scope say of it, and return to the scope around it."""
+        self.functions[index] = msgspec.structs.replace(
+            function,
+            local_names=self.local_names(),
+            global_names=sorted(self.globals),
+            nonlocal_names=sorted(self.nonlocals),
+            is_generator=self.has_yield,
+            body=ir.encode_body(body),
+        )
+        self.leave(saved)
+
+    def quote(self, node: Any, lower: Callable[[], ir.Expr]) -> ir.Expr:
+        """Lower what is written in a string. Its parts have no place of their own: they stand where the string stands."""
+        start = len(self.nodes)
+        expr = lower()
+        self.nodes[start:] = [node] * (len(self.nodes) - start)
+        self.quoted += range(start, len(self.nodes))
+        return expr
 
     def local_names(self) -> list[str]:
         """The names that are local to the open scope."""

@@ -16,6 +16,7 @@ SYNTAX_ERROR = "JIT001"
 UNREADABLE = "JIT002"
 TOO_COMPLEX = "JIT003"
 
+BYTE_ORDER_MARK = "\ufeff"
 _LONE_CR = re.compile(r"\r(?!\n)")
 
 

@@ -11,13 +11,27 @@ from typing import Any
 import msgspec
 
 from jitlint.syntax import Source, SyntaxProblem, ir, lower, read_source
+from jitlint.syntax.concrete.lowering import lower_with_nodes
+from jitlint.syntax.lowering import lower_abstract
 
 
 def module(text: str) -> ir.Module:
     """Lower a text that must be fine."""
-    lowered = lower(textwrap.dedent(text))
+    text = textwrap.dedent(text)
+    lowered = lower(text)
     assert isinstance(lowered, ir.Module), lowered
+    in_both_ways(text)
     return lowered
+
+
+def in_both_ways(text: str) -> bool:
+    """Whether both parsers understand a text; what they lead to must then be the same."""
+    concrete = lower_with_nodes(text)
+    abstract = lower_abstract(text)
+    if abstract is None or isinstance(concrete, SyntaxProblem):
+        return False
+    assert abstract == concrete[0]
+    return True
 
 
 def plain(node: Any) -> Any:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import inspect
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import libcst as cst
 import pytest
 
 import jitlint.syntax
 from jitlint.syntax import SyntaxProblem, ir, lower
-from jitlint.syntax.lower_expr import EXPR
-from jitlint.syntax.lower_stmt import STMT
-from tests.syntax.helpers import corpus, module, problem, walk
+from jitlint.syntax.abstract import expressions as abstract
+from jitlint.syntax.concrete.expressions import EXPR
+from jitlint.syntax.concrete.lowering import lower_with_nodes
+from jitlint.syntax.concrete.statements import STMT
+from tests.syntax.helpers import corpus, in_both_ways, module, problem, walk
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +100,7 @@ def test_nodes_made_by_hand_are_validated_however_many_parse_at_once() -> None:
     def parse() -> None:
         for _ in range(20):
             ends.wait()
-            lower("x = 1\n" * 200)
+            lower_with_nodes("x = 1\n" * 200)
 
     threads = [threading.Thread(target=parse) for _ in range(2)]
     for thread in threads:
@@ -110,6 +116,13 @@ def test_a_long_file() -> None:
     lowered = module(text)
     assert len(lowered.functions) == 5_000
     assert len(lowered.body) == 40_000
+
+
+def test_both_parsers_lead_to_the_same() -> None:
+    """Number for number: what is found in one lowering is looked for in the other."""
+    texts = [path.read_text("utf-8") for path in sorted(FIXTURES.rglob("*.py"))]
+    compared = [in_both_ways(text) for text in [*texts, *(source.text for source in corpus()[::4])]]
+    assert compared.count(True) > 200
 
 
 def _concrete(base: type) -> set[str]:
@@ -131,7 +144,10 @@ def test_every_class_of_libcst_is_lowered() -> None:
 
 def test_a_class_that_is_not_known_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(EXPR, cst.Set)
-    assert problem("x = {1}") == SyntaxProblem("JIT001", "syntax that jitlint does not know yet (Set)")
+    expected = SyntaxProblem("JIT001", "syntax that jitlint does not know yet (Set)")
+    assert lower_with_nodes("x = {1}") == expected
+    monkeypatch.delitem(abstract.EXPR, ast.Set)
+    assert problem("x = {1}") == expected
 
 
 def test_libcst_is_loaded_only_when_needed() -> None:

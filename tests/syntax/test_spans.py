@@ -10,7 +10,7 @@ import pytest
 
 from jitlint.base.diagnostic import Span
 from jitlint.syntax import SyntaxProblem, compute_spans, ir, lower
-from jitlint.syntax.spans import _spans_in_parts as spans_in_parts
+from jitlint.syntax.concrete.spans import _spans_in_parts as spans_in_parts
 from tests.syntax.helpers import corpus, module, walk
 
 # Python's node -> ours.

@@ -15,7 +15,6 @@ The parts of a string annotation span the whole string; a parameter spans its na
 from __future__ import annotations
 
 import ast
-import gc
 import re
 from bisect import bisect_right
 from collections.abc import Collection
@@ -29,9 +28,10 @@ from libcst._nodes.internal import CodegenState
 
 from jitlint.base.diagnostic import Span
 from jitlint.syntax import ir
+from jitlint.syntax.concrete.lowering import lower_with_nodes
 from jitlint.syntax.guard import guard, python_parse
 from jitlint.syntax.literals import without_surplus_strings
-from jitlint.syntax.lowering import deep_stack, lower_with_nodes
+from jitlint.syntax.lowering import deep_stack, no_collection
 from jitlint.syntax.source import SyntaxProblem, end_lines
 
 _STAR = re.compile(r"\*\s*\w+")
@@ -92,17 +92,11 @@ def compute_spans(text: str, wanted: Collection[int], module: ir.Module | None =
     module: what it was lowered to, which saves most of the work in a long file.
     Empty when the text cannot be lowered; origins that it does not have are left out.
     """
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        with deep_stack():
-            spans = _spans_in_parts(end_lines(text), wanted, module) if module is not None else None
-            if spans is None:
-                spans = _spans(text, wanted)
-            return spans or {}
-    finally:
-        if collecting:
-            gc.enable()
+    with no_collection(), deep_stack():
+        spans = _spans_in_parts(end_lines(text), wanted, module) if module is not None else None
+        if spans is None:
+            spans = _spans(text, wanted)
+        return spans or {}
 
 
 class _Part(NamedTuple):

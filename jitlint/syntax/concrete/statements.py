@@ -2,30 +2,27 @@
 
 What it does: one function per libcst statement class, reached through the table `STMT` by exact type;
 assignment targets, match patterns, function and class definitions.
-What it does not: expressions (`lower_expr`), parsing (`lower`). Layer: ``syntax``.
+What it does not: expressions (`expressions`), parsing (`lowering`). Layer: ``syntax``.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 import libcst as cst
 
 from jitlint.syntax import ir
-from jitlint.syntax.lower_expr import BINARY, EXPR, lower_args, register
+from jitlint.syntax.concrete.expressions import BINARY, EXPR, lower_args, register
+from jitlint.syntax.concrete.signatures import lower_annotation, lower_params
+from jitlint.syntax.lowering import TRACED_PRAGMA
 from jitlint.syntax.scopes import Lowering
-from jitlint.syntax.signatures import lower_annotation, lower_params
 
 StmtHandler = Callable[[Any, Lowering], ir.Stmt]
 
 STMT: dict[type, StmtHandler] = {}
 
 _AUGMENTED = {getattr(cst, cls.__name__ + "Assign"): text for cls, text in BINARY.items()}
-
-# A comment that declares a function to be traced.
-TRACED_PRAGMA = re.compile(r"#\s*jitlint:\s*traced\b")
 
 
 def lower_block(statements: Any, s: Lowering) -> list[ir.Stmt]:
@@ -37,7 +34,7 @@ def lower_block(statements: Any, s: Lowering) -> list[ir.Stmt]:
             for small in statement.body:
                 out.append(STMT[type(small)](small, s))
         elif kind is cst.If and _always_runs(statement):
-            s.nodes.append(statement)
+            s.origin(statement)
             EXPR[cst.Name](statement.test, s)
             out += _suite(statement.body, s)
         else:
@@ -66,15 +63,11 @@ def _target(n: Any, s: Lowering) -> ir.Expr:
         s.bound[n.value] = None
         return EXPR[kind](n, s)
     if kind is cst.Tuple or kind is cst.List:
-        nodes = s.nodes
-        at = len(nodes)
-        nodes.append(n)
+        at = s.origin(n)
         elements = [_target(e.value if type(e) is cst.Element else e, s) for e in n.elements]
         return ir.Tuple(at, elements) if kind is cst.Tuple else ir.List(at, elements)
     if kind is cst.StarredElement:
-        nodes = s.nodes
-        at = len(nodes)
-        nodes.append(n)
+        at = s.origin(n)
         return ir.Starred(at, _target(n.value, s))
     return EXPR[kind](n, s)
 
@@ -87,9 +80,7 @@ def _opt(n: Any, s: Lowering) -> ir.Expr | None:
 
 
 def _expr(n: cst.Expr, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     value = EXPR[type(n.value)](n.value, s)
     if type(value) is ir.Const and value.kind == "str":
         value = ir.Const(value.at, "str", "")  # documentation does nothing, whatever it says
@@ -97,27 +88,21 @@ def _expr(n: cst.Expr, s: Lowering) -> ir.Stmt:
 
 
 def _assign(n: cst.Assign, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     targets = [_target(t.target, s) for t in n.targets]
     value = n.value
     return ir.Assign(at, targets, EXPR[type(value)](value, s))
 
 
 def _aug_assign(n: cst.AugAssign, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     target = _target(n.target, s)
     value = n.value
     return ir.AugAssign(at, target, _AUGMENTED[type(n.operator)], EXPR[type(value)](value, s))
 
 
 def _ann_assign(n: cst.AnnAssign, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     target = _target(n.target, s)
     annotation = lower_annotation(n.annotation, s)
     return ir.AnnAssign(at, target, annotation, _opt(n.value, s))
@@ -125,41 +110,31 @@ def _ann_assign(n: cst.AnnAssign, s: Lowering) -> ir.Stmt:
 
 def _type_alias(n: Any, s: Lowering) -> ir.Stmt:
     # ``type X = T`` binds X; that T is evaluated late makes no difference here.
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     return ir.Assign(at, [_target(n.name, s)], EXPR[type(n.value)](n.value, s))
 
 
 def _return(n: cst.Return, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     value = n.value
     return ir.Return(at, None if value is None else EXPR[type(value)](value, s))
 
 
 def _raise(n: cst.Raise, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     exc = _opt(n.exc, s)
     cause = n.cause
     return ir.Raise(at, exc, None if cause is None else _opt(cause.item, s))
 
 
 def _assert(n: cst.Assert, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     test = n.test
     return ir.Assert(at, EXPR[type(test)](test, s), _opt(n.msg, s))
 
 
 def _del(n: cst.Del, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     target: Any = n.target
     if type(target) is cst.Tuple or type(target) is cst.List:
         return ir.Del(at, [_target(element.value, s) for element in target.elements])
@@ -167,32 +142,27 @@ def _del(n: cst.Del, s: Lowering) -> ir.Stmt:
 
 
 def _pass(n: cst.Pass, s: Lowering) -> ir.Stmt:
-    s.nodes.append(n)
-    return ir.Pass(len(s.nodes) - 1)
+    return ir.Pass(s.origin(n))
 
 
 def _break(n: cst.Break, s: Lowering) -> ir.Stmt:
-    s.nodes.append(n)
-    return ir.Break(len(s.nodes) - 1)
+    return ir.Break(s.origin(n))
 
 
 def _continue(n: cst.Continue, s: Lowering) -> ir.Stmt:
-    s.nodes.append(n)
-    return ir.Continue(len(s.nodes) - 1)
+    return ir.Continue(s.origin(n))
 
 
 def _global(n: cst.Global, s: Lowering) -> ir.Stmt:
-    s.nodes.append(n)
     names = [item.name.value for item in n.names]
     s.globals.update(names)
-    return ir.Global(len(s.nodes) - 1, names)
+    return ir.Global(s.origin(n), names)
 
 
 def _nonlocal(n: cst.Nonlocal, s: Lowering) -> ir.Stmt:
-    s.nodes.append(n)
     names = [item.name.value for item in n.names]
     s.nonlocals.update(names)
-    return ir.Global(len(s.nodes) - 1, names, True)
+    return ir.Global(s.origin(n), names, True)
 
 
 def _dotted(n: Any) -> str:
@@ -202,8 +172,7 @@ def _dotted(n: Any) -> str:
 def _alias(n: cst.ImportAlias, s: Lowering) -> ir.ImportName:
     name = _dotted(n.name)
     asname: Any = n.asname
-    at = len(s.nodes)
-    s.nodes.append(n)
+    at = s.origin(n)
     if asname is None:
         s.bound[name.partition(".")[0]] = None
         return ir.ImportName(name, None, at)
@@ -213,8 +182,7 @@ def _alias(n: cst.ImportAlias, s: Lowering) -> ir.ImportName:
 
 
 def _import(n: cst.Import, s: Lowering) -> ir.Stmt:
-    s.nodes.append(n)
-    at = len(s.nodes) - 1
+    at = s.origin(n)
     names = [_alias(alias, s) for alias in n.names]
     for name in names:
         s.mentions[name.name] = None
@@ -222,15 +190,13 @@ def _import(n: cst.Import, s: Lowering) -> ir.Stmt:
 
 
 def _import_from(n: cst.ImportFrom, s: Lowering) -> ir.Stmt:
-    s.nodes.append(n)
-    at = len(s.nodes) - 1
+    at = s.origin(n)
     module = "" if n.module is None else _dotted(n.module)
     level = len(n.relative)
     s.mentions["." * level + module] = None
     aliases: Any = n.names
     if type(aliases) is cst.ImportStar:
-        s.nodes.append(n)
-        return ir.ImportFrom(at, module, level, [ir.ImportName("*", None, at + 1)])
+        return ir.ImportFrom(at, module, level, [ir.ImportName("*", None, s.origin(n))])
     return ir.ImportFrom(at, module, level, [_alias(alias, s) for alias in aliases])
 
 
@@ -241,10 +207,8 @@ def _if(n: cst.If, s: Lowering) -> ir.Stmt:
     # ``elif`` nests in the tree but not in the mind: hundreds of branches must not exhaust the stack.
     branches: list[tuple[int, ir.Expr, list[ir.Stmt]]] = []
     branch: Any = n
-    nodes = s.nodes
     while type(branch) is cst.If:
-        at = len(nodes)
-        nodes.append(branch)
+        at = s.origin(branch)
         test = branch.test
         branches.append((at, EXPR[type(test)](test, s), _suite(branch.body, s)))
         branch = branch.orelse
@@ -256,17 +220,13 @@ def _if(n: cst.If, s: Lowering) -> ir.Stmt:
 
 
 def _while(n: cst.While, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     test = n.test
     return ir.While(at, EXPR[type(test)](test, s), _suite(n.body, s), _orelse(n.orelse, s))
 
 
 def _for(n: cst.For, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     source = n.iter
     target = _target(n.target, s)
     iterable = EXPR[type(source)](source, s)
@@ -275,18 +235,14 @@ def _for(n: cst.For, s: Lowering) -> ir.Stmt:
 
 
 def _try(n: Any, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     body = _suite(n.body, s)
     handlers = [_handler(handler, s) for handler in n.handlers]
     return ir.Try(at, body, handlers, _orelse(n.orelse, s), _orelse(n.finalbody, s))
 
 
 def _handler(n: Any, s: Lowering) -> ir.Handler:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     caught = _opt(n.type, s)
     name = None
     if n.name is not None:
@@ -296,9 +252,7 @@ def _handler(n: Any, s: Lowering) -> ir.Handler:
 
 
 def _with(n: cst.With, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     items = []
     for item in n.items:
         value = item.item
@@ -309,15 +263,12 @@ def _with(n: cst.With, s: Lowering) -> ir.Stmt:
 
 
 def _funcdef(n: cst.FunctionDef, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
-    nodes.append(n.name)
+    at = s.origin(n)
+    name_at = s.origin(n.name)
     first_at = at
     decorators: list[ir.Expr] = []
     if n.decorators:
-        first_at = at + 2
-        nodes.append(n.decorators[0])
+        first_at = s.origin(n.decorators[0])
         decorators = [EXPR[type(d.decorator)](d.decorator, s) for d in n.decorators]
     name = n.name.value
     s.bound[name] = None
@@ -326,16 +277,27 @@ def _funcdef(n: cst.FunctionDef, s: Lowering) -> ir.Stmt:
     params = lower_params(n.params, s)
     returns = None if n.returns is None else lower_annotation(n.returns, s)
     qualname = s.qualify(name)
-    saved = s.enter(qualname + ".<locals>.")
-    for param in params:
-        s.bound[param.name] = None
-    code = ir.encode_body(_suite(n.body, s))
-    s.functions[index] = ir.Function(
-        at, at + 1, first_at, name, qualname, params, decorators, returns, s.local_names(),
-        sorted(s.globals), sorted(s.nonlocals), n.asynchronous is not None, s.has_yield, False,
-        s.pragmas and _has_traced_pragma(n), code,
-    )  # fmt: skip
-    s.leave(saved)
+    saved = s.open_function(qualname, params)
+    body = _suite(n.body, s)
+    pragma = s.pragmas and _has_traced_pragma(n)
+    is_async = n.asynchronous is not None
+    s.close_function(
+        index,
+        saved,
+        body,
+        ir.Function(
+            at,
+            name_at,
+            first_at,
+            name,
+            qualname,
+            params,
+            decorators,
+            returns,
+            is_async=is_async,
+            traced_pragma=pragma,
+        ),
+    )
     return ir.FuncDef(at, name, index)
 
 
@@ -350,9 +312,7 @@ def _has_traced_pragma(n: cst.FunctionDef) -> bool:
 
 
 def _classdef(n: cst.ClassDef, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     decorators = [EXPR[type(d.decorator)](d.decorator, s) for d in n.decorators]
     bases = lower_args(n.bases, s) + lower_args(n.keywords, s)
     name = n.name.value
@@ -363,7 +323,7 @@ def _classdef(n: cst.ClassDef, s: Lowering) -> ir.Stmt:
     if members is not None and type(n.body) is cst.IndentedBlock:
         body = []
         for statement in n.body.body:
-            members.append(len(nodes))
+            members.append(len(s.nodes))
             body += lower_block([statement], s)
     else:
         body = _suite(n.body, s)
@@ -372,9 +332,7 @@ def _classdef(n: cst.ClassDef, s: Lowering) -> ir.Stmt:
 
 
 def _match(n: cst.Match, s: Lowering) -> ir.Stmt:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     subject = n.subject
     lowered = EXPR[type(subject)](subject, s)
     cases = []
@@ -393,8 +351,7 @@ def _capture(name: cst.Name | None, s: Lowering) -> str | None:
 
 
 def _pattern(n: Any, s: Lowering) -> ir.Pattern:
-    at = len(s.nodes)
-    s.nodes.append(n)
+    at = s.origin(n)
     return _PATTERNS[type(n)](n, s, at)
 
 

@@ -1,10 +1,7 @@
 """Expressions: libcst nodes to IR.
 
 What it does: one function per libcst expression class, reached through the table `EXPR` by exact type.
-What it does not: lambdas and signatures (`signatures`), statements (`lower_stmt`), parsing. Layer: ``syntax``.
-
-This is the hottest code before the link step. Hence the repeated two lines that take an origin, the plain
-loops, and the absence of visitors.
+What it does not: lambdas and signatures (`signatures`), statements (`statements`), parsing. Layer: ``syntax``.
 """
 
 from __future__ import annotations
@@ -44,9 +41,7 @@ _COMPARE = {
 
 
 def _name(n: cst.Name, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     value = n.value
     if value in SINGLETONS:
         kind, const = SINGLETONS[value]
@@ -55,41 +50,29 @@ def _name(n: cst.Name, s: Lowering) -> ir.Expr:
 
 
 def _integer(n: cst.Integer, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    nodes.append(n)
-    return ir.Const(len(nodes) - 1, "int", int_value(n.value))
+    return ir.Const(s.origin(n), "int", int_value(n.value))
 
 
 def _float(n: cst.Float, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    nodes.append(n)
-    return ir.Const(len(nodes) - 1, "float", float_value(n.value))
+    return ir.Const(s.origin(n), "float", float_value(n.value))
 
 
 def _imaginary(n: cst.Imaginary, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    nodes.append(n)
-    return ir.Const(len(nodes) - 1, "complex", None)
+    return ir.Const(s.origin(n), "complex", None)
 
 
 def _ellipsis(n: cst.Ellipsis, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    nodes.append(n)
-    return ir.Const(len(nodes) - 1, "ellipsis", None)
+    return ir.Const(s.origin(n), "ellipsis", None)
 
 
 def string(n: cst.SimpleString, s: Lowering) -> ir.Expr:
     """A string or bytes literal."""
-    nodes = s.nodes
-    nodes.append(n)
-    kind, value = string_value(n.value)
-    return ir.Const(len(nodes) - 1, kind, value)
+    at = s.origin(n)
+    return ir.Const(at, *string_value(n.value))
 
 
 def _concatenated(n: cst.ConcatenatedString, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     pieces: list[Any] = []
     piece: Any = n
     while type(piece) is cst.ConcatenatedString:  # nested to the right, possibly hundreds deep
@@ -115,9 +98,7 @@ def _concatenated(n: cst.ConcatenatedString, s: Lowering) -> ir.Expr:
 
 
 def _fstring(n: cst.FormattedString, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     return ir.Fstr(at, _parts(n.parts, s))
 
 
@@ -142,17 +123,13 @@ def _parts(parts: Any, s: Lowering) -> list[ir.FmtPart]:
 
 def _tstring(n: Any, s: Lowering) -> ir.Expr:
     # A template string evaluates its fields but formats nothing: no conversion, no spec.
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     fields = [p.expression for p in n.parts if hasattr(p, "expression")]
     return ir.Fstr(at, [ir.FmtPart(EXPR[type(v)](v, s)) for v in fields])
 
 
 def _attribute(n: cst.Attribute, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     obj = n.value
     return ir.Attr(at, EXPR[type(obj)](obj, s), n.attr.value)
 
@@ -172,17 +149,13 @@ def lower_args(args: Any, s: Lowering) -> list[ir.Arg]:
 
 
 def _call(n: cst.Call, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     func = n.func
     return ir.Call(at, EXPR[type(func)](func, s), lower_args(n.args, s))
 
 
 def _subscript(n: cst.Subscript, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     obj = n.value
     lowered = EXPR[type(obj)](obj, s)
     elements = n.slice
@@ -194,8 +167,7 @@ def _subscript(n: cst.Subscript, s: Lowering) -> ir.Expr:
             return ir.Sub(at, lowered, EXPR[type(value)](value, s))
         if type(part) is cst.Slice:
             return ir.Sub(at, lowered, _slice(first, s))
-    index_at = len(nodes)
-    nodes.append((first, elements[-1]))
+    index_at = s.origin((first, elements[-1]))
     return ir.Sub(at, lowered, ir.Tuple(index_at, [_element(element, s) for element in elements]))
 
 
@@ -206,16 +178,12 @@ def _element(n: cst.SubscriptElement, s: Lowering) -> ir.Expr:
     value = part.value
     if part.star is None:
         return EXPR[type(value)](value, s)
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     return ir.Starred(at, EXPR[type(value)](value, s))
 
 
 def _slice(n: cst.SubscriptElement, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     part: Any = n.slice
     lower, upper, step = part.lower, part.upper, part.step
     return ir.Slice(
@@ -227,9 +195,7 @@ def _slice(n: cst.SubscriptElement, s: Lowering) -> ir.Expr:
 
 
 def _binary(n: cst.BinaryOperation, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     left = n.left
     right = n.right
     lowered = EXPR[type(left)](left, s)
@@ -237,9 +203,7 @@ def _binary(n: cst.BinaryOperation, s: Lowering) -> ir.Expr:
 
 
 def _boolean(n: cst.BooleanOperation, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     left = n.left
     right = n.right
     lowered = EXPR[type(left)](left, s)
@@ -248,17 +212,13 @@ def _boolean(n: cst.BooleanOperation, s: Lowering) -> ir.Expr:
 
 
 def _unary(n: cst.UnaryOperation, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     operand = n.expression
     return ir.UnaryOp(at, _UNARY[type(n.operator)], EXPR[type(operand)](operand, s))
 
 
 def _comparison(n: cst.Comparison, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     left = n.left
     lowered = EXPR[type(left)](left, s)
     operators = []
@@ -271,9 +231,7 @@ def _comparison(n: cst.Comparison, s: Lowering) -> ir.Expr:
 
 
 def _ifexp(n: cst.IfExp, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     test, body, orelse = n.test, n.body, n.orelse
     lowered = EXPR[type(test)](test, s)
     return ir.IfExp(at, lowered, EXPR[type(body)](body, s), EXPR[type(orelse)](orelse, s))
@@ -290,30 +248,22 @@ def lower_elements(elements: Any, s: Lowering) -> list[ir.Expr]:
 
 
 def _tuple(n: cst.Tuple, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     return ir.Tuple(at, lower_elements(n.elements, s))
 
 
 def _list(n: cst.List, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     return ir.List(at, lower_elements(n.elements, s))
 
 
 def _set(n: cst.Set, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     return ir.Set(at, lower_elements(n.elements, s))
 
 
 def _dict(n: cst.Dict, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     keys: list[ir.Expr | None] = []
     values = []
     for element in n.elements:
@@ -328,9 +278,7 @@ def _dict(n: cst.Dict, s: Lowering) -> ir.Expr:
 
 
 def _starred(n: cst.StarredElement, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     value = n.value
     return ir.Starred(at, EXPR[type(value)](value, s))
 
@@ -352,9 +300,7 @@ def _fors(n: cst.CompFor, s: Lowering, inner_prefix: str) -> list[ir.CompFor]:
 
 
 def _comp(n: Any, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     kind = type(n)
     prefix = s.prefix
     # As from Python 3.12 on, where only generator expressions are still functions of their own.
@@ -373,12 +319,9 @@ def _comp(n: Any, s: Lowering) -> ir.Expr:
 
 
 def _starred_dict_comp(n: Any, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     fors = _fors(n.for_in, s, s.prefix)
-    value_at = len(nodes)
-    nodes.append(n.value)
+    value_at = s.origin(n.value)
     elt = ir.Starred(value_at, EXPR[type(n.value)](n.value, s))
     return ir.Comp(at, "dict", elt, None, fors)
 
@@ -392,17 +335,13 @@ _COMP_KINDS: dict[type, str] = {
 
 
 def _await(n: cst.Await, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     value = n.expression
     return ir.Await(at, EXPR[type(value)](value, s))
 
 
 def _yield(n: cst.Yield, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     s.has_yield = True
     value: Any = n.value
     if value is None:
@@ -414,9 +353,7 @@ def _yield(n: cst.Yield, s: Lowering) -> ir.Expr:
 
 
 def _walrus(n: cst.NamedExpr, s: Lowering) -> ir.Expr:
-    nodes = s.nodes
-    at = len(nodes)
-    nodes.append(n)
+    at = s.origin(n)
     target: Any = n.target
     value = n.value
     lowered = EXPR[type(value)](value, s)
