@@ -16,21 +16,13 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from jitlint.base.config import KEYS  # noqa: E402  (the path above comes first)
-from jitlint.base.diagnostic import Safety, Severity  # noqa: E402
+from jitlint.base.diagnostic import Severity  # noqa: E402
+from jitlint.base.families import FAMILIES  # noqa: E402
 from jitlint.base.outcome import Advisory, Raises  # noqa: E402
 from jitlint.base.rule import Rule  # noqa: E402
-from jitlint.driver.registry import rule_url, rules  # noqa: E402
+from jitlint.driver.registry import rules  # noqa: E402
+from jitlint.report.explain import fix_words, markdown_text, shown_program  # noqa: E402
 
-_FAMILIES = {
-    "0": "The tool itself",
-    "1": "Values",
-    "2": "Shapes",
-    "3": "Purity",
-    "4": "Arrays",
-    "5": "Compilation",
-    "6": "Random numbers",
-    "7": "Measuring and idiom",
-}
 _NOTE = "<!-- Written by tools/generate_docs.py from the code; do not edit. -->\n\n"
 
 
@@ -45,15 +37,14 @@ def rule_page(rule: Rule) -> str:
         f"{_NOTE}# {rule.code} {rule.name}\n",
         f"**{rule.summary[:1].upper()}{rule.summary[1:]}.** Severity *{rule.severity.value}*, {state}."
         f" Since version {rule.since}.\n",
-        f"## What happens\n\n{rule.explanation.strip()}\n",
+        f"## What happens\n\n{markdown_text(rule.explanation)}\n",
     ]
     if rule.bad.strip():
-        parts.append(f"## Bad\n\n```python\n{_without_marks(rule.bad)}\n```\n")
-        parts.append(f"## Good\n\n```python\n{rule.good.strip()}\n```\n")
-    parts.append(f"## What to write instead\n\n{rule.instead.strip()}\n")
+        parts.append(f"## Bad\n\n```python\n{shown_program(rule.bad)}\n```\n")
+        parts.append(f"## Good\n\n```python\n{shown_program(rule.good)}\n```\n")
+    parts.append(f"## What to write instead\n\n{markdown_text(rule.instead)}\n")
     if rule.remedy is not None:
-        options = "`--fix`" if rule.remedy.safety is Safety.SAFE else "`--fix --unsafe-fixes`"
-        parts.append(f"## Fix\n\n{rule.remedy.words} With {options}; see [fixes](../fixes.md).\n")
+        parts.append(f"## Fix\n\n{fix_words(rule)} See [fixes](../fixes.md).\n")
     parts.append(f"## What JAX does\n\n{rule.outcome_words}\n")
     if not isinstance(rule.outcome, Advisory):
         parts.append(f"{_confirmed(rule)}\n")
@@ -63,7 +54,7 @@ def rule_page(rule: Rule) -> str:
             f"`# noqa: {rule.code}` or `# jitlint: ignore[{rule.name}]` on the line; the latter on a decorator for the"
             " whole function; see [configuration](../configuration.md) for files and projects.\n"
         )
-    url = rule_url(rule)
+    url = rule.more
     if url:
         parts.append(f"More: <{url}>\n")
     return "\n".join(parts)
@@ -77,10 +68,6 @@ def _confirmed(rule: Rule) -> str:
     return "`jitlint confirm` runs the function with your JAX, with and without compilation, and looks for this effect."
 
 
-def _without_marks(program: str) -> str:
-    return re.sub(r"\s*# expect(-static)?: .*", "", program).strip()
-
-
 def rules_index() -> str:
     """The table of all rules, by family."""
     lines = [f"{_NOTE}# Rules\n"]
@@ -88,12 +75,13 @@ def rules_index() -> str:
         "*error*: JAX raises. *warning*: silently wrong, or work wasted on every call. *info*: worth knowing, off by"
         " default. Each rule is proved by its examples under real JAX.\n"
     )
-    for digit, title in _FAMILIES.items():
+    for digit, family in FAMILIES.items():
         members = [rule for code, rule in rules().items() if code[3] == digit]
         if not members:
             continue
         lines += [
-            f"## {title}\n",
+            f"## {family.title}\n",
+            f"{family.words}\n",
             "| code | name | severity | default | fix | what it finds |",
             "| --- | --- | --- | --- | --- | --- |",
         ]

@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, Union
 
 from jitlint.base.diagnostic import Safety, Severity
-from jitlint.base.outcome import Outcome
+from jitlint.base.home import rule_page
+from jitlint.base.outcome import Outcome, Raises
 
 E = TypeVar("E")
+
+_ERRORS_PAGE = "https://docs.jax.dev/en/latest/errors.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,22 @@ class Rule:
     def outcome_of(self, case: str) -> Outcome:
         """What real JAX does where a report says so: the outcome of its case."""
         return self.cases.get(case, self.outcome)
+
+    @property
+    def url(self) -> str | None:
+        """The page about the rule: jitlint's own, or the one that a rule of another package names."""
+        return rule_page(self.code) if self.code.startswith("JIT") else self.reference or None
+
+    @property
+    def more(self) -> str | None:
+        """Where others say more: the rule's reference, or JAX's page about the exception."""
+        if self.reference:
+            return self.reference
+        if isinstance(self.outcome, Raises):
+            for name in self.outcome.classes:
+                if name.startswith("jax.errors."):
+                    return f"{_ERRORS_PAGE}#{name}"
+        return None
 
     @property
     def outcome_words(self) -> str:

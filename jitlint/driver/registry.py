@@ -14,11 +14,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import jitlint.rules
-from jitlint.base.outcome import Raises
 from jitlint.base.rule import Rule
 
 _MODULE = re.compile(r"jit\d{3}_\w+")
-_ERRORS_PAGE = "https://docs.jax.dev/en/latest/errors.html"
 
 
 class RegistryError(Exception):
@@ -50,14 +48,3 @@ def find_rule(code_or_name: str) -> Rule | None:
     if rule is not None:
         return rule
     return next((rule for rule in rules().values() if rule.name == wanted.lower()), None)
-
-
-def rule_url(rule: Rule) -> str | None:
-    """Where to read more: the rule's own reference, or JAX's page about the exception."""
-    if rule.reference:
-        return rule.reference
-    if isinstance(rule.outcome, Raises):
-        for name in rule.outcome.classes:
-            if name.startswith("jax.errors."):
-                return f"{_ERRORS_PAGE}#{name}"
-    return None

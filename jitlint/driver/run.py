@@ -23,7 +23,7 @@ from jitlint.driver.documents import in_document
 from jitlint.driver.files import FileIgnores
 from jitlint.driver.memory.kept import Clock, KeptCheck, KeptTraced
 from jitlint.driver.project import is_test_code
-from jitlint.driver.registry import rule_url, rules
+from jitlint.driver.registry import rules
 from jitlint.driver.schedule import Progress, available_cpus
 from jitlint.driver.select import selected_codes, wanted
 from jitlint.driver.target import target_of
@@ -94,7 +94,7 @@ def selected(
         findings = [
             f for f in findings if f.severity is Severity.ERROR or not is_test_code(absolute(f.path), root)
         ]
-    urls = {f.code: url for f in findings if (url := rule_url(rules()[f.code]))}
+    urls = {f.code: url for f in findings if (url := rules()[f.code].url)}
 
     def place(finding: Finding) -> Finding:
         return with_paths(finding, lambda path: display_path(os.path.join(root, path)))

@@ -300,8 +300,8 @@ def _callers(paths: tuple[str, ...], context: tuple[str, ...], no_context: bool)
 def _run(request: _Request, settings: Settings, unsaved: Mapping[str, bytes]) -> CheckResult:
     from jitlint.driver.run import check as run_check
 
-    wants_bar = request.verbosity >= 0 and request.output_format in FOR_PEOPLE
-    with console.progress_bar(wants_bar) as progress:
+    wants_line = request.verbosity >= 0 and request.output_format in FOR_PEOPLE
+    with console.progress_line(wants_line) as progress:
         return run_check(
             request.paths,
             settings,

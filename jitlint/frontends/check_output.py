@@ -36,11 +36,11 @@ def rendered(
     if name == "full":
         from jitlint.report.text import full
 
-        return full(shown, style, lines, show_path)
+        return full(shown, style, lines, show_path, result.urls)
     if name == "concise":
         from jitlint.report.text import concise
 
-        return concise(shown, style, show_path)
+        return concise(shown, style, show_path, result.urls)
     if name in ("json", "jsonl"):
         from jitlint.report import json
 

@@ -128,22 +128,24 @@ def rules() -> int:
     return OK
 
 
-@cli.command(short_help="Explain a rule: what it reports, why, what to write instead.")
-@click.argument("rule", metavar="RULE", shell_complete=complete_rule)
-def explain(rule: str) -> int:
+@cli.command(short_help="Explain rules: what they report, why, what to write instead.")
+@click.argument("rules", metavar="RULE...", nargs=-1, required=True, shell_complete=complete_rule)
+@COLOR
+def explain(rules: tuple[str, ...], color: str) -> int:
     """Say what a rule reports, why it matters and what to write instead.
 
-    RULE is a code or a name: `jitlint explain JIT101`, `jitlint explain traced-branch`.
-    """
-    from jitlint.driver.registry import find_rule, rule_url
-    from jitlint.driver.registry import rules as all_rules
-    from jitlint.driver.select import nearest
-    from jitlint.report.tables import explanation
+    RULE is a code, a name or the beginning of a code, which means a family of rules. On a terminal what is longer than
+    the screen goes through a pager; elsewhere it is Markdown.
 
-    found = find_rule(rule)
-    if found is None:
-        raise ConfigError(f"no rule {rule!r}; {nearest(rule, all_rules())}")
-    print_lines(explanation(found, rule_url(found), style_for(sys.stdout)))
+    \b
+    Examples:
+      jitlint explain JIT101          one rule
+      jitlint explain traced-branch   the same, by its name
+      jitlint explain JIT1 key-reuse  a family, and another rule
+    """
+    from jitlint.frontends.explaining import pages, show
+
+    show(pages(rules), color)
     return OK
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import sys
+import threading
+import time
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -147,10 +151,15 @@ def selectors(values: Sequence[str], option: str) -> tuple[str, ...]:
 
 
 def style_for(stream: TextIO, color: str = "auto") -> Style:
-    """Colours as the stream, the environment and ``--color`` want them."""
-    from jitlint.report.style import Style, wants_colours
+    """Colours, links and width as the stream, the environment and ``--color`` want them."""
+    from jitlint.report.style import Style, columns_for, wants_colours, wants_links
 
-    return Style(wants_colours(stream.isatty()) if color == "auto" else color == "always")
+    terminal = stream.isatty()
+    return Style(
+        wants_colours(terminal) if color == "auto" else color == "always",
+        wants_links(terminal) and color != "never",
+        columns_for(shutil.get_terminal_size().columns if terminal else 0),
+    )
 
 
 def print_lines(lines: Iterable[str], stream: TextIO | None = None) -> None:
@@ -189,17 +198,58 @@ def complain(message: str) -> None:
     click.echo(f"jitlint: error: {message}", err=True)
 
 
+FIRST_SHOWN, SHOWN_EVERY = 0.7, 0.1
+"""Seconds until the line of progress appears, and between its changes."""
+
+
+class _ProgressLine:
+    """One line on a terminal that says what is going on, and is gone in the end."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._start = time.monotonic()
+        self._words = "Looking for files"
+        self._shown = False
+
+    def update(self, done: int, total: int) -> None:
+        """``done`` of ``total`` files have been read."""
+        files = f"{total:,} file{'s' if total != 1 else ''}"
+        self._words = f"Reading {done:,} of {files}" if done < total else f"Analysing {files}"
+
+    def draw(self, *_signal: object) -> None:
+        """Not through the stream, which may be in the middle of a line."""
+        passed = f"{self._words} ({time.monotonic() - self._start:.0f} s)"
+        self._write(f"\r\033[K{passed}")
+        self._shown = True
+
+    def remove(self) -> None:
+        """Leave the terminal as it was."""
+        if self._shown:
+            self._write("\r\033[K")
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError):
+            os.write(self._descriptor, text.encode())
+
+
 @contextmanager
-def progress_bar(wanted: bool) -> Iterator[Progress | None]:
-    """Shows on a terminal how many files have been read, once that takes longer than a moment."""
-    if not wanted or not sys.stderr.isatty():
+def progress_line(wanted: bool) -> Iterator[Progress | None]:
+    """Says on a terminal what is going on, once that takes longer than a moment.
+
+    Driven by a timer of the process: the analysis has no steps of equal length, and workers are forked, which threads
+    would not survive.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    can = in_main and hasattr(signal, "setitimer") and os.environ.get("TERM") != "dumb"
+    if not wanted or not can or not sys.stderr.isatty():
         yield None
         return
-    bar = click.progressbar(length=0, label="Reading", file=sys.stderr, show_pos=True)
-
-    def progress(done: int, total: int) -> None:
-        bar.length = total
-        bar.update(done - bar.pos)
-
-    with bar:
-        yield progress
+    line = _ProgressLine(sys.stderr.fileno())
+    before = signal.signal(signal.SIGALRM, line.draw)
+    signal.setitimer(signal.ITIMER_REAL, FIRST_SHOWN, SHOWN_EVERY)
+    try:
+        yield line.update
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        line.remove()

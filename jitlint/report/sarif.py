@@ -14,6 +14,7 @@ from urllib.request import pathname2url
 import jitlint
 from jitlint.base.diagnostic import Finding, Fix, Severity, Span
 from jitlint.base.rule import Rule
+from jitlint.report.explain import markdown_text, shown_program
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -57,15 +58,20 @@ def sarif(
 
 
 def _rule(rule: Rule, url: str | None) -> _Object:
-    body = f"{rule.explanation.strip()}\n\n## What to write instead\n\n{rule.instead.strip()}\n"
+    examples = ""
     if rule.bad.strip():
-        body += f"\n## Bad\n\n```python\n{rule.bad.strip()}\n```\n\n## Good\n\n```python\n{rule.good.strip()}\n```\n"
+        shown = (shown_program(rule.bad), shown_program(rule.good))
+        examples = "\n## Bad\n\n```python\n{}\n```\n\n## Good\n\n```python\n{}\n```\n".format(*shown)
+    explained, instead = rule.explanation.strip(), rule.instead.strip()
+    body = "{}\n\n## What to write instead\n\n{}\n{}"
+    plain = body.format(explained, instead, examples)
+    markdown = body.format(markdown_text(explained), markdown_text(instead), examples)
     described: _Object = {
         "id": rule.code,
         "name": "".join(part.capitalize() for part in rule.name.split("-")),
         "shortDescription": {"text": f"{rule.summary[:1].upper()}{rule.summary[1:]}."},
         "fullDescription": {"text": rule.explanation.strip().split("\n\n")[0].replace("\n", " ")},
-        "help": {"text": body, "markdown": body},
+        "help": {"text": plain, "markdown": markdown},
         "defaultConfiguration": {"level": _LEVEL[rule.severity], "enabled": rule.default},
         "properties": {"tags": ["jax"], "precision": "high"},
     }

@@ -1,4 +1,4 @@
-"""The lists that `jitlint traced` and `jitlint rules` print, and the pages of `jitlint explain` (layer: ``report``)."""
+"""The lists that `jitlint traced` and `jitlint rules` print (layer: ``report``)."""
 
 from __future__ import annotations
 
@@ -52,33 +52,6 @@ def rules_table(rules: Iterable[Rule], style: Style) -> Iterator[str]:
         name = rule.name.ljust(longest)
         off = "" if rule.default else " (off by default)"
         yield f"{style.paint(rule.code, 'bold')}  {name}  {rule.severity.value:<7}  {rule.summary}{off}"
-
-
-def explanation(rule: Rule, url: str | None, style: Style) -> Iterator[str]:
-    """Everything about one rule, as Markdown."""
-    yield style.paint(f"# {rule.code} {rule.name} ({rule.severity.value})", "bold")
-    yield ""
-    yield f"{rule.summary[:1].upper()}{rule.summary[1:]}."
-    yield ""
-    yield rule.explanation.strip()
-    for title, code in (("Bad", rule.bad), ("Good", rule.good)):
-        if code.strip():
-            yield ""
-            yield style.paint(f"## {title}", "bold")
-            yield ""
-            yield "```python"
-            yield code.strip().replace("# expect: ", "# ")
-            yield "```"
-    yield ""
-    yield style.paint("## What to write instead", "bold")
-    yield ""
-    yield rule.instead.strip()
-    yield ""
-    yield style.paint("## What JAX does", "bold")
-    yield ""
-    yield rule.outcome_words
-    yield ""
-    yield f"Since version {rule.since}." + (f" More: {url}" if url else "")
 
 
 def settings_table(settings: Settings) -> Iterator[str]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from jitlint.base.diagnostic import Confidence, Finding, Related, Severity
 from jitlint.base.result import BY_A_RUN, IN_TESTS
 from jitlint.report.excerpt import excerpt
-from jitlint.report.style import Style, visible
+from jitlint.report.style import Style, visible, width
 
 LinesOf = Callable[[str], list[str]]
 """The lines of the file (or the cell of a notebook) as `Span.within` names it; empty if it cannot be read."""
 
 _STEPS_SHOWN = 5
-_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "magenta", Severity.INFO: "blue"}
 _GROUNDS = {
     "test": "only the project's own tests or examples trace this code",
     "catalogue": "nothing in the project traces this code, but code of its kind is meant to be traced",
@@ -35,10 +35,16 @@ _BECAUSE = {
 }
 
 
-def concise(findings: Iterable[Finding], style: Style, show_path: bool = False) -> Iterator[str]:
-    """One line per finding; with ``show_path``, the steps that lead to it below."""
+def concise(
+    findings: Iterable[Finding],
+    style: Style,
+    show_path: bool = False,
+    urls: Mapping[str, str] | None = None,
+) -> Iterator[str]:
+    """One line per finding; with ``show_path``, the steps that lead to it below. urls: where a code leads."""
     for finding in findings:
         code = style.paint(finding.code, "bold", _COLOURS[finding.severity])
+        code = style.link(code, urls.get(finding.code) if urls else None)
         fix = f" [fix, {finding.fix.safety.value}: {visible(finding.fix.message)}]" if finding.fix else ""
         yield f"{_place(finding, style)} {code} {visible(finding.message)}{fix}"
         if show_path:
@@ -47,47 +53,75 @@ def concise(findings: Iterable[Finding], style: Style, show_path: bool = False) 
 
 
 def full(
-    findings: Iterable[Finding], style: Style, lines_of: LinesOf, show_path: bool = False
+    findings: Iterable[Finding],
+    style: Style,
+    lines_of: LinesOf,
+    show_path: bool = False,
+    urls: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
     """Each finding with its source line, why the code is traced, and what to write instead.
 
-    With ``show_path`` every step shows, with its source line; otherwise long paths lose their middle.
+    With ``show_path`` every step shows, with its source line; otherwise long paths lose their middle. urls: where a code leads.
     """
     for finding in findings:
-        colour = _COLOURS[finding.severity]
-        label = style.paint(f"{finding.severity.value}[{finding.code}]", "bold", colour)
-        yield f"{_place(finding, style)} {label} {style.paint(visible(finding.message), 'bold')}"
+        yield from _heading(finding, style, urls or {})
         shown = [finding.span.line, *(step.span.line for step in finding.related if show_path)]
         gutter = len(str(max(shown)))
         source = excerpt(lines_of(finding.span.within(finding.path)), finding.span, style, gutter)
         if source:
             yield f"{' ' * gutter} {style.paint('|', 'blue')}"
             yield from source
-        mark = f"{' ' * gutter} {style.paint('=', 'blue')}"
-        if finding.related:
-            heading = "see also:" if finding.ground == "eager" else "traced because:"
-            yield f"{mark} {style.paint(heading, 'bold')}"
-            if show_path:
-                for step in finding.related:
-                    yield f"{' ' * gutter}   {_step(step)} [{step.because}]"
-                    yield from excerpt(lines_of(step.span.within(step.path)), step.span, style, gutter)
-            else:
-                yield from (f"{' ' * gutter}   {line}" for line in _shortened(finding.related))
-            if show_path and (finding.traced or finding.kind):
-                yield f"{mark} {style.paint('rests on:', 'bold')} {_rests_on(finding)}"
-        note = _note(finding)
-        if note:
-            yield f"{mark} {style.paint('note:', 'bold')} {note}"
-        if finding.help:
-            yield f"{mark} {style.paint('help:', 'bold')} {visible(finding.help)}"
-        yield from _fix(finding, style, mark)
+        yield from _because(finding, style, lines_of, gutter, show_path)
+        said = [("note:", _note(finding)), ("help:", finding.help)]
+        if finding.fix is not None:
+            said.append((f"fix ({finding.fix.safety.value}):", finding.fix.message))
+        for label, text in said:
+            yield from _said(label, visible(text), style, gutter) if text else ()
         yield ""
 
 
-def _fix(finding: Finding, style: Style, mark: str) -> Iterator[str]:
-    if finding.fix is not None:
-        label = style.paint(f"fix ({finding.fix.safety.value}):", "bold")
-        yield f"{mark} {label} {visible(finding.fix.message)}"
+def _heading(finding: Finding, style: Style, urls: Mapping[str, str]) -> Iterator[str]:
+    """Place, rule and message; it may take several lines."""
+    label = f"{finding.severity.value}[{finding.code}]"
+    place = f"{_where(finding)}:{finding.span.line}:{finding.span.column}:"
+    first, *more = style.wrapped(visible(finding.message), width(f"{place} {label} "), 4)
+    painted = style.link(style.paint(label, "bold", _COLOURS[finding.severity]), urls.get(finding.code))
+    yield f"{_place(finding, style)} {painted} {style.paint(first, 'bold')}".rstrip()
+    yield from (f"    {style.paint(line, 'bold')}" for line in more)
+
+
+def _because(
+    finding: Finding, style: Style, lines_of: LinesOf, gutter: int, show_path: bool
+) -> Iterator[str]:
+    """The steps that lead to a finding."""
+    if not finding.related:
+        return
+    heading = "see also:" if finding.ground == "eager" else "traced because:"
+    yield f"{_mark(style, gutter)} {style.paint(heading, 'bold')}"
+    if not show_path:
+        for line in _shortened(finding.related):
+            first, *more = style.wrapped(line, gutter + 3, gutter + 5)
+            yield f"{' ' * (gutter + 3)}{first}"
+            yield from (f"{' ' * (gutter + 5)}{each}" for each in more)
+        return
+    for step in finding.related:
+        first, *more = style.wrapped(f"{_step(step)} [{step.because}]", gutter + 5, gutter + 5)
+        yield f"{' ' * gutter} {style.paint(':::', 'blue')} {first}"
+        yield from (f"{' ' * (gutter + 5)}{each}" for each in more)
+        yield from excerpt(lines_of(step.span.within(step.path)), step.span, style, gutter)
+    if finding.traced or finding.kind:
+        yield from _said("rests on:", _rests_on(finding), style, gutter)
+
+
+def _said(label: str, text: str, style: Style, gutter: int) -> Iterator[str]:
+    """What is to be said besides."""
+    first, *more = style.wrapped(text, gutter + 4 + width(label), gutter + 5)
+    yield f"{_mark(style, gutter)} {style.paint(label, 'bold')} {first}".rstrip()
+    yield from (f"{' ' * (gutter + 5)}{line}" for line in more)
+
+
+def _mark(style: Style, gutter: int) -> str:
+    return f"{' ' * gutter} {style.paint('=', 'blue')}"
 
 
 def summary(
@@ -147,6 +181,8 @@ def _where(item: Finding | Related) -> str:
 
 def _rests_on(finding: Finding) -> str:
     """What the value is believed to be, and why."""
+    if finding.traced and finding.traced == finding.kind:
+        return f"traced, and an array ({_BECAUSE[finding.traced]})"
     claims = [("traced", finding.traced), ("an array", finding.kind)]
     return ", ".join(f"{claim} ({_BECAUSE[ground]})" for claim, ground in claims if ground)
 

@@ -10,7 +10,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.base.result import ValueRow
 from jitlint.report.style import Style, visible
 
-_COLOURS = {"traced": "red", "mixed": "yellow", "static": "cyan", "unknown": "blue"}
+_COLOURS = {"traced": "red", "mixed": "magenta", "static": "blue", "unknown": "bold"}
 _GROUNDS = {
     "test": "only tests or examples trace it",
     "catalogue": "code of its kind is meant to be traced",

@@ -11,7 +11,7 @@ from jitlint.base.diagnostic import Finding
 from jitlint.report.json import finding_json
 from jitlint.report.style import Style, visible
 
-_COLOURS = {"confirmed": "red", "refuted": "cyan"}
+_COLOURS = {"confirmed": "red", "refuted": "blue"}
 # path, line, error, inputs
 Missed = tuple[str, int, str, str]
 
@@ -42,12 +42,12 @@ def verdicts_table(
     places = [f"{visible(row.finding.span.within(row.finding.path))}:{row.finding.span.line}" for row in rows]
     place_width = max(map(len, places), default=0)
     for row, place in zip(rows, places):
-        word = style.paint(row.verdict.ljust(verdict_width), "bold", _COLOURS.get(row.verdict, "yellow"))
+        word = style.paint(row.verdict.ljust(verdict_width), "bold", _COLOURS.get(row.verdict, "magenta"))
         yield f"{word}  {place.ljust(place_width)}  {row.finding.code}  {visible(row.finding.message)}"
         said = f"{row.said} [{row.inputs}]" if row.inputs else row.said
         yield f"{' ' * verdict_width}  {visible(said)}"
     for path, line, error, inputs in missed:
-        yield f"{style.paint('missed', 'bold', 'yellow')}  {visible(path)}:{line}  {visible(error)} [{visible(inputs)}]"
+        yield f"{style.paint('missed', 'bold', 'magenta')}  {visible(path)}:{line}  {visible(error)} [{visible(inputs)}]"
     if summary:
         counts = Counter(row.verdict for row in rows)
         words = [f"{count} {verdict}" for verdict, count in counts.most_common()]

@@ -10,7 +10,7 @@ from jitlint.base.config import ConfigError, Settings
 from jitlint.base.diagnostic import Severity
 from jitlint.base.outcome import Advisory
 from jitlint.base.rule import Rule
-from jitlint.driver.registry import find_rule, rule_url, rules
+from jitlint.driver.registry import find_rule, rules
 from jitlint.driver.select import selected_codes
 
 
@@ -65,5 +65,5 @@ def test_rules_are_found_by_code_and_by_name() -> None:
 
 def test_every_error_rule_has_a_page() -> None:
     assert [
-        code for code, rule in rules().items() if not rule_url(rule) and rule.severity is Severity.ERROR
+        code for code, rule in rules().items() if not rule.more and rule.severity is Severity.ERROR
     ] == []

@@ -55,10 +55,10 @@ def test_full() -> None:
 def test_full_with_the_source_of_every_step() -> None:
     assert _full(FINDING, show_path=True)[4:11] == [
         "  = traced because:",
-        "    train.py:1: `step` is jitted [seen]",
+        "  ::: train.py:1: `step` is jitted [seen]",
         "1 | @jax.jit",
         "  | ^^^^^^^^",
-        "    train.py:3: `step` calls `loss` [seen]",
+        "  ::: train.py:3: `step` calls `loss` [seen]",
         "3 |     return loss(p, n)",
         "  |            ^^^^^^^^^^",
     ]

@@ -9,9 +9,8 @@ from lsprotocol import types
 from jitlint.base.diagnostic import Finding
 from jitlint.base.text import split_lines
 from jitlint.driver.noqa import with_comments
-from jitlint.driver.registry import find_rule, rule_url
-from jitlint.report.style import Style
-from jitlint.report.tables import explanation as page
+from jitlint.driver.registry import find_rule
+from jitlint.report.explain import page
 
 EXPLAIN = "jitlint.explain"
 
@@ -63,4 +62,4 @@ def _replaced(line: int, old: str, new: str) -> types.TextEdit:
 def explanation(code: str) -> str:
     """The page of a rule, as Markdown; "" if there is no such rule."""
     rule = find_rule(code)
-    return "\n".join(page(rule, rule_url(rule), Style(False))) if rule is not None else ""
+    return "\n".join(page(rule, rule.url, rule.more)) if rule is not None else ""

@@ -11,7 +11,7 @@ from pygls.workspace.position_codec import PositionCodec
 
 from jitlint.base.diagnostic import Finding, Related, Severity, Span
 from jitlint.base.result import Reason, ValueRow
-from jitlint.driver.registry import rule_url, rules
+from jitlint.driver.registry import rules
 
 SOURCE = "jitlint"
 
@@ -52,7 +52,7 @@ class Converter:
 
     def diagnostic(self, path: str, finding: Finding) -> types.Diagnostic:
         """A finding, with its path as related information."""
-        url = rule_url(rules()[finding.code])
+        url = rules()[finding.code].url
         tag = _TAGS.get(finding.code)
         return types.Diagnostic(
             range=self.range(path, finding.span),
