@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Collection
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -22,7 +24,7 @@ from jitlint.base.outcome import (
     Unsynced,
 )
 from jitlint.confirm.loading import Loader, runner
-from jitlint.confirm.protocol import Begin, Call, Done, Flag, Message, Result, Seen, Task
+from jitlint.confirm.protocol import Begin, Call, Done, Flag, Message, Result, Seen, Shown, Task, spend
 from jitlint.confirm.statement import Statement
 from jitlint.confirm.watch.observe import Observation, Place, Raised, Runs, Watch, Watches
 from jitlint.confirm.watch.probes import Probes, wanted_of
@@ -40,31 +42,57 @@ def run_task(task: Task, send: Callable[[Message], None], reachable: list[str]) 
     loader = Loader(task, probes)
     loader.used.add(task.entry)
     flags = {flag.number: flag for flag in task.flags}
-    confirmed: set[int] = set()
-    unloaded = ""
+    confirmed = set(task.settled)
+    left = dict(task.left)
+    told = _Told(send, "", "", left)
     for number, call in enumerate(task.calls):
         wanted = [flags[flag] for flag in call.flags if flag not in confirmed]
         if not wanted and call.flags:
             continue
         send(Begin(number))
-        seen = _made(loader, number, call, wanted, unloaded)
+        began, told = time.monotonic(), replace(told, words=_words(call, task))
+        seen = _made(loader, number, call, wanted, told)
+        spend(left, [flag.number for flag in wanted], time.monotonic() - began)
         # What a module needs and does not find is not there for its next call, either.
-        if not call.search and not call.part and "ModuleNotFoundError" in seen.problem:
-            unloaded = seen.problem if seen.stage == "import" else unloaded
+        if _is_plain(call) and seen.stage == "import" and "ModuleNotFoundError" in seen.problem:
+            told = replace(told, unloaded=seen.problem)
         confirmed |= {result.number for result in seen.results if result.status == "confirmed"}
         send(seen)
     send(Done({path: digest for path in sorted(loader.used) if (digest := _digest(path))}, reachable))
 
 
-def _made(loader: Loader, number: int, call: Call, flags: list[Flag], unloaded: str) -> Seen:
-    """What a call shows. ``unloaded``: why its module cannot be loaded, if that is known."""
+def _is_plain(call: Call) -> bool:
+    return not call.search and not call.part
+
+
+def _is_up(left: Mapping[int, float], call: Call, flags: list[Flag]) -> bool:
+    """Whether all that a call is made for has had its time. A search limits itself, and may find what calls do not."""
+    return bool(flags) and not call.search and all(left.get(flag.number, 1.0) <= 0 for flag in flags)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """``send`` is told at once what a call shows. unloaded: why its module cannot be loaded, if that is known. words: what
+    is run. left: see `Task`."""
+
+    send: Callable[[Message], None]
+    unloaded: str
+    words: str
+    left: Mapping[int, float]
+
+
+def _made(loader: Loader, number: int, call: Call, flags: list[Flag], told: _Told) -> Seen:
+    """What a call shows."""
     task = loader.task
-    plain = not call.search and not call.part
-    if unloaded and plain and not call.target.startswith("::"):
-        return Seen(number, [], _words(call, task), unloaded, "import")
-    make = _search if call.search else _drive_part if call.part else _drive
+    if told.unloaded and _is_plain(call) and not call.target.startswith("::"):
+        return Seen(number, [], told.words, told.unloaded, "import")
+    if _is_up(told.left, call, flags):
+        return Seen(number, [], told.words, "not run: the time for this finding was up", "budget")
     with loader.probes.active():
-        return make(loader, number, call, flags, task)
+        if call.search:
+            return _search(loader, number, call, flags, task)
+        make = _drive_part if call.part else _drive
+        return make(loader, number, call, flags, told)
 
 
 def _is_to_be_seen(flag: Flag) -> bool:
@@ -127,40 +155,47 @@ def watches(flags: list[Flag]) -> Watches:
     return found
 
 
-def _drive_part(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
+def _drive_part(loader: Loader, number: int, call: Call, flags: list[Flag], told: _Told) -> Seen:
     """The call with only a part of the module, past what fails there."""
+    task = loader.task
     show = not any(isinstance(outcome_of(flag), DropsResult) for flag in flags)
-    try:
-        with loader.only(call.part, call.target == "", show):
-            seen = _drive(loader, number, call, flags, task)
-    except (SyntaxError, ValueError, RecursionError, OSError) as error:
-        return Seen(number, [], "", str(error), "import")
     words = f"a part of {os.path.basename(task.entry)}"
     words = f"{call.target}() with {words}" if call.target else words
+    try:
+        with loader.only(call.part, call.target == "", show):
+            seen = _drive(loader, number, call, flags, replace(told, words=words))
+    except (SyntaxError, ValueError, RecursionError, OSError) as error:
+        return Seen(number, [], "", str(error), "import")
     if loader.failed:
         line, error_class = next(iter(loader.failed.items()))
         words = f"{words}, past {error_class} at line {line}"
     return msgspec.structs.replace(seen, inputs=words, strays=[])
 
 
-def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
+def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], told: _Told) -> Seen:
+    task = loader.task
     loader.loads = 0
     watch = watches(flags)
     once = Runs(runner(loader, call, 1), loader.is_project, watch, lambda: loader.leaked, loader.probes)
-    results = [judge(flag, once) for flag in flags]
+    results = []
+    # What needs no other run first: the run without jit may take too long.
+    for flag in sorted(flags, key=lambda flag: not isinstance(outcome_of(flag), Raises)):
+        results.append(judge(flag, once))
+        told.send(Shown(results[-1], told.words))
     jitted = once.jitted
     strays = _stray(jitted, task.flags)
     if results and all(result.status == "confirmed" for result in results):
-        return Seen(number, results, _words(call, task), strays=strays)
+        return Seen(number, results, told.words, strays=strays)
     stage, problem = _ended(jitted.raised, bool(loader.loads), task)
-    again = [flag for flag, result in zip(flags, results) if _shows_when_repeated(flag, result, once)]
+    by_number = {result.number: result for result in results}
+    again = [flag for flag in flags if _shows_when_repeated(flag, by_number[flag.number], once)]
     if again and call.target not in ("", "__main__") and not call.target.startswith("::"):
         several = Runs(
             runner(loader, call, _CALLS), loader.is_project, watch, lambda: loader.leaked, loader.probes
         )
         better = {flag.number: _repeated(flag, once, several) for flag in again}
         results = [better.get(result.number) or result for result in results]
-    return Seen(number, results, _words(call, task), problem, stage, strays)
+    return Seen(number, results, told.words, problem, stage, strays)
 
 
 def _shows_when_repeated(flag: Flag, result: Result, once: Runs) -> bool:

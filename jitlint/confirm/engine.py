@@ -1,25 +1,24 @@
 """From the findings of a check to verdicts (layer: ``confirm``).
 
-First the calls that the project has itself (tests, cases, scripts), then searched inputs for the functions that no such call
-confirmed. Answers are remembered by the content of the files that took part.
+What has to be run, and in which order, the agenda knows; the pool runs it. Answers are remembered by the content of the files
+that took part.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Finding
-from jitlint.base.outcome import BakesConstant
 from jitlint.base.result import CheckResult
 from jitlint.base.text import display_path
+from jitlint.confirm.agenda import Agenda
 from jitlint.confirm.memory import Memory, installed_jax
-from jitlint.confirm.plan import Findings, Planner, flag_for
-from jitlint.confirm.pool import Answer, run_tasks
-from jitlint.confirm.protocol import Task
+from jitlint.confirm.plan import Planner, flag_for
+from jitlint.confirm.pool import Answer, run
 from jitlint.confirm.reach import Sources
 from jitlint.confirm.stopping import Stop
 from jitlint.confirm.verdict import (
@@ -28,19 +27,17 @@ from jitlint.confirm.verdict import (
     Missed,
     Recorded,
     Verdict,
-    collect,
     verdict,
 )
 from jitlint.driver.files import find_files
 from jitlint.driver.project import project_root
-from jitlint.driver.registry import rules
 from jitlint.driver.run import check
 from jitlint.syntax.documents import is_document
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """seconds: wall time of one call. total: of all calls together, 0 for no limit. memory: bytes of data. missed: look for what the analysis missed, too."""
+    """seconds: wall time of one call. each: of the calls for one finding together, and total: of all calls, 0 for no limit. memory: bytes of data. missed: look for what the analysis missed, too."""
 
     jobs: int = 2
     seconds: float = 20.0
@@ -49,6 +46,7 @@ class Options:
     use_cache: bool = True
     missed: bool = False
     total: float = 0.0
+    each: float = 0.0
 
 
 @dataclass(slots=True)
@@ -70,17 +68,17 @@ def confirm(
     paths: Sequence[str],
     settings: Settings,
     options: Options,
-    progress: Callable[[int, int], None] | None = None,
+    told: Callable[[Confirmation, int, int], None] | None = None,
     recorded: Callable[[Sequence[Finding]], Recorded] | None = None,
 ) -> ConfirmResult:
     """Check the paths and prove every finding by running it. Executes the code at the paths.
 
-    ``progress`` is told how many tasks are done and how many there are. ``recorded`` says what an earlier run of the
-    user's showed; what that has settled is not run again. Raises what `check` raises, and ConfigError if JAX cannot be
-    imported.
+    ``told`` gets each verdict as soon as it is known, how many are known by now, and of how many findings. ``recorded`` says
+    what an earlier run of the user's showed; what that has settled is not run again. Raises what `check` raises, and
+    ConfigError if JAX cannot be imported.
     """
     checked = check(paths, settings, jobs=options.jobs, use_cache=options.use_cache)
-    return prove(checked, paths, settings, options, progress, recorded)
+    return prove(checked, paths, settings, options, told, recorded)
 
 
 def prove(
@@ -88,7 +86,7 @@ def prove(
     paths: Sequence[str],
     settings: Settings,
     options: Options,
-    progress: Callable[[int, int], None] | None = None,
+    told: Callable[[Confirmation, int, int], None] | None = None,
     recorded: Callable[[Sequence[Finding]], Recorded] | None = None,
 ) -> ConfirmResult:
     """As `confirm`, for findings that somebody has already made."""
@@ -97,33 +95,38 @@ def prove(
     named = _files(paths, settings)
     sources = Sources(root, named, list(dict.fromkeys([*named, *_files([root], settings)])))
     findings = _about_code(result.check.findings)
-    flags = {
-        number: flag_for(number, finding, os.path.realpath(finding.path), sources)
-        for number, finding in findings.items()
-    }
+    flags = {n: flag_for(n, f, os.path.realpath(f.path), sources) for n, f in findings.items()}
     earlier = recorded(result.check.findings) if recorded is not None else Recorded({})
     planner = Planner(sources, options.seconds, options.memory, earlier.signatures)
     memory = Memory(root, options.use_cache)
-    collected: dict[int, Collected] = {number: Collected() for number in findings}
     stop = Stop(time.monotonic() + options.total if options.total else None)
-    run = _Runner(memory, options, progress, stop)
-
     still_open = {n: (f, flags[n]) for n, f in findings.items() if _is_open(n, f, earlier)}
+    verdicts: dict[int, Confirmation] = {}
+
+    def settle(number: int) -> None:
+        collected = agenda.collected.get(number, Collected())
+        verdicts[number] = _said(number, findings[number], earlier, collected, stop.why)
+        if told is not None:
+            told(verdicts[number], len(verdicts), len(findings))
+
     with stop.listening():
-        answers = run(planner.drive(still_open, flags if options.missed else None))
-        result.missed = _missed(answers) if options.missed else []
-        collect(answers, collected)
-        for more in (planner.parts, planner.search):
-            left = _left(still_open, collected, more == planner.search)
-            unloaded = {number for number in left if collected[number].is_unloaded}
-            collect(run(more(left, unloaded)), collected)
+        agenda = Agenda(still_open, planner, memory, stop, options.each, flags if options.missed else None)
+        _settle_all(findings.keys() - still_open.keys(), settle)
+        agenda.begin(settle)
+        run(agenda, options.jobs, options.platform, stop)
+        _settle_all(still_open.keys() - verdicts.keys(), settle)  # the run was ended
     memory.save()
-    result.calls, result.reachable = run.calls, run.reachable
+    result.missed = _missed(agenda.answers) if options.missed else []
+    result.calls = agenda.calls
+    result.reachable = list(dict.fromkeys(what for answer in agenda.answers for what in answer.reachable))
     result.stopped, result.asked = stop.why, stop.asked
-    result.confirmations = [
-        _said(n, finding, earlier, collected[n], stop.why) for n, finding in findings.items()
-    ]
+    result.confirmations = [verdicts[number] for number in findings]
     return result
+
+
+def _settle_all(numbers: Collection[int], settle: Callable[[int], None]) -> None:
+    for number in sorted(numbers):
+        settle(number)
 
 
 def _about_code(findings: Sequence[Finding]) -> dict[int, Finding]:
@@ -152,58 +155,10 @@ def _is_open(number: int, finding: Finding, earlier: Recorded) -> bool:
     return number not in earlier.words and not is_document(finding.path)
 
 
-def _left(still_open: Findings, collected: Mapping[int, Collected], search: bool) -> Findings:
-    """What nothing has confirmed so far; with ``search``, of that what made-up calls may tell something about."""
-    left = {number: pair for number, pair in still_open.items() if not collected[number].is_confirmed}
-    return {n: pair for n, pair in left.items() if not (search and _is_answered(pair[0], collected[n]))}
-
-
-def _is_answered(finding: Finding, collected: Collected) -> bool:
-    """Whether the project's own calls came to the line of a value that may go stale: how often it is called, and what
-    changes in between, is the program's matter, and nothing that made-up calls can tell."""
-    outcome = rules()[finding.code].outcome_of(finding.case)
-    return isinstance(outcome, BakesConstant) and any(r.status == "unshown" for r, _ in collected.results)
-
-
 def _files(paths: Sequence[str], settings: Settings) -> list[str]:
     """The Python files: notebooks and texts are checked, and not run."""
     found = find_files(paths, settings.excluded, settings.directory).files
     return [os.path.realpath(path) for path in found if not is_document(path)]
-
-
-class _Runner:
-    """Runs tasks that are not remembered. calls: how many were made, or remembered. reachable: see `ConfirmResult`."""
-
-    def __init__(
-        self, memory: Memory, options: Options, progress: Callable[[int, int], None] | None, stop: Stop
-    ) -> None:
-        self._stop = stop
-        self._memory = memory
-        self._options = options
-        self._progress = progress
-        self.calls = 0
-        self.reachable: list[str] = []
-
-    def __call__(self, tasks: Sequence[Task]) -> list[Answer]:
-        known = {index: answer for index, task in enumerate(tasks) if (answer := self._memory.find(task))}
-        new = [task for index, task in enumerate(tasks) if index not in known]
-        finished = 0
-
-        def done(answer: Answer) -> None:
-            nonlocal finished
-            finished += 1
-            if self._progress is not None:
-                self._progress(finished, len(new))
-
-        fresh = iter(
-            run_tasks(new, self._options.jobs, self._options.platform, done, self._stop) if new else []
-        )
-        answers = [known[index] if index in known else next(fresh) for index in range(len(tasks))]
-        for answer in answers:
-            self._memory.keep(answer)
-            self.calls += len(answer.calls)
-            self.reachable = list(dict.fromkeys([*self.reachable, *answer.reachable]))
-        return answers
 
 
 def _missed(answers: Sequence[Answer]) -> list[Missed]:

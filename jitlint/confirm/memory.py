@@ -59,8 +59,8 @@ class Memory:
         return Answer(task, dict(entry.calls), dict(entry.files))
 
     def keep(self, answer: Answer) -> None:
-        """Remember an answer that came to its end; a process that died may do better next time."""
-        if self._use and answer.files and not answer.died:
+        """Remember an answer that came to its end."""
+        if self._use and answer.files and answer.is_whole:
             self._entries[_key(answer.task)] = _Entry(answer.files, answer.calls)
 
     def save(self) -> None:

@@ -148,6 +148,11 @@ class Planner:
         """Whether importing the module, or starting it as a script, may run the line."""
         return "" in module.drivers or "__main__" in module.drivers or not module.around(flag.line)
 
+    def group_of(self, number: int, finding: Finding, flag: Flag) -> object:
+        """Findings with the same answer are searched arguments for together."""
+        root = root_function(finding, flag, self._sources)
+        return (root[0], root[1].qualname.partition(".<locals>.")[0]) if root is not None else number
+
     def search(self, findings: Findings, unloaded: Collection[int]) -> list[Task]:
         """Functions to find arguments for: what the transform on the path of each finding is applied to.
 

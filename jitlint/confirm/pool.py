@@ -16,8 +16,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+import msgspec
 
 import jitlint
 from jitlint.base.config import ConfigError
@@ -25,13 +28,14 @@ from jitlint.confirm.protocol import (
     TOO_LONG,
     Begin,
     Broken,
-    Call,
     Died,
     Done,
     Frames,
     Seen,
+    Shown,
     Task,
     encode,
+    spend,
     write_all,
 )
 from jitlint.confirm.sandbox import become_subreaper, children, end_children
@@ -42,6 +46,8 @@ _GRACE = 10.0
 _IMPORT = 120.0
 # So often somebody asks whether to go on.
 _LOOK = 0.25
+# Who says so, about which task: that a call is over, that the task is, or what went wrong.
+_Events: TypeAlias = "queue.SimpleQueue[tuple[_Worker, Answer, int | BaseException | None]]"
 
 
 class _Stopped(Broken):
@@ -50,66 +56,77 @@ class _Stopped(Broken):
 
 @dataclass(slots=True)
 class Answer:
-    """What came back for a task. calls: by index into its calls. files: project files that took part. died: a
-    process ended before its time. reachable: see `Done`."""
+    """What came back for a task. calls: by index into its calls. seconds: how long these took. files: project files that
+    took part. died: a process ended before its time. reachable: see `Done`. left: see `Task`, when it was begun."""
 
     task: Task
     calls: dict[int, Seen] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     died: bool = False
     reachable: list[str] = field(default_factory=list)
+    seconds: dict[int, float] = field(default_factory=dict)
+    left: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all was run that its task asks for; where a process died, or time was short, it may do better next time."""
+        return not self.died and all(seen.stage != "budget" for seen in self.calls.values())
 
 
-def run_tasks(
-    tasks: Sequence[Task],
-    jobs: int,
-    platform: str,
-    done: Callable[[Answer], None] | None = None,
-    stop: Stop | None = None,
-) -> list[Answer]:
-    """Run all tasks, up to ``jobs`` at a time, until ``stop`` is over; the answers in the order of the tasks.
+class Work(Protocol):
+    """What there is to be run. All of it is asked, and told, in the thread of `run`."""
+
+    def take(self) -> Answer | None:
+        """The next task, in an answer to be filled; None if there is nothing to do before others are finished."""
+
+    def heard(self, answer: Answer, call: int) -> None:
+        """A call of a task is over."""
+
+    def finished(self, answer: Answer) -> None:
+        """A task is over."""
+
+
+def run(work: Work, jobs: int, platform: str, stop: Stop) -> None:
+    """Run tasks, up to ``jobs`` at a time, until there are none or ``stop`` is over.
 
     Raises ConfigError if JAX cannot be imported.
     """
-    stop = stop if stop is not None else Stop()
     become_subreaper()
     ours = frozenset(children())
-    answers: list[Answer] = [Answer(task) for task in tasks]
-    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-    # Long tasks first, so that none is left over at the end.
-    for index in sorted(range(len(tasks)), key=lambda index: -len(tasks[index].calls)):
-        waiting.put(index)
-    errors: list[BaseException] = []
     # Whatever happens to the workers, their folders go with this one.
     folder = tempfile.mkdtemp(prefix="jitlint-")
-    workers = [_Worker(platform, folder, stop) for _ in range(max(1, min(jobs, len(tasks))))]
-
-    def serve(worker: _Worker) -> None:
-        try:
-            while not errors and not stop.is_over():
-                index = waiting.get_nowait()
-                worker.run(answers[index])
-                if done is not None:
-                    done(answers[index])
-        except queue.Empty:
-            pass
-        except BaseException as error:  # handed to the caller below
-            errors.append(error)
-
-    threads = [threading.Thread(target=serve, args=(worker,), daemon=True) for worker in workers]
+    workers = [_Worker(platform, folder, stop) for _ in range(max(1, jobs))]
+    free = [*reversed(workers)]
+    events: _Events = queue.SimpleQueue()
     try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        while True:
+            while free and not stop.is_over() and (answer := work.take()) is not None:
+                arguments = (free.pop(), answer, events)
+                threading.Thread(target=_serve, args=arguments, daemon=True).start()
+            if len(free) == len(workers):
+                return
+            worker, answer, told = events.get()
+            if isinstance(told, BaseException):
+                raise told
+            if told is not None:
+                work.heard(answer, told)
+                continue
+            free.append(worker)
+            work.finished(answer)
     finally:
         for worker in workers:
             worker.stop()
         end_children(ours)  # what a worker that was killed from inside has left behind
         shutil.rmtree(folder, ignore_errors=True)
-    if errors:
-        raise errors[0]
-    return answers
+
+
+def _serve(worker: _Worker, answer: Answer, events: _Events) -> None:
+    """Run one task, and tell of each call and of the end."""
+    try:
+        worker.run(answer, lambda call: events.put((worker, answer, call)))
+        events.put((worker, answer, None))
+    except BaseException as error:  # for the thread that waits
+        events.put((worker, answer, error))
 
 
 class _Worker:
@@ -122,13 +139,12 @@ class _Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._proved = False
 
-    def run(self, answer: Answer) -> None:
-        """Run a task to its end, in as many workers as it takes."""
+    def run(self, answer: Answer, told: Callable[[int], None]) -> None:
+        """Run a task to its end, in as many workers as it takes. ``told``: of each call that is over."""
         task, first = answer.task, 0
         while first < len(task.calls):
-            calls = task.calls[first:]
-            current = _Conversation(answer, first)
-            why = self._talk(_with_calls(task, calls), current)
+            current = _Conversation(answer, first, told)
+            why = self._talk(_from_call(answer, first), current)
             if why is None:
                 return
             answer.died = True
@@ -139,9 +155,7 @@ class _Worker:
                 # What an earlier call left behind may have ended it: it gets a worker of its own.
                 first = following
                 continue
-            current.open = following if current.open is None else current.open
-            answer.calls[current.open] = Seen(current.open - first, [], "", why, "end")
-            first = current.open + 1
+            first = current.die(why, following) + 1
 
     def _talk(self, task: Task, current: _Conversation) -> str | None:
         """Send a task and read the answers; None if it went to its end, else why not."""
@@ -224,26 +238,49 @@ class _Worker:
 
 @dataclass(slots=True)
 class _Conversation:
-    """Where a task is. offset: of the first call that this worker makes. open: the call being made."""
+    """Where a task is. offset: of the first call that this worker makes. open: the call being made; shown: what it has shown by
+    now. told: of each that is over."""
 
     answer: Answer
     offset: int
+    told: Callable[[int], None]
     open: int | None = None
+    began: float = 0.0
+    shown: list[Shown] = field(default_factory=list)
 
-    def take(self, message: Begin | Seen) -> None:
+    def take(self, message: Begin | Shown | Seen) -> None:
         """Note a message."""
-        number = message.call + self.offset
-        if isinstance(message, Begin):
-            self.open = number
+        if isinstance(message, Shown):
+            self.shown.append(message)
+        elif isinstance(message, Begin):
+            self.shown = []
+            self.open, self.began = message.call + self.offset, time.monotonic()
         else:
-            self.answer.calls[number] = message
-            self.open = None
+            self.close(message)
+
+    def die(self, why: str, following: int) -> int:
+        """The process has ended in a call, the open one or the ``following``; which. What it has shown stays shown."""
+        number = following if self.open is None else self.open
+        inputs = self.shown[0].inputs if self.shown else ""
+        results = [message.result for message in self.shown]
+        self.close(Seen(number - self.offset, results, inputs, why, "end"))
+        return number
+
+    def close(self, seen: Seen) -> None:
+        """Note what a call showed."""
+        number = seen.call + self.offset
+        self.answer.calls[number] = seen
+        self.answer.seconds[number] = time.monotonic() - self.began if self.began else 0.0
+        self.open = None
+        self.told(number)
 
 
-def _with_calls(task: Task, calls: list[Call]) -> Task:
-    return Task(
-        task.entry, task.module, task.root, task.search_path, task.flags, calls, task.seconds, task.memory
-    )
+def _from_call(answer: Answer, first: int) -> Task:
+    """What is left of a task from one of its calls on."""
+    task, left = answer.task, dict(answer.left)
+    for number, seconds in answer.seconds.items():
+        spend(left, task.calls[number].flags, seconds)
+    return msgspec.structs.replace(task, calls=task.calls[first:], left=left)
 
 
 def _import_path() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from typing import Union
 
 import msgspec
@@ -67,7 +68,8 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Task(msgspec.Struct, frozen=True):
-    """Calls into one module, each in a new copy of it. search_path: for imports. seconds: for each call."""
+    """Calls into one module, each in a new copy of it. search_path: for imports. seconds: for each call. settled: findings
+    that need nothing more. left: the seconds that are left for a finding, where that is limited."""
 
     entry: str
     module: str
@@ -77,6 +79,15 @@ class Task(msgspec.Struct, frozen=True):
     calls: list[Call]
     seconds: float
     memory: int
+    settled: list[int] = []
+    left: dict[int, float] = {}
+
+
+def spend(left: dict[int, float], findings: Collection[int], seconds: float) -> None:
+    """Take the time of a call from what is left for each of the findings that it was made for."""
+    for number in findings:
+        if number in left:
+            left[number] -= seconds / len(findings)
 
 
 class Begin(msgspec.Struct, frozen=True, tag=True):
@@ -94,9 +105,16 @@ class Result(msgspec.Struct, frozen=True):
     evidence: str = ""
 
 
+class Shown(msgspec.Struct, frozen=True, tag=True):
+    """What the call that is being made has shown already, whatever becomes of it. inputs: what is run."""
+
+    result: Result
+    inputs: str
+
+
 class Seen(msgspec.Struct, frozen=True, tag=True):
     """A call is over. problem: why it could not be made, or what stopped it. stage: ``import`` if the module could not
-    be loaded, ``inputs`` if no arguments were found, ``end`` if its process ended, else "". strays: the tracing error that ended the call, if no finding explains it."""
+    be loaded, ``inputs`` if no arguments were found, ``end`` if its process ended, ``budget`` if there was no time left for it, else "". strays: the tracing error that ended the call, if no finding explains it."""
 
     call: int
     results: list[Result]
@@ -121,7 +139,7 @@ class Died(msgspec.Struct, frozen=True, tag=True):
     ours: bool = False
 
 
-Message = Union[Begin, Seen, Done, Died]
+Message = Union[Begin, Shown, Seen, Done, Died]
 
 _ENCODER = msgspec.msgpack.Encoder()
 _MESSAGES = msgspec.msgpack.Decoder(Message)

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jitlint.base.diagnostic import Finding
-from jitlint.confirm.pool import Answer
-from jitlint.confirm.protocol import Result
+from jitlint.confirm.protocol import Call, Result, Seen
 
 
 class Verdict(str, enum.Enum):
@@ -74,19 +73,14 @@ class Collected:
         return any(stage in ("import", "end") for stage, _, _ in self.problems)
 
 
-def collect(answers: list[Answer], into: dict[int, Collected]) -> None:
-    """Sort what the calls said by finding."""
-    for answer in answers:
-        for number, call in enumerate(answer.task.calls):
-            seen = answer.calls.get(number)
-            if seen is None:
-                continue
-            inputs = seen.inputs or call.target
-            for result in seen.results:
-                into.setdefault(result.number, Collected()).results.append((result, inputs))
-            if seen.problem:
-                for flag in call.flags:
-                    into.setdefault(flag, Collected()).problems.append((seen.stage, seen.problem, inputs))
+def collect_call(call: Call, seen: Seen, into: dict[int, Collected]) -> None:
+    """Sort what a call said by finding."""
+    inputs = seen.inputs or call.target
+    for result in seen.results:
+        into.setdefault(result.number, Collected()).results.append((result, inputs))
+    if seen.problem:
+        for flag in call.flags:
+            into.setdefault(flag, Collected()).problems.append((seen.stage, seen.problem, inputs))
 
 
 def verdict(finding: Finding, collected: Collected) -> Confirmation:
@@ -98,7 +92,7 @@ def verdict(finding: Finding, collected: Collected) -> Confirmation:
     unloaded = _unloaded(collected)
     if unloaded:
         return Confirmation(finding, Verdict.COULD_NOT_IMPORT, unloaded)
-    for wanted in ("", "end", "inputs"):
+    for wanted in ("", "end", "budget", "inputs"):
         for stage, problem, inputs in collected.problems:
             if stage == wanted:
                 word = Verdict.NO_INPUTS if stage == "inputs" else Verdict.NOT_REACHED

@@ -21,7 +21,7 @@ from jitlint.frontends.console import FAILED, FINDINGS, OK
 if TYPE_CHECKING:
     from jitlint.base.diagnostic import Finding
     from jitlint.confirm.engine import ConfirmResult
-    from jitlint.confirm.verdict import Recorded
+    from jitlint.confirm.verdict import Confirmation, Recorded
     from jitlint.driver.target import Target
     from jitlint.record.store import Store
     from jitlint.report.verdicts import Missed, Row
@@ -41,7 +41,7 @@ _MEGABYTE = 1 << 20
 @click.option(
     "--severity", metavar="LEVEL", help="How severe at least: error, warning (the default) or info."
 )
-@click.option("--output-format", type=click.Choice(["table", "json", "html"]), default="table")
+@click.option("--output-format", type=click.Choice(["table", "json", "jsonl", "html"]), default="table")
 @click.option(
     "--html", metavar="FILE", default="", help="Write a page that shows each finding in its source, too."
 )
@@ -53,6 +53,13 @@ _MEGABYTE = 1 << 20
 )
 @click.option(
     "--timeout", type=click.FloatRange(min=1), default=20.0, help="Seconds for each call.", show_default=True
+)
+@click.option(
+    "--finding-timeout",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    help="Seconds for the calls of one finding together; others of them are not made. 0: no limit.",
+    show_default=True,
 )
 @click.option(
     "--total-timeout",
@@ -87,6 +94,7 @@ def confirm(
     confirmed_only: bool,
     missed: bool,
     timeout: float,
+    finding_timeout: float,
     total_timeout: float,
     memory: int,
     platform: str,
@@ -123,22 +131,17 @@ def confirm(
         use_cache=not no_cache,
         missed=missed,
         total=total_timeout,
+        each=finding_timeout,
     )
-    show = not quiet and sys.stderr.isatty()
     earlier = None if no_recorded else _recorded(where)
     about = partial(_words, *earlier) if earlier is not None else None
-    result = run_confirm(where, settings, options, _progress if show else None, about)
-    if show:
-        click.echo("\r\033[K", nl=False, err=True)
-    rows = _rows(result, confirmed_only, _target(where, settings))
+    teller = _Teller(output_format, color, not quiet, confirmed_only, _target(where, settings))
+    result = run_confirm(where, settings, options, teller.tell, about)
+    rows = [row for c in result.confirmations if (row := teller.row(c)) is not None]
     lost = [(m.path, m.line, m.error, m.inputs) for m in result.missed]
     if earlier is not None:
         lost += _also_missed(lost, earlier, result.check.findings, where, settings)
-    if output_format == "table":
-        from jitlint.report.verdicts import verdicts_table
-
-        style = console.style_for(sys.stdout, color)
-        console.print_lines(verdicts_table(rows, lost, style, summary=not quiet))
+    teller.finish(rows, lost)
     _write(rows, lost, result.check.urls, platform, output_format, html)
     _warn(result)
     return FAILED if result.check.problems or result.asked else FINDINGS if rows else OK
@@ -152,22 +155,57 @@ def _target(paths: Sequence[str], settings: Settings) -> Target:
     return target_of(project_root(paths), settings.jax_version, settings.from_jax_version)
 
 
-def _rows(result: ConfirmResult, confirmed_only: bool, target: Target) -> list[Row]:
-    from jitlint.confirm.verdict import Verdict
-    from jitlint.report.verdicts import Row
+class _Teller:
+    """Tells verdicts as they come, in the formats that can be written line by line; a bar says how far it is."""
 
-    shown = [c for c in result.confirmations if not confirmed_only or c.verdict is Verdict.CONFIRMED]
-    return [
-        Row(
-            c.finding,
-            c.verdict.value,
-            c.evidence,
-            c.inputs,
-            c.jax,
-            target.version if target.is_other(c.jax) else "",
-        )
-        for c in shown
-    ]
+    def __init__(
+        self, output_format: str, color: str, words: bool, confirmed_only: bool, target: Target
+    ) -> None:
+        self._format = output_format
+        self._style = console.style_for(sys.stdout, color)
+        self._words = words
+        self._bar = words and sys.stderr.isatty()
+        self._confirmed_only = confirmed_only
+        self._target = target
+
+    def row(self, said: Confirmation) -> Row | None:
+        """A verdict for a reader; None if it is not asked for."""
+        from jitlint.report.verdicts import Row
+
+        if self._confirmed_only and said.verdict.value != "confirmed":
+            return None
+        target = self._target.version if self._target.is_other(said.jax) else ""
+        return Row(said.finding, said.verdict.value, said.evidence, said.inputs, said.jax, target)
+
+    def tell(self, said: Confirmation, known: int, total: int) -> None:
+        """A verdict is known, the ``known``-th of ``total``."""
+        from jitlint.driver.registry import rules
+        from jitlint.report.verdicts import verdict_json, verdict_lines
+
+        row = self.row(said)
+        self._clear()
+        if row is not None and self._format == "table":
+            console.print_lines(verdict_lines(row, self._style))
+        elif row is not None and self._format == "jsonl":
+            url = rules()[row.finding.code].url
+            console.print_lines([verdict_json(row, {row.finding.code: url} if url else {})])
+        if self._bar and known < total:
+            _progress(known, total)
+
+    def finish(self, rows: Sequence[Row], lost: Sequence[Missed]) -> None:
+        """All verdicts are told."""
+        from jitlint.report.verdicts import missed_json, missed_line, summary
+
+        self._clear()
+        if self._format == "table":
+            console.print_lines([missed_line(item, self._style) for item in lost])
+            console.print_lines(summary(rows) if self._words else [])
+        elif self._format == "jsonl":
+            console.print_lines([missed_json(item) for item in lost])
+
+    def _clear(self) -> None:
+        if self._bar:
+            click.echo("\r\033[K", nl=False, err=True)
 
 
 def _narrowed(

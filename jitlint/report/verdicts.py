@@ -11,6 +11,8 @@ from jitlint.base.diagnostic import Finding
 from jitlint.report.json import finding_json
 from jitlint.report.style import Style, visible
 
+# The column of verdicts: they come one by one, and nobody knows how long the longest will be.
+_WIDTH = len("confirmed")
 _COLOURS = {"confirmed": "red", "refuted": "blue"}
 # path, line, error, inputs
 Missed = tuple[str, int, str, str]
@@ -34,47 +36,57 @@ class Row:
         return f"{self.evidence} (in JAX {self.jax}, not in {self.target})" if self.target else self.evidence
 
 
-def verdicts_table(
-    rows: Sequence[Row], missed: Sequence[Missed], style: Style, summary: bool = True
-) -> Iterator[str]:
-    """Two lines per finding: place, rule and verdict; then what was seen, and with what."""
-    verdict_width = max((len(row.verdict) for row in rows), default=0)
-    places = [f"{visible(row.finding.span.within(row.finding.path))}:{row.finding.span.line}" for row in rows]
-    place_width = max(map(len, places), default=0)
-    for row, place in zip(rows, places):
-        word = style.paint(row.verdict.ljust(verdict_width), "bold", _COLOURS.get(row.verdict, "magenta"))
-        yield f"{word}  {place.ljust(place_width)}  {row.finding.code}  {visible(row.finding.message)}"
-        said = f"{row.said} [{row.inputs}]" if row.inputs else row.said
-        yield f"{' ' * verdict_width}  {visible(said)}"
-    for path, line, error, inputs in missed:
-        yield f"{style.paint('missed', 'bold', 'magenta')}  {visible(path)}:{line}  {visible(error)} [{visible(inputs)}]"
-    if summary:
-        counts = Counter(row.verdict for row in rows)
-        words = [f"{count} {verdict}" for verdict, count in counts.most_common()]
-        ran = " and ".join(sorted({row.jax for row in rows} - {""}))
-        by = f" (JAX {ran})" if ran else ""
-        yield f"{len(rows)} finding{'' if len(rows) == 1 else 's'}: {', '.join(words) or 'nothing to confirm'}{by}."
-        targets = sorted({row.target for row in rows} - {""})
-        if targets:
-            yield f"The findings are about JAX {' and '.join(targets)}: what another version does proves nothing for certain."
+def verdict_lines(row: Row, style: Style) -> list[str]:
+    """Two lines: verdict, place, rule and message; then what was seen, and with what."""
+    place = f"{visible(row.finding.span.within(row.finding.path))}:{row.finding.span.line}"
+    word = style.paint(row.verdict.ljust(_WIDTH), "bold", _COLOURS.get(row.verdict, "magenta"))
+    said = f"{row.said} [{row.inputs}]" if row.inputs else row.said
+    return [
+        f"{word}  {place}  {row.finding.code}  {visible(row.finding.message)}",
+        f"{' ' * _WIDTH}  {visible(said)}",
+    ]
+
+
+def missed_line(missed: Missed, style: Style) -> str:
+    """What has no finding."""
+    path, line, error, inputs = missed
+    word = style.paint("missed".ljust(_WIDTH), "bold", "magenta")
+    return f"{word}  {visible(path)}:{line}  {visible(error)} [{visible(inputs)}]"
+
+
+def summary(rows: Sequence[Row]) -> Iterator[str]:
+    """How many findings have which verdict, and which JAX gave it."""
+    counts = Counter(row.verdict for row in rows)
+    words = [f"{count} {verdict}" for verdict, count in counts.most_common()]
+    ran = " and ".join(sorted({row.jax for row in rows} - {""}))
+    by = f" (JAX {ran})" if ran else ""
+    yield f"{len(rows)} finding{'' if len(rows) == 1 else 's'}: {', '.join(words) or 'nothing to confirm'}{by}."
+    targets = sorted({row.target for row in rows} - {""})
+    if targets:
+        yield f"The findings are about JAX {' and '.join(targets)}: what another version does proves nothing for certain."
+
+
+def verdict_json(row: Row, urls: Mapping[str, str]) -> str:
+    """A finding as `jitlint check` writes it, with ``verdict``, ``evidence`` and ``inputs``, ``jax`` (the version that
+    ran) and ``target`` (the one that was meant, if that is another)."""
+    item = finding_json(row.finding, urls)
+    more = {
+        "verdict": row.verdict,
+        "evidence": row.evidence,
+        "inputs": row.inputs,
+        "jax": row.jax or None,
+        "target": row.target or None,
+    }
+    return json.dumps({**item, **more})
+
+
+def missed_json(missed: Missed) -> str:
+    """What has no finding."""
+    path, line, error, inputs = missed
+    return json.dumps({"path": path, "line": line, "verdict": "missed", "evidence": error, "inputs": inputs})
 
 
 def verdicts_json(rows: Sequence[Row], missed: Sequence[Missed], urls: Mapping[str, str]) -> str:
-    """Findings as `jitlint check` writes them, with ``verdict``, ``evidence`` and ``inputs``, ``jax`` (the
-    version that ran) and ``target`` (the one that was meant, if that is another); then what was missed."""
-    items: list[dict[str, object]] = [
-        {
-            **finding_json(row.finding, urls),
-            "verdict": row.verdict,
-            "evidence": row.evidence,
-            "inputs": row.inputs,
-            "jax": row.jax or None,
-            "target": row.target or None,
-        }
-        for row in rows
-    ]
-    items += [
-        {"path": path, "line": line, "verdict": "missed", "evidence": error, "inputs": inputs}
-        for path, line, error, inputs in missed
-    ]
-    return "[\n" + ",\n".join(json.dumps(item) for item in items) + "\n]" if items else "[]"
+    """All of it as one array, the findings in their order."""
+    items = [*(verdict_json(row, urls) for row in rows), *map(missed_json, missed)]
+    return "[\n" + ",\n".join(items) + "\n]" if items else "[]"

@@ -106,9 +106,10 @@ def confirmed(project: Write, monkeypatch: pytest.MonkeyPatch) -> list[dict[str,
         asked.append(bound)
         verdicts = [(FOUND, Verdict.CONFIRMED, "raised"), (OTHER, Verdict.REFUTED, "ran")]
         lost = [Missed("a.py", 9, "SomeError", "f(1)")] if bound["options"].missed else []
-        return ConfirmResult(
-            CheckResult([FOUND, OTHER], [], Statistics(files=1)), [Confirmation(*v) for v in verdicts], lost
-        )
+        told = [Confirmation(*v) for v in verdicts]
+        for known, each in enumerate(told, start=1):
+            bound["told"](each, known, len(told))
+        return ConfirmResult(CheckResult([FOUND, OTHER], [], Statistics(files=1)), told, lost)
 
     real = engine.confirm
     monkeypatch.setattr(engine, "confirm", confirm)
@@ -142,6 +143,7 @@ def test_what_confirm_selects(confirmed: list[dict[str, Any]]) -> None:
     "confirm jobs",
     "confirm timeout",
     "confirm total-timeout",
+    "confirm finding-timeout",
     "confirm memory",
     "confirm platform",
     "confirm no-cache",
@@ -160,10 +162,19 @@ def test_how_confirm_runs(confirmed: list[dict[str, Any]], capsys: Capture) -> N
         "7",
         "--total-timeout",
         "60",
+        "--finding-timeout",
+        "5",
     ]
     assert "SomeError" in _out(capsys, "confirm", "--no-cache", "--missed", *limits)
     assert confirmed[1]["options"] == Options(
-        jobs=7, seconds=3.0, memory=300 << 20, platform="gpu", use_cache=False, missed=True, total=60.0
+        jobs=7,
+        seconds=3.0,
+        memory=300 << 20,
+        platform="gpu",
+        use_cache=False,
+        missed=True,
+        total=60.0,
+        each=5.0,
     )
 
 
@@ -173,6 +184,8 @@ def test_what_confirm_prints(confirmed: list[dict[str, Any]], capsys: Capture) -
     assert "JIT106" in plain
     assert "JIT106" not in _out(capsys, "confirm", "--confirmed-only")
     assert [row["code"] for row in json.loads(_out(capsys, "confirm", "--output-format", "json"))]
+    lines = _out(capsys, "confirm", "--output-format", "jsonl").splitlines()
+    assert [json.loads(line)["verdict"] for line in lines] == ["confirmed", "refuted"]
     assert "<html" in _out(capsys, "confirm", "--output-format", "html")
     main(["confirm", "--html", "page.html"])
     assert "<html" in Path("page.html").read_text(encoding="utf-8")
