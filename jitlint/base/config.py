@@ -30,7 +30,7 @@ FileIgnores = tuple[tuple[str, tuple[str, ...]], ...]
 class Settings:
     """Everything that changes what a run reports. `KEYS` says what each means to the user.
 
-    severity: the least one to report; None: warning, and whatever is selected. catalogue, baseline, extend: absolute
+    min_severity: None means warning, and whatever is selected. catalogue, baseline, extend: absolute
     paths after loading. directory: where the configuration was found, which patterns are relative to. source: the
     configuration file, "" for none.
     """
@@ -41,7 +41,7 @@ class Settings:
     extend_ignore: tuple[str, ...] = ()
     per_file_ignores: FileIgnores = ()
     min_confidence: Confidence = Confidence.LIKELY
-    severity: Severity | None = None
+    min_severity: Severity | None = None
     tests: str = "errors"
     fixable: tuple[str, ...] = ()
     unfixable: tuple[str, ...] = ()
@@ -193,12 +193,12 @@ KEYS: tuple[Key, ...] = (
         parse_confidence,
     ),
     Key(
-        "severity",
+        "min-severity",
         "`error`, `warning` or `info`",
         "`warning`, and whatever is selected",
         "The least severity to report. *error*: JAX raises. *warning*: silently wrong, or wasted work. *info*: worth"
         " knowing, and errors that the code itself expects.",
-        'severity = "info"',
+        'min-severity = "info"',
         parse_severity,
     ),
     Key(
@@ -308,6 +308,8 @@ KEYS: tuple[Key, ...] = (
     ),
 )
 _BY_NAME = {key.name: key for key in KEYS}
+_OLD_NAMES = {"severity": "min-severity"}
+"""Names that keys had before; they stay."""
 
 
 def settings_from_mapping(table: Mapping[str, object], where: str, base: Settings | None = None) -> Settings:
@@ -319,7 +321,11 @@ def settings_from_mapping(table: Mapping[str, object], where: str, base: Setting
     base = base if base is not None else Settings()
     values: dict[str, Any] = {key.attribute: getattr(base, key.attribute) for key in KEYS}
     for name, raw in table.items():
-        key = _BY_NAME.get(name)
+        if _OLD_NAMES.get(name) in table:
+            raise ConfigError(
+                f"{where}: {name!r} is the old name of {_OLD_NAMES[name]!r}; one of them is enough"
+            )
+        key = _BY_NAME.get(_OLD_NAMES.get(name, name))
         if key is None:
             raise ConfigError(f"{where}: unknown key {name!r}; {_nearest(name)}")
         value: Any = key.check(raw, f"{where}: {name}")

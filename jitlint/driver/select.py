@@ -70,8 +70,8 @@ def wanted(
 
 def _is_severe(finding: Finding, settings: Settings, rules: Mapping[str, Rule]) -> bool:
     """A rule of severity info that is on was asked for; a finding that the code itself expects was not."""
-    if settings.severity is not None:
-        return finding.severity.rank >= settings.severity.rank
+    if settings.min_severity is not None:
+        return finding.severity.rank >= settings.min_severity.rank
     lowered = finding.severity is not rules[finding.code].severity
     return not (lowered and finding.severity is Severity.INFO)
 
@@ -99,7 +99,7 @@ def _is_on(rule: Rule, settings: Settings) -> bool:
     ignored = max((_specificity(selector, rule) for selector in ignores), default=0)
     if chosen or settings.select:
         return chosen > ignored
-    least = settings.severity if settings.severity is not None else Severity.WARNING
+    least = settings.min_severity if settings.min_severity is not None else Severity.WARNING
     return rule.default and rule.severity.rank >= least.rank and not ignored
 
 

@@ -22,7 +22,7 @@ from jitlint.base.diagnostic import Finding
 from jitlint.base.result import BY_A_RUN, IN_TESTS, CheckResult
 from jitlint.frontends import check_fixes, console
 from jitlint.frontends.check_fixes import Told, Wishes
-from jitlint.frontends.check_options import with_options, with_versions
+from jitlint.frontends.check_options import SECTIONS, with_options, with_versions
 from jitlint.frontends.check_output import (
     BY_FILE_LINE,
     FOR_PEOPLE,
@@ -63,21 +63,9 @@ class _Request:
     wished: Wishes
 
 
-_SECTIONS = {
-    "What to report": (
-        "select extend-select ignore extend-ignore per-file-ignores min-confidence severity tests baseline write-baseline diff"
-        " no-recorded show-refuted add-noqa"
-    ),
-    "What to fix": "fix unsafe-fixes diff-fixes show-fixes",
-    "Which files": "exclude extend-exclude context no-context stdin-filename show-files",
-    "How to report": ("output-format output-file show-path statistics exit-zero color quiet verbose"),
-    "Configuration and cache": "jax-version from-jax-version config isolated show-settings jobs no-cache",
-}
-
-
 @click.command(
     cls=console.SectionedCommand,
-    sections=_SECTIONS,
+    sections=SECTIONS,
     short_help="Report what JAX would stumble over, without running it.",
 )
 @console.PATHS
@@ -119,7 +107,10 @@ _SECTIONS = {
     "--min-confidence", metavar="LEVEL", help="How sure at least: possible, likely (the default) or certain."
 )
 @click.option(
-    "--severity", metavar="LEVEL", help="How severe at least: error, warning (the default) or info."
+    "--min-severity",
+    "--severity",
+    metavar="LEVEL",
+    help="How severe at least: error, warning (the default) or info.",
 )
 @click.option("--tests", metavar="WHAT", help="What to report in test code: errors (the default) or all.")
 @click.option(
@@ -184,7 +175,7 @@ def check(
     extend_ignore: tuple[str, ...],
     per_file_ignores: tuple[str, ...],
     min_confidence: str | None,
-    severity: str | None,
+    min_severity: str | None,
     tests: str | None,
     jax_version: str,
     from_jax_version: str,
@@ -222,6 +213,15 @@ def check(
     or compile again and again.
 
     `-` reads one file from standard input. Exit code: 0 nothing found, 1 findings, 2 something could not be analysed.
+
+    \b
+    Examples:
+      jitlint check                           everything below the working directory
+      jitlint check src/model.py              one file, judged with its callers elsewhere
+      jitlint check --diff main               what this branch brings in
+      jitlint check --select JIT1,JIT304      only these rules
+      jitlint check --fix --diff-fixes        what could be fixed
+      jitlint check --output-format sarif -o report.sarif
     """
     paths, unsaved = _standard_input(paths, stdin_filename)
     settings = console.settings_for(paths, config, isolated)
@@ -236,8 +236,8 @@ def check(
     settings = with_options(settings, lists, per_file_ignores)
     if min_confidence is not None:
         settings = replace(settings, min_confidence=parse_confidence(min_confidence, "--min-confidence"))
-    if severity is not None:
-        settings = replace(settings, severity=parse_severity(severity, "--severity"))
+    if min_severity is not None:
+        settings = replace(settings, min_severity=parse_severity(min_severity, "--min-severity"))
     if tests is not None:
         settings = replace(settings, tests=parse_tests(tests, "--tests"))
     settings = with_versions(settings, jax_version, from_jax_version)

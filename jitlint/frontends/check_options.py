@@ -1,4 +1,4 @@
-"""From the options of `jitlint check` to settings (layer: ``frontends``)."""
+"""The options of `jitlint check`: in which order the help shows them, and what settings they make (layer: ``frontends``)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,18 @@ from typing import Any
 from jitlint.base.config import Settings, file_ignores, string_list
 from jitlint.base.config import jax_version as parse_jax_version
 from jitlint.frontends import console
+
+SECTIONS = {
+    "What to report": (
+        "select extend-select ignore extend-ignore per-file-ignores min-confidence min-severity tests baseline write-baseline diff"
+        " no-recorded show-refuted add-noqa"
+    ),
+    "What to fix": "fix unsafe-fixes diff-fixes show-fixes",
+    "Which files": "exclude extend-exclude context no-context stdin-filename show-files",
+    "How to report": ("output-format output-file show-path statistics exit-zero color quiet verbose"),
+    "Configuration and cache": "jax-version from-jax-version config isolated show-settings jobs no-cache",
+}
+"""The headings of the help, with the options below them."""
 
 
 def with_options(

@@ -6,6 +6,7 @@ the commands, so that ``--help`` and ``--version`` answer at once.
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 from typing import Any
@@ -39,9 +40,21 @@ from jitlint.frontends.record_command import record
 from jitlint.frontends.server_command import server
 from jitlint.frontends.why_command import why
 
+_GROUPS = {
+    "Find and fix": ("check", "confirm", "record"),
+    "Understand": ("explain", "why", "traced", "rules"),
+    "Set up": ("server", "completion", "clean"),
+}
+
 
 class _Commands(click.Group):
     """The commands; who leaves the command out and names a path is told which one is missing."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands as click does, but under headings."""
+        for heading, names in _GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(90)) for name in names])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -63,7 +76,13 @@ class _Commands(click.Group):
 def cli() -> None:
     """Find the code that JAX will refuse to trace, silently get wrong, or compile again and again.
 
-    Start with `jitlint check`; `jitlint COMMAND --help` shows the options of a command.
+    \b
+    Examples:
+      jitlint check                     everything below the working directory
+      jitlint check model.py            one file, judged with its callers
+      jitlint explain JIT101            what a rule means, and what to write instead
+      jitlint why model.py:12           what jitlint knows of the values on a line
+      jitlint COMMAND --help            the options of a command
     """
 
 
@@ -74,9 +93,11 @@ cli.add_command(why)
 cli.add_command(server)
 
 
-@cli.command(short_help="List the functions that traced code reaches, and why.")
+@cli.command(short_help="List the functions that JAX traces, and why.")
 @PATHS
-@click.option("--output-format", type=click.Choice(["table", "json"]), default="table")
+@click.option(
+    "--output-format", type=click.Choice(["table", "json"]), default="table", help="A table or JSON."
+)
 @click.option("--statistics", is_flag=True, help="Show what was analysed and the time.")
 @click.option("--show-path", is_flag=True, help="Show why each function is traced.")
 @CONFIG
@@ -95,13 +116,20 @@ def traced(
     no_cache: bool,
     color: str,
 ) -> int:
-    """List the functions under PATHS that traced code reaches, and on what grounds.
+    """List the functions under PATHS that JAX traces, and why.
 
-    A ground of `possible?` is a guess: nothing traces the function, but its parameters look like arrays.
+    JAX runs a traced function in Python only once for each kind of arguments, with traced values in the place of arrays:
+    they have a shape and a type, but no value yet. Nearly all rules are about such functions.
+
+    \b
+    Examples:
+      jitlint traced model.py               the functions of one file
+      jitlint traced --show-path model.py   with the calls that lead to each
+      jitlint traced --output-format json   for a program
     """
     from jitlint.driver.run import traced as run_traced
     from jitlint.report.json import traced_json
-    from jitlint.report.tables import traced_table
+    from jitlint.report.tables import traced_story, traced_table
     from jitlint.report.text import concise
 
     result = run_traced(
@@ -113,6 +141,8 @@ def traced(
         print_lines(traced_table(result.rows, style_for(sys.stdout, color), show_path))
     print_lines(concise(result.problems, style_for(sys.stderr, color)), sys.stderr)
     warn_if_empty(result.statistics, result.problems)
+    if output_format != "json":
+        print_lines(traced_story(result.rows, style_for(sys.stdout, color), show_path))
     if statistics:
         print_statistics([], result.statistics, to_error=output_format == "json")
     return FAILED if result.problems else OK
@@ -194,6 +224,26 @@ def _has_surroundings() -> bool:
     return True
 
 
+def _as_ours(error: click.ClickException) -> str:
+    """A message of the option parser in the style of all others."""
+    if isinstance(error, click.NoSuchOption):
+        near = difflib.get_close_matches(error.option_name, error.possibilities or (), n=1)
+        return f"no such option {error.option_name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    text = error.format_message().strip().rstrip(".").replace(". Did you mean", "; did you mean")
+    return text[:1].lower() + text[1:]
+
+
+def _say_how_to_use(error: click.UsageError) -> None:
+    """What is wrong with the command line, in one line; the help where nothing was asked for."""
+    if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
+        error.show()
+        return
+    text = _as_ours(error)
+    if ";" not in text and error.ctx is not None:
+        text += f"; `{error.ctx.command_path} --help` says more"
+    complain(text)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code. Never raises for bad input."""
     if not _has_surroundings():
@@ -205,8 +255,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         code: Any = cli.main(args=arguments, prog_name="jitlint", standalone_mode=False)
         return code if isinstance(code, int) else OK
+    except click.UsageError as error:
+        _say_how_to_use(error)
     except click.ClickException as error:
-        error.show()
+        complain(_as_ours(error))
     except click.Abort:
         complain("interrupted")
     except (ConfigError, AnalysisError) as error:

@@ -29,7 +29,19 @@ if TYPE_CHECKING:
 _MEGABYTE = 1 << 20
 
 
-@click.command(short_help="RUN THE CODE and say which findings real JAX confirms.")
+_SECTIONS = {
+    "What to confirm": "select ignore min-confidence min-severity missed no-recorded",
+    "How to run": "timeout finding-timeout total-timeout memory platform jobs",
+    "How to report": "output-format html confirmed-only quiet color",
+    "Configuration and cache": "config isolated no-cache",
+}
+
+
+@click.command(
+    cls=console.SectionedCommand,
+    sections=_SECTIONS,
+    short_help="RUN THE CODE and say which findings real JAX confirms.",
+)
 @console.PATHS
 @click.option(
     "--select", multiple=True, metavar="CODES", help="Confirm only these rules: JIT1, JIT101, a name, ALL."
@@ -39,9 +51,17 @@ _MEGABYTE = 1 << 20
     "--min-confidence", metavar="LEVEL", help="How sure at least: possible, likely (the default) or certain."
 )
 @click.option(
-    "--severity", metavar="LEVEL", help="How severe at least: error, warning (the default) or info."
+    "--min-severity",
+    "--severity",
+    metavar="LEVEL",
+    help="How severe at least: error, warning (the default) or info.",
 )
-@click.option("--output-format", type=click.Choice(["table", "json", "jsonl", "html"]), default="table")
+@click.option(
+    "--output-format",
+    type=click.Choice(["table", "json", "jsonl", "html"]),
+    default="table",
+    help="How to report.",
+)
 @click.option(
     "--html", metavar="FILE", default="", help="Write a page that shows each finding in its source, too."
 )
@@ -88,7 +108,7 @@ def confirm(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     min_confidence: str | None,
-    severity: str | None,
+    min_severity: str | None,
     output_format: str,
     html: str,
     confirmed_only: bool,
@@ -111,6 +131,12 @@ def confirm(
     This executes the code under PATHS, in processes of their own with limits on time and memory. It runs the calls that the
     project has (tests, `case_...` functions, scripts) and makes up arguments for the rest, or takes them from a comment:
     `# jitlint: example(f32[8, 3], key, n=4)`. What a run under `jitlint record` has settled is not run again.
+
+    \b
+    Examples:
+      jitlint confirm src                     prove what `jitlint check src` finds
+      jitlint confirm --confirmed-only        only what real JAX has shown
+      jitlint confirm --html report.html      a page with sources, paths and evidence
     """
     if os.name != "posix":
         raise ConfigError(
@@ -122,7 +148,7 @@ def confirm(
 
     where = paths or (".",)
     settings = console.settings_for(paths, config, isolated)
-    settings = _narrowed(settings, select, ignore, min_confidence, severity)
+    settings = _narrowed(settings, select, ignore, min_confidence, min_severity)
     options = Options(
         jobs=jobs or available_cpus(),
         seconds=timeout,
@@ -213,7 +239,7 @@ def _narrowed(
     select: Sequence[str],
     ignore: Sequence[str],
     min_confidence: str | None,
-    severity: str | None,
+    min_severity: str | None,
 ) -> Settings:
     """The settings with what the command line says of the findings to confirm."""
     if select:
@@ -222,8 +248,8 @@ def _narrowed(
         settings = replace(settings, ignore=console.selectors(ignore, "--ignore"))
     if min_confidence is not None:
         settings = replace(settings, min_confidence=parse_confidence(min_confidence, "--min-confidence"))
-    if severity is not None:
-        settings = replace(settings, severity=parse_severity(severity, "--severity"))
+    if min_severity is not None:
+        settings = replace(settings, min_severity=parse_severity(min_severity, "--min-severity"))
     return settings
 
 

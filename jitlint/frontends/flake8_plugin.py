@@ -56,11 +56,18 @@ class Plugin:
             help="possible, likely or certain",
         )
         manager.add_option(
-            "--jitlint-severity",
+            "--jitlint-min-severity",
             parse_from_config=True,
             default=None,
             metavar="LEVEL",
             help="error, warning or info",
+        )
+        manager.add_option(
+            "--jitlint-severity",
+            parse_from_config=True,
+            default=None,
+            metavar="LEVEL",
+            help="the old name of --jitlint-min-severity",
         )
         manager.add_option(
             "--jitlint-config",
@@ -163,7 +170,10 @@ def _settings(options: argparse.Namespace, paths: tuple[str, ...]) -> Settings:
     if options.jitlint_min_confidence:
         level = parse_confidence(options.jitlint_min_confidence, "--jitlint-min-confidence")
         settings = replace(settings, min_confidence=level)
-    if options.jitlint_severity:
-        severity = parse_severity(options.jitlint_severity, "--jitlint-severity")
-        settings = replace(settings, severity=severity)
+    for name in ("min_severity", "severity"):
+        wanted = getattr(options, f"jitlint_{name}")
+        if wanted:
+            severity = parse_severity(wanted, f"--jitlint-{name.replace('_', '-')}")
+            settings = replace(settings, min_severity=severity)
+            break
     return settings

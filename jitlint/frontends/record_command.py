@@ -34,10 +34,16 @@ if TYPE_CHECKING:
 def record(
     command: tuple[str, ...], store: str, reasons: bool, report: bool, compare: bool, color: str
 ) -> int:
-    """RUN COMMAND (pytest, a script, python -m ...) and note which functions of this project JAX traces, and how.
+    """Run COMMAND (pytest, a script, python -m ...) and note which functions of this project JAX traces, and how.
 
     The command runs as it would without jitlint, child processes included; its exit code is that of `record`. Without
     a command, --report and --compare speak of the last run. `check` and `confirm` use what was seen.
+
+    \b
+    Examples:
+      jitlint record -- pytest           run the tests and note what JAX does
+      jitlint record --report            what was compiled, slowest first
+      jitlint record --compare           which findings the run confirms or refutes
     """
     from jitlint.driver.project import project_root
     from jitlint.record.store import NAME, write_store
@@ -51,7 +57,10 @@ def record(
         found, code = run_record(command, root, reasons)
         write_store(found, path)
         staged = sum(1 for function in found.functions if function.staged)
-        click.echo(f"jitlint: {staged} functions were staged; see `jitlint record --report`", err=True)
+        click.echo(
+            f"jitlint: {staged} function{'s were' if staged != 1 else ' was'} traced and compiled; see `jitlint record --report`",
+            err=True,
+        )
         if found.functions and not found.precise:
             console.warn("before Python 3.12 lines and errors are not recorded, and recording is slower")
     elif not report and not compare:

@@ -12,7 +12,7 @@ from jitlint.frontends.console import FAILED, OK
 
 @click.command(short_help="Say which values on a line are traced, and why.")
 @click.argument("place", metavar="FILE:LINE[:COLUMN]")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="Text or JSON.")
 @console.CONFIG
 @console.ISOLATED
 @console.NO_CACHE
@@ -21,6 +21,11 @@ def why(place: str, output_format: str, config: str, isolated: bool, no_cache: b
     """Say of every value on a line whether it is traced, static or unknown, and how it comes to be so.
 
     With a column, of the innermost expression there. In a notebook the place is FILE:cell N:LINE.
+
+    \b
+    Examples:
+      jitlint why model.py:12        all values on line 12
+      jitlint why model.py:12:8      the expression at column 8
     """
     from jitlint.driver.why import parse_question
     from jitlint.driver.why import why as ask

@@ -22,15 +22,19 @@ def statistics_lines(findings: Iterable[Finding], statistics: Statistics) -> Ite
     yield f"lines: {statistics.lines:,}"
     if statistics.units:
         yield (
-            f"units: {statistics.units:,} ({statistics.units_run:,} analysed now, the others known);"
-            f" files parsed now: {statistics.lowered:,}, looked into for positions: {statistics.placed:,}"
+            f"groups of files that import each other: {statistics.units:,} ({statistics.units_run:,} analysed now, the"
+            " others known)"
         )
+        yield f"files parsed now: {statistics.lowered:,}, looked into for positions: {statistics.placed:,}"
     sites, resolved = statistics.jit_sites, statistics.jit_sites_resolved
     share = f" ({resolved / sites:.0%})" if sites else ""
-    yield f"jit sites resolved: {resolved:,} of {sites:,}{share}"
+    yield f"uses of `jit` and other transforms whose function is known: {resolved:,} of {sites:,}{share}"
     if statistics.jax:
         yield f"JAX: {statistics.jax}"
-    for note, count in sorted(statistics.notes.items()):
+    notes = dict(statistics.notes)
+    functions, bodies, events = (notes.pop(name, 0) for name in ("functions", "activations", "events"))
+    yield f"functions: {functions:,}, gone through {bodies:,} times; observations for the rules: {events:,}"
+    for note, count in sorted(notes.items()):
         yield f"{note}: {count:,}"
     phases = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in statistics.seconds.items())
     yield f"time: {phases}{' (result from the cache)' if statistics.cached else ''}"

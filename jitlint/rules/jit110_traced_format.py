@@ -14,11 +14,11 @@ RULE = Rule(
     summary="traced value formatted as a number",
     explanation="""\
 A format specification (`f"{x:.2f}"`, `format(x, ".2f")`, `"%d" % x`) needs the number. While the function is being
-traced there is none, and a tracer has no number format:
+traced there is none, and a traced value has no number format:
 
 > TypeError: unsupported format string passed to DynamicJaxprTracer.__format__
 
-Without a specification (`f"{x}"`, `"%s" % x`, `str(x)`) nothing fails, but the text shows the tracer and not the
+Without a specification (`f"{x}"`, `"%s" % x`, `str(x)`) nothing fails, but the text shows the traced value and not the
 value.
 """,
     instead="""\

@@ -14,7 +14,7 @@ RULE = Rule(
     summary="printing in traced code happens while tracing only",
     explanation="""\
 `print` is Python, and the Python code of a traced function runs while JAX traces it: once, not at every call of the
-compiled function. What it shows of a traced value is the tracer, not the number:
+compiled function. What it shows of a traced value is a placeholder, not the number:
 
 > JitTracer(float32[])
 
@@ -66,7 +66,7 @@ def check(event: Effect) -> Report | None:
         return None
     if event.why:
         return Report(
-            "this prints a tracer while JAX traces, not the value at each call: {why} is traced",
+            "this prints a placeholder while JAX traces, not the value at each call: {why} is traced",
             'use `jax.debug.print("{x}", x=x)`, or print what the function returns',
         )
     if event.meant:

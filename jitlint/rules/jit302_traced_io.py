@@ -14,7 +14,7 @@ RULE = Rule(
     summary="input or output in traced code happens while tracing only",
     explanation="""\
 Log records, files, processes, sockets, `input` and environment variables belong to the host. The Python code of a
-traced function runs while JAX traces it, so a record is written once instead of at each call, holds tracers instead of
+traced function runs while JAX traces it, so a record is written once instead of at each call, holds placeholders instead of
 numbers, and whatever is read stays what it was at that moment.
 
 Records about what is static anyway (shapes, options) are not reported: once per trace is right for them. Nor is a
@@ -89,5 +89,5 @@ def check(event: Effect) -> Report | None:
     what = _WHAT.get(event.effect)
     if what is None:
         return None
-    shows = " a tracer instead of its value" if event.why and event.effect in ("log", "warning") else ""
+    shows = " a placeholder instead of its value" if event.why and event.effect in ("log", "warning") else ""
     return Report(f"{what}{shows} while JAX traces, not at each call", _HELP.get(event.effect, _OUTSIDE))

@@ -16,7 +16,7 @@ RULE = Rule(
 Exceptions in a traced function are raised while JAX traces. The compiled program raises none: a division by zero gives
 `inf`, an index out of bounds is clamped. A handler for `ZeroDivisionError` or `IndexError` on traced values never runs.
 
-A broad handler has the opposite problem: JAX refuses `float(x)` or `if x > 0` on a tracer with a `TypeError`, the
+A broad handler has the opposite problem: JAX refuses `float(x)` or `if x > 0` on a traced value with a `TypeError`, the
 handler catches it, and the compiled function always takes the fallback, whatever the values are.
 """,
     instead="""\

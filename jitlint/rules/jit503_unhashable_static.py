@@ -18,7 +18,7 @@ sets, arrays and dataclasses that are not frozen have no hash:
 
 > ValueError: Non-hashable static arguments are not supported. An error occurred while trying to hash an object of type <class 'list'>, [1].
 
-A traced value as a static argument of an inner jitted function fails with the same message: tracers have no hash.
+A traced value as a static argument of an inner jitted function fails with the same message: traced values have no hash.
 """,
     instead="""\
 Pass a tuple instead of a list, a frozen dataclass or a NamedTuple instead of a dict:

@@ -22,7 +22,7 @@ RULE = Rule(
 A parameter that was renamed or removed is the usual reason. Positional-only parameters can only be given by number.
 
 JAX takes the names of `static_argnums` from the signature only where `static_argnames` is not given, and the other way
-round. With both, an argument that is static by its position becomes a tracer as soon as somebody passes it by name.
+round. With both, an argument that is static by its position becomes a traced value as soon as somebody passes it by name.
 """,
     instead="""\
 Name the parameter exactly as in the signature:

@@ -18,7 +18,7 @@ in the memory of a device. A traced value is nowhere yet:
 
 > AttributeError: The 'block_until_ready' method is not available on traced array with shape float32[].
 
-The function `jax.block_until_ready(x)` accepts tracers and does nothing with them.
+The function `jax.block_until_ready(x)` accepts traced values and does nothing with them.
 """,
     instead="""\
 Wait for results, and ask about devices, outside the traced function:

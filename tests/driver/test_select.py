@@ -64,6 +64,4 @@ def test_rules_are_found_by_code_and_by_name() -> None:
 
 
 def test_every_error_rule_has_a_page() -> None:
-    assert [
-        code for code, rule in rules().items() if not rule.more and rule.severity is Severity.ERROR
-    ] == []
+    assert [code for code, rule in rules().items() if not rule.more and rule.severity is Severity.ERROR] == []

@@ -96,7 +96,7 @@ def test_json_output_is_one_array_whatever_happens(project: Write, capsys: Captu
         13,
     )
     assert finding["related"]
-    assert "jit sites resolved: " in captured.err
+    assert "whose function is known: " in captured.err
     project({"a.py": CLEAN, "b.py": CLEAN})
     main(["check", "--output-format", "json"])
     assert capsys.readouterr().out == "[]\n"
@@ -107,7 +107,7 @@ def test_statistics(project: Write, capsys: Capture) -> None:
     main(["check", "--statistics"])
     out = capsys.readouterr().out
     assert "      1  JIT101  traced-branch\nfiles: 1 (1 analysed, context included)\nlines: 8\n" in out
-    assert "jit sites resolved: 1 of 1 (100%)\n" in out
+    assert "whose function is known: 1 of 1 (100%)\n" in out
     assert "\ntime: files " in out
 
 
@@ -126,8 +126,8 @@ def test_traced(project: Write, capsys: Capture) -> None:
     assert set(row["because"][0]) == {"path", "cell", "line", "message"}
     assert main(["traced", "a.py", "--show-path"]) == 0
     table = capsys.readouterr().out.splitlines()
-    assert table[0].split() == ["PLACE", "FUNCTION", "MODES", "GROUND", "PARAMETERS"]
-    assert table[1].split()[:4] == ["a.py:4", "f", "staged", "jit"]
+    assert table[0].split() == ["PLACE", "FUNCTION", "HOW", "WHY", "PARAMETERS"]
+    assert table[1].split()[:4] == ["a.py:4", "f", "compiled", "your"]
 
 
 def test_traced_fails_when_a_file_cannot_be_analysed(project: Write, capsys: Capture) -> None:

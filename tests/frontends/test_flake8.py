@@ -104,7 +104,13 @@ POSSIBLE = "import jax\nimport jax.numpy as jnp\n\n\ndef f(x: jax.Array):\n    y
 # Our options: files, value, and the findings without and with it.
 OPTIONS = {
     "jitlint-min-confidence": ({"a.py": POSSIBLE}, "possible", [], ["a.py:7:8: JIT101"]),
-    "jitlint-severity": (
+    "jitlint-min-severity": (
+        {"a.py": "import jax.numpy as np\n\nprint(np.zeros(3))\n"},
+        "info",
+        [],
+        ["a.py:1:1: JIT702"],
+    ),
+    "jitlint-severity": (  # the old name
         {"a.py": "import jax.numpy as np\n\nprint(np.zeros(3))\n"},
         "info",
         [],

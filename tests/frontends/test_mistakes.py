@@ -107,7 +107,7 @@ MISTAKES: dict[str, Mistake] = {
         "check a.py --context . --no-context",
         2,
         "",
-        "Error: `--context` and `--no-context` exclude each other.\n",
+        "jitlint: error: `--context` and `--no-context` exclude each other; `jitlint check --help` says more\n",
     ),
     "a pattern that is none": Mistake(
         {"a.py": BRANCH}, "check --exclude [", 2, "", "jitlint: error: exclude: '[' is not a pattern"

@@ -97,8 +97,8 @@ def test_where_only_files_are_known_the_line_is_that_of_the_file(project: Write,
 def test_traced_functions(project: Write, capsys: Capture) -> None:
     project({"n.ipynb": NOTEBOOK})
     assert main(["traced", "--jobs", "1", "--show-path"]) == 0
-    assert capsys.readouterr().out.splitlines()[1:] == [
-        "n.ipynb:cell 3:1  f         staged  jit     x:traced",
+    assert capsys.readouterr().out.splitlines()[1:4] == [
+        "n.ipynb:cell 3:1  f         compiled  your code  traced: x",
         "    n.ipynb:cell 3:1: `f` is jitted with `jax.jit` here",
         "    n.ipynb:cell 4:1: and called here",
     ]
@@ -237,7 +237,7 @@ def test_a_notebook_may_import_files_and_share_their_names(project: Write, capsy
     project({"helper.py": helper, "helper.ipynb": notebook(script)})
     _, lines = _check(capsys, "helper.py", "--show-path")
     assert lines[0].startswith("helper.py:2:8: error[JIT101] ")
-    assert any(line.strip().startswith("helper.ipynb:cell 2:1: ") for line in lines)
+    assert any("::: helper.ipynb:cell 2:1: " in line for line in lines)
 
 
 DOCUMENT = """\
@@ -280,6 +280,7 @@ def test_flake8_gets_lines_of_the_file(project: Write) -> None:
         jitlint_no_cache=True,
         jitlint_min_confidence=None,
         jitlint_severity=None,
+        jitlint_min_severity=None,
     )
     Plugin.parse_options(options)
     ((line, _, text, _),) = Plugin(None, "n.ipynb", []).run()

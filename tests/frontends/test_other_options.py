@@ -50,13 +50,14 @@ def _out(capsys: Capture, *arguments: str) -> str:
 @_covers("traced config", "traced isolated", "traced show-path", "traced output-format", "traced statistics")
 def test_what_traced_lists(project: Write, capsys: Capture) -> None:
     project({"a.py": CALLED, "other.toml": 'traced = ["a.f"]'})
-    assert "declared" not in _out(capsys, "traced")
-    assert "declared" in _out(capsys, "traced", "--config", "other.toml")
+    assert "you say so" not in _out(capsys, "traced")
+    assert "you say so" in _out(capsys, "traced", "--config", "other.toml")
     project({"jitlint.toml": 'traced = ["a.f"]'})
     plain = _out(capsys, "traced")
-    assert "declared" in plain
-    assert "declared" not in _out(capsys, "traced", "--isolated")
-    assert len(_out(capsys, "traced", "--show-path")) > len(plain)
+    assert "you say so" in plain
+    assert "you say so" not in _out(capsys, "traced", "--isolated")
+    assert "    a.py:1: `f`" in _out(capsys, "traced", "--show-path")
+    assert "    a.py:1: `f`" not in plain
     assert json.loads(_out(capsys, "traced", "--output-format", "json"))[0]["qualname"] == "f"
     assert "lines: 3" in _out(capsys, "traced", "--statistics")
     assert "lines: 3" not in plain
@@ -121,7 +122,7 @@ def confirmed(project: Write, monkeypatch: pytest.MonkeyPatch) -> list[dict[str,
     "confirm select",
     "confirm ignore",
     "confirm min-confidence",
-    "confirm severity",
+    "confirm min-severity",
     "confirm config",
     "confirm isolated",
 )
@@ -135,7 +136,7 @@ def test_what_confirm_selects(confirmed: list[dict[str, Any]]) -> None:
     assert (plain.select, plain.ignore, plain.min_confidence) == ((), (), Confidence.LIKELY)
     assert (chosen.select, chosen.ignore) == (("JIT1",), ("JIT101", "JIT102"))
     assert chosen.min_confidence is Confidence.CERTAIN
-    assert (plain.severity, chosen.severity) == (None, Severity.INFO)
+    assert (plain.min_severity, chosen.min_severity) == (None, Severity.INFO)
     assert (plain.traced, configured.traced, isolated.traced) == (("a.g",), ("a.f",), ())
 
 
@@ -279,6 +280,12 @@ def test_how_the_server_talks(monkeypatch: pytest.MonkeyPatch) -> None:
         assert main(["server", *arguments]) == 0
     assert started == ["stdio", "stdio", ("127.0.0.1", 4711)]
     assert main(["server", "--stdio", "--tcp", "4711"]) == 2
+
+
+@_covers("explain color")
+def test_colours_of_explanations(capsys: Capture) -> None:
+    assert "\033[" in _out(capsys, "explain", "JIT101", "--color", "always")
+    assert "\033[" not in _out(capsys, "explain", "JIT101", "--color", "never")
 
 
 def test_no_option_is_left_out() -> None:

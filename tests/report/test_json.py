@@ -10,7 +10,7 @@ from jitlint.base.result import Reason, Statistics, TracedRow
 from jitlint.report.json import findings_json, traced_json
 from jitlint.report.statistics import statistics_lines
 from jitlint.report.style import Style
-from jitlint.report.tables import traced_table
+from jitlint.report.tables import traced_story, traced_table
 from tests.report.test_text import FINDING
 
 ROW = TracedRow(
@@ -87,13 +87,23 @@ def test_traced_functions() -> None:
     ]
 
 
-def test_the_table_of_traced_functions_marks_guesses() -> None:
+def test_the_table_of_traced_functions_speaks_plainly() -> None:
     lines = list(traced_table([ROW], Style(), show_path=True))
     assert lines == [
-        "PLACE       FUNCTION    MODES           GROUND     PARAMETERS",
-        "pkg/a.py:7  Model.step  staged+batched  possible?  self:static x:traced",
+        "PLACE       FUNCTION    HOW               WHY      PARAMETERS",
+        "pkg/a.py:7  Model.step  compiled+batched  a guess  traced: x; static: self",
         "    train.py:3: `step` is jitted",
     ]
+    story = "\n".join(traced_story([ROW], Style()))
+    assert story.startswith("\n0 functions are traced, and 1 may be: JAX runs such a function in Python once")
+    assert "\n  a guess: nothing traces it" in story and "\n  batched: by `vmap`" in story
+    assert "differentiated" not in story  # what the table does not say needs no word
+
+
+def test_where_nothing_is_traced_the_story_says_so() -> None:
+    assert list(traced_table([], Style())) == []
+    (line,) = traced_story([], Style())
+    assert line.startswith("No function is traced:")
 
 
 def test_statistics() -> None:
@@ -104,7 +114,8 @@ def test_statistics() -> None:
         "      2  JIT106  traced-range",
         "files: 1,200 (800 analysed, context included)",
         "lines: 34,567",
-        "jit sites resolved: 3 of 4 (75%)",
+        "uses of `jit` and other transforms whose function is known: 3 of 4 (75%)",
+        "functions: 0, gone through 0 times; observations for the rules: 0",
         "time: parse 1.23 s",
     ]
 
