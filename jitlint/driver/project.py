@@ -6,6 +6,7 @@ them for real. Paths are absolute throughout. Nothing here reads a source file.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,18 +25,49 @@ def project_root(paths: Sequence[str]) -> str:
     common = os.path.commonpath(directories) if directories else os.getcwd()
     current = common
     while os.path.dirname(current) != current:
-        if any(os.path.exists(os.path.join(current, marker)) for marker in MARKERS):
+        if _is_top(current):
             return current
         current = os.path.dirname(current)
     return common
 
 
+def _is_top(directory: str) -> bool:
+    return any(os.path.exists(os.path.join(directory, marker)) for marker in MARKERS)
+
+
 def callers_of(paths: Sequence[str]) -> tuple[str, ...]:
-    """Where to look for callers of what is at the paths: all of their project, if they are not all of it themselves."""
-    root = project_root(paths)
-    is_whole = any(os.path.abspath(path) == root for path in paths)
-    is_project = any(os.path.exists(os.path.join(root, marker)) for marker in MARKERS)
-    return (root,) if is_project and not is_whole else ()
+    """Where to look for callers of what is at the paths: all of their project, if they are not all of it themselves.
+
+    Of what belongs to no project, its package and the modules beside it: the folder around may be anybody's home.
+    """
+    named = [os.path.abspath(path) for path in paths]
+    root = project_root(named)
+    if _is_top(root):
+        return () if root in named else (root,)
+    around: dict[str, None] = {}
+    for path in named:
+        own = project_root([path])
+        around.update(dict.fromkeys((own,) if _is_top(own) else _beside(path)))
+    return tuple(each for each in around if each not in named)
+
+
+def _beside(path: str) -> list[str]:
+    """The package that a path is in, and the modules in the folder around it; of a folder that is no package, nothing."""
+    package, folder = "", path if os.path.isdir(path) else os.path.dirname(path)
+    if folder == path and not _is_package(folder):
+        return []
+    while _is_package(folder) and os.path.dirname(folder) != folder:
+        package, folder = folder, os.path.dirname(folder)
+    found = [package] if package else []
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        found += sorted(
+            entry.path for entry in entries if entry.name.endswith(".py") and os.path.isfile(entry.path)
+        )
+    return found
+
+
+def _is_package(directory: str) -> bool:
+    return os.path.exists(os.path.join(directory, "__init__.py"))
 
 
 class Layout:

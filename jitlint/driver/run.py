@@ -13,6 +13,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from jitlint.base.config import Settings
@@ -22,7 +23,7 @@ from jitlint.base.text import display_path
 from jitlint.driver.documents import in_document
 from jitlint.driver.files import FileIgnores
 from jitlint.driver.memory.kept import Clock, KeptCheck, KeptTraced
-from jitlint.driver.project import is_test_code
+from jitlint.driver.project import callers_of, is_test_code
 from jitlint.driver.registry import rules
 from jitlint.driver.schedule import Progress, available_cpus
 from jitlint.driver.select import selected_codes, wanted
@@ -42,14 +43,14 @@ def check(
     jobs: int | None = None,
     use_cache: bool = True,
     unsaved: Mapping[str, bytes] | None = None,
-    context: Sequence[str] = (),
+    context: Sequence[str] | None = None,
     respect_noqa: bool = True,
     progress: Progress | None = None,
 ) -> CheckResult:
     """Everything jitlint has to say about the files at ``paths``, as the settings select it.
 
     unsaved: contents that take the place of what is on disk, by absolute path. context: files and folders to look for
-    callers in; nothing is reported on them. respect_noqa: leave out what a
+    callers in, by default all of the project; nothing is reported on them. respect_noqa: leave out what a
     ``noqa`` comment silences. Raises ConfigError for selectors that match no rule and AnalysisError if jitlint
     itself fails.
     """
@@ -122,7 +123,7 @@ def traced(
     """
     asked = Asked(frozenset(), frozenset(), True)
     with quiet_collector():
-        run = _Run(paths, settings, asked, jobs, use_cache, {}, (), progress)
+        run = _Run(paths, settings, asked, jobs, use_cache, {}, None, progress)
         kept = run.remembered("traced", KeptTraced, run.traced)
 
     def shown(path: str) -> str:
@@ -143,7 +144,7 @@ class _Run:
         jobs: int | None,
         use_cache: bool,
         unsaved: Mapping[str, bytes],
-        context: Sequence[str],
+        context: Sequence[str] | None,
         progress: Progress | None,
     ) -> None:
         self._clock = Clock()
@@ -152,8 +153,10 @@ class _Run:
         self._jobs = jobs or available_cpus()
         self._complete = True
         self._progress = progress
+        around = callers_of(paths) if context is None else context
+        self._open = partial(open_workspace, paths, settings, use_cache, unsaved, around)
         with self._clock.phase("files"):
-            self._workspace = open_workspace(paths, settings, use_cache, unsaved, context)
+            self._workspace = self._open()
             self._target = target_of(self._workspace.root, settings.jax_version, settings.from_jax_version)
 
     @property
@@ -165,6 +168,15 @@ class _Run:
 
     def remembered(self, command: str, kind: type[_Kept], compute: Callable[[], _Kept]) -> _Kept:
         """The kept result of an equal run, or a new one."""
+        kept = self._once(command, kind, compute)
+        if self._workspace.misled:
+            with self._clock.phase("files"):
+                self._workspace = self._open()
+            kept = self._once(command, kind, compute)
+        kept.statistics.seconds = self._clock.seconds
+        return kept
+
+    def _once(self, command: str, kind: type[_Kept], compute: Callable[[], _Kept]) -> _Kept:
         workspace = self._workspace
         key = self._key(command)
         with self._clock.phase("cache"):
@@ -179,7 +191,6 @@ class _Run:
         if hit:
             kept.statistics.cached = True
             kept.statistics.units_run = kept.statistics.lowered = kept.statistics.placed = 0
-        kept.statistics.seconds = self._clock.seconds
         return kept
 
     def _key(self, command: str) -> str:

@@ -130,6 +130,9 @@ class Session:
             pages=self._pages,
         )
         kept = with_kept_paths(pipeline.check(), workspace)
+        if workspace.misled:
+            self._workspace = None
+            return self._checked(stop)
         if workspace.lost or not pipeline.complete:
             self._workspace = None  # the next answer looks again
         for path in workspace.contents.keys() - self._unsaved.keys():

@@ -39,7 +39,8 @@ class Workspace:
     root: the project's top. named: files asked for, in order. entries: every readable file, context included.
     names: dotted module names. relevant: what has to be read, in a fixed order. linked: what of it is analysed: a file
     that is named and has nothing to do with JAX is only read. edges: which files each file imports. failures: (path, why).
-    lost: files that vanished or changed after the run had looked at them, and why they cannot be read.
+    lost: files that vanished or changed after the run had looked at them, and why they cannot be read. misled: the cache knew
+    a file otherwise than it is; it has forgotten it, so whoever starts again is told the truth.
     """
 
     root: str
@@ -54,6 +55,7 @@ class Workspace:
     failures: list[tuple[str, str]] = field(default_factory=list)
     contents: dict[str, bytes] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
+    misled: bool = False
     _documents: dict[str, Document] = field(default_factory=dict)
     _units: list[list[str]] | None = None
 
@@ -88,6 +90,8 @@ class Workspace:
             with open(path, "rb") as stream:
                 data = self.module(path, stream.read())
             if entry is not None and digest(data) != entry.digest:
+                self.cache.forget(path)
+                self.misled |= entry.holds_for(os.stat(path))
                 raise OSError(errno.ESTALE, "it changed during the run")
         except OSError as error:
             if entry is not None:
@@ -156,8 +160,10 @@ def read_workspace(
     look = Look(workspace)
     workspace.named = [path for path in found.files if look.at(path, report=True)]
     nearby = find_files(context, settings.excluded, settings.directory)
+    asked = {os.path.abspath(path) for path in context}
     for path, why in nearby.failures:
-        raise ConfigError(f"--context: {display_path(path)}: {why}")
+        if path in asked:  # a folder below that cannot be read holds nobody's callers
+            raise ConfigError(f"--context: {display_path(path)}: {why}")
     around = nearby.files
     named = set(workspace.named)
     around = [path for path in around if path not in named and look.at(path, report=False)]

@@ -45,7 +45,7 @@ class _Request:
 
     paths: tuple[str, ...]
     unsaved: dict[str, bytes]
-    context: tuple[str, ...]
+    context: tuple[str, ...] | None
     output_format: str
     output_file: str
     baseline: str
@@ -249,7 +249,7 @@ def check(
     request = _Request(
         paths=paths,
         unsaved=unsaved,
-        context=_callers(paths, context, no_context),
+        context=_callers(context, no_context),
         output_format=output_format,
         output_file="" if is_standard_output(output_file) else output_file,
         baseline=baseline or settings.baseline,
@@ -287,14 +287,12 @@ def _standard_input(paths: tuple[str, ...], name: str) -> tuple[tuple[str, ...],
     return (name,), {os.path.abspath(name): sys.stdin.buffer.read()}
 
 
-def _callers(paths: tuple[str, ...], context: tuple[str, ...], no_context: bool) -> tuple[str, ...]:
-    """Where to look for callers. Raises UsageError for options that exclude each other."""
-    from jitlint.driver.project import callers_of
-
+def _callers(context: tuple[str, ...], no_context: bool) -> tuple[str, ...] | None:
+    """Where to look for callers; None: wherever they may be. Raises UsageError for options that exclude each other."""
     named = tuple(item for value in context for item in string_list(value, "--context"))
     if named and no_context:
         raise click.UsageError("`--context` and `--no-context` exclude each other.")
-    return named if named or no_context else callers_of(paths)
+    return named if named or no_context else None
 
 
 def _run(request: _Request, settings: Settings, unsaved: Mapping[str, bytes]) -> CheckResult:

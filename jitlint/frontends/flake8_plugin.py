@@ -108,7 +108,6 @@ class Plugin:
     @classmethod
     def _look(cls, paths: tuple[str, ...], unsaved: dict[str, bytes]) -> None:
         from jitlint.driver.documents import with_file_lines
-        from jitlint.driver.project import callers_of
         from jitlint.driver.run import check
 
         state = cls._state
@@ -117,7 +116,6 @@ class Plugin:
             state.settings,
             use_cache=state.use_cache,
             unsaved=unsaved,
-            context=callers_of(paths),
             respect_noqa=False,
         )
         if state.settings.baseline:

@@ -1,6 +1,6 @@
 """What earlier runs found out, on disk (layer: ``driver``).
 
-In ``.jitlint_cache`` lie one *index* (path to size, time, content hash and first look, so that unchanged files are not
+In ``.jitlint_cache`` lie one *index* (path to size, times, inode, content hash and first look, so that unchanged files are not
 read again), one *pack* with its table (content hash to encoded IR: `jitlint.driver.memory.pack`), one file of *notes* (content
 hash to positions and words), the *links* (what the analysis found in each unit, without positions) and a few *runs* (the
 results of whole runs), the last two by everything that they depend on. All but the pack are replaced by renaming, so that
@@ -39,10 +39,14 @@ T = TypeVar("T")
 
 
 class FileEntry(msgspec.Struct, frozen=True, array_like=True):
-    """What is known of a file as long as its status stays the same. seen: when it was looked at."""
+    """What is known of a file as long as its status stays the same. seen: when it was looked at.
+
+    changed: the time of the last change of the file or its status; other than ``mtime``, nobody can set it back.
+    """
 
     size: int
     mtime: int
+    changed: int
     inode: int
     seen: int
     digest: bytes
@@ -53,6 +57,7 @@ class FileEntry(msgspec.Struct, frozen=True, array_like=True):
         return (
             self.size == status.st_size
             and self.mtime == status.st_mtime_ns
+            and self.changed == status.st_ctime_ns
             and self.inode == status.st_ino
             and self.seen - self.mtime > _RACY_NS
         )
@@ -69,8 +74,9 @@ class _Index(msgspec.Struct, array_like=True):
 def entry_for(data: bytes, status: os.stat_result | None, scan: Scan) -> FileEntry:
     """What to remember of a file just read; without a status it is text that no file holds."""
     if status is None:
-        return FileEntry(len(data), 0, 0, 0, digest(data), scan)
-    return FileEntry(status.st_size, status.st_mtime_ns, status.st_ino, time.time_ns(), digest(data), scan)
+        return FileEntry(len(data), 0, 0, 0, 0, digest(data), scan)
+    times = (status.st_mtime_ns, status.st_ctime_ns)
+    return FileEntry(status.st_size, *times, status.st_ino, time.time_ns(), digest(data), scan)
 
 
 def cache_directory(root: str) -> str:
@@ -128,6 +134,11 @@ class Cache:
             return
         self._index.files[self._relative(path)] = entry
         self._changed = True
+
+    def forget(self, path: str) -> None:
+        """Read the file anew in the next run: what is known of it is not what it says."""
+        if self._index.files.pop(self._relative(path), None) is not None:
+            self._changed = True
 
     # ------------------------------------------------------------ IR
 
