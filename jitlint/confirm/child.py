@@ -25,6 +25,7 @@ from jitlint.base.outcome import (
 )
 from jitlint.confirm.loading import Loader, runner
 from jitlint.confirm.protocol import Begin, Call, Done, Flag, Message, Result, Seen, Shown, Task, spend
+from jitlint.confirm.stand_ins import missing_module
 from jitlint.confirm.statement import Statement
 from jitlint.confirm.watch.observe import Observation, Place, Raised, Runs, Watch, Watches
 from jitlint.confirm.watch.probes import Probes, wanted_of
@@ -51,7 +52,7 @@ def run_task(task: Task, send: Callable[[Message], None], reachable: list[str]) 
             continue
         send(Begin(number))
         began, told = time.monotonic(), replace(told, words=_words(call, task))
-        seen = _made(loader, number, call, wanted, told)
+        seen = _made_with_stand_ins(loader, number, call, wanted, told)
         spend(left, [flag.number for flag in wanted], time.monotonic() - began)
         # What a module needs and does not find is not there for its next call, either.
         if _is_plain(call) and seen.stage == "import" and "ModuleNotFoundError" in seen.problem:
@@ -59,6 +60,37 @@ def run_task(task: Task, send: Callable[[Message], None], reachable: list[str]) 
         confirmed |= {result.number for result in seen.results if result.status == "confirmed"}
         send(seen)
     send(Done({path: digest for path in sorted(loader.used) if (digest := _digest(path))}, reachable))
+
+
+def _made_with_stand_ins(loader: Loader, number: int, call: Call, flags: list[Flag], told: _Told) -> Seen:
+    """What a call shows, where that is asked for with stand-ins for modules that are not there. Of a part of a module, that
+    goes on past what fails, there is no need of them."""
+    ins = loader.stand_ins
+    if call.part:
+        ins.remove()
+    while True:
+        ins.begin(strict=call.target in ("", "__main__"))
+        seen = _made(loader, number, call, flags, told)
+        missing = missing_module(seen.problem) if seen.stage == "import" and loader.task.stub else ""
+        if call.part or not missing or not ins.add(missing):
+            break
+    if not ins.names:
+        return seen
+    words = f"with a stand-in for {' and '.join(ins.names)}"
+    results = [_trusted(loader, result) for result in seen.results]
+    if ins.used:
+        seen = msgspec.structs.replace(seen, problem=ins.missing, stage="import")
+    return msgspec.structs.replace(seen, results=results, inputs=f"{seen.inputs}, {words}", strays=[])
+
+
+def _trusted(loader: Loader, result: Result) -> Result:
+    """What a stand-in took part in shows nothing."""
+    used = loader.stand_ins.used
+    if not used and "stand-in for" not in result.evidence:
+        return result
+    return Result(
+        result.number, "unshown", f"it uses {f'`{used}`' if used else 'something'}, which is not there"
+    )
 
 
 def _is_plain(call: Call) -> bool:
@@ -181,7 +213,7 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], told: _To
     # What needs no other run first: the run without jit may take too long.
     for flag in sorted(flags, key=lambda flag: not isinstance(outcome_of(flag), Raises)):
         results.append(judge(flag, once))
-        told.send(Shown(results[-1], told.words))
+        told.send(Shown(_trusted(loader, results[-1]), told.words))
     jitted = once.jitted
     strays = _stray(jitted, task.flags)
     if results and all(result.status == "confirmed" for result in results):
@@ -343,7 +375,7 @@ def _believed(flag: Flag, result: Result, guessed: Collection[str]) -> Result:
 
 
 def _search(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
-    from jitlint.confirm.search import Wanted, search
+    from jitlint.confirm.inputs.search import Wanted, search
 
     wanted = Wanted(
         watches(flags),

@@ -37,7 +37,7 @@ from jitlint.syntax.documents import is_document
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """seconds: wall time of one call. each: of the calls for one finding together, and total: of all calls, 0 for no limit. memory: bytes of data. missed: look for what the analysis missed, too."""
+    """seconds: wall time of one call. each: of the calls for one finding together, and total: of all calls, 0 for no limit. stub: give stand-ins for modules that are not there. memory: bytes of data. missed: look for what the analysis missed, too."""
 
     jobs: int = 2
     seconds: float = 20.0
@@ -47,6 +47,7 @@ class Options:
     missed: bool = False
     total: float = 0.0
     each: float = 0.0
+    stub: bool = False
 
 
 @dataclass(slots=True)
@@ -97,7 +98,7 @@ def prove(
     findings = _about_code(result.check.findings)
     flags = {n: flag_for(n, f, os.path.realpath(f.path), sources) for n, f in findings.items()}
     earlier = recorded(result.check.findings) if recorded is not None else Recorded({})
-    planner = Planner(sources, options.seconds, options.memory, earlier.signatures)
+    planner = Planner(sources, options.seconds, options.memory, earlier.signatures, options.stub)
     memory = Memory(root, options.use_cache)
     stop = Stop(time.monotonic() + options.total if options.total else None)
     still_open = {n: (f, flags[n]) for n, f in findings.items() if _is_open(n, f, earlier)}

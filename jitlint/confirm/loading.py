@@ -19,6 +19,7 @@ from typing import Any
 
 from jitlint.confirm.parts import first_line, needed, statements
 from jitlint.confirm.protocol import Call, Task
+from jitlint.confirm.stand_ins import StandIns
 from jitlint.confirm.watch.probes import Probes
 
 # Each statement is a program of its own, to which a future statement elsewhere would not apply.
@@ -52,6 +53,7 @@ class Loader:
         self.shown: dict[str, Any] = {}
         self.leaked: dict[str, Any] = {}
         self._parts: list[tuple[int, CodeType]] | None = None
+        self.stand_ins = StandIns(self.is_project)
         sys.path[:0] = [path for path in task.search_path if path not in sys.path]
 
     def is_project(self, filename: str) -> bool:

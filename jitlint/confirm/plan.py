@@ -85,7 +85,8 @@ def _parts(source: str) -> Parts:
 
 
 class Planner:
-    """Makes tasks. ``seconds`` and ``memory`` are the limits of a call, ``signatures`` those of a recorded run."""
+    """Makes tasks. ``seconds`` and ``memory`` are the limits of a call, ``signatures`` those of a recorded run. ``stub``: see
+    `Task`."""
 
     def __init__(
         self,
@@ -93,7 +94,9 @@ class Planner:
         seconds: float,
         memory: int,
         signatures: Mapping[tuple[str, int], Sequence[str]],
+        stub: bool = False,
     ) -> None:
+        self._stub = stub
         self._sources = sources
         self._reach = Reach(sources)
         self._seconds = seconds
@@ -190,7 +193,8 @@ class Planner:
         wanted = {number for call in calls for number in call.flags}
         carried = [flag for number, flag in flags.items() if all_flags or number in wanted]
         name, search_path = self._reach.import_of(path)
-        return Task(path, name, self._sources.root, search_path, carried, calls, self._seconds, self._memory)
+        task = Task(path, name, self._sources.root, search_path, carried, calls, self._seconds, self._memory)
+        return msgspec.structs.replace(task, stub=self._stub)
 
 
 def root_function(finding: Finding, flag: Flag, sources: Sources) -> tuple[str, Function] | None:

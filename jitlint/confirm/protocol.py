@@ -69,7 +69,8 @@ class Call(msgspec.Struct, frozen=True):
 
 class Task(msgspec.Struct, frozen=True):
     """Calls into one module, each in a new copy of it. search_path: for imports. seconds: for each call. settled: findings
-    that need nothing more. left: the seconds that are left for a finding, where that is limited."""
+    that need nothing more. left: the seconds that are left for a finding, where that is limited. stub: give stand-ins for
+    modules that are not there."""
 
     entry: str
     module: str
@@ -81,6 +82,7 @@ class Task(msgspec.Struct, frozen=True):
     memory: int
     settled: list[int] = []
     left: dict[int, float] = {}
+    stub: bool = False
 
 
 def spend(left: dict[int, float], findings: Collection[int], seconds: float) -> None:

@@ -61,7 +61,8 @@ def _prepare() -> None:
     """Everything that every child needs, paid for once."""
     import jax
 
-    from jitlint.confirm import child, search
+    from jitlint.confirm import child
+    from jitlint.confirm.inputs import search
     from jitlint.confirm.watch import instruments
     from jitlint.driver.registry import rules
 

@@ -72,6 +72,11 @@ _SECTIONS = {
     "--missed", is_flag=True, help="Run also what has no finding; list tracing errors that were missed."
 )
 @click.option(
+    "--stub-missing",
+    is_flag=True,
+    help="Go on with stand-ins for modules that are not installed; what uses them shows nothing.",
+)
+@click.option(
     "--timeout", type=click.FloatRange(min=1), default=20.0, help="Seconds for each call.", show_default=True
 )
 @click.option(
@@ -113,6 +118,7 @@ def confirm(
     html: str,
     confirmed_only: bool,
     missed: bool,
+    stub_missing: bool,
     timeout: float,
     finding_timeout: float,
     total_timeout: float,
@@ -158,6 +164,7 @@ def confirm(
         missed=missed,
         total=total_timeout,
         each=finding_timeout,
+        stub=stub_missing,
     )
     earlier = None if no_recorded else _recorded(where)
     about = partial(_words, *earlier) if earlier is not None else None
@@ -169,7 +176,7 @@ def confirm(
         lost += _also_missed(lost, earlier, result.check.findings, where, settings)
     teller.finish(rows, lost)
     _write(rows, lost, result.check.urls, platform, output_format, html)
-    _warn(result)
+    _warn(result, stub_missing)
     return FAILED if result.check.problems or result.asked else FINDINGS if rows else OK
 
 
@@ -289,21 +296,21 @@ def _write(
         save(html, (_page(rows, lost, urls, platform) + "\n").encode("utf-8", "replace"))
 
 
-def _warn(result: ConfirmResult) -> None:
+def _warn(result: ConfirmResult, stub: bool) -> None:
     for problem in result.check.problems:
         console.warn(f"{problem.path}: {problem.message}")
     console.warn_if_empty(result.check.statistics, result.check.problems)
     if result.stopped:
         unasked = sum(c.evidence == f"not run: {result.stopped}" for c in result.confirmations)
         console.warn(f"{result.stopped}: {unasked} of {len(result.confirmations)} findings were not run")
-    for why, count in _imports(result):
+    for why, count in _imports(result, stub):
         console.warn(f"{count} finding{'s' * (count > 1)} {'needs' if count == 1 else 'need'} {why}")
     if result.reachable:
         what = ", ".join(result.reachable[:-1]) + " and " * (len(result.reachable) > 1) + result.reachable[-1]
         console.warn(f"this system does not let `jitlint` shut the code in: it could reach {what}")
 
 
-def _imports(result: ConfirmResult) -> list[tuple[str, int]]:
+def _imports(result: ConfirmResult, stub: bool) -> list[tuple[str, int]]:
     """What could not be imported, and how many findings wait for it; the most wanted first."""
     from jitlint.confirm.verdict import Verdict
 
@@ -312,7 +319,8 @@ def _imports(result: ConfirmResult) -> list[tuple[str, int]]:
         if confirmation.verdict is Verdict.COULD_NOT_IMPORT and "Error" in confirmation.evidence:
             missing = re.match(r"ModuleNotFoundError: No module named '([\w.]+)'", confirmation.evidence)
             why = f"a module that cannot be imported here: {confirmation.evidence}"
-            counts[f"`{missing[1]}`, which is not there" if missing else why] += 1
+            hint = "" if stub else " (`--stub-missing` goes on without it)"
+            counts[f"`{missing[1]}`, which is not there{hint}" if missing else why] += 1
     return counts.most_common()
 
 

@@ -9,8 +9,8 @@ import jax
 import numpy as np
 import pytest
 
-from jitlint.confirm.guesses import Guess, array, first_guess, parse_example
-from jitlint.confirm.mutations import mutations
+from jitlint.confirm.inputs.guesses import Guess, array, first_guess, parse_example
+from jitlint.confirm.inputs.mutations import mutations
 from jitlint.confirm.watch.observe import Raised
 from tests.confirm import programs
 

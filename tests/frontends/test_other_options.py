@@ -145,6 +145,7 @@ def test_what_confirm_selects(confirmed: list[dict[str, Any]]) -> None:
     "confirm timeout",
     "confirm total-timeout",
     "confirm finding-timeout",
+    "confirm stub-missing",
     "confirm memory",
     "confirm platform",
     "confirm no-cache",
@@ -165,6 +166,7 @@ def test_how_confirm_runs(confirmed: list[dict[str, Any]], capsys: Capture) -> N
         "60",
         "--finding-timeout",
         "5",
+        "--stub-missing",
     ]
     assert "SomeError" in _out(capsys, "confirm", "--no-cache", "--missed", *limits)
     assert confirmed[1]["options"] == Options(
@@ -176,6 +178,7 @@ def test_how_confirm_runs(confirmed: list[dict[str, Any]], capsys: Capture) -> N
         missed=True,
         total=60.0,
         each=5.0,
+        stub=True,
     )
 
 

@@ -20,10 +20,18 @@ from typing import Any
 
 import jax
 
-from jitlint.confirm.guesses import Guess, Signature, first_guess, instance_of, parse_example, parse_recorded
+from jitlint.confirm.inputs.guesses import (
+    Guess,
+    Signature,
+    first_guess,
+    instance_of,
+    parse_example,
+    parse_recorded,
+)
+from jitlint.confirm.inputs.mutations import mutations
 from jitlint.confirm.loading import Loader, tracers_in
-from jitlint.confirm.mutations import mutations
 from jitlint.confirm.protocol import Call, Result
+from jitlint.confirm.stand_ins import missing_module
 from jitlint.confirm.watch.observe import Observation, Raised, Runs, Watches, raised
 
 _TRIES = 80
@@ -82,6 +90,8 @@ def search(loader: Loader, call: Call, wanted: Wanted, seconds: float) -> Found:
                 target = _target(module, call)
         except (Exception, SystemExit) as error:  # importing runs any code
             problem = str(raised(error, loader.is_project))
+            if loader.task.stub and missing_module(problem):
+                return Found(problem=problem, stage="import")
         if target is None or not target.is_at(call):
             # What fails, or gives the name to another function, may stand elsewhere in the module.
             with contextlib.suppress(Exception, SystemExit):

@@ -7,7 +7,7 @@ import linecache
 import re
 from collections.abc import Iterator, Mapping
 
-from jitlint.confirm.guesses import FUNCTION, KEY, Guess, array, first_guess, python, tupled
+from jitlint.confirm.inputs.guesses import FUNCTION, KEY, Guess, array, first_guess, python, tupled
 from jitlint.confirm.watch.observe import Raised
 
 Guesses = Mapping[str, Guess]
