@@ -267,8 +267,8 @@ KEYS: tuple[Key, ...] = (
         "catalogue",
         "list of files",
         "none",
-        "More knowledge about libraries: your own jit wrappers, static helpers, traced base classes. Paths are relative"
-        " to the configuration.",
+        "More knowledge about libraries: your own jit wrappers, static helpers, traced base classes"
+        " ([how to write one](catalogues.md)). Paths are relative to the configuration.",
         'catalogue = ["our_wrappers.toml"]',
         string_list,
     ),

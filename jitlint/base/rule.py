@@ -6,6 +6,7 @@ that the interpreter records; they never walk the code.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, Union
@@ -17,6 +18,17 @@ from jitlint.base.outcome import Outcome, Raises
 E = TypeVar("E")
 
 _ERRORS_PAGE = "https://docs.jax.dev/en/latest/errors.html"
+
+
+_BEGINNING = re.compile(r"([A-Za-z]+)(\d{0,3})")
+
+
+def begins(selector: str, code: str) -> bool:
+    """Whether a selector is the beginning of a code: all of its letters, and none to three of its digits."""
+    found = _BEGINNING.fullmatch(selector)
+    if found is None or found[1].upper() != code.rstrip("0123456789"):
+        return False
+    return code.startswith(found[0].upper())
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,20 @@ from dataclasses import replace
 from typing import Any
 
 from jitlint.base.config import ConfigError, Settings, settings_from_mapping
+from jitlint.base.plugins import installed_catalogues
+
+
+def with_installed(settings: Settings) -> Settings:
+    """With the catalogues that other packages bring. Raises ConfigError for one that is not there."""
+    return replace(settings, catalogue=(*installed_catalogues(), *settings.catalogue))
 
 
 def load_settings(start: str, config: str = "") -> Settings:
+    """The settings that hold for ``start``, a directory, and the catalogues of other packages; see ``_find``."""
+    return with_installed(_find(start, config))
+
+
+def _find(start: str, config: str) -> Settings:
     """The settings that hold for ``start``, a directory; defaults if nothing configures it.
 
     config: a file to use instead of the nearest one; its name says how it is read (``pyproject.toml``, ``setup.cfg``

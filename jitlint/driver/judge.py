@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from jitlint.base.diagnostic import Severity
+from jitlint.base.result import AnalysisError
 from jitlint.base.rule import Check, Report, Rule
 from jitlint.infer.events import Event
 
@@ -38,7 +39,7 @@ def verdicts(events: Iterable[Event], rules: Mapping[str, Rule], modules: Mappin
         if event.place.module not in modules:
             continue
         for rule, check in checks.get(type(event), ()):
-            report = check(event)
+            report = _asked(rule, check, event)
             if report is None:
                 continue
             key = (rule.code, event.place.module, event.place.at)
@@ -48,16 +49,32 @@ def verdicts(events: Iterable[Event], rules: Mapping[str, Rule], modules: Mappin
     return _one_per_expression(list(best.values()))
 
 
+def _asked(rule: Rule, check: Check, event: Event) -> Report | None:
+    """What a check says. Raises AnalysisError, naming the rule: it may be somebody else's."""
+    try:
+        return check(event)
+    except Exception as error:
+        raise AnalysisError(f"rule {rule.code} failed: {type(error).__name__}: {error}") from error
+
+
 def _one_per_expression(found: list[Verdict]) -> list[Verdict]:
-    """What JAX refuses does nothing else: of several verdicts on one expression the error holds, the surest and first."""
-    errors: dict[tuple[str, int], Verdict] = {}
+    """What JAX refuses does nothing else: of several verdicts on one expression the error holds, the surest and first.
+
+    Rules of other packages neither hide ours nor are hidden by them.
+    """
+    errors: dict[tuple[str, str, int], Verdict] = {}
     for verdict in found:
-        place = verdict.event.place
-        known = errors.get((place.module, place.at))
+        key, place = _spot(verdict), verdict.event.place
+        known = errors.get(key)
         surer = known is None or place.confidence.rank > known.event.place.confidence.rank
         if surer and _is_error(verdict) and not place.expected:
-            errors[place.module, place.at] = verdict
-    return [v for v in found if _holds(v, errors.get((v.event.place.module, v.event.place.at)))]
+            errors[key] = verdict
+    return [verdict for verdict in found if _holds(verdict, errors.get(_spot(verdict)))]
+
+
+def _spot(verdict: Verdict) -> tuple[str, str, int]:
+    """Whose rule it is, and the expression."""
+    return (verdict.rule.code.rstrip("0123456789"), verdict.event.place.module, verdict.event.place.at)
 
 
 def _is_error(verdict: Verdict) -> bool:

@@ -1,6 +1,6 @@
 """Discovers the rules (layer: ``driver``).
 
-Every module ``jitNNN_...`` in `jitlint.rules` holds one ``RULE``; there is no list to edit. Whether the set is
+Every module ``jitNNN_...`` in `jitlint.rules` holds one ``RULE``; there is no list to edit. Other packages bring more by the entry point ``jitlint.rules``. Whether the set is
 consistent is checked here, once per process.
 """
 
@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import jitlint.rules
+from jitlint.base.plugins import installed_rules
 from jitlint.base.rule import Rule
 
 _MODULE = re.compile(r"jit\d{3}_\w+")
@@ -25,7 +26,8 @@ class RegistryError(Exception):
 
 @functools.cache
 def rules() -> Mapping[str, Rule]:
-    """All rules by code, in the order of their codes. Raises RegistryError for a broken set."""
+    """All rules by code, in the order of their codes. Raises RegistryError for a broken set, ConfigError for a bad rule of
+    another package."""
     found: dict[str, Rule] = {}
     names: set[str] = set()
     for info in sorted(pkgutil.iter_modules(jitlint.rules.__path__), key=lambda info: info.name):
@@ -36,6 +38,11 @@ def rules() -> Mapping[str, Rule]:
             raise RegistryError(f"jitlint.rules.{info.name} has no RULE")
         if rule.code in found or rule.name in names:
             raise RegistryError(f"{rule.code} {rule.name} (in {info.name}) is defined twice")
+        found[rule.code] = rule
+        names.add(rule.name)
+    for origin, rule in installed_rules():
+        if rule.code in found or rule.name in names:
+            raise origin.complain(f"there is a rule {rule.code} or {rule.name} already")
         found[rule.code] = rule
         names.add(rule.name)
     return MappingProxyType(dict(sorted(found.items())))

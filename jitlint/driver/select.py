@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from jitlint.base.config import ConfigError, Settings
 from jitlint.base.diagnostic import Finding, Severity
-from jitlint.base.rule import Rule
+from jitlint.base.rule import Rule, begins
 from jitlint.base.text import display_path
 
 _CODE = re.compile(r"[A-Za-z]+\d+")
-_PREFIX = re.compile(r"JIT\d{0,3}")
 
 
 def selected_codes(settings: Settings, rules: Mapping[str, Rule]) -> frozenset[str]:
@@ -110,6 +109,4 @@ def _specificity(selector: str, rule: Rule) -> int:
         return 1
     if text.lower() == rule.name:
         return 10
-    if _PREFIX.fullmatch(text.upper()) and rule.code.startswith(text.upper()):
-        return 1 + len(text)
-    return 0
+    return 1 + len(text) if begins(text, rule.code) else 0

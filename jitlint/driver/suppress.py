@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from jitlint.base.diagnostic import Finding, Span
+from jitlint.base.rule import begins
 from jitlint.syntax.comments import comments
 
 _NOQA = re.compile(
@@ -51,10 +52,7 @@ class Comment:
 
     def matches(self, code: str, name: str) -> bool:
         """A selector is a name, a code or the beginning of a code."""
-        return not self.codes or any(
-            selector == name or (selector.startswith("jit") and code.lower().startswith(selector))
-            for selector in self.codes
-        )
+        return not self.codes or any(selector == name or begins(selector, code) for selector in self.codes)
 
 
 @dataclass(slots=True)

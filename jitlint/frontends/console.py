@@ -122,12 +122,12 @@ def _decoded(data: bytes) -> str:
 def settings_for(paths: tuple[str, ...], config: str = "", isolated: bool = False) -> Settings:
     """The configuration that holds where the paths are. Raises ConfigError for a bad one."""
     from jitlint.base.config import ConfigError
-    from jitlint.driver.config import load_settings
+    from jitlint.driver.config import load_settings, with_installed
     from jitlint.driver.project import project_root
 
     if isolated and config:
         raise ConfigError("--config and --isolated exclude each other")
-    return Settings() if isolated else load_settings(project_root(paths or ["."]), config)
+    return with_installed(Settings()) if isolated else load_settings(project_root(paths or ["."]), config)
 
 
 def complete_rule(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

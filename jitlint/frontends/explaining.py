@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -16,8 +15,6 @@ from jitlint.frontends.console import print_lines, style_for
 
 if TYPE_CHECKING:
     from jitlint.base.rule import Rule
-
-_BEGINNING = re.compile(r"[A-Z]{3,}\d*")
 
 
 def pages(selectors: Sequence[str]) -> list[str]:
@@ -47,15 +44,14 @@ def pages(selectors: Sequence[str]) -> list[str]:
 
 def _matching(selector: str) -> list[Rule]:
     """The rules that a code, a name, the beginning of a code or ``ALL`` means."""
+    from jitlint.base.rule import begins
     from jitlint.driver.registry import find_rule, rules
 
     one = find_rule(selector)
     if one is not None:
         return [one]
-    start = selector.strip().upper()
-    if start != "ALL" and not _BEGINNING.fullmatch(start):
-        return []
-    return [rule for code, rule in rules().items() if start == "ALL" or code.startswith(start)]
+    start = selector.strip()
+    return [rule for code, rule in rules().items() if start.upper() == "ALL" or begins(start, code)]
 
 
 def show(lines: list[str], color: str) -> None:

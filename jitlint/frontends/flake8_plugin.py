@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import jitlint
 from jitlint.base.config import ConfigError, Settings, parse_confidence, parse_severity
 from jitlint.base.result import AnalysisError
+from jitlint.driver.registry import rules
 
 if TYPE_CHECKING:
     from jitlint.base.diagnostic import Finding
@@ -151,8 +152,15 @@ def _is_wanted(options: argparse.Namespace) -> bool:
     if not select:
         return True
     return any(
-        code.startswith("JIT") or "JIT".startswith(code) for code in (*select, *(options.extend_select or ()))
+        code.startswith(ours) or ours.startswith(code)
+        for ours in _prefixes()
+        for code in (*select, *(options.extend_select or ()))
     )
+
+
+def _prefixes() -> set[str]:
+    """What the codes of all rules begin with, those of other packages included."""
+    return {code.rstrip("0123456789") for code in rules()}
 
 
 def _settings(options: argparse.Namespace, paths: tuple[str, ...]) -> Settings:
@@ -163,7 +171,8 @@ def _settings(options: argparse.Namespace, paths: tuple[str, ...]) -> Settings:
         project_root([path for path in paths if path != "-"] or ["."]), options.jitlint_config
     )
     asked = [*(options.select or ()), *(options.extend_select or ())]
-    more = tuple(code for code in asked if code.startswith("JIT") and code != "JIT")
+    ours = tuple(_prefixes())
+    more = tuple(code for code in asked if code.startswith(ours) and code not in ours)
     settings = replace(settings, extend_select=(*settings.extend_select, *more))
     if options.jitlint_min_confidence:
         level = parse_confidence(options.jitlint_min_confidence, "--jitlint-min-confidence")

@@ -59,7 +59,11 @@ def page(rule: Rule, url: str | None, more: str | None) -> Iterator[str]:
     yield ""
     yield f"Since version {rule.since}."
     yield ""
-    yield from (f"- {word}: <{address}>" for word, address in (("this page", url), ("more", more)) if address)
+    yield from (
+        f"- {word}: <{address}>"
+        for word, address in (("this page", url), ("more", more if more != url else None))
+        if address
+    )
 
 
 def overview(family: Family, rules: Sequence[Rule]) -> Iterator[str]:

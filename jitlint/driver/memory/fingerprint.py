@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable
 
 import jitlint
+from jitlint.base import plugins
 
 _PACKAGE = os.path.dirname(os.path.abspath(jitlint.__file__))
 
@@ -25,7 +26,7 @@ def parser_fingerprint() -> str:
 
 def tool_fingerprint(extra_files: Iterable[str] = ()) -> str:
     """Changes whenever the same project might get other findings. ``extra_files``: user catalogues."""
-    parts = [jitlint.__version__, sys.version, _libcst_stamp(), *_stamps(_PACKAGE)]
+    parts = [jitlint.__version__, sys.version, _libcst_stamp(), *_stamps(_PACKAGE), *plugins.stamps()]
     for path in extra_files:
         try:
             with open(path, "rb") as stream:
