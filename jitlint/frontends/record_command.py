@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +14,11 @@ from jitlint.frontends import console
 from jitlint.frontends.console import OK
 
 if TYPE_CHECKING:
-    from jitlint.record.compare import Recall
+    from jitlint.record.compare import Comparison, Missed, Recall
+    from jitlint.record.store import RecordedChange
+
+# So many reasons are shown for each function.
+_MOST_CHANGES = 4
 
 
 @click.command(
@@ -28,11 +33,20 @@ if TYPE_CHECKING:
     help="Where to keep what was seen, instead of .jitlint_recorded.json.",
 )
 @click.option("--reasons", is_flag=True, help="Ask JAX why it traces again.")
+@click.option(
+    "--merge", is_flag=True, help="Add the stores that are named instead of a command to the project's."
+)
 @click.option("--report", is_flag=True, help="Print the table of functions, slowest first.")
 @click.option("--compare", is_flag=True, help="Compare with what jitlint says of the project.")
 @console.COLOR
 def record(
-    command: tuple[str, ...], store: str, reasons: bool, report: bool, compare: bool, color: str
+    command: tuple[str, ...],
+    store: str,
+    reasons: bool,
+    merge: bool,
+    report: bool,
+    compare: bool,
+    color: str,
 ) -> int:
     """Run COMMAND (pytest, a script, python -m ...) and note which functions of this project JAX traces, and how.
 
@@ -42,7 +56,8 @@ def record(
     \b
     Examples:
       jitlint record -- pytest           run the tests and note what JAX does
-      jitlint record --report            what was compiled, slowest first
+      jitlint record --report            what was compiled, slowest first, and why again
+      jitlint record --merge ci.json     add what a run elsewhere has seen
       jitlint record --compare           which findings the run confirms or refutes
     """
     from jitlint.driver.project import project_root
@@ -51,7 +66,9 @@ def record(
     root = project_root(["."])
     path = store or os.path.join(root, NAME)
     code = OK
-    if command:
+    if merge:
+        _merge(command, path, root)
+    elif command:
         from jitlint.record.run import record as run_record
 
         found, code = run_record(command, root, reasons)
@@ -74,6 +91,23 @@ def record(
     return code
 
 
+def _merge(names: Sequence[str], path: str, root: str) -> None:
+    """Put stores together. Raises ConfigError if one cannot be read, or none is named."""
+    from jitlint.record.store import read_store, together, write_store
+
+    if not names:
+        raise ConfigError("nothing to merge: name the stores after `--merge`")
+    stores = [read_store(name) for name in names]
+    if os.path.exists(path):
+        stores.insert(0, read_store(path))
+    found = together(stores, root)
+    lost = {n for store in stores for n in store.digests} - set(found.digests)
+    if lost:
+        console.warn(f"{len(lost)} file{'s' * (len(lost) > 1)} left out: another text ran than is here now")
+    write_store(found, path)
+    click.echo(f"jitlint: {len(found.functions)} functions from {len(stores)} stores", err=True)
+
+
 def _made_with(path: str, root: str) -> str:
     """Which JAX was seen, and whether it is the one that findings are about."""
     from jitlint.driver.config import load_settings
@@ -90,6 +124,7 @@ def _report(path: str, color: str) -> None:
     from jitlint.record.store import read_store
     from jitlint.report.recorded import RecordedRow, recorded_table
 
+    store = read_store(path)
     rows = [
         RecordedRow(
             f"{function.file}:{function.line}",
@@ -102,11 +137,26 @@ def _report(path: str, color: str) -> None:
             sum(function.captured.values()),
             next(iter(function.signatures), ""),
             function.reasons[-1] if function.reasons else "",
+            _changes(function.changes),
         )
-        for function in read_store(path).functions
+        for function in store.functions
         if function.root_of
     ]
+    rows += [
+        RecordedRow(
+            f"{each.file}:{each.line}", each.name, ("library",), None, each.compiles, each.seconds, 0, 0, "", "",
+            _changes(each.changes, library=True),
+        )
+        for each in store.operations
+    ]  # fmt: skip
     console.print_lines(recorded_table(rows, console.style_for(sys.stdout, color)))
+
+
+def _changes(changes: Sequence[RecordedChange], library: bool = False) -> tuple[str, ...]:
+    """The most frequent changes first."""
+    from jitlint.record.compare import in_words
+
+    return tuple(in_words(c, library) for c in sorted(changes, key=lambda c: -c.times)[:_MOST_CHANGES])
 
 
 def _compare(path: str, root: str) -> None:
@@ -137,10 +187,7 @@ def _compare(path: str, root: str) -> None:
             click.echo(
                 f"{IN_WORDS[word]}: {finding.path}:{finding.span.line}: {finding.code} {finding.message}"
             )
-    for item in missed(found, findings, name_of, in_test):
-        click.echo(f"missed: {item.file}:{item.line}: {item.what}")
-    for function in compared.unseen:
-        click.echo(f"not called traced: {function.file}:{function.line} {function.qualname}")
+    console.print_lines(_gaps(compared, missed(found, findings, name_of, in_test), root))
     for function, name in compared.wrong:
         click.echo(f"called traced, but static: {function.file}:{function.line} {function.qualname}: {name}")
     click.echo(f"traced-function recall {_recall(compared.recall)}")
@@ -149,6 +196,27 @@ def _compare(path: str, root: str) -> None:
     click.echo(f"parameters called traced that were static {len(compared.wrong)} of {compared.parameters}")
     errors = [word for finding, word in zip(findings, words) if finding.severity is Severity.ERROR]
     click.echo(f"findings at error level {len(errors)}: {tally(errors)}")
+
+
+def _gaps(compared: Comparison, missed: Sequence[Missed], root: str) -> Iterator[str]:
+    """What the run showed and static analysis did not know, function by function."""
+    from jitlint.record.compare import around
+
+    gaps: dict[tuple[str, int, str], list[str]] = {}
+    for function in compared.unseen:
+        how = ", ".join(sorted(function.modes))
+        key = (function.file, function.line, function.qualname.rpartition(".")[2])
+        gaps.setdefault(key, []).append(f"not called traced; the run traced it ({how})")
+    for function, name in compared.unknown:
+        key = (function.file, function.line, function.qualname.rpartition(".")[2])
+        gaps.setdefault(key, []).append(f"`{name}` is called static; the run traced it")
+    for item in missed:
+        name, first = item.function if item.function[0] else around(os.path.join(root, item.file), item.line)
+        key = (item.file, first or item.line, name.rpartition(".")[2])
+        gaps.setdefault(key, []).append(f"line {item.line}: {item.what}")
+    for (file, line, name), listed in sorted(gaps.items()):
+        yield f"missed in {file}:{line}{f' {name}' if name else ''}"
+        yield from (f"    {what}" for what in listed)
 
 
 def _recall(recall: Recall) -> str:

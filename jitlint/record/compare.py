@@ -8,6 +8,8 @@ again without one. An error that the project raises on purpose is no tracing err
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import os
 import tokenize
 from collections import Counter
@@ -18,7 +20,7 @@ from jitlint.base.diagnostic import Finding, Severity
 from jitlint.base.outcome import Outcome, Raises
 from jitlint.base.parts import Part, Parts
 from jitlint.base.result import TracedRow
-from jitlint.record.store import RecordedError, RecordedFunction, Store
+from jitlint.record.store import RecordedChange, RecordedError, RecordedFunction, RecordedOperation, Store
 
 CONFIRMED, REFUTED, PASSED, OPEN = "confirmed", "refuted", "passed", "open"
 """refuted: the line ran to its end under a trace, with tracers in all the names of the finding. passed: it ran to its end, but
@@ -41,11 +43,13 @@ _RECOMPILING = ("JIT501", "JIT502", "JIT505", "JIT506")
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """Something that happened at a line of a file and that no finding explains."""
+    """Something that happened at a line of a file and that no finding explains. function: the name and first line of that
+    around it, ("", 0) for none."""
 
     file: str
     line: int
     what: str
+    function: tuple[str, int] = ("", 0)
 
 
 @dataclass(slots=True)
@@ -61,13 +65,15 @@ class Recall:
 @dataclass(slots=True)
 class Comparison:
     """tests: of files that hold tests, which the other fields leave out. unseen: staged functions that are not called
-    traced. parameters, wrong: parameters called traced, and how many of these were static in every call."""
+    traced. parameters, wrong: parameters called traced, and how many of these were static in every call. unknown: parameters
+    that were traced, and are called static."""
 
     recall: Recall = field(default_factory=Recall)
     tests: Recall = field(default_factory=Recall)
     unseen: list[RecordedFunction] = field(default_factory=list)
     parameters: int = 0
     wrong: list[tuple[RecordedFunction, str]] = field(default_factory=list)
+    unknown: list[tuple[RecordedFunction, str]] = field(default_factory=list)
 
 
 def compare_traced(
@@ -95,13 +101,19 @@ def compare_traced(
             continue
         if row is None:
             result.unseen.append(function)
-            continue
-        for name, status in row.parameters:
-            if status == "traced" and name in function.parameters:
-                result.parameters += 1
-                if function.parameters[name] == "static":
-                    result.wrong.append((function, name))
+        else:
+            _compare_parameters(function, row, result)
     return result
+
+
+def _compare_parameters(function: RecordedFunction, row: TracedRow, result: Comparison) -> None:
+    for name, status in row.parameters:
+        ran = function.parameters.get(name)
+        result.parameters += status == "traced" and ran is not None
+        if (status, ran) == ("traced", "static"):
+            result.wrong.append((function, name))
+        if (status, ran) == ("static", "traced"):
+            result.unknown.append((function, name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +231,56 @@ def missed(
         for error in errors
         if (file, line) not in at and not error.deliberate and not is_test(file)
     ]
-    for function in store.functions:
-        storm = function.compiles >= _STORM and function.compiles > 2 * len(function.signatures)
-        if storm and function.file not in recompiling and not is_test(function.file):
-            what = f"`{function.qualname}` was compiled {function.compiles} times in {len(function.signatures)} forms"
-            found.append(Missed(function.file, function.line, what))
+    compiled: list[RecordedFunction | RecordedOperation] = [*store.functions, *store.operations]
+    for each in compiled:
+        if each.file not in recompiling and not is_test(each.file) and (what := _storm(each, is_test)):
+            own = (each.qualname, each.line) if isinstance(each, RecordedFunction) else ("", 0)
+            found.append(Missed(each.file, each.line, what, own))
     return list(dict.fromkeys(found))
+
+
+def _storm(each: RecordedFunction | RecordedOperation, is_test: Callable[[str], bool]) -> str:
+    """That something was compiled again and again, and why; "" if it was not. Tests may do so."""
+    changes = [change for change in each.changes if not is_test(change.file)]
+    most = max(changes, key=lambda change: change.times, default=None)
+    why = f": {in_words(most, isinstance(each, RecordedOperation))}" if most is not None else ""
+    if isinstance(each, RecordedOperation):
+        often = sum(change.times for change in changes) >= _STORM
+        return (
+            f"`{each.name}` of a library was compiled {each.compiles} times for this line{why}"
+            if often
+            else ""
+        )
+    forms = len(each.signatures)
+    often = most is not None and most.times >= _STORM
+    if each.compiles < _STORM or not (often or each.compiles > 2 * forms):
+        return ""
+    return f"`{each.qualname}` was compiled {each.compiles} times in {forms} forms{why}"
+
+
+def in_words(change: RecordedChange, library: bool = False) -> str:
+    """Why something was traced again, and who called. library: what was called did not say all that it did."""
+    what = "with the same arguments, by another `jit` or of another function"
+    if library:
+        what = "with arguments that look the same from here"
+    if change.at:
+        what = f"at {change.at}, now {change.now} and before {change.before}"
+    if change.more:
+        what = f"{what} ({change.more} more differ{'s' * (change.more == 1)})"
+    often = f"{change.times} times" if change.times > 1 else "once"
+    return f"{what}; {often}, called from {change.file}:{change.line}" if change.file else f"{what}; {often}"
+
+
+def around(path: str, line: int) -> tuple[str, int]:
+    """The name and first line of the function that a line stands in; ("", 0) for none."""
+    found = ("", 0)
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+        for node in ast.walk(ast.parse(_text(path))):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+                if first <= line <= (node.end_lineno or first) and first > found[1]:
+                    found = (node.name, first)
+    return found
 
 
 def relative_to(root: str) -> Callable[[str], str]:

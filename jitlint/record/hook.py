@@ -2,7 +2,7 @@
 
 What it does: on every start of a function of the project, look whether a JAX trace is active, and which arguments are
 tracers. Listen to JAX's own events for traces and compilations. Write what was seen when the process ends. Which lines
-ran is the part of ``activations.py``.
+ran is the part of ``activations.py``, why something is traced again that of ``causes.py``.
 What it does not: wrap or replace anything of JAX or of the user, import JAX, keep values (only shapes, dtypes, type
 names and plain numbers), or raise.
 
@@ -21,12 +21,13 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jitlint.record import activations
+    from jitlint.record.functions import Function, Operation
 
 VERSION = 1
 _MOST_SIGNATURES = 32
@@ -40,65 +41,12 @@ _RAISE = opcode.opmap["RAISE_VARARGS"]
 _OTHER_TRACES = {"BatchTrace": "vmap", "JVPTrace": "grad", "LinearizeTrace": "grad"}
 
 
-class Function:
-    """What is known of one function of the project."""
-
-    def __init__(self, code: CodeType) -> None:
-        self.code = code  # kept alive, so that its id stays its own
-        count = code.co_argcount + code.co_kwonlyargcount
-        count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
-        self.parameters = code.co_varnames[:count]
-        self.eager = 0
-        self.entries = 0
-        self.staged = 0
-        self.roots: dict[str, int] = {}
-        self.modes: dict[str, int] = {}
-        self.kinds: dict[str, set[str]] = {}  # of staged entries, while there are any
-        self.calls: dict[str, int] = {}
-        self.signatures: dict[str, int] = {}
-        self.traces = 0
-        self.trace_seconds = 0.0
-        self.compiles = 0
-        self.compile_seconds = 0.0
-        self.reasons: list[str] = []
-        self.captured: dict[str, int] = {}
-        self.lines: activations.Lines | None = None
-        self.errors: list[dict[str, Any]] = []
-
-    def as_json(self, root: str) -> dict[str, Any]:
-        """For the store."""
-        code = self.code
-        parameters = {}
-        for name in self.parameters:
-            kinds = self.kinds.get(name, set())
-            parameters[name] = "mixed" if "mixed" in kinds or len(kinds) > 1 else next(iter(kinds), "static")
-        return {
-            "file": os.path.relpath(code.co_filename, root).replace(os.sep, "/"),
-            "line": code.co_firstlineno,
-            "qualname": getattr(code, "co_qualname", code.co_name),
-            "staged": self.staged,
-            "entries": self.entries,
-            "eager": self.eager,
-            "modes": dict(self.modes),
-            "root_of": dict(self.roots),
-            "parameters": parameters,
-            "calls": dict(self.calls),
-            "signatures": dict(self.signatures),
-            "traces": self.traces,
-            "trace_seconds": self.trace_seconds,
-            "compiles": self.compiles,
-            "compile_seconds": self.compile_seconds,
-            "reasons": self.reasons,
-            "captured": self.captured,
-            **(self.lines.as_json() if self.lines is not None else {}),
-            "errors": self.errors,
-        }
-
-
 class Recorder:
     """The state of one process."""
 
-    def __init__(self, folder: str, root: str, watching: type[activations.Activations]) -> None:
+    def __init__(self, folder: str, root: str, load: Callable[[str], Any]) -> None:
+        self._causes, self._functions, self._watching = map(load, ("causes", "functions", "activations"))
+        self._operations: dict[tuple[str, str, int], Operation] = {}
         self._folder = folder
         self._root = os.path.join(root, "")
         self._known: dict[int, Function] = {}
@@ -111,7 +59,6 @@ class Recorder:
         self._flushed = time.monotonic()
         self._monitoring: Any = None
         self._tool = 0
-        self._watching = watching
         self._watch: activations.Activations | None = None
 
     # ------------------------------------------------------------ starting
@@ -131,7 +78,7 @@ class Recorder:
             monitoring.use_tool_id(tool, "jitlint")
             monitoring.register_callback(tool, events.PY_START, self._on_start)
             monitoring.register_callback(tool, events.PY_UNWIND, self._on_unwind)
-            self._watch = self._watching(monitoring, tool, self._mode, self._is_tracer)
+            self._watch = self._watching.Activations(monitoring, tool, self._mode, self._is_tracer)
             monitoring.set_events(tool, events.PY_START | events.PY_UNWIND | events.RAISE)
         atexit.register(self.write)
         if hasattr(os, "register_at_fork"):
@@ -139,7 +86,7 @@ class Recorder:
 
     def _forked(self) -> None:
         """A child starts from nothing; processes of `multiprocessing` end without `atexit`."""
-        self._known = {}
+        self._known, self._operations = {}, {}
         self._last_root = {}
         util = sys.modules.get("multiprocessing.util")
         if util is not None:
@@ -170,16 +117,21 @@ class Recorder:
 
     def _function(self, code: CodeType) -> Function | None:
         """The function of a code object of the project."""
+        if not self._is_inside(code) or not code.co_flags & _OPTIMIZED:
+            return None
+        fn: Function = self._functions.Function(code, self._causes.Causes())
+        self._known[id(code)] = fn
+        return fn
+
+    def _is_inside(self, code: CodeType) -> bool:
+        """Whether code stands in a file of the project."""
         name = code.co_filename
         inside = self._in_project.get(name)
         if inside is None:
             parts = name[len(self._root) :].split(os.sep)
             inside = name.startswith(self._root) and not any(part in _PARTS for part in parts)
             self._in_project[name] = inside
-        if not inside or not code.co_flags & _OPTIMIZED:
-            return None
-        fn = self._known[id(code)] = Function(code)
-        return fn
+        return inside
 
     def _on_start(self, code: CodeType, offset: int) -> object:
         fn = self._known.get(id(code))
@@ -264,10 +216,13 @@ class Recorder:
                 fn.traces += 1
                 fn.trace_seconds += seconds
         elif event == "/jax/core/compile/backend_compile_duration":
-            fn = self._last_root.get(name.removeprefix("jit(").removesuffix(")"))
+            name = name.removeprefix("jit(").removesuffix(")")
+            fn = self._last_root.get(name)
             if fn is not None:
                 fn.compiles += 1
                 fn.compile_seconds += seconds
+            elif not getattr(self._busy, "on", False):
+                self._note_operation(name, seconds, sys._getframe(1))
 
     # ------------------------------------------------------------ looking
 
@@ -307,12 +262,52 @@ class Recorder:
         if self._is_root(frame):
             fn.roots[modes[0]] = fn.roots.get(modes[0], 0) + 1
             self._last_root[fn.code.co_name] = fn
+            self._note_cause(fn, modes, frame)
             if signature in fn.signatures or len(fn.signatures) < _MOST_SIGNATURES:
                 fn.signatures[signature] = fn.signatures.get(signature, 0) + 1
         if staged and first:
             self._note_captured(fn, frame)
         if staged and self._watch is not None:
             fn.lines = self._watch.watch(fn.code, staged=True)
+
+    def _note_cause(self, fn: Function, modes: list[str], frame: FrameType) -> None:
+        """Why JAX traces a function again, if it does so for itself, and not within another trace that it makes again."""
+        if modes[0] == "jit" or len(modes) == 1:
+            values = {name: frame.f_locals.get(name) for name in fn.parameters}
+            fn.causes.note(self._all_leaves(values), self._caller(frame)[0])
+
+    def _note_operation(self, name: str, seconds: float, frame: FrameType) -> None:
+        """A library function is compiled: for which line of the project, and with which arguments."""
+        (file, line), called = self._caller(frame)
+        if not file:
+            return
+        operation = self._operations.get((name, file, line))
+        if operation is None:
+            operation = self._functions.Operation(name, file, line, self._causes.Causes())
+            self._operations[name, file, line] = operation
+        operation.compiles += 1
+        operation.seconds += seconds
+        values: dict[str, Any] = {}
+        if called is not None:
+            values = {p: called.f_locals.get(p) for p in self._functions.parameters_of(called.f_code)}
+        self._busy.on = True  # see `_note`
+        try:
+            operation.causes.note(self._all_leaves(values), (file, line))
+        finally:
+            self._busy.on = False
+
+    def _caller(self, frame: FrameType) -> tuple[tuple[str, int], FrameType | None]:
+        """The line of the project that a frame was called from, however indirectly, and what that line called."""
+        called, back = frame, frame.f_back
+        while back is not None:
+            if self._is_inside(back.f_code):
+                file = os.path.relpath(back.f_code.co_filename, self._root).replace(os.sep, "/")
+                return (file, back.f_lineno), called
+            called, back = back, back.f_back
+        return ("", 0), None
+
+    def _all_leaves(self, values: Mapping[str, Any]) -> Any:
+        return self._causes.leaves_of(values, self._core.Tracer, self._is_known_leaf)
 
     def _modes(self) -> tuple[list[str], bool]:
         """The transforms that are at work, and whether the code is staged out by one of them."""
@@ -344,7 +339,7 @@ class Recorder:
         """traced, static or mixed, and the value's shapes and types."""
         tracer = self._core.Tracer
         if isinstance(value, tracer):
-            return "traced", _aval(value)
+            return "traced", self._causes.aval(value)
         if value is None or isinstance(value, (bool, int, float)):
             return "static", repr(value)
         if isinstance(value, str):
@@ -358,24 +353,23 @@ class Recorder:
         found = [isinstance(leaf, tracer) for leaf in leaves]
         if not any(found):
             return "static", type(value).__name__
-        shapes = " ".join(_aval(leaf) for leaf in leaves[:8] if isinstance(leaf, tracer))
+        shapes = " ".join(self._causes.aval(leaf) for leaf in leaves[:8] if isinstance(leaf, tracer))
         more = " ..." if len(leaves) > 8 else ""
         return "traced" if all(found) else "mixed", f"{type(value).__name__}({shapes}{more})"
 
     def _leaves(self, value: Any) -> list[Any]:
         """The leaves of a pytree. JAX warns of iterables that it takes for leaves, unless it is told that they are."""
         tree = sys.modules.get("jax.tree_util")
-        registry = getattr(tree, "default_registry", None)
-        if tree is None or registry is None:
+        if tree is None or getattr(tree, "default_registry", None) is None:
             return [value]
+        return list(tree.tree_leaves(value, is_leaf=self._is_known_leaf))
 
-        def is_leaf(node: Any) -> bool:
-            known = self._is_leaf.get(type(node))
-            if known is None:
-                known = self._is_leaf[type(node)] = registry.flatten_one_level(node) is None
-            return known
-
-        return list(tree.tree_leaves(value, is_leaf=is_leaf))
+    def _is_known_leaf(self, node: Any) -> bool:
+        known = self._is_leaf.get(type(node))
+        if known is None:
+            registry = sys.modules["jax.tree_util"].default_registry
+            known = self._is_leaf[type(node)] = registry.flatten_one_level(node) is None
+        return known
 
     def _is_root(self, frame: FrameType) -> bool:
         """Whether JAX, or a library on its behalf, called this function, and not the project."""
@@ -446,6 +440,7 @@ class Recorder:
             "functions": functions,
             "eager": eager,
             "ran": ran,
+            "operations": [each.as_json() for each in list(self._operations.values()) if each.compiles > 1],
         }
         path = os.path.join(self._folder, f"{os.getpid()}-{id(self):x}.json")
         with contextlib.suppress(OSError):
@@ -454,14 +449,6 @@ class Recorder:
             os.replace(path + ".tmp", path)
 
 
-def _aval(value: Any) -> str:
-    """Dtype and shape in JAX's own short form."""
-    aval = getattr(value, "aval", None)
-    short = getattr(aval, "str_short", None)
-    text = str(short(short_dtypes=True) if short is not None else aval)
-    return f"{text}~" if getattr(aval, "weak_type", False) else text
-
-
-def start(environment: Mapping[str, str], watching: type[activations.Activations]) -> None:
-    """Record this process as the environment says."""
-    Recorder(environment["JITLINT_RECORD_FOLDER"], environment["JITLINT_RECORD_ROOT"], watching).start()
+def start(environment: Mapping[str, str], load: Callable[[str], Any]) -> None:
+    """Record this process as the environment says. load: gives the modules beside this one, by name."""
+    Recorder(environment["JITLINT_RECORD_FOLDER"], environment["JITLINT_RECORD_ROOT"], load).start()

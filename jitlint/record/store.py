@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
@@ -26,6 +26,33 @@ class RecordedError(msgspec.Struct, frozen=True):
     deliberate: bool = False
 
 
+class RecordedChange(msgspec.Struct):
+    """What was another one when something was traced again, compared with the most similar of the earlier traces.
+
+    at: the argument, with the way to the part of it; "" if all of them were as before. now, before: its shape and type the last
+    time, or its value if that is a number. more: so many other parts differed, too. file, line: who called. times: how often.
+    """
+
+    at: str
+    now: str
+    before: str
+    more: int
+    file: str
+    line: int
+    times: int
+
+
+class RecordedOperation(msgspec.Struct):
+    """A function of a library that was compiled more than once for the same line of the project. file, line: of that line."""
+
+    name: str
+    file: str
+    line: int
+    compiles: int = 0
+    seconds: float = 0.0
+    changes: list[RecordedChange] = []
+
+
 class RecordedFunction(msgspec.Struct):
     """A function that ran under a trace.
 
@@ -33,7 +60,7 @@ class RecordedFunction(msgspec.Struct):
     ``entries`` under any. modes: what traced it. root_of: entries in which JAX itself called it. parameters: traced,
     static or mixed, over all staged entries (or the others, if none was). calls: these entries by traced set, a letter
     per parameter (T traced, M mixed, - static).
-    signatures: traced shapes and static values of root entries. captured: bytes of arrays that the code names.
+    signatures: traced shapes and static values of root entries. changes: why it was traced again. captured: bytes of arrays that the code names.
     lines: lines that a staged trace came to. returned: those that ran in an activation that came to its end. held: names on these
     that held a tracer then, by line. raised: exceptions that a line raised under a staged trace, handled or not. errors:
     exceptions that ended its trace.
@@ -55,6 +82,7 @@ class RecordedFunction(msgspec.Struct):
     compiles: int = 0
     compile_seconds: float = 0.0
     reasons: list[str] = []
+    changes: list[RecordedChange] = []
     captured: dict[str, int] = {}
     lines: list[int] = []
     returned: list[int] = []
@@ -76,6 +104,7 @@ class Store(msgspec.Struct):
     functions: list[RecordedFunction] = []
     eager: list[tuple[str, int]] = []
     ran: dict[str, list[int]] = {}
+    operations: list[RecordedOperation] = []
     digests: dict[str, str] = {}
 
 
@@ -107,7 +136,8 @@ def still_true(store: Store, root: str, unsaved: Collection[str] = ()) -> Store:
         if function.file in same
     ]
     ran = {name: lines for name, lines in store.ran.items() if name in same}
-    return msgspec.structs.replace(store, functions=functions, ran=ran)
+    operations = [operation for operation in store.operations if operation.file in same]
+    return msgspec.structs.replace(store, functions=functions, ran=ran, operations=operations)
 
 
 def read_store(path: str) -> Store:
@@ -137,6 +167,7 @@ def merged(parts: Iterable[Store]) -> Store:
     """One store of all processes."""
     result = Store()
     functions: dict[tuple[str, int, str], RecordedFunction] = {}
+    operations: dict[tuple[str, str, int], RecordedOperation] = {}
     eager: set[tuple[str, int]] = set()
     for part in parts:
         result.python, result.jax = part.python, part.jax or result.jax
@@ -144,14 +175,38 @@ def merged(parts: Iterable[Store]) -> Store:
         eager.update(part.eager)
         for file, lines in part.ran.items():
             result.ran[file] = sorted({*result.ran.get(file, ()), *lines})
+        for operation in part.operations:
+            _add_operation(
+                operations.setdefault((operation.name, operation.file, operation.line), operation), operation
+            )
         for function in part.functions:
             key = (function.file, function.line, function.qualname)
             known = functions.setdefault(key, function)
             if known is not function:
                 _add(known, function)
     result.functions = [functions[key] for key in sorted(functions)]
+    result.operations = [operations[key] for key in sorted(operations)]
     traced = {(function.file, function.line) for function in result.functions}
     result.eager = sorted(eager - traced)
+    return result
+
+
+def together(stores: Sequence[Store], root: str) -> Store:
+    """One store of several runs, perhaps of other machines, as far as they speak of the files as they are at ``root`` now.
+
+    Raises ConfigError if they are of different versions of JAX: verdicts name the one that gave them.
+    """
+    versions = sorted({store.jax for store in stores} - {""})
+    if len(versions) > 1:
+        raise ConfigError(f"recorded with different versions of JAX: {', '.join(versions)}")
+    # Merging changes what it merges.
+    kept = [msgspec.convert(msgspec.to_builtins(still_true(store, root)), Store) for store in stores]
+    result = merged(kept)
+    result.command = next((store.command for store in stores if store.command), [])
+    for store in kept:
+        result.digests.update(
+            (n, was) for n, was in store.digests.items() if digest(os.path.join(root, n)) == was
+        )
     return result
 
 
@@ -165,6 +220,23 @@ def read_parts(folder: str) -> list[Store]:
             except ConfigError:
                 continue
     return found
+
+
+def _add_operation(known: RecordedOperation, other: RecordedOperation) -> None:
+    if known is not other:
+        known.compiles += other.compiles
+        known.seconds += other.seconds
+        known.changes = _added(known.changes, other.changes)
+
+
+def _added(ours: list[RecordedChange], theirs: list[RecordedChange]) -> list[RecordedChange]:
+    """Changes of the same argument for the same call are counted together."""
+    found: dict[tuple[str, str, int], RecordedChange] = {}
+    for change in (*ours, *theirs):
+        key = (change.at, change.file, change.line)
+        known = found.get(key)
+        found[key] = msgspec.structs.replace(change, times=change.times + (known.times if known else 0))
+    return list(found.values())
 
 
 def _add(known: RecordedFunction, other: RecordedFunction) -> None:
@@ -189,6 +261,7 @@ def _add(known: RecordedFunction, other: RecordedFunction) -> None:
     for name, kind in (other.parameters if counts else {}).items():
         known.parameters[name] = kind if known.parameters.get(name, kind) == kind else "mixed"
     known.captured.update(other.captured)
+    known.changes = _added(known.changes, other.changes)
     known.reasons = [*known.reasons, *other.reasons][:8]
     known.lines = sorted({*known.lines, *other.lines})
     known.returned = sorted({*known.returned, *other.returned})

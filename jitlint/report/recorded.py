@@ -12,18 +12,20 @@ _WIDEST = 60
 
 @dataclass(frozen=True, slots=True)
 class RecordedRow:
-    """One function that JAX itself called for a trace. forms: distinct arguments. captured: bytes of captured arrays."""
+    """One function that JAX itself called for a trace, or one of a library. traces: None if nobody counted. forms: distinct
+    arguments, 0 if nobody counted. captured: bytes of captured arrays. changes: why it was traced again, in words."""
 
     place: str
     qualname: str
     modes: tuple[str, ...]
-    traces: int
+    traces: int | None
     compiles: int
     seconds: float
     forms: int
     captured: int
     example: str
     reason: str
+    changes: tuple[str, ...] = ()
 
 
 def recorded_with(jax: str, python: str, target: str) -> str:
@@ -34,17 +36,17 @@ def recorded_with(jax: str, python: str, target: str) -> str:
 
 def recorded_table(rows: Iterable[RecordedRow], style: Style) -> Iterator[str]:
     """Slowest and most often compiled first, with an example of the arguments below each."""
-    listed = sorted(rows, key=lambda row: (-row.seconds, -row.compiles, -row.traces, row.place))
+    listed = sorted(rows, key=lambda row: (-row.seconds, -row.compiles, row.place))
     header = ("PLACE", "FUNCTION", "BY", "TRACES", "COMPILES", "SECONDS", "FORMS", "CAPTURED")
     cells = [
         (
             visible(row.place),
             visible(row.qualname),
             "+".join(row.modes),
-            f"{row.traces:,}",
+            "-" if row.traces is None else f"{row.traces:,}",
             f"{row.compiles:,}",
             f"{row.seconds:.2f}",
-            f"{row.forms:,}",
+            f"{row.forms:,}" if row.forms else "-",
             _size(row.captured),
         )
         for row in listed
@@ -59,7 +61,9 @@ def recorded_table(rows: Iterable[RecordedRow], style: Style) -> Iterator[str]:
     yield style.paint(line(header), "bold")
     for row, values in zip(listed, cells):
         yield line(values)
-        if row.example:
+        for change in row.changes:
+            yield f"    {visible(change)}"
+        if row.example and not row.changes:
             text = row.example if len(row.example) <= _WIDEST else row.example[: _WIDEST - 1] + "…"
             yield f"    {visible(text)}"
         if row.reason:

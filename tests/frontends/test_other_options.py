@@ -22,7 +22,7 @@ from jitlint.confirm.verdict import Confirmation, Missed, Verdict
 from jitlint.driver import lowering
 from jitlint.frontends.cli import cli, main
 from jitlint.record import run as record_run
-from jitlint.record.store import NAME, RecordedFunction, Store, write_store
+from jitlint.record.store import NAME, RecordedFunction, Store, read_store, write_store
 from tests.conftest import Write
 
 CALLED = "def f(x):\n    import jax.numpy as jnp\n    return jnp.sin(x)\n"
@@ -208,7 +208,7 @@ def test_confirm_without_what_was_recorded(confirmed: list[dict[str, Any]]) -> N
     assert confirmed[1]["recorded"] is None
 
 
-@_covers("record store", "record reasons", "record report", "record compare", "record color")
+@_covers("record store", "record reasons", "record merge", "record report", "record compare", "record color")
 def test_record(project: Write, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
     step = RecordedFunction("a.py", 1, "step", 1, root_of={"jit": 1})
@@ -222,6 +222,8 @@ def test_record(project: Write, capsys: Capture, monkeypatch: pytest.MonkeyPatch
     assert main(["record", "--store", "elsewhere.json", "--", "true"]) == 3
     assert (root / "elsewhere.json").exists()
     assert not (root / NAME).exists()
+    assert main(["record", "--merge", "elsewhere.json"]) == 0
+    assert [function.qualname for function in read_store(NAME).functions] == []  # nobody says which text ran
     main(["record", "--reasons", "--", "true"])
     assert asked == [False, True]
     report = _out(capsys, "record", "--report", "--color", "always")

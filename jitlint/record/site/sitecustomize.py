@@ -1,7 +1,7 @@
 """Starts the recorder in every Python that has this folder on its path, then gives way to the user's own module.
 
 Python imports a module of this name at start-up. Part of ``record``; the recorder itself is ``hook.py`` beside this folder,
-with ``activations.py``.
+with what it loads.
 """
 
 import importlib.machinery
@@ -25,7 +25,7 @@ def _load(name: str) -> Any:
 
 
 def _start() -> None:
-    _load("hook").start(os.environ, _load("activations").Activations)
+    _load("hook").start(os.environ, _load)
 
 
 def _give_way() -> None:
