@@ -12,7 +12,21 @@ from collections.abc import Sequence
 
 from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.lattice import join
-from jitlint.infer.values import NONE, UNKNOWN, Inst, Map, Py, S, Seq, Tup, Value, Xform, alternatives
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Inst,
+    Map,
+    Py,
+    S,
+    Seq,
+    Tree,
+    Tup,
+    Union,
+    Value,
+    Xform,
+    alternatives,
+)
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import boundaries
@@ -65,7 +79,20 @@ def _shown(x: Xform, sig: Signature | None) -> list[ir.Param]:
 
 
 def _static(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> Value:
-    return UNKNOWN if boundaries.check_static_value(m, f, at, x, name, value) else value
+    """A static argument as it arrives: what cannot be hashed is refused here, and never gets in."""
+    if boundaries.check_static_value(m, f, at, x, name, value):
+        return UNKNOWN
+    if not x.spec.static_hash:
+        return value
+    alts = alternatives(value)
+    kept = tuple(a for a in alts if not boundaries.unhashable(a) and not _is_traced_tree(a))
+    if len(kept) == len(alts):
+        return value
+    return Union(kept) if len(kept) > 1 else kept[0] if kept else UNKNOWN
+
+
+def _is_traced_tree(value: Value) -> bool:
+    return type(value) is Tree and value.modes != 0
 
 
 def _with_outputs(x: Xform, sig: Signature, args: Args, level: int) -> Args:
