@@ -67,8 +67,12 @@ class _Collector:
         self.strong: set[str] = set()
 
     def test(self, node: Any) -> None:
-        """A name whose truth is asked."""
-        if type(node) is ir.Name and node.id in self.names:
+        """A name whose truth is asked, and nothing else: outside of a test ``a or b`` gives the object itself."""
+        if type(node) is ir.BoolOp:
+            if node.op != "and":  # its left side counts wherever it stands
+                self.test(node.left)
+            self.test(node.right)
+        elif type(node) is ir.Name and node.id in self.names:
             self.tested[node.id] = self.tested.get(node.id, 0) + 1
 
     def note(self, node: Any, kind: str) -> None:
@@ -92,8 +96,8 @@ def _tests(c: _Collector, node: Any) -> None:
 
 
 def _boolop(c: _Collector, node: ir.BoolOp) -> None:
-    c.test(node.left)
-    c.test(node.right)
+    if node.op == "and":
+        c.test(node.left)
 
 
 def _attr(c: _Collector, node: ir.Attr) -> None:

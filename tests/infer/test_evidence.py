@@ -80,12 +80,19 @@ def test_seq(body: str) -> None:
         "return 1 if x else 2",
         "return not x",
         "return x and y",
-        "return y or x",
+        "return y if x or y else 1",
+        "return 1 if y and not x else 2",
         "if x:\n    return 1\nif not x:\n    return 2",
     ],
 )
 def test_flag(body: str) -> None:
     assert evidence(body)["x"] == "flag"
+
+
+@pytest.mark.parametrize("body", ["return x or 1", "return y or x", "return f(x or {})"])
+def test_what_stands_for_a_default_is_no_flag(body: str) -> None:
+    """``x or default`` gives the object itself: that it is asked whether it is there says nothing about it."""
+    assert "x" not in evidence(body)
 
 
 @pytest.mark.parametrize(
