@@ -1,7 +1,8 @@
 """Functions that choose their body by the class of an argument: `functools.singledispatch` (layer: ``link``, room ``models``).
 
 What it does: remembers what is registered, and calls what Python would call when the class is known. What it does not:
-run any body when it is not; other libraries that dispatch are not known, and `is_one_of_many` says when a name has several bodies.
+run any body when it is not. What ``@overload`` declares only takes away what the body cannot give for Python numbers. Other
+libraries that dispatch are not known, and `is_one_of_many` says when a name has several bodies.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from jitlint.infer.values import (
     Func,
     Inst,
     Partial,
+    Py,
     Seq,
     Tup,
+    Union,
     Value,
     alternatives,
 )
@@ -110,6 +113,39 @@ def is_one_of_many(fn: FuncInfo) -> bool:
         other is not fn and own & _names(other) and not other.is_stub
         for other in fn.module.namesakes(fn.qualname)
     )
+
+
+def narrowed(fn: FuncInfo, bound: dict[str, Value], result: Value) -> Value:
+    """What a call gives, if the function says by ``@overload`` that Python numbers give a Python number: no array then.
+
+    It only takes away: of what the body was found to give, what the declaration rules out.
+    """
+    kept = tuple(a for a in alternatives(result) if type(a) is Py)
+    if not kept or len(kept) == len(alternatives(result)):
+        return result
+    for other in fn.module.namesakes(fn.qualname):
+        if other is not fn and "overload" in _names(other) and _takes(other, bound):
+            plain = _named(other.node.returns) in _NUMBERS
+            return (Union(kept) if len(kept) > 1 else kept[0]) if plain else result
+    return result
+
+
+def _takes(fn: FuncInfo, bound: dict[str, Value]) -> bool:
+    """Whether a declaration is about these arguments: Python numbers where it says so, and nowhere else."""
+    asked = [(bound.get(param.name, UNKNOWN), _named(param.annotation)) for param in fn.node.params]
+    return all(
+        type(a) is Py and a.kind in _NUMBERS.get(name, ())
+        for value, name in asked
+        for a in alternatives(value)
+    )
+
+
+def _named(node: ir.Node | None) -> str:
+    return str(node.id) if type(node) is ir.Name else ""
+
+
+_NUMBERS: Final = {"int": ("int", "bool"), "float": ("int", "bool", "float"), "bool": ("bool",)}
+"""The kinds of values that an annotation stands for."""
 
 
 def _names(fn: FuncInfo) -> set[str]:
