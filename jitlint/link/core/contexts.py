@@ -49,6 +49,9 @@ GIVEN_UP: Final = 3
 
 _NUMBERS: Final = frozenset({"int", "float", "complex", "bytes"})
 _FORGOTTEN: Final = (frozenset[str](), _NUMBERS, _NUMBERS | {"str", "bool"})
+_LEFT: Final = (frozenset[str](), _NUMBERS, _NUMBERS | {"str", "bool", "static"})
+"""What is left of what was forgotten, by its kind: of the last level not even that."""
+
 _LONG: Final = (0, 32, 4)
 _NESTED: Final = (0, 32, 2)
 _FUNCTIONS: Final = (Func, Bound, Partial)
@@ -114,7 +117,7 @@ def is_lost(value: Value | None, level: int) -> bool:
         return False
     if value is UNKNOWN:
         return level >= SHALLOW
-    kinds = _FORGOTTEN[level]
+    kinds = _LEFT[level]
     return any(type(a) is Py and a.const is NO_CONST and a.kind in kinds for a in alternatives(value))
 
 
