@@ -43,6 +43,7 @@ class FuncInfo:
     keys: the parameters that are PRNG keys. receivers: classes (by id) of the objects that it was a method of in traces.
     merged: how many coarse contexts it was run in, by how coarse they are. handed: functions (by id) that it was handed in them.
     resigned: a decorator may have changed what it takes. veiled: one of a library that is not known, which may map it over its arguments.
+    disguised: one of which nothing is known, which may give it something else than its callers give: references, say.
     """
 
     id: int
@@ -57,6 +58,7 @@ class FuncInfo:
     handed: set[tuple[int, ...]] = field(default_factory=set)
     resigned: bool = False
     veiled: bool = False
+    disguised: bool = False
     hosted: bool = False
     reached: bool = False
     values: list[Func] = field(default_factory=list)

@@ -99,3 +99,124 @@ class Base:
         + "\n"
     )
     assert {f.qualname for f in found.traced} >= {f"Game{i}.players" for i in range(30)}
+
+
+def test_what_the_coarsest_contexts_have_forgotten_decides_no_test() -> None:
+    """A helper that many call with a word and a function: whose derivative it takes is not known any more."""
+    calls = "\n".join(f"check(lambda v: v * {n}, 'plain', {n}.0)" for n in range(60))
+    source = f"""
+def check(function, how, x, a=0, b=0, c=0, d=0, e=0):
+    if how == "plain":
+        return function(x)
+    if how == "derivative":
+        return jax.grad(function)(x)
+    return jax.grad(lambda v: function(v) + a + b + c + d + e)(x)
+
+{calls}
+
+def step(x):
+    return lax.while_loop(lambda v: v < 10.0, lambda v: v + 1.0, x)
+
+check(step, "plain", 1.0)
+check(step, "plain", 2.0)
+"""
+    found = [e for e in run(source).events if type(e).__name__ == "TransformMisuse"]
+    assert all(e.place.confidence.value == "possible" for e in found), found
+
+
+def test_what_a_call_beyond_all_contexts_may_have_filled_is_not_missing_for_sure() -> None:
+    """The first call of an object fills it, and happens on the host; that this one was not followed changes nothing."""
+    calls = "\n".join(
+        f"""
+class Other{n}:
+    def __call__(self, x):
+        return x * {n}
+
+drive(Other{n}(), {n}.0, "name {n}", ({n}, [{n}]))
+"""
+        for n in range(40)
+    )
+    source = f"""
+class Guide:
+    def __init__(self):
+        self.table = None
+
+    def fill(self, x):
+        self.table = jnp.zeros_like(x)
+
+    def __call__(self, x):
+        if self.table is None:
+            self.fill(x)
+        return x + self.table
+
+def drive(model, x, name, parts):
+    for part in parts:
+        if name == part:
+            raise ValueError(name)
+    y = model(x)
+    for other in parts:
+        if other == name:
+            raise ValueError(other)
+        if other is y:
+            y = x
+    return y
+
+{calls}
+
+def main():
+    guide = Guide()
+    drive(guide, 1.0, "guide", (1,))
+
+    @jit
+    def step(x):
+        return guide(x)
+
+    step(2.0)
+    print(guide.table + 1)
+
+main()
+"""
+    found = [e for e in run(source).events if type(e).__name__ == "Leak"]
+    assert [e.place.confidence.value for e in found] == ["possible"]
+
+
+def test_what_a_decorator_makes_that_was_not_followed_may_get_something_else() -> None:
+    """A factory of decorators, called more often than there are contexts: kernels get references, not arrays."""
+    kernels = "\n".join(
+        f"""
+def use_{n}():
+    x = jnp.arange({n + 3})
+
+    @device.kernel(jax.ShapeDtypeStruct(({n + 3},), x.dtype))
+    def kernel(x_ref, o_ref):
+        x_ref[...] = x_ref[...] * {n + 1}
+        o_ref[...] = x_ref[...] + {n}
+
+    return kernel(x)
+
+use_{n}()
+"""
+        for n in range(20)
+    )
+    source = f"""
+from jax.experimental import pallas as pl
+
+class Device:
+    def kernel(self, out, scratch=()):
+        if len(scratch) > 3:
+            raise ValueError("too much scratch memory")
+        mode = "compiled" if jax.default_backend() == "tpu" else "interpreted"
+
+        def decorator(function):
+            def wrapper(*refs):
+                taken = refs[: len(refs) - len(scratch)] if scratch else refs
+                function(*taken)
+
+            return pl.pallas_call(wrapper, out_shape=out, interpret=mode == "interpreted")
+
+        return decorator
+
+device = Device()
+{kernels}
+"""
+    assert [e for e in run(source).events if type(e).__name__ == "ArrayStore"] == []

@@ -15,6 +15,7 @@ from jitlint.infer.values import (
     NONE,
     STR,
     UNKNOWN,
+    Arr,
     Bound,
     Class,
     Descr,
@@ -32,6 +33,7 @@ from jitlint.infer.values import (
     Union,
     Value,
     Xform,
+    alternatives,
 )
 from jitlint.link.core import contexts
 from jitlint.link.engine import effects, evaluator, status
@@ -77,6 +79,8 @@ def decorated(m: Machine, f: Frame, value: Func) -> Value:
             out = result
         elif type(decorator) in (Ext, ExtInst, Method):
             value.fn.veiled = True
+        elif result is UNKNOWN:
+            value.fn.disguised = True
     return UNKNOWN if out is value and dispatch.is_one_of_many(value.fn) else out
 
 
@@ -228,13 +232,25 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
         func.fn.hosted = True
     if cannot_bind(func, args):
         return UNKNOWN  # Python says so, and the function never runs
-    bound = bind_arguments(m, func, args)
-    if func.fn.veiled:
-        bound = {name: pytrees.with_rank(value, None) for name, value in bound.items()}
+    bound = _as_decorated(func.fn, bind_arguments(m, func, args))
     parameters.refine(func, bound)
     if f.fn is not func.fn and not f.module.is_test:
         func.fn.reached = True
-    return activate(m, f, at, func, bound)
+    result = activate(m, f, at, func, bound)
+    return dispatch.narrowed(func.fn, bound, result) if type(result) is Union else result
+
+
+def _as_decorated(fn: FuncInfo, bound: dict[str, Value]) -> dict[str, Value]:
+    """What the parameters get when a decorator that is not understood may have had its hands on it."""
+    if fn.veiled:
+        bound = {name: pytrees.with_rank(value, None) for name, value in bound.items()}
+    if fn.disguised:
+        bound = {name: UNKNOWN if _is_plain_array(value) else value for name, value in bound.items()}
+    return bound
+
+
+def _is_plain_array(value: Value) -> bool:
+    return any(type(a) is Arr and not a.modes for a in alternatives(value))
 
 
 def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> Value:
@@ -293,6 +309,7 @@ def _run_coarse(
         level = allowed
     _met(m, "calls", func.fn)
     m.memo[exact] = Memo(Confidence.CERTAIN)
+    effects.forget_missing(bound.values())
     return UNKNOWN
 
 

@@ -96,7 +96,7 @@ def _attr(m: Machine, f: Frame, node: ir.Attr) -> Value:
     if f.world.floor and (obj is UNKNOWN or type(obj) is ExtInst):
         _load_part(m, f, node)
     if obj is UNKNOWN:
-        m.loads.add((node.name, f.world.level))
+        attributes.note_load(m, f, node.name, None)
         if f.world.level:
             guesses.guess_property(m, f, node.at, node.name)
         return UNKNOWN

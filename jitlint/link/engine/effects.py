@@ -6,11 +6,12 @@ arguments get the remembered changes: an instance the attributes that ``__init__
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from jitlint.infer.lattice import join, seq_element
-from jitlint.infer.values import Inst, Map, Seq, Value
+from jitlint.infer.values import NONE, UNKNOWN, Bound, Inst, Map, Partial, Seq, Value, alternatives
 from jitlint.link.engine.domain import Rename, Watched
 from jitlint.link.engine.frame import Frame
 
@@ -75,6 +76,23 @@ def replay(f: Frame, effects: Effects, bound: dict[str, Value], rename: Rename |
         elif type(box) is Seq:
             parts = [v for v in (seq_element(box), seq_element(Seq("list", contents, rest))) if v is not None]
             box.items, box.rest = None, join(parts[0], parts[-1]) if parts else None
+
+
+_REACH: Final = 3
+"""So many objects deep a call that was left out may have filled something."""
+
+
+def forget_missing(values: Iterable[Value], depth: int = _REACH) -> None:
+    """A call of the project that was left out may have filled what its arguments lacked: what was None is not known."""
+    for value in values:
+        for alt in alternatives(value):
+            if type(alt) is Inst and depth:
+                alt.attrs.update({name: UNKNOWN for name, held in alt.attrs.items() if held is NONE})
+                forget_missing(alt.attrs.values(), depth - 1)
+            elif type(alt) is Bound:
+                forget_missing([alt.recv], depth)
+            elif type(alt) is Partial:
+                forget_missing(alt.args, depth)
 
 
 def _renamed(contents: Contents, rename: Rename | None) -> Contents:

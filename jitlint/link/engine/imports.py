@@ -69,6 +69,7 @@ def described(m: Machine, dotted: str) -> Value | None:
         or name in tables.arrays
         or m.catalogue.function(name) is not None
         or m.catalogue.constant(name) is not None
+        or name in lexicon().compilation.at_compile_time
     )
     return Ext(name) if known else None
 

@@ -103,6 +103,36 @@ def _puts_back(node: ir.Try, block: Sequence[ir.Node], name: str) -> bool:
     return bool(node.final) and (block is node.final or any(_mentions(part, name) for part in node.final))
 
 
+def restores(f: Frame) -> bool:
+    """Whether what the current statement does is taken back whole: a ``finally`` around hands back what was read before.
+
+    ``before = state.values()``, and in the end ``state.assign(before)``: a call of something that also gave the values.
+    """
+    found = around(f)
+    for i, (owner, _) in enumerate(found):
+        if type(owner) is ir.Try and owner.final:
+            earlier = [node for _, block in found[: i + 1] for node in block if type(node) is ir.Assign]
+            if any(_hands_back(call, earlier) for call in _calls(owner.final)):
+                return True
+    return False
+
+
+def _calls(block: Sequence[ir.Node]) -> list[ir.Call]:
+    return [n.value for n in block if type(n) is ir.ExprStmt and type(n.value) is ir.Call]
+
+
+def _hands_back(call: ir.Call, earlier: Sequence[ir.Assign]) -> bool:
+    """Whether a call is given a variable that was made of what it speaks of itself: its receiver, or an argument."""
+    names = {arg.value.id for arg in call.args if type(arg.value) is ir.Name}
+    receiver = call.func.obj if type(call.func) is ir.Attr else None
+    about = {_path(node) for node in (receiver, *[arg.value for arg in call.args])} - {""}
+    for node in earlier:
+        kept = {target.id for target in node.targets if type(target) is ir.Name} & names
+        if kept and (about - kept) & {_path(part) for part in expressions(node.value)}:
+            return True
+    return False
+
+
 def _manages(node: ir.Function) -> bool:
     return node.is_generator and any(_mentions(d, "contextmanager") for d in node.decorators)
 

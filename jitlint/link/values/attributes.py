@@ -10,6 +10,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED, weaken
 from jitlint.infer.lattice import join
+from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     FRESH,
     INT,
@@ -182,9 +183,15 @@ def _array_that_has(obj: Tree, name: str, kind: str | None) -> Arr | None:
     return None
 
 
+def note_load(m: Machine, f: Frame, name: str, cls: ClassInfo | None) -> None:
+    """An attribute is read; cls: of objects of which class. What is only guessed to run reads nothing."""
+    if f.confidence is not Confidence.POSSIBLE:
+        m.loads.add((name, f.world.level, cls))
+
+
 def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     value = obj.attrs.get(name)
-    m.loads.add((name, f.world.level))
+    note_load(m, f, name, obj.cls)
     if value is not None:
         if obj.level < f.world.floor:
             m.domains.on_load(f, Load(at, "attribute", obj, name, value))

@@ -50,6 +50,55 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["Leak what=value in f: certain"],
     ),
+    "an attribute of this name that objects of another class have": (
+        """
+        class Box:
+            pass
+        class Other:
+            def __init__(self):
+                self.value = 1
+        box = Box()
+        @jit
+        def f(x):
+            box.value = x
+            return x
+        f(2.)
+        print(Other().value)
+        """,
+        ["Leak what=value in f: certain"],
+    ),
+    "an attribute that a subclass reads": (
+        """
+        class Box:
+            pass
+        class Chest(Box):
+            def show(self):
+                print(self.value)
+        box = Box()
+        @jit
+        def f(x):
+            box.value = x
+            return x
+        f(2.)
+        Chest().show()
+        """,
+        ["Leak what=value used=True in f: certain"],
+    ),
+    "an element that is only asked what it is, and removed": (
+        """
+        def g():
+            seen = [None]
+            @jit
+            def f(x):
+                seen[0] = x
+                return x
+            f(2.)
+            assert isinstance(seen[0], jax.core.Tracer)
+            del seen[0]
+        g()
+        """,
+        ["Leak target=element in g.<locals>.f: certain"],
+    ),
     "an attribute that is read": (
         """
         class Box:

@@ -7,16 +7,19 @@ trace, what still waits is a leak. Whether somebody reads the place afterwards i
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Optional
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Leak
+from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import Arr, Inst, Scope, Tree, Value
+from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
+from jitlint.link.values.kinds import mro
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -34,7 +37,6 @@ class Pending:
     what: str
     variable: str
     derived: bool
-    is_attribute: bool
     box: object
 
 
@@ -69,6 +71,8 @@ def keep(f: Frame, key: tuple[Hashable, ...], pending: Pending | None) -> bool:
 
 def leave(leaked: Leaked, f: Frame, kept: Kept) -> None:
     """A call has returned to ``f``, or a remembered one is made again."""
+    if f.world.level and surroundings.restores(f):
+        return
     if f.scope.level == f.world.level:
         for key, pending in kept.items():
             keep(f, key, pending)
@@ -92,32 +96,59 @@ def record(m: Machine, leaked: Leaked) -> None:
 
 def _is_read(m: Machine, one: Pending) -> bool:
     """Whether code outside of the trace reads the place; what cannot be told counts as read."""
-    if one.is_attribute:
-        return any((one.what, level) in m.loads for level in range(one.tracer.level))
+    if type(one.box) is Inst:
+        return _is_loaded(m, one, one.box.cls)
     name = (one.variable or one.what).lower()
-    if not name:
-        return True
-    hosts = [fn for fn in m.functions if (fn.id not in m.traced or fn.hosted) and fn is not one.frame.fn]
-    return any(_reads(fn.body, name) for fn in hosts) or any(
-        _reads(info.tree.body, name) for info in m.modules.values()
-    )
+    return not name or any(_reads(body, name) for body in _seeing(m, one))
+
+
+def _seeing(m: Machine, one: Pending) -> Iterator[Sequence[ir.Node]]:
+    """The code that may see a variable, by where it stands: that of a function only the functions inside it see."""
+    owner = one.box.fn if type(one.box) is Scope else None
+    if owner is not None:
+        inside = f"{owner.qualname}.<locals>."
+        for fn in owner.module.functions:
+            if fn is not one.frame.fn and (fn is owner or fn.qualname.startswith(inside)):
+                yield fn.body
+        return
+    for fn in m.functions:
+        if fn is not one.frame.fn and (fn.id not in m.traced or fn.hosted):
+            yield fn.body
+    for info in m.modules.values():
+        yield info.tree.body
+
+
+def _is_loaded(m: Machine, one: Pending, own: ClassInfo) -> bool:
+    """Whether code that runs outside of the trace was seen to read the attribute, of an object that may be the same."""
+    classes = [cls for name, level, cls in m.loads if name == one.what and level < one.tracer.level]
+    return any(cls is None or own in mro(cls) or cls in mro(own) for cls in classes)
 
 
 def _reads(body: Sequence[ir.Node], name: str) -> bool:
-    """Whether statements mention a variable or attribute other than to store something there."""
+    """Whether statements mention a variable or attribute other than to store something there, or to ask what it is."""
     found = below(body)
-    stores: set[int] = set()
+    others: set[int] = set()
     for node in found:
-        for target in node.targets if type(node) is ir.Assign else ():
-            stores.add(id(target.obj if type(target) is ir.Sub else target))
-        call = node.value if type(node) is ir.ExprStmt else None
-        if (
-            type(call) is ir.Call
-            and type(call.func) is ir.Attr
-            and call.func.name in lexicon().containers.refilling
-        ):
-            stores.add(id(call.func.obj))
-    return any(id(node) not in stores and _last_name(node).lower() == name for node in found)
+        others |= {id(target) for target in _harmless(node)}
+    return any(id(node) not in others and _last_name(node).lower() == name for node in found)
+
+
+def _harmless(node: ir.Node) -> list[ir.Node]:
+    """The parts of a node that use nothing of what they mention: it is replaced, removed, or asked what it is."""
+    if type(node) is ir.Assign or type(node) is ir.Del:
+        return [_whole(target) for target in node.targets]
+    if type(node) is ir.Compare and set(node.ops) <= {"is", "is not"}:
+        return [_whole(side) for side in (node.left, *node.rights)]
+    if type(node) is ir.Call and _last_name(node.func) in lexicon().python.only_asking:
+        return [_whole(arg.value) for arg in node.args]
+    call = node.value if type(node) is ir.ExprStmt else None
+    func = call.func if type(call) is ir.Call else None
+    return [func.obj] if type(func) is ir.Attr and func.name in lexicon().containers.refilling else []
+
+
+def _whole(node: ir.Node) -> ir.Node:
+    """What an element is one of."""
+    return node.obj if type(node) is ir.Sub else node
 
 
 def _last_name(node: ir.Node | None) -> str:

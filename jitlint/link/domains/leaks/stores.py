@@ -65,12 +65,17 @@ def _leak(
     hidden = isinstance(value, (Inst, Func, Bound, Partial))
     confidence = Confidence.POSSIBLE if guess and (hidden or not _is_own(f)) else confidence_of(value)
     changed = surroundings.changed_name(f)
-    if not surroundings.undone(f, changed) and not f.world.excused:
+    if not _is_meant(f, changed) and not f.world.excused:
         level = weaken(f.confidence, 0 if confidence is None else 2 - confidence.rank)
         derived = surroundings.derived(f)
-        one = Pending(f, at, tracer, level, target, what, changed, derived, type(box) is Inst, box)
+        one = Pending(f, at, tracer, level, target, what, changed, derived, box)
         pending.keep(f, key, one)
     m.broken = (f.module.name, f.at)
+
+
+def _is_meant(f: Frame, changed: str) -> bool:
+    """Whether the code shows that it knows what it keeps: it takes it back, or asks for tracers."""
+    return surroundings.undone(f, changed) or surroundings.restores(f) or surroundings.asks_for_tracers(f)
 
 
 def _put_back(m: Machine, f: Frame, key: tuple[Hashable, ...]) -> None:
