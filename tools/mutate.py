@@ -215,7 +215,7 @@ class Tree:
             importlib.import_module(name)
         lowering = importlib.import_module("jitlint.syntax.lowering")
         lowering.lower = functools.cache(lowering.lower)  # type: ignore[attr-defined]
-        spans = importlib.import_module("jitlint.syntax.concrete.spans")
+        spans = importlib.import_module("jitlint.syntax.spans")
         spans.compute_spans = _remembering(spans.compute_spans)  # type: ignore[attr-defined]
         processors = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {min(processors)})

@@ -1,6 +1,6 @@
 """Parses and lowers the files of a run, from the cache where possible (layer: ``driver``).
 
-It imports nothing heavy: libcst comes in with syntax that Python's own parser does not know, and with positions.
+It imports nothing heavy: libcst comes in with what Python's own parser does not know.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def locate(
         paths.append(path)
     if not tasks:
         return {}
-    import jitlint.syntax.concrete.spans  # noqa: F401  before forking, so that the workers share it
+    import jitlint.syntax.spans  # noqa: F401  before forking, so that the workers share it
 
     sizes = [len(data) for data, _, _ in tasks]
     if sum(sizes) < _WORTH_FORKING:
@@ -44,8 +44,8 @@ def locate(
 
 def _spans(task: _Task) -> bytes:
     from jitlint.syntax import ir
-    from jitlint.syntax.concrete.spans import compute_spans
     from jitlint.syntax.repair import repaired
+    from jitlint.syntax.spans import compute_spans
 
     data, origins, module = task
     text = decode(data)

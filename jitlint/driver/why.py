@@ -227,7 +227,7 @@ def _width(span: Span) -> tuple[int, int]:
 def _spans(text: str, module: bytes, line: int) -> dict[int, Span]:
     """The origins whose text starts on a line, or all."""
     from jitlint.syntax import ir
-    from jitlint.syntax.concrete.spans import compute_spans
+    from jitlint.syntax.spans import compute_spans
 
     lowered = ir.decode_module(module)
     spans = compute_spans(text, range(lowered.origins), lowered)

@@ -11,8 +11,8 @@ from jitlint.syntax.comments import comments
 from jitlint.syntax.source import Source, SyntaxProblem, decode, decode_source, read_source
 
 if TYPE_CHECKING:
-    from jitlint.syntax.concrete.spans import compute_spans
     from jitlint.syntax.lowering import lower
+    from jitlint.syntax.spans import compute_spans
 
 __all__ = [
     "Source",
@@ -32,7 +32,7 @@ def __getattr__(name: str) -> Any:
 
         return lower
     if name == "compute_spans":
-        from jitlint.syntax.concrete.spans import compute_spans
+        from jitlint.syntax.spans import compute_spans
 
         return compute_spans
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,7 @@
 What it is: typed, compact, serialisable trees that say what a module *does*. Layer: ``syntax``.
 What it is not: a concrete syntax tree. It holds no libcst node (they pin the whole file in memory), no
 whitespace and no positions. Every node carries ``at``, its *origin*: a number that the same lowering of
-the same text always assigns to the same node. `jitlint.syntax.concrete.spans` turns origins into line/column
+the same text always assigns to the same node. `jitlint.syntax.spans` turns origins into line/column
 spans, only for the files that need them.
 
 The classes are `msgspec.Struct`s encoded as tagged arrays, so that a module can travel between processes

@@ -2,7 +2,7 @@
 
 What it does: choose the parser. Python's own takes a twelfth of the time; libcst takes what is newer than the Python
 that runs, and comments that say something about the code.
-What it does not: read files, compute positions (`concrete.spans`). Layer: ``syntax``.
+What it does not: read files, compute positions (`spans`). Layer: ``syntax``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from jitlint.syntax import ir
 from jitlint.syntax.abstract.lowering import lower_tree
@@ -53,17 +54,20 @@ def no_collection() -> Iterator[None]:
 
 def lower(text: str) -> ir.Module | SyntaxProblem:
     """Lower the text of one module, or say why that is impossible."""
-    lowered = lower_abstract(text)
-    if lowered is not None:
-        return lowered
+    abstract = lower_abstract(text)
+    if abstract is not None:
+        return abstract[0]
     from jitlint.syntax.concrete.lowering import lower_with_nodes
 
     concrete = lower_with_nodes(text)
     return concrete if isinstance(concrete, SyntaxProblem) else concrete[0]
 
 
-def lower_abstract(text: str) -> ir.Module | None:
-    """Lower with Python's own parser; None for what is better left to libcst, which also finds what is wrong."""
+def lower_abstract(text: str) -> tuple[ir.Module, list[Any]] | None:
+    """The module by way of Python's own parser, and what each origin stands for.
+
+    None for what is better left to libcst, which also finds what is wrong.
+    """
     if TRACED_PRAGMA.search(text) or text.startswith(BYTE_ORDER_MARK):
         return None
     text = end_lines(text)

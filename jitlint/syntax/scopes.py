@@ -24,7 +24,8 @@ SavedScope = tuple[dict[str, None], set[str], set[str], bool, str]
 class Lowering:
     """Mutable state of lowering one file.
 
-    nodes: origin -> what it stands for (a node of the tree, or a pair of the first and the last node it covers).
+    nodes: origin -> what it stands for (a node of the tree, or a pair of the first and the last node it covers;
+        None where Python's tree does not say where it is).
     functions: filled in source order; a slot is None while the function is being lowered.
     bound: names the open scope binds, in order of appearance (a dict serves as an ordered set).
     members: of the outermost class that is being lowered: how many origins there were before each statement in it.

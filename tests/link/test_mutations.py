@@ -15,9 +15,9 @@ from jitlint.driver.judge import verdicts
 from jitlint.driver.registry import rules
 from jitlint.link.program import ModuleInput, Options, analyse
 from jitlint.syntax import ir
-from jitlint.syntax.concrete.spans import compute_spans
 from jitlint.syntax.lowering import lower
 from jitlint.syntax.source import SyntaxProblem, decode
+from jitlint.syntax.spans import compute_spans
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(path for path in (ROOT / "fixtures").rglob("*.py") if 200 < path.stat().st_size < 12_000)

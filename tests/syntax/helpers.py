@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import textwrap
 from collections.abc import Iterator
@@ -11,7 +12,10 @@ from typing import Any
 import msgspec
 
 from jitlint.syntax import Source, SyntaxProblem, ir, lower, read_source
+from jitlint.syntax.abstract.spans import compute_spans as abstract_spans
+from jitlint.syntax.abstract.statements import Decorator
 from jitlint.syntax.concrete.lowering import lower_with_nodes
+from jitlint.syntax.concrete.spans import compute_spans as concrete_spans
 from jitlint.syntax.lowering import lower_abstract
 
 
@@ -30,8 +34,18 @@ def in_both_ways(text: str) -> bool:
     abstract = lower_abstract(text)
     if abstract is None or isinstance(concrete, SyntaxProblem):
         return False
-    assert abstract == concrete[0]
+    assert abstract[0] == concrete[0]
+    # With a comma behind a tuple or a slice, libcst does not know where it ends; decorators in parentheses end with them.
+    known = [at for at, node in enumerate(abstract[1]) if node is not None and not _ends_loosely(node)]
+    spans = abstract_spans(text, known)
+    assert spans is not None
+    found = concrete_spans(text, known)
+    assert spans == {at: found[at] for at in known}
     return True
+
+
+def _ends_loosely(node: Any) -> bool:
+    return isinstance(node, (ast.Tuple, ast.Slice, Decorator))
 
 
 def plain(node: Any) -> Any:

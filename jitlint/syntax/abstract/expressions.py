@@ -10,6 +10,7 @@ Each function takes its origins in the order in which `jitlint.syntax.concrete` 
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -128,7 +129,7 @@ def _boolean(n: ast.BoolOp, s: Lowering) -> ir.Expr:
     # ``a and b and c`` is one node here and two in the IR, the outer one first.
     operator = "and" if type(n.op) is ast.And else "or"
     first, *rest = n.values
-    origins = [s.origin(n) for _ in rest]
+    origins = [s.origin(n if value is rest[-1] else None) for value in reversed(rest)]
     lowered = EXPR[type(first)](first, s)
     for value in rest:
         lowered = ir.BoolOp(origins.pop(), operator, lowered, EXPR[type(value)](value, s))
@@ -204,7 +205,11 @@ def _comprehension(n: Any, s: Lowering) -> ir.Expr:
 
 
 def _fstring(n: ast.JoinedStr, s: Lowering) -> ir.Expr:
-    return ir.Fstr(s.origin(n), _fields(n.values, s))
+    at = s.origin(n)
+    parts = _fields(n.values, s)
+    if sys.version_info < (3, 12):  # positions inside f-strings are wrong there
+        s.nodes[at + 1 :] = [None] * (len(s.nodes) - at - 1)
+    return ir.Fstr(at, parts)
 
 
 def _fields(parts: Iterable[Any], s: Lowering) -> list[ir.FmtPart]:

@@ -7,14 +7,15 @@ What it does not: parse; look at comments (a text with pragmas is for `concrete`
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from jitlint.syntax import ir
 from jitlint.syntax.abstract.statements import grouped, lower_block
 from jitlint.syntax.scopes import Lowering
 
 
-def lower_tree(tree: ast.Module, text: str) -> ir.Module:
-    """Lower what a text was parsed to. Raises KeyError with the class of a node that this version of Python is the first to have."""
+def lower_tree(tree: ast.Module, text: str) -> tuple[ir.Module, list[Any]]:
+    """Lower what a text was parsed to; also what each origin stands for (see `Lowering.nodes`). Raises KeyError with the class of a node that this version of Python is the first to have."""
     state = Lowering(False)
     body: list[ir.Stmt] = []
     firsts: list[int] = []
@@ -28,7 +29,8 @@ def lower_tree(tree: ast.Module, text: str) -> ir.Module:
             state.members = members[number] if _is_indented(group[0].body[0], lines) else None
         body += lower_block(group, state)
     functions = [function for function in state.functions if function is not None]
-    return ir.Module(body, functions, list(state.mentions), len(state.nodes), firsts, members, state.quoted)
+    module = ir.Module(body, functions, list(state.mentions), len(state.nodes), firsts, members, state.quoted)
+    return module, state.nodes
 
 
 def _is_indented(statement: ast.stmt, lines: list[str]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from jitlint.syntax import ir
 from jitlint.syntax.abstract.expressions import (
@@ -23,6 +23,18 @@ from jitlint.syntax.abstract.expressions import (
 from jitlint.syntax.scopes import Lowering
 
 StmtHandler = Callable[[Any, Lowering], ir.Stmt]
+
+
+class NameOf(NamedTuple):
+    """What an origin stands for that is the name of a function: it has no node of its own."""
+
+    function: ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Decorator(NamedTuple):
+    """What an origin stands for that is a decorator with its ``@``."""
+
+    expression: ast.expr
 
 
 def lower_block(statements: Iterable[ast.stmt], s: Lowering) -> list[ir.Stmt]:
@@ -141,8 +153,7 @@ def _nonlocal(n: ast.Nonlocal, s: Lowering) -> ir.Stmt:
 
 
 def _alias(n: ast.alias, s: Lowering) -> ir.ImportName:
-    if n.name != "*":
-        s.bound[n.asname or n.name.partition(".")[0]] = None
+    s.bound[n.asname or n.name.partition(".")[0]] = None
     return ir.ImportName(n.name, n.asname, s.origin(n))
 
 
@@ -157,6 +168,8 @@ def _import_from(n: ast.ImportFrom, s: Lowering) -> ir.Stmt:
     at = s.origin(n)
     module, level = n.module or "", n.level
     s.mentions["." * level + module] = None
+    if n.names[0].name == "*":
+        return ir.ImportFrom(at, module, level, [ir.ImportName("*", None, s.origin(n))])
     return ir.ImportFrom(at, module, level, [_alias(alias, s) for alias in n.names])
 
 
@@ -225,8 +238,8 @@ def _with(n: Any, s: Lowering) -> ir.Stmt:
 def _funcdef(n: Any, s: Lowering) -> ir.Stmt:
     at = s.origin(n)
     name = n.name
-    name_at = s.origin(n)
-    first_at = s.origin(n.decorator_list[0]) if n.decorator_list else at
+    name_at = s.origin(NameOf(n))
+    first_at = s.origin(Decorator(n.decorator_list[0])) if n.decorator_list else at
     decorators = [EXPR[type(decorator)](decorator, s) for decorator in n.decorator_list]
     s.bound[name] = None
     index = len(s.functions)

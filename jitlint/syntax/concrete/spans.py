@@ -1,15 +1,10 @@
-"""Origins to positions: where in the text the nodes of the IR stand.
+"""Origins to positions, by way of libcst, which knows exactly where everything stands.
 
 What it does: parse and lower again, this time keeping the nodes behind the origins, then let libcst generate
 the code once and note at which token each wanted node starts and ends. Only the outermost statements that have
 wanted origins, if Python's own parser, which is several times faster, can say where these statements are.
 What it does not: get asked for files without findings; it costs a second parse and about a quarter more.
 Layer: ``syntax``.
-
-Spans are those of Python's `ast`, which are also those of tracebacks: redundant parentheses do not belong to an
-expression, while those of a tuple or a generator expression do; a decorated function starts at its ``def``
-(ask for `Function.first_at` to get the decorator); a compound statement ends where its last statement ends.
-The parts of a string annotation span the whole string; a parameter spans its name and annotation.
 """
 
 from __future__ import annotations
