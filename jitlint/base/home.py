@@ -10,6 +10,7 @@ from typing import Final
 
 REPOSITORY: Final = "https://github.com/jitlint/jitlint"
 BRANCH: Final = "main"
+CONTACT: Final = "jitlint@users.noreply.github.com"
 
 
 def file_url(path: str) -> str:

@@ -31,7 +31,7 @@ _MEGABYTE = 1 << 20
 
 _SECTIONS = {
     "What to confirm": "select ignore min-confidence min-severity missed no-recorded",
-    "How to run": "timeout finding-timeout total-timeout memory platform jobs",
+    "How to run": "timeout finding-timeout total-timeout memory platform stub-missing jobs",
     "How to report": "output-format html confirmed-only quiet color",
     "Configuration and cache": "config isolated no-cache",
 }

@@ -13,6 +13,8 @@ from jitlint.report.explain import page, shown_program
 from jitlint.report.sarif import sarif
 from tests.report.test_text import FINDING
 
+pytestmark = pytest.mark.installed
+
 Capture = pytest.CaptureFixture[str]
 
 

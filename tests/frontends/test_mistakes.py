@@ -12,6 +12,8 @@ import pytest
 from jitlint.frontends.cli import main
 from tests.conftest import Write
 
+pytestmark = pytest.mark.installed
+
 BRANCH = "import jax\n\n\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n"
 FINE = "import jax\n\n\n@jax.jit\ndef g(x):\n    return -x\n"
 Capture = pytest.CaptureFixture[str]

@@ -16,6 +16,8 @@ from jitlint.frontends import console
 from jitlint.frontends.cli import main
 from tests.conftest import Write
 
+pytestmark = pytest.mark.installed
+
 BRANCH = "import jax\n\n\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n"
 
 

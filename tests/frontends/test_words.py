@@ -12,6 +12,8 @@ from jitlint.driver.registry import rules
 from jitlint.frontends.cli import cli, main
 from tests.conftest import Write
 
+pytestmark = pytest.mark.installed
+
 Capture = pytest.CaptureFixture[str]
 BRANCH = "import jax\n\n\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n"
 OUR_TERMS = re.compile(r"\b(staged|linear|ground|activations?|jit sites?|sink|memo|tracers?)\b", re.I)

@@ -15,6 +15,8 @@ from jitlint.driver.registry import rules
 from jitlint.report import ci
 from jitlint.report.sarif import sarif
 
+pytestmark = pytest.mark.installed
+
 ODD = Finding(
     code="JIT101",
     name="traced-branch",

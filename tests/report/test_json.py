@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
+
 from jitlint.base.diagnostic import Confidence
 from jitlint.base.result import Reason, Statistics, TracedRow
 from jitlint.report.json import findings_json, traced_json
@@ -12,6 +14,9 @@ from jitlint.report.statistics import statistics_lines
 from jitlint.report.style import Style
 from jitlint.report.tables import traced_story, traced_table
 from tests.report.test_text import FINDING
+
+pytestmark = pytest.mark.installed
+
 
 ROW = TracedRow(
     path="pkg/a.py",

@@ -13,6 +13,8 @@ from jitlint.report.style import CODES, Style, columns_for, wants_links, width
 from jitlint.report.text import concise, full
 from tests.report.test_text import FINDING, SOURCE
 
+pytestmark = pytest.mark.installed
+
 PLAIN = Style()
 PAGE = {"JIT106": "https://example.org/JIT106"}
 LONG = "use `jax.lax.scan` over as many turns as there may be, " * 5

@@ -11,6 +11,8 @@ from jitlint.report.excerpt import excerpt
 from jitlint.report.style import Style, wants_colours
 from jitlint.report.text import concise, full, summary
 
+pytestmark = pytest.mark.installed
+
 PLAIN = Style()
 SOURCE = {
     "losses.py": ["def loss(p, n):", "    for i in range(n):", "        p = p + i"],
