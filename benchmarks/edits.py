@@ -35,7 +35,7 @@ from jitlint.driver.project import callers_of  # noqa: E402
 from jitlint.driver.run import check  # noqa: E402
 from jitlint.driver.session import Session  # noqa: E402
 
-ALL = Settings(severity=Severity.INFO, tests="all", extend_select=("JIT004",))
+ALL = Settings(min_severity=Severity.INFO, tests="all", extend_select=("JIT004",))
 COMMENTS = (
     "# a comment",
     "# noqa",

@@ -50,7 +50,7 @@ Told = tuple[str, int, str]
 def settings(possible: bool = False) -> Settings:
     """Everything that can be reported."""
     sure = Confidence.POSSIBLE if possible else Confidence.LIKELY
-    return Settings(min_confidence=sure, severity=Severity.INFO, tests="all")
+    return Settings(min_confidence=sure, min_severity=Severity.INFO, tests="all")
 
 
 def sources(folder: Path) -> dict[str, str]:

@@ -109,7 +109,8 @@ class Statistics:
 class CheckResult:
     """findings: selected and sorted. problems: what could not be analysed (JIT0xx); they count as failures.
 
-    in_tests: findings in test code that the profile for tests leaves out.
+    in_tests: findings in test code that the profile for tests leaves out. elsewhere: findings in files that were not asked for,
+    which code in those that were leads to. named: what was asked for, as absolute paths.
     """
 
     findings: list[Finding]
@@ -117,6 +118,8 @@ class CheckResult:
     statistics: Statistics
     urls: dict[str, str] = field(default_factory=dict)
     in_tests: int = 0
+    elsewhere: list[Finding] = field(default_factory=list)
+    named: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ not bring it back; what has been fixed is dropped when the file is written the n
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -43,10 +43,10 @@ class Compared:
     fixed: int
 
 
-def compare(findings: Sequence[Finding], path: str, lines_of: Lines, looked_at: Sequence[str]) -> Compared:
+def compare(findings: Sequence[Finding], path: str, lines_of: Lines, looked_at: Collection[str]) -> Compared:
     """The findings without those that the baseline at ``path`` lists.
 
-    looked_at: the files of the run, as findings name them. Raises ConfigError for a baseline that cannot be read.
+    looked_at: the files of the run. Raises ConfigError for a baseline that cannot be read.
     """
     entries = _read(path).findings
     listed = {entry.fingerprint for entry in entries}

@@ -1,6 +1,6 @@
-"""Which lines changed since a git revision (layer: ``driver``).
+"""Which lines changed since a git revision, and where a finding is seen that such a line brings (layer: ``driver``).
 
-git itself says so; jitlint only reads the hunk headers of ``git diff``.
+git itself says what changed; jitlint only reads the hunk headers of ``git diff``.
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import replace
 
 from jitlint.base.config import ConfigError
-from jitlint.base.diagnostic import Finding, Span
+from jitlint.base.diagnostic import Finding, Related, Span
 
 _HUNK = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
@@ -53,20 +54,45 @@ def on_changed_lines(findings: Iterable[Finding], changes: Changes) -> list[Find
 
     In notebooks their ``file_line`` has to be known.
     """
-
-    def changed(path: str, span: Span) -> bool:
-        ranges = changes.get(os.path.realpath(path), ())
-        start, end = span.line, span.end_line
-        if span.cell:  # git knows the file only
-            start, end = span.file_line, span.file_line + end - start
-        return any(first <= end and start <= last for first, last in ranges)
-
     return [
         finding
         for finding in findings
-        if changed(finding.path, finding.span)
-        or any(changed(step.path, step.span) for step in finding.related)
+        if _has_changed(changes, finding.path, finding.span)
+        or any(_has_changed(changes, step.path, step.span) for step in finding.related)
     ]
+
+
+def in_sight(finding: Finding, named: Container[str], changes: Changes | None = None) -> Finding:
+    """The finding at a place that whoever asked can see: its own, or else the last step on the way to it.
+
+    named: the files that were asked for, as absolute paths. changes: only lines that have changed are looked at. A finding
+    that is shown at one of its steps says where it is in its message, and in a step of its own.
+    """
+
+    def is_seen(path: str, span: Span) -> bool:
+        return os.path.abspath(path) in named and (changes is None or _has_changed(changes, path, span))
+
+    path, span = finding.path, finding.span
+    if is_seen(path, span):
+        return finding
+    for step in reversed(finding.related):
+        if is_seen(step.path, step.span):
+            return replace(
+                finding,
+                path=step.path,
+                span=step.span,
+                message=f"{finding.message} ({span.within(path)}:{span.line}:{span.column})",
+                related=(*finding.related, Related(path, span, "and leads to this line")),
+            )
+    return finding
+
+
+def _has_changed(changes: Changes, path: str, span: Span) -> bool:
+    ranges = changes.get(os.path.realpath(path), ())
+    start, end = span.line, span.end_line
+    if span.cell:  # git knows the file only
+        start, end = span.file_line, span.file_line + end - start
+    return any(first <= end and start <= last for first, last in ranges)
 
 
 def _git(directory: str, *arguments: str, what: str = "") -> bytes:

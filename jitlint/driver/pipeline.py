@@ -50,21 +50,24 @@ class Pipeline:
         lowered, program = self._analysed(parameters=False)
         names, paths = workspace.names, {name: path for path, name in workspace.names.items()}
         pages = self._pages()
+        named = {names[path] for path in workspace.named if path in names}
         with self.clock.phase("judge"):
             drafts = {
                 path: found
-                for path in workspace.named
-                if path in names and (found := self._drafts(program, names[path]))
+                for path, name in names.items()
+                if (found := self._drafts(program, name, None if name in named else named))
             }
             wanted = _by_path(places(draft for found in drafts.values() for draft in found), paths)
         with self.clock.phase("spans"):
             spans = pages.locate(workspace, wanted, lowered, self.jobs)
         with self.clock.phase("judge"):
             shown, by_noqa = self._told(pages, drafts, paths, spans)
+            elsewhere = self._brought(pages, drafts, paths, spans)
             pages.write(workspace)
         statistics = self._statistics(lowered, program)
         statistics.placed = pages.placed
-        return KeptCheck(shown, by_noqa, problems(workspace, lowered, failures(program.linked)), statistics)
+        failed = problems(workspace, lowered, failures(program.linked))
+        return KeptCheck(shown, by_noqa, failed, statistics, elsewhere)
 
     def traced(self) -> KeptTraced:
         """Every function in the named files that traced code reaches, with absolute paths."""
@@ -106,14 +109,15 @@ class Pipeline:
                 self.pages = Pages(self.workspace.cache)
         return self.pages
 
-    def _drafts(self, program: Program, module: str) -> list[Draft]:
-        """What is to be said of a module; it belongs to one unit."""
+    def _drafts(self, program: Program, module: str, by: set[str] | None) -> list[Draft]:
+        """What is to be said of a module; it belongs to one unit. by: only what one of these modules has a part in."""
         return [
             draft
             for unit in program.linked
             for draft in unit.drafts.get(module, ())
             if self.possible or draft.confidence is not Confidence.POSSIBLE
             if draft.code not in self.left_out
+            if by is None or any(step.module in by for step in draft.told)
         ]
 
     def _told(
@@ -137,6 +141,18 @@ class Pipeline:
             idle += [unused(path, comment) for comment in page.unused]
         by_place = sorted(shown, key=lambda each: each.sort_key)
         return [*by_place, *idle], sorted(by_noqa, key=lambda each: each.sort_key)
+
+    def _brought(
+        self, pages: Pages, drafts: dict[str, list[Draft]], paths: dict[str, str], spans: Places
+    ) -> list[Finding]:
+        """What is shown of other files because of a named one."""
+        workspace, named = self.workspace, set(self.workspace.named)
+        shown: list[Finding] = []
+        for path in drafts.keys() - named:
+            page = pages.page(workspace, path, drafts[path], spans, self.left_out)
+            if path not in workspace.lost:
+                shown += findings(page, drafts[path], path, paths, spans)[0]
+        return sorted(shown, key=lambda each: each.sort_key)
 
     def _statistics(self, lowered: Lowered, program: Program) -> Statistics:
         sites, resolved, notes, unmatched = total(program.linked, self.settings.traced)

@@ -58,7 +58,7 @@ def check(
     with quiet_collector():
         run = _Run(paths, settings, asked, jobs, use_cache, unsaved or {}, context, progress)
         kept = run.remembered("check", KeptCheck, run.check)
-    return selected(kept, settings, asked, run.root, respect_noqa)
+    return selected(kept, settings, asked, run.workspace, respect_noqa)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,33 +79,39 @@ class Asked:
 
 
 def selected(
-    kept: KeptCheck, settings: Settings, asked: Asked, root: str, respect_noqa: bool = True
+    kept: KeptCheck, settings: Settings, asked: Asked, workspace: Workspace, respect_noqa: bool = True
 ) -> CheckResult:
-    """Of what was found, with paths relative to ``root``, what the settings ask for, with paths for people."""
+    """Of what was found, with paths relative to the project's top, what the settings ask for, with paths for people."""
+    root = workspace.root
+    ignores = FileIgnores(settings.per_file_ignores, settings.directory or os.getcwd())
 
     def absolute(path: str) -> str:
         return os.path.normpath(os.path.join(root, path))
 
-    found = kept.findings if respect_noqa else [*kept.findings, *kept.by_noqa]
-    ignores = FileIgnores(settings.per_file_ignores, settings.directory or os.getcwd())
-    findings = wanted(found, settings, asked.codes, rules(), lambda path: ignores.selectors(absolute(path)))
-    findings.sort(key=lambda finding: finding.sort_key)
-    everywhere = len(findings)
-    if settings.tests == "errors":
-        findings = [
-            f for f in findings if f.severity is Severity.ERROR or not is_test_code(absolute(f.path), root)
-        ]
-    urls = {f.code: url for f in findings if (url := rules()[f.code].url)}
+    def chosen(found: Sequence[Finding]) -> list[Finding]:
+        on = wanted(found, settings, asked.codes, rules(), lambda path: ignores.selectors(absolute(path)))
+        return sorted(on, key=lambda finding: finding.sort_key)
+
+    def counts(finding: Finding) -> bool:
+        if settings.tests != "errors" or finding.severity is Severity.ERROR:
+            return True
+        return not is_test_code(absolute(finding.path), root)
 
     def place(finding: Finding) -> Finding:
         return with_paths(finding, lambda path: display_path(os.path.join(root, path)))
 
+    everywhere = chosen(kept.findings if respect_noqa else [*kept.findings, *kept.by_noqa])
+    findings = [place(f) for f in everywhere if counts(f)]
+    # A comment on a line that nobody is shown is heard in any case: who would hear it elsewhere?
+    elsewhere = [place(f) for f in chosen(kept.elsewhere) if counts(f)]
     return CheckResult(
-        [place(f) for f in findings],
+        findings,
         [place(f) for f in kept.problems],
         kept.statistics,
-        urls,
-        everywhere - len(findings),
+        {f.code: url for f in (*findings, *elsewhere) if (url := rules()[f.code].url)},
+        len(everywhere) - len(findings),
+        elsewhere,
+        frozenset(workspace.named),
     )
 
 
@@ -127,7 +133,7 @@ def traced(
         kept = run.remembered("traced", KeptTraced, run.traced)
 
     def shown(path: str) -> str:
-        return display_path(os.path.join(run.root, path))
+        return display_path(os.path.join(run.workspace.root, path))
 
     rows = [_row_with_paths(row, shown) for row in kept.rows]
     return TracedResult(rows, [with_paths(each, shown) for each in kept.problems], kept.statistics)
@@ -156,28 +162,23 @@ class _Run:
         around = callers_of(paths) if context is None else context
         self._open = partial(open_workspace, paths, settings, use_cache, unsaved, around)
         with self._clock.phase("files"):
-            self._workspace = self._open()
-            self._target = target_of(self._workspace.root, settings.jax_version, settings.from_jax_version)
-
-    @property
-    def root(self) -> str:
-        """The top of the project."""
-        return self._workspace.root
+            self.workspace = self._open()
+            self._target = target_of(self.workspace.root, settings.jax_version, settings.from_jax_version)
 
     # ------------------------------------------------------------ the cache around a run
 
     def remembered(self, command: str, kind: type[_Kept], compute: Callable[[], _Kept]) -> _Kept:
         """The kept result of an equal run, or a new one."""
         kept = self._once(command, kind, compute)
-        if self._workspace.misled:
+        if self.workspace.misled:
             with self._clock.phase("files"):
-                self._workspace = self._open()
+                self.workspace = self._open()
             kept = self._once(command, kind, compute)
         kept.statistics.seconds = self._clock.seconds
         return kept
 
     def _once(self, command: str, kind: type[_Kept], compute: Callable[[], _Kept]) -> _Kept:
-        workspace = self._workspace
+        workspace = self.workspace
         key = self._key(command)
         with self._clock.phase("cache"):
             kept = workspace.cache.run(key, kind)
@@ -195,7 +196,7 @@ class _Run:
 
     def _key(self, command: str) -> str:
         """Everything that the result depends on: the tool is part of the index and of the names below."""
-        workspace = self._workspace
+        workspace = self.workspace
         named, relevant = set(workspace.named), set(workspace.relevant)
         parts: list[object] = [
             command,
@@ -219,14 +220,14 @@ class _Run:
         pipeline = self._pipeline()
         kept = pipeline.check()
         self._complete = pipeline.complete
-        return with_kept_paths(kept, self._workspace)
+        return with_kept_paths(kept, self.workspace)
 
     def traced(self) -> KeptTraced:
         """The traced functions, with such paths."""
         pipeline = self._pipeline()
         kept = pipeline.traced()
         self._complete = pipeline.complete
-        workspace = self._workspace
+        workspace = self.workspace
         rows = [_row_with_paths(row, workspace.kept_path) for row in kept.rows]
         rows.sort(key=lambda row: (row.path, row.line, row.qualname))
         problems = [with_paths(in_document(each, workspace), workspace.kept_path) for each in kept.problems]
@@ -236,7 +237,7 @@ class _Run:
         from jitlint.driver.pipeline import Pipeline
 
         return Pipeline(
-            self._workspace,
+            self.workspace,
             self._settings,
             self._target,
             self._asked.possible,
@@ -258,6 +259,7 @@ def with_kept_paths(kept: KeptCheck, workspace: Workspace) -> KeptCheck:
         [place(each) for each in kept.by_noqa],
         [place(each) for each in kept.problems],
         kept.statistics,
+        [place(each) for each in kept.elsewhere],
     )
 
 

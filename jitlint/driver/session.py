@@ -140,4 +140,4 @@ class Session:
         self._cache.save_index()
         self._cache.freeze()
         kept.statistics.seconds = clock.seconds
-        return selected(kept, self._settings, self._asked, workspace.root)
+        return selected(kept, self._settings, self._asked, workspace)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import click
@@ -19,12 +18,11 @@ from jitlint.base.config import (
     string_list,
 )
 from jitlint.base.diagnostic import Finding
-from jitlint.base.result import BY_A_RUN, IN_TESTS, CheckResult
+from jitlint.base.result import CheckResult
 from jitlint.frontends import check_fixes, console
-from jitlint.frontends.check_fixes import Told, Wishes
+from jitlint.frontends.check_fixes import Told
 from jitlint.frontends.check_options import SECTIONS, with_options, with_versions
 from jitlint.frontends.check_output import (
-    BY_FILE_LINE,
     FOR_PEOPLE,
     FORMATS,
     all_of,
@@ -33,34 +31,11 @@ from jitlint.frontends.check_output import (
     rendered,
     say_what_was_used,
 )
+from jitlint.frontends.check_run import Request, checked, hide, put_in_sight, run, without_known
 from jitlint.frontends.console import FAILED, FINDINGS, OK, Texts
 from jitlint.frontends.show import show_files_of, show_settings_of
 
 _STDIN = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """What the options ask for, apart from the settings."""
-
-    paths: tuple[str, ...]
-    unsaved: dict[str, bytes]
-    context: tuple[str, ...] | None
-    output_format: str
-    output_file: str
-    baseline: str
-    write_baseline: str
-    diff: str
-    recorded: bool
-    show_refuted: bool
-    show_path: bool
-    statistics: bool
-    exit_zero: bool
-    verbosity: int
-    color: str
-    jobs: int | None
-    use_cache: bool
-    wished: Wishes
 
 
 @click.command(
@@ -246,7 +221,7 @@ def check(
     if show_files:
         return show_files_of(paths, settings)
     paths = paths or (".",)
-    request = _Request(
+    request = Request(
         paths=paths,
         unsaved=unsaved,
         context=_callers(context, no_context),
@@ -295,104 +270,13 @@ def _callers(context: tuple[str, ...], no_context: bool) -> tuple[str, ...] | No
     return named if named or no_context else None
 
 
-def _run(request: _Request, settings: Settings, unsaved: Mapping[str, bytes]) -> CheckResult:
-    from jitlint.driver.run import check as run_check
-
-    wants_line = request.verbosity >= 0 and request.output_format in FOR_PEOPLE
-    with console.progress_line(wants_line) as progress:
-        return run_check(
-            request.paths,
-            settings,
-            jobs=request.jobs,
-            use_cache=request.use_cache,
-            unsaved=unsaved,
-            context=request.context,
-            progress=progress,
-        )
-
-
-def _checked(
-    request: _Request, settings: Settings, hidden: list[str], everything: list[Finding] | None = None
-) -> CheckResult:
-    """The run's result. hidden: gets what was found and is not in it; everything: gets all findings."""
-    result = _run(request, settings, request.unsaved)
-    if request.diff or request.output_format in BY_FILE_LINE:
-        from jitlint.driver.documents import with_file_lines
-
-        result.findings = with_file_lines(result.findings, request.unsaved)
-        result.problems = with_file_lines(result.problems, request.unsaved)
-    if everything is not None:
-        everything += result.findings
-    _hide(hidden, result.in_tests, f"{IN_TESTS}, which `--tests all` shows")
-    if request.recorded:
-        refuted = _with_recorded(request, settings, result)
-        _hide(hidden, refuted, f"{BY_A_RUN}, which `--show-refuted` shows")
-    if request.diff:
-        from jitlint.driver.changes import changed_lines, on_changed_lines
-
-        here = os.path.abspath(request.paths[0])
-        folder = here if os.path.isdir(here) else os.path.dirname(here)
-        changed = on_changed_lines(result.findings, changed_lines(request.diff, folder))
-        _hide(hidden, len(result.findings) - len(changed), "outside the changed lines")
-        result.findings = changed
-    return result
-
-
-def _hide(hidden: list[str], count: int, where: str) -> None:
-    if count:
-        hidden.append(f"{count:,} {where}")
-
-
-def _with_recorded(request: _Request, settings: Settings, result: CheckResult) -> int:
-    """What the last recorded run of the project says of the findings, if there is one; how many it leaves out."""
-    from jitlint.driver.project import project_root
-
-    root = project_root(request.paths)
-    path = os.path.join(root, ".jitlint_recorded.json")
-    if not os.path.exists(path):
-        return 0
-    from jitlint.driver.project import is_test
-    from jitlint.driver.registry import rules
-    from jitlint.record.compare import REFUTED, missed, relative_to, verdicts, with_verdicts
-    from jitlint.record.store import read_store, still_true
-
-    store = still_true(read_store(path), root, request.unsaved)
-    name_of = relative_to(root)
-    outcomes = {code: rule.outcome for code, rule in rules().items()}
-    words = verdicts(store, result.findings, outcomes, name_of)
-    if request.verbosity >= 0:
-        looked_at = {name_of(each) for each in _files(request, settings)}
-        for item in missed(
-            store, result.findings, name_of, lambda file: is_test(os.path.join(root, file), root)
-        ):
-            if item.file in looked_at:
-                console.warn(f"{item.file}:{item.line}: missed: in a recorded run {item.what}")
-    told = with_verdicts(result.findings, words)
-    refuted = words.count(REFUTED)
-    if refuted:
-        result.statistics.notes[f"findings {BY_A_RUN}"] = refuted
-    if request.show_refuted:
-        result.findings = told
-        return 0
-    result.findings = [finding for finding, word in zip(told, words) if word != REFUTED]
-    return refuted
-
-
-def _files(request: _Request, settings: Settings) -> list[str]:
-    from jitlint.driver.files import find_files
-
-    return find_files(
-        request.paths, settings.excluded, settings.directory, request.unsaved, settings.documents
-    ).files
-
-
-def _add_noqa(request: _Request, settings: Settings) -> int:
+def _add_noqa(request: Request, settings: Settings) -> int:
     from jitlint.driver.noqa import add_noqa
 
     if request.unsaved:
         raise ConfigError("--add-noqa changes files; it cannot change standard input")
-    result = _checked(request, settings, [])
-    added = add_noqa(result.findings)
+    result, _ = checked(request, settings, [])
+    added = add_noqa([each for each in result.findings if os.path.abspath(each.path) in result.named])
     for path, why in added.failures:
         console.complain(f"{path}: left alone: {why}")
     if request.verbosity >= 0:
@@ -400,22 +284,23 @@ def _add_noqa(request: _Request, settings: Settings) -> int:
     return FAILED if added.failures or result.problems else OK
 
 
-def _report(request: _Request, settings: Settings) -> int:
+def _report(request: Request, settings: Settings) -> int:
     hidden: list[str] = []
     everything: list[Finding] = []
-    result = _checked(request, settings, hidden, everything)
+    result, changes = checked(request, settings, hidden, everything)
     texts = Texts(request.unsaved)
     if request.write_baseline:
         _write_baseline(request, result, texts)
     elif request.baseline:
-        _hide(hidden, _without_known(request, settings, result, texts), "in the baseline")
+        hide(hidden, without_known(request, result, texts), "in the baseline")
     told = Told([])
     if request.wished.any:
         told = check_fixes.carry_out(
-            request.wished, settings, request.unsaved, partial(_run, request, settings), everything, result
+            request.wished, settings, request.unsaved, partial(run, request, settings), everything, result
         )
         if request.wished.diff:
             return check_fixes.show_difference(told, request.verbosity < 0)
+    put_in_sight(result, changes)
     with output(request.output_file) as stream:
         style = console.style_for(stream, request.color)
         report = rendered(request.output_format, result, texts.lines, style, request.show_path)
@@ -435,7 +320,7 @@ def _report(request: _Request, settings: Settings) -> int:
     return FINDINGS if result.findings and not request.exit_zero else OK
 
 
-def _say_summary(request: _Request, result: CheckResult, hidden: list[str]) -> None:
+def _say_summary(request: Request, result: CheckResult, hidden: list[str]) -> None:
     from jitlint.report.text import summary
 
     if not request.write_baseline or result.problems:
@@ -445,7 +330,7 @@ def _say_summary(request: _Request, result: CheckResult, hidden: list[str]) -> N
         )
 
 
-def _write_baseline(request: _Request, result: CheckResult, texts: Texts) -> None:
+def _write_baseline(request: Request, result: CheckResult, texts: Texts) -> None:
     """List the findings in a file, and report none."""
     from jitlint.driver.baseline import write
 
@@ -456,7 +341,7 @@ def _write_baseline(request: _Request, result: CheckResult, texts: Texts) -> Non
     result.findings = []
 
 
-def _warn_of_mistakes(request: _Request, settings: Settings, result: CheckResult) -> None:
+def _warn_of_mistakes(request: Request, settings: Settings, result: CheckResult) -> None:
     """Folders without files, and a file whose name looks as if something else had been meant."""
     from jitlint.driver.files import find_files
 
@@ -475,17 +360,3 @@ def _warn_of_mistakes(request: _Request, settings: Settings, result: CheckResult
         console.warn(
             f"the report was written to a file called {name}; `--output-format {name}` chooses the format"
         )
-
-
-def _without_known(request: _Request, settings: Settings, result: CheckResult, texts: Texts) -> int:
-    """Leave out what the baseline lists; how many findings that were."""
-    from jitlint.driver.baseline import compare
-
-    compared = compare(result.findings, request.baseline, texts.lines, _files(request, settings))
-    result.findings = compared.new
-    if compared.fixed and request.verbosity >= 0 and not request.diff:
-        plural = "s are" if compared.fixed != 1 else " is"
-        console.warn(
-            f"{compared.fixed} finding{plural} in the baseline but fixed; --write-baseline drops them"
-        )
-    return compared.known

@@ -88,7 +88,8 @@ def carry_out(
 ) -> Told:
     """Make the fixes of the result's findings; the result says afterwards what is left, or offered.
 
-    everything: all findings of the run, those included that are not reported.
+    everything: all findings of the run in the files asked for, those included that are not reported. No other file is
+    changed.
     """
     from jitlint.base.diagnostic import Safety
     from jitlint.driver.registry import rules
@@ -98,7 +99,7 @@ def carry_out(
 
     codes = fixable_codes(settings, rules())
     shown = set(result.findings)
-    hidden = {_content(finding) for finding in everything if finding not in shown}
+    hidden = {_content(each) for each in (*everything, *result.elsewhere) if each not in shown}
 
     def may_fix(finding: Finding) -> bool:
         return finding.code in codes and _content(finding) not in hidden
@@ -110,7 +111,8 @@ def carry_out(
         result.findings = [replace(each, fix=offered.get(each)) for each in result.findings]
         return Told([])
     repaired = engine.repair(raw, may_fix, lambda _, patch: wished.unsafe or patch.safety is Safety.SAFE)
-    result.findings = [each for each in repaired.result.findings if _content(each) not in hidden]
+    left = [*repaired.result.findings, *repaired.result.elsewhere]
+    result.findings = [each for each in left if _content(each) not in hidden]
     result.problems = repaired.result.problems
     count, files = len(repaired.fixed), len(repaired.sources)
     what = f"{count} finding{'s' * (count != 1)} in {files} file{'s' * (files != 1)}."

@@ -108,6 +108,7 @@ class Plugin:
 
     @classmethod
     def _look(cls, paths: tuple[str, ...], unsaved: dict[str, bytes]) -> None:
+        from jitlint.driver.changes import in_sight
         from jitlint.driver.documents import with_file_lines
         from jitlint.driver.run import check
 
@@ -119,9 +120,11 @@ class Plugin:
             unsaved=unsaved,
             respect_noqa=False,
         )
+        found = [*result.findings, *result.elsewhere]
         if state.settings.baseline:
-            result.findings = _new(result.findings, state.settings.baseline, unsaved)
-        for finding in with_file_lines([*result.problems, *result.findings], unsaved):
+            found = _new(found, state.settings.baseline, unsaved)
+        found = [in_sight(finding, result.named) for finding in found]
+        for finding in with_file_lines([*result.problems, *found], unsaved):
             state.found.setdefault(os.path.realpath(finding.path), []).append(finding)
 
     def run(self) -> Iterator[_Row]:

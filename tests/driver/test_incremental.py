@@ -39,7 +39,7 @@ PROJECT = {"losses.py": LOSS, "train.py": TRAIN, "scripts/apart.py": APART}
 def _check(*paths: str, **options: bool) -> CheckResult:
     return run.check(
         list(paths) or ["."],
-        Settings(severity=Severity.INFO, tests="all", extend_select=("JIT004",)),
+        Settings(min_severity=Severity.INFO, tests="all", extend_select=("JIT004",)),
         jobs=1,
         context=callers_of(paths or ["."]),
         **options,

@@ -16,7 +16,7 @@ from jitlint.driver.session import Session, Stopped
 from tests.conftest import Write
 from tests.driver.test_incremental import APART, LOSS, PROJECT, TRAIN
 
-SETTINGS = Settings(severity=Severity.INFO, tests="all", extend_select=("JIT004",))
+SETTINGS = Settings(min_severity=Severity.INFO, tests="all", extend_select=("JIT004",))
 
 
 def _scratch(unsaved: dict[str, str], settings: Settings = SETTINGS) -> dict[str, list[Finding]]:

@@ -72,7 +72,14 @@ def test_one_file_is_judged_with_its_callers(project: Write, jobs: str) -> None:
     root = project({"helper.py": HELPER, "caller.py": CALLER})
     assert _flake8(root, "-j", jobs) == ["helper.py:2:8: JIT101"]
     assert _flake8(root, "-j", jobs, "helper.py") == ["helper.py:2:8: JIT101"]
-    assert _flake8(root, "-j", jobs, "caller.py") == []
+    assert _flake8(root, "-j", jobs, "caller.py") == ["caller.py:4:7: JIT101"]
+
+
+def test_what_unsaved_text_brings_about_in_another_file_is_shown_in_it(project: Write) -> None:
+    root = project({"helper.py": HELPER, "caller.py": CALLER})
+    assert _flake8(root, "--stdin-display-name", "caller.py", "-", text="\n" + CALLER) == [
+        "caller.py:5:7: JIT101"
+    ]
 
 
 def test_unsaved_text_takes_the_place_of_the_file(project: Write) -> None:

@@ -263,7 +263,8 @@ def _diff(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     git("commit", "-qm", "two")
     (root / "d.py").write_text("import jax\nfrom c import f\n\nprint(jax.jit(f)(1.0))\n", encoding="utf-8")
     shown = _out(capsys, "--diff", "HEAD", "--output-format", "concise", "-q").splitlines()
-    assert [line.split(" ")[0] for line in shown] == ["c.py:4:8:"]  # its cause has changed
+    assert [line.split(" ")[0] for line in shown] == ["d.py:4:7:"]  # the cause has changed
+    assert shown[0].endswith("(c.py:4:8)")
     assert main(["check", "--diff", "nonsense"]) == 2
     assert "no commit 'nonsense'" in capsys.readouterr().err
 

@@ -119,6 +119,18 @@ def test_callers_that_are_not_staged_are_seen(repository: Repository) -> None:
     assert "helper.py:2:8: error[JIT101]" in done.stdout + done.stderr
 
 
+def test_what_is_staged_is_told_what_it_brings_about_elsewhere(repository: Repository) -> None:
+    repository.write("caller.py", CALLER.replace("jax.jit(g)", "g"))
+    repository.write("helper.py", HELPER)
+    repository.git("add", ".")
+    assert repository.commit().returncode == 0
+    repository.write("caller.py", CALLER)
+    repository.git("add", "caller.py")
+    done = repository.commit()
+    assert done.returncode == 1
+    assert "caller.py:4:7: error[JIT101]" in done.stdout + done.stderr
+
+
 def test_all_files(repository: Repository) -> None:
     """The hook is serial: one process sees all files, so that none is judged without the others."""
     for number in range(40):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -183,3 +185,97 @@ def test_a_cache_that_lies_heals(
     assert _places(capsys) == ["a.py:6:8: JIT101"]
     _mislead(root)
     assert ask(root, capsys) == ["a.py:6:8: JIT101"]
+
+
+# ------------------------------------------------------------ what a file brings about in another
+
+DOUBLE = "def double(x):\n    if x > 0:\n        return x * 2\n    return x\n"
+USE = "import jax\nfrom lib import double\n\nfast = jax.jit(double)\nprint(fast(1.0))\n"
+BROUGHT = ["use.py:5:7: JIT101"]
+
+
+def _findings(capsys: Capture, *arguments: str) -> list[dict[str, object]]:
+    main(["check", "--output-format", "json", *arguments])
+    found: list[dict[str, object]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_what_a_named_file_brings_about_in_another_is_shown_in_the_named_one(
+    project: Write, capsys: Capture
+) -> None:
+    project({"lib.py": DOUBLE, "use.py": USE})
+    assert _places(capsys) == _places(capsys, "lib.py") == ["lib.py:2:8: JIT101"]
+    assert _places(capsys, "use.py") == BROUGHT
+    [finding] = _findings(capsys, "use.py")
+    assert str(finding["message"]).endswith("`x > 0` is traced (lib.py:2:8)")
+    related = finding["related"]
+    assert isinstance(related, list)
+    steps = [(step["path"], step["line"], step["message"]) for step in related]
+    assert steps == [
+        ("use.py", 4, "`double` is jitted with `jax.jit` here"),
+        ("use.py", 5, "and called here"),
+        ("lib.py", 2, "and leads to this line"),
+    ]
+    assert main(["check", "use.py"]) == 1
+    assert capsys.readouterr().out.endswith("Found 1 error in 1 file (1 file checked).\n")
+
+
+def test_what_another_file_brings_about_there_is_none_of_its_business(
+    project: Write, capsys: Capture
+) -> None:
+    project({"lib.py": DOUBLE, "use.py": USE, "also.py": "from lib import double\n\nprint(double(1.0))\n"})
+    assert _places(capsys, "also.py") == []
+
+
+def test_it_is_silenced_where_it_is(project: Write, capsys: Capture) -> None:
+    root = project({"lib.py": DOUBLE.replace("> 0:", "> 0:  # noqa: JIT101"), "use.py": USE})
+    assert _places(capsys, "use.py") == []
+    (root / "lib.py").write_text(DOUBLE)
+    (root / "jitlint.toml").write_text('per-file-ignores = { "lib.py" = ["JIT1"] }\n')
+    assert _places(capsys, "use.py") == []
+
+
+def test_a_baseline_knows_it_by_its_own_place(project: Write, capsys: Capture) -> None:
+    project({"lib.py": DOUBLE, "use.py": USE})
+    main(["check", "--write-baseline", "known.json"])
+    capsys.readouterr()
+    assert main(["check", "use.py", "--baseline", "known.json"]) == 0
+    assert capsys.readouterr().out == "No new findings in 1 file (1 in the baseline).\n"
+
+
+def test_only_named_files_are_changed(project: Write, capsys: Capture) -> None:
+    root = project({"lib.py": DOUBLE, "use.py": USE})
+    assert main(["check", "use.py", "--fix", "--unsafe-fixes"]) == 1
+    assert "use.py:5:7: error[JIT101]" in capsys.readouterr().out
+    assert main(["check", "use.py", "--add-noqa"]) == 0
+    assert (root / "lib.py").read_text() + (root / "use.py").read_text() == DOUBLE + USE
+
+
+def test_the_same_by_way_of_the_cache(project: Write, capsys: Capture) -> None:
+    root = project({"lib.py": DOUBLE, "use.py": USE})
+    for _ in range(2):
+        assert _places(capsys, "use.py") == BROUGHT
+    (root / "lib.py").write_text("# a comment\n" + DOUBLE)
+    [finding] = _findings(capsys, "use.py")
+    assert str(finding["message"]).endswith("(lib.py:3:8)")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_what_a_changed_line_brings_about_is_shown_on_that_line(project: Write, capsys: Capture) -> None:
+    root = project({"lib.py": DOUBLE, "use.py": USE.replace("jax.jit(double)", "double")})
+
+    def git(*arguments: str) -> None:
+        who = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
+        subprocess.run(["git", *who, *arguments], cwd=root, check=True, capture_output=True)
+
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    (root / "use.py").write_text(USE)
+    assert _places(capsys, "--diff", "HEAD") == ["use.py:4:8: JIT101"]
+    assert _places(capsys, "--diff", "HEAD", "use.py") == ["use.py:4:8: JIT101"]
+    # Who asks about the other file alone is told there.
+    assert _places(capsys, "--diff", "HEAD", "lib.py") == ["lib.py:2:8: JIT101"]
+    git("commit", "-qam", "second")
+    assert main(["check", "--diff", "HEAD", "use.py"]) == 0
+    assert capsys.readouterr().out == "No new findings in 1 file (1 outside the changed lines).\n"

@@ -51,7 +51,7 @@ def _marks(document: Document) -> dict[Place, str]:
 def _findings(name: str, folder: Path) -> dict[Place, tuple[str, bool]]:
     """Place of every finding: its code, and whether JAX is said to raise. What lies here would count as a test."""
     copy = shutil.copy(FOLDER / name, folder)
-    result = check([str(copy)], Settings(severity=Severity.INFO), jobs=1, use_cache=False)
+    result = check([str(copy)], Settings(min_severity=Severity.INFO), jobs=1, use_cache=False)
     assert result.problems == []
     return {
         (finding.span.cell, finding.span.line): (

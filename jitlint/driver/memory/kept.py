@@ -14,12 +14,14 @@ from jitlint.base.result import Statistics, TracedRow
 
 
 class KeptCheck(msgspec.Struct):
-    """A check's result before selection. by_noqa: silenced by nothing but a ``noqa``."""
+    """A check's result before selection. by_noqa: silenced by nothing but a ``noqa``. elsewhere: in files that were not asked
+    for, by way of those that were."""
 
     findings: list[Finding]
     by_noqa: list[Finding]
     problems: list[Finding]
     statistics: Statistics
+    elsewhere: list[Finding]
 
 
 class KeptTraced(msgspec.Struct):
