@@ -33,7 +33,7 @@ from jitlint.link.engine import modules as module_runner
 from jitlint.link.engine.domain import AnyDomain, Domains
 from jitlint.link.engine.evaluator import Evaluator
 from jitlint.link.engine.machine import Machine
-from jitlint.link.roots import likely
+from jitlint.link.roots import documents, likely
 from jitlint.link.roots import run as roots
 from jitlint.syntax import ir
 
@@ -124,6 +124,7 @@ def _run(m: Machine, inputs: Sequence[ModuleInput], options: Options, answers: A
     for info in list(m.modules.values()):
         module_runner.run(m, info)
     phases: list[Callable[[Machine], object]] = [
+        documents.forget_rebound,
         roots.run_cold,
         roots.run_sites,
         lambda machine: roots.run_declared(machine, options.traced),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import pytest
 
 from jitlint.infer.events import AnyEvent, TracedFunction, Truth
 from jitlint.link.program import Analysis, Options, analyse
-from tests.link.sources import module, run, run_all
+from tests.link.sources import deeply, module, run, run_all
 
 
 def told(events: list[AnyEvent]) -> list[tuple[str, str]]:
@@ -393,3 +394,43 @@ def test_truth_keeps_its_form() -> None:
         "assert",
         "while",
     ]
+
+
+CELLS = """
+def predict(params, x):
+    *inner, last = params
+    for w in inner:
+        x = layer(w, x)
+    return jnp.dot(last, x)
+
+def layer(w, x):
+    return jnp.sin(w @ x)
+
+{between}
+
+def layer(x, pair):
+    w, b = pair
+    return [jnp.dot(x, w) + b, x]
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "between", "found"),
+    [
+        ("case.md", "", 0),
+        ("case.ipynb", "", 0),
+        ("case.py", "", 1),
+        (
+            "case.md",
+            "def layer(x, pair):\n    return [x, pair]\n\npredict([jnp.ones((2, 2))] * 2, jnp.ones(2))",
+            1,
+        ),
+    ],
+)
+def test_a_function_of_a_document_reads_what_its_cells_bound_when_it_was_called(
+    path: str, between: str, found: int
+) -> None:
+    """Which cell ran last is not known of a function that none calls; of one that is called, it is."""
+    item = dataclasses.replace(module("case", CELLS.format(between=between)), path=path)
+    analysis = deeply([item], Options())
+    assert sum(type(event).__name__ == "ApiMisuse" for event in analysis.events) == found
