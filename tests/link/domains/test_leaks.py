@@ -99,6 +99,52 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["Leak target=element in g.<locals>.f: certain"],
     ),
+    "a variable that is read under a condition": (
+        """
+        def g(show):
+            seen = None
+            @jit
+            def f(x):
+                nonlocal seen
+                seen = x
+                return x
+            f(2.)
+            if show:
+                print(seen)
+        g(True)
+        """,
+        ["Leak target=nonlocal what=seen used=True in g.<locals>.f: likely"],
+    ),
+    "a variable that another function reads, of the same name": (
+        """
+        def g():
+            seen = None
+            @jit
+            def f(x):
+                nonlocal seen
+                seen = x
+                return x
+            f(2.)
+        def h(seen):
+            print(seen)
+        g()
+        h(1)
+        """,
+        ["Leak target=nonlocal what=seen in g.<locals>.f: certain"],
+    ),
+    "what a file reads that is run": (
+        """
+        seen = []
+        @jit
+        def f(x):
+            seen.append(x)
+            return x
+        if __name__ == "__main__":
+            f(2.)
+            print(seen)
+        """,
+        ["Leak target=append used=True in f: certain"],
+    ),
     "an attribute that is read": (
         """
         class Box:

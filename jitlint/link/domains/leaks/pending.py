@@ -14,6 +14,7 @@ from typing import Final, Optional
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Leak
+from jitlint.infer.grounds import weaken
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import Arr, Inst, Scope, Tree, Value
 from jitlint.link.engine import surroundings
@@ -87,19 +88,28 @@ def record(m: Machine, leaked: Leaked) -> None:
     """Record the leaks, each with whether its value is read later."""
     for found in leaked.values():
         for one in found:
-            used = one.derived or _is_read(m, one)
+            read = SURELY if one.derived else _is_read(m, one)
+            confidence = weaken(one.confidence, 1) if read == PERHAPS else one.confidence
+            if confidence is Confidence.POSSIBLE:  # too weak a chain for a use, not for the leak itself
+                confidence, read = one.confidence, SURELY if read == SURELY else NEVER
             f = one.frame
-            outer, f.confidence = f.confidence, one.confidence
-            m.emit(f, Leak, one.at, one.tracer, target=one.target, what=one.what, used=used)
+            outer, f.confidence = f.confidence, confidence
+            m.emit(f, Leak, one.at, one.tracer, target=one.target, what=one.what, used=read != NEVER)
             f.confidence = outer
 
 
-def _is_read(m: Machine, one: Pending) -> bool:
+NEVER: Final = 0
+PERHAPS: Final = 1
+SURELY: Final = 2
+"""Whether a place is read: nowhere, only under a condition, or wherever its function runs."""
+
+
+def _is_read(m: Machine, one: Pending) -> int:
     """Whether code outside of the trace reads the place; what cannot be told counts as read."""
     if type(one.box) is Inst:
-        return _is_loaded(m, one, one.box.cls)
+        return SURELY if _is_loaded(m, one, one.box.cls) else NEVER
     name = (one.variable or one.what).lower()
-    return not name or any(_reads(body, name) for body in _seeing(m, one))
+    return max((_reads(body, name) for body in _seeing(m, one)), default=NEVER) if name else SURELY
 
 
 def _seeing(m: Machine, one: Pending) -> Iterator[Sequence[ir.Node]]:
@@ -124,13 +134,22 @@ def _is_loaded(m: Machine, one: Pending, own: ClassInfo) -> bool:
     return any(cls is None or own in mro(cls) or cls in mro(own) for cls in classes)
 
 
-def _reads(body: Sequence[ir.Node], name: str) -> bool:
+def _reads(body: Sequence[ir.Node], name: str) -> int:
     """Whether statements mention a variable or attribute other than to store something there, or to ask what it is."""
     found = below(body)
     others: set[int] = set()
     for node in found:
         others |= {id(target) for target in _harmless(node)}
-    return any(id(node) not in others and _last_name(node).lower() == name for node in found)
+    reads = {id(node) for node in found if _last_name(node).lower() == name} - others
+    for node in found if reads else ():
+        if type(node) is ir.If and not _is_main(node):
+            others |= {id(part) for part in below([*node.body, *node.orelse])}
+    return NEVER if not reads else SURELY if reads - others else PERHAPS
+
+
+def _is_main(node: ir.If) -> bool:
+    """Whether this is what a file does when it is run."""
+    return any(_last_name(part) == "__name__" for part in below(node.test))
 
 
 def _harmless(node: ir.Node) -> list[ir.Node]:
