@@ -17,6 +17,7 @@ import jitlint
 from jitlint.base.config import ConfigError, Settings, parse_confidence, parse_severity
 from jitlint.base.result import AnalysisError
 from jitlint.driver.registry import rules
+from jitlint.report.text import with_reason
 
 if TYPE_CHECKING:
     from jitlint.base.diagnostic import Finding
@@ -136,7 +137,7 @@ class Plugin:
             yield (
                 finding.span.file_line or finding.span.line,
                 finding.span.column - 1,
-                f"{finding.code} {finding.message}",
+                f"{finding.code} {with_reason(finding)}",
                 type(self),
             )
 

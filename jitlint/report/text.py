@@ -35,6 +35,13 @@ _BECAUSE = {
 }
 
 
+def with_reason(finding: Finding) -> str:
+    """The message, with the first step of the path, for places that show one line only."""
+    if not finding.related or finding.ground == "eager":
+        return visible(finding.message)
+    return f"{visible(finding.message)} (traced because {_step(finding.related[0])})"
+
+
 def concise(
     findings: Iterable[Finding],
     style: Style,

@@ -1,8 +1,8 @@
-"""Editors: python-lsp-server shows our findings through flake8, and line-based ones read what we print."""
+"""Editors: python-lsp-server shows our findings by our plug-in for it, and line-based ones read what we print."""
 
 from __future__ import annotations
 
-import importlib.metadata
+import configparser
 import json
 import os
 import queue
@@ -23,25 +23,30 @@ CALLER = "import jax\nfrom helper import g\n\nprint(jax.jit(g)(1.0))\n"
 BRANCH = "import jax\n\n\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n"
 
 
-def _is_registered() -> bool:
-    points = importlib.metadata.entry_points(group="flake8.extension")
-    return any(point.name == "JIT" for point in points)
+def _registered(folder: Path) -> str:
+    """A search path on which the plug-in for pylsp is registered, as `setup.cfg` does for those who install jitlint."""
+    parser = configparser.ConfigParser()
+    parser.read(ROOT / "setup.cfg", encoding="utf-8")
+    metadata = folder / "site" / "jitlint_in_editors-0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: jitlint-in-editors\nVersion: 0\n")
+    (metadata / "entry_points.txt").write_text(f"[pylsp]{parser['options.entry_points']['pylsp']}\n")
+    return os.pathsep.join([str(ROOT), str(metadata.parent)])
 
 
-def _diagnostics(root: Path, name: str, texts: list[str]) -> list[list[object]]:
+def _diagnostics(root: Path, name: str, texts: list[str]) -> list[list[dict[str, Any]]]:
     """What pylsp publishes for a document that is opened and then changed, without being saved."""
     from pylsp_jsonrpc.endpoint import Endpoint
     from pylsp_jsonrpc.streams import JsonRpcStreamReader, JsonRpcStreamWriter
 
     settings = json.loads((ROOT / "editors" / "pylsp.json").read_text(encoding="utf-8"))
-    settings["pylsp"]["plugins"]["flake8"]["executable"] = str(Path(sys.executable).with_name("flake8"))
     published: queue.Queue[list[dict[str, Any]]] = queue.Queue()
     server = subprocess.Popen(
         [sys.executable, "-m", "pylsp"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": _registered(root / "elsewhere")},
     )
     try:
         handlers = {"textDocument/publishDiagnostics": lambda params: published.put(params["diagnostics"])}
@@ -52,7 +57,7 @@ def _diagnostics(root: Path, name: str, texts: list[str]) -> list[list[object]]:
         client.notify("initialized", {})
         client.notify("workspace/didChangeConfiguration", {"settings": settings})
         uri = (root / name).as_uri()
-        found: list[list[object]] = []
+        found = []
         for version, text in enumerate(texts):
             document = {"uri": uri, "version": version}
             if version == 0:
@@ -61,24 +66,49 @@ def _diagnostics(root: Path, name: str, texts: list[str]) -> list[list[object]]:
             else:
                 changes = {"textDocument": document, "contentChanges": [{"text": text}]}
                 client.notify("textDocument/didChange", changes)
-            shown = published.get(timeout=60)
-            found.append(
-                [(d["code"], d["range"]["start"]["line"], d["range"]["start"]["character"]) for d in shown]
-            )
+            found.append(published.get(timeout=60))
         return found
     finally:
         server.kill()
         server.wait(10)
 
 
-@pytest.mark.skipif(not _is_registered(), reason="jitlint is not installed, so flake8 cannot find it")
 def test_python_lsp_server_shows_findings_in_unsaved_text(project: Write) -> None:
-    """The helper is only wrong because another file jits it."""
+    """The helper is only wrong because another file jits it. What stands before the place takes two units in UTF-16."""
     pytest.importorskip("pylsp", reason="needs python-lsp-server")
     root = project({"helper.py": "", "caller.py": CALLER})
-    opened, changed = _diagnostics(root, "helper.py", [HELPER, HELPER.replace("if x > 0", "if x is None")])
-    assert opened == [("JIT101", 1, 7)]
+    texts = [
+        HELPER.replace("if x", 'if "\U0001d54f" and x'),
+        HELPER.replace("x > 0", "x is None"),
+        HELPER + "def (",
+    ]
+    opened, changed, broken = _diagnostics(root, "helper.py", texts)
+    (finding,) = opened
+    start, end = finding["range"]["start"], finding["range"]["end"]
+    assert (start, end) == ({"line": 1, "character": 7}, {"line": 1, "character": 21})
+    assert (finding["code"], finding["severity"], finding["source"]) == ("JIT101", 1, "jitlint")
+    assert finding["codeDescription"]["href"].endswith("/JIT101.md")
+    assert "(traced because caller.py:4: `g` is jitted with `jax.jit` here)" in finding["message"]
     assert changed == []
+    assert {(each["code"], each["severity"], each["range"]["start"]["line"]) for each in broken} == {
+        ("JIT001", 1, 4),
+        ("JIT101", 1, 1),
+    }
+
+
+def test_a_bad_configuration_is_shown_in_the_editor(project: Write) -> None:
+    pytest.importorskip("pylsp", reason="needs python-lsp-server")
+    from pylsp.config.config import Config
+    from pylsp.workspace import Document, Workspace
+
+    from jitlint.frontends.pylsp_plugin import pylsp_lint, pylsp_settings
+
+    root = project({"a.py": BRANCH, "jitlint.toml": "selct = 1\n"})
+    config = Config(root.as_uri(), {}, 0, {})
+    config.update(pylsp_settings(config))
+    workspace = Workspace(root.as_uri(), None, config)
+    (shown,) = pylsp_lint(config, workspace, Document((root / "a.py").as_uri(), workspace), True)
+    assert "unknown key 'selct'" in shown["message"] and shown["severity"] == 2
 
 
 def _concise(root: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -198,3 +199,18 @@ def test_a_syntax_error_is_left_to_flake8(project: Write) -> None:
     done = _run(["flake8"], root)
     assert "E999" in done.stdout
     assert "JIT" not in done.stdout
+
+
+def test_the_message_says_first_why_the_code_is_traced(project: Write) -> None:
+    root = project({"helper.py": HELPER, "caller.py": CALLER})
+    done = _run(["flake8", "--select", "JIT", "helper.py"], root)
+    assert done.stdout.strip().endswith(
+        "is traced (traced because caller.py:4: `g` is jitted with `jax.jit` here)"
+    )
+
+
+def test_a_syntax_error_is_shown_beside_our_codes(project: Write) -> None:
+    """flake8 asks no plug-in about a file that cannot be parsed; it says so itself, where that is selected."""
+    root = project({"a.py": BRANCH + "def (\n"})
+    done = _run(["flake8", "--select", "JIT,E9", "a.py"], root)
+    assert re.match(r"(\./)?a\.py:9:\d+: E999 ", done.stdout)

@@ -32,8 +32,8 @@ class Mistake:
 
 
 FOUND = "Found 1 error in 1 file (1 file checked).\n"
-NOTEBOOK = {"n.ipynb": '{"cells": [],}', "a.py": BRANCH}
-NO_NOTEBOOK = "n.ipynb:1:14: error[JIT002] not a notebook: invalid JSON ("
+NOTEBOOK = {"n.ipynb": '{"cells": []', "a.py": BRANCH}
+NO_NOTEBOOK = "n.ipynb:1:13: error[JIT002] not a notebook: invalid JSON ("
 MISTAKES: dict[str, Mistake] = {
     "a broken notebook": Mistake(NOTEBOOK, "check n.ipynb", 2, NO_NOTEBOOK),
     "a notebook without cells": Mistake({"n.ipynb": "[]"}, "check", 0, "No findings in 1 file.\n"),
