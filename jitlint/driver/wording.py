@@ -113,6 +113,8 @@ def _static(draft: Draft, quoted: str) -> str:
     found = _PARAMETER.fullmatch(draft.why)
     if found is None or not re.search(rf"(?<![\w.]){found[1]}\b(?!\s*[.(\[])", quoted):
         return ""
+    if re.search(rf"\b(?:jax|jnp|np|numpy)\.[\w.]+\([^()]*(?<![\w.]){found[1]}\b", quoted):
+        return ""  # what an array function takes is no setting
     for step in draft.steps:
         option = next((option for name, option in _OPTIONS.items() if name in step.message), None)
         if option is not None and step.message.startswith(f"`{found[2]}` "):

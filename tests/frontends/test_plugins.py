@@ -17,7 +17,6 @@ from jitlint.frontends.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES_PAGE = (ROOT / "docs" / "your-own-rules.md").read_text(encoding="utf-8")
-CATALOGUES_PAGE = (ROOT / "docs" / "catalogues.md").read_text(encoding="utf-8")
 
 
 def _blocks(page: str) -> dict[str, str]:
@@ -183,19 +182,3 @@ def test_all_packages_can_be_left_out(site: Path, monkeypatch: pytest.MonkeyPatc
         timeout=60,
     )
     assert "ACM101" not in done.stdout and "JIT101" in done.stdout
-
-
-def test_the_catalogue_of_the_documentation_finds_what_it_says(tmp_path: Path) -> None:
-    for name, text in _blocks(CATALOGUES_PAGE).items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    shown = re.search(r"```console\n\$ jitlint ([^\n]+)\n(.*?)```", CATALOGUES_PAGE, re.DOTALL)
-    assert shown
-    done = subprocess.run(
-        [sys.executable, "-m", "jitlint", *shown[1].split()],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.stdout.strip() == shown[2].strip()
