@@ -47,6 +47,7 @@ class Settings:
     unfixable: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     extend_exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
     documents: tuple[str, ...] = ()
     traced: tuple[str, ...] = ()
     catalogue: tuple[str, ...] = ()
@@ -141,6 +142,30 @@ def _string(value: object, where: str) -> str:
     raise ConfigError(f"{where}: expected a path, not {value!r}")
 
 
+def boolean(value: object, where: str) -> bool:
+    """Yes or no; INI files give a word. Raises ConfigError for anything else."""
+    words = {
+        "true": True,
+        "yes": True,
+        "on": True,
+        "1": True,
+        "false": False,
+        "no": False,
+        "off": False,
+        "0": False,
+    }
+    found = (
+        value
+        if isinstance(value, bool)
+        else words.get(value.strip().lower())
+        if isinstance(value, str)
+        else None
+    )
+    if found is None:
+        raise ConfigError(f"{where}: {value!r} is neither true nor false")
+    return found
+
+
 def jax_version(value: object, where: str) -> str:
     """A version such as 0.6.2; TOML may give it as a number. Raises ConfigError for anything else."""
     text = str(value).strip()
@@ -233,7 +258,7 @@ KEYS: tuple[Key, ...] = (
         "list of patterns",
         "none",
         "Files and folders to leave out, as in `.gitignore`, relative to the configuration. `.gitignore` itself is"
-        " respected in any case; what is named on the command line is always taken.",
+        " respected in any case. What is named on the command line is taken all the same, unless `force-exclude` is on.",
         'exclude = ["docs/", "*_pb2.py"]',
         string_list,
     ),
@@ -244,6 +269,14 @@ KEYS: tuple[Key, ...] = (
         "Leave these out too: adds to the `exclude` of an extended configuration.",
         'extend-exclude = ["third_party/"]',
         string_list,
+    ),
+    Key(
+        "force-exclude",
+        "`true` or `false`",
+        "`false`; flake8 and the pre-commit hook, which name files themselves, do so in any case",
+        "Leave out what `exclude` and `extend-exclude` name even where it is named on the command line.",
+        "force-exclude = true",
+        boolean,
     ),
     Key(
         "documents",

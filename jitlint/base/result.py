@@ -8,6 +8,8 @@ from jitlint.base.diagnostic import Confidence, Finding, Span
 
 IN_TESTS = "in tests"
 """How the last line calls what the profile for test code leaves out."""
+EXCLUDED = "left out by `exclude`"
+"""How it calls what was named and is left out all the same."""
 BY_A_RUN = "refuted by a recorded run"
 """How it calls what the project's own run has gone through."""
 
@@ -87,6 +89,7 @@ class Statistics:
     functions that match none of the files looked into. seconds: wall time per phase. jax: the JAX that
     findings are about, and why that one. units: groups of files that no import connects; units_run: how many of them
     had to be analysed; lowered: files that were parsed for that; placed: files in which positions or words were looked up.
+    excluded, hidden: what was named, and what lies below it, that patterns leave out.
     """
 
     files: int = 0
@@ -103,6 +106,8 @@ class Statistics:
     units_run: int = 0
     lowered: int = 0
     placed: int = 0
+    excluded: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)

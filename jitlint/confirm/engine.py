@@ -29,7 +29,7 @@ from jitlint.confirm.verdict import (
     Verdict,
     verdict,
 )
-from jitlint.driver.files import find_files
+from jitlint.driver.files import files_of
 from jitlint.driver.project import project_root
 from jitlint.driver.run import check
 from jitlint.syntax.documents import is_document
@@ -158,7 +158,7 @@ def _is_open(number: int, finding: Finding, earlier: Recorded) -> bool:
 
 def _files(paths: Sequence[str], settings: Settings) -> list[str]:
     """The Python files: notebooks and texts are checked, and not run."""
-    found = find_files(paths, settings.excluded, settings.directory).files
+    found = files_of(paths, settings).files
     return [os.path.realpath(path) for path in found if not is_document(path)]
 
 

@@ -2,8 +2,8 @@
 
 Directories are walked for ``*.py`` and ``*.ipynb`` in a fixed order, and for the texts that the settings name. Skipped are what ``.gitignore`` files and the ``exclude``
 setting name, directories that hold no code of the project (virtual environments, caches, build output) and
-symbolic links to directories (so there are no loops). What the user names explicitly is always taken, but for files
-that hold no Python.
+symbolic links to directories (so there are no loops). What the user names explicitly is taken, but for files
+that hold no Python, and for what ``exclude`` names if that is forced.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from jitlint.base.config import ConfigError
+from jitlint.base.config import ConfigError, Settings
 from jitlint.syntax.documents import NOTEBOOK, TEXTS, is_document
 
 if TYPE_CHECKING:
@@ -32,10 +32,13 @@ _PYTHON = frozenset({"", ".py", ".pyi", ".pyw"})
 
 @dataclass(slots=True)
 class Found:
-    """files: absolute paths in a fixed order. failures: (path, why) of what could not be looked into."""
+    """files: absolute paths in a fixed order. failures: (path, why) of what could not be looked into. excluded: what was
+    given and is left out all the same. hidden: files and directories below what was given that a pattern leaves out."""
 
     files: list[str] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)
+    excluded: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
     texts: _Ignore | None = field(default=None, repr=False)
 
     def wants(self, name: str, path: str) -> bool:
@@ -60,6 +63,10 @@ class _Ignore:
         """True: ignored; False: explicitly kept; None: no pattern speaks about it."""
         relative = path[len(self.directory) :].lstrip(os.sep)
         return self.spec.check_file(relative + "/" if is_directory else relative).include
+
+    def is_about(self, path: str, is_directory: bool) -> bool:
+        """Whether the patterns hide a path, or a directory above it; never the one that they are relative to."""
+        return path != self.directory and bool(self.verdict(path, is_directory))
 
     def but_for(self, named: str) -> _Ignore:
         """Without the patterns that hide a directory which was named, or one above it."""
@@ -94,9 +101,11 @@ def find_files(
     exclude_root: str = "",
     unsaved: Container[str] = frozenset(),
     documents: Sequence[str] = (),
+    *,
+    force: bool = False,
 ) -> Found:
     """Walk the given files and directories. unsaved: files that count as existing. documents: patterns of texts that
-    are taken too, relative to ``exclude_root`` like those in ``exclude``.
+    are taken too, relative to ``exclude_root`` like those in ``exclude``. force: ``exclude`` holds for what is given, too.
 
     A missing path, an unreadable directory or a file that is no Python becomes a failure; the rest is still walked.
     Files that are reached twice are listed once. Raises ConfigError for a pattern in ``exclude`` that is none.
@@ -104,26 +113,45 @@ def find_files(
     found = Found()
     excluded = _checked_spec(exclude, "exclude") if exclude else None
     texts = _checked_spec(documents, "documents") if documents else None
-    for path in paths:
-        absolute = os.path.abspath(path)
-        if os.path.isdir(absolute):
-            ignores = _ignores_above(absolute)
-            root = os.path.abspath(exclude_root or os.getcwd())
-            root = root if _inside(absolute, root) else absolute
-            if excluded:
-                ignores.append(_Ignore(root, excluded))
-            found.texts = _Ignore(root, texts) if texts else None
-            found.files.extend(_walk(absolute, [ignore.but_for(absolute) for ignore in ignores], found))
-        elif os.path.exists(absolute) or absolute in unsaved:
-            why = _no_python(absolute, absolute in unsaved)
-            if why:
-                found.failures.append((absolute, why))
-            else:
-                found.files.append(absolute)
+    for path in map(os.path.abspath, paths):
+        is_folder = os.path.isdir(path)
+        top = _top_of(path, is_folder, exclude_root)
+        exclusion = _Ignore(top, excluded) if excluded else None
+        found.texts = _Ignore(top, texts) if texts else None
+        if not (is_folder or os.path.exists(path) or path in unsaved):
+            found.failures.append((path, "no such file or directory"))
+        elif force and exclusion and exclusion.is_about(path, is_folder):
+            found.excluded.append(path)
+        elif is_folder:
+            found.files.extend(_walk(path, _ignores_in(path, exclusion, force), found))
+        elif why := _no_python(path, path in unsaved):
+            found.failures.append((path, why))
         else:
-            found.failures.append((absolute, "no such file or directory"))
+            found.files.append(path)
     found.files = _unique(found.files)
     return found
+
+
+def _ignores_in(folder: str, exclusion: _Ignore | None, force: bool) -> list[_Ignore]:
+    """What hides files in a folder that was named. force: what hides the folder itself does so, too."""
+    ignores = [ignore.but_for(folder) for ignore in _ignores_above(folder)]
+    if exclusion:
+        ignores.append(exclusion if force else exclusion.but_for(folder))
+    return ignores
+
+
+def files_of(paths: Iterable[str], settings: Settings, unsaved: Container[str] = frozenset()) -> Found:
+    """The files at the paths that the settings leave in; see `find_files`."""
+    where = settings.directory
+    return find_files(
+        paths, settings.excluded, where, unsaved, settings.documents, force=settings.force_exclude
+    )
+
+
+def _top_of(path: str, is_folder: bool, exclude_root: str) -> str:
+    """The directory that patterns for a path are relative to."""
+    root = os.path.abspath(exclude_root or os.getcwd())
+    return root if _inside(path, root) else path if is_folder else os.path.dirname(path)
 
 
 def _no_python(path: str, unsaved: bool) -> str:
@@ -165,16 +193,17 @@ def _look_into(
         ignores = [*ignores, own] if own else ignores
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            if _is_skipped(entry.name) or _ignored(entry.path, True, ignores):
+            if _is_skipped(entry.name):
                 continue
-            if not os.path.exists(os.path.join(entry.path, "pyvenv.cfg")):
+            if _ignored(entry.path, True, ignores):
+                found.hidden.append(entry.path)
+            elif not os.path.exists(os.path.join(entry.path, "pyvenv.cfg")):
                 below.append((entry.path, ignores))
-        elif (
-            found.wants(entry.name, entry.path)
-            and _is_source(entry)
-            and not _ignored(entry.path, False, ignores)
-        ):
-            yield entry.path
+        elif found.wants(entry.name, entry.path) and _is_source(entry):
+            if _ignored(entry.path, False, ignores):
+                found.hidden.append(entry.path)
+            else:
+                yield entry.path
 
 
 def _is_skipped(name: str) -> bool:

@@ -175,6 +175,8 @@ class _Run:
                 self.workspace = self._open()
             kept = self._once(command, kind, compute)
         kept.statistics.seconds = self._clock.seconds
+        kept.statistics.excluded = [display_path(path) for path in self.workspace.excluded]
+        kept.statistics.hidden = [display_path(path) for path in self.workspace.hidden]
         return kept
 
     def _once(self, command: str, kind: type[_Kept], compute: Callable[[], _Kept]) -> _Kept:

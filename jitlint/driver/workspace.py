@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from jitlint.base.config import ConfigError, Settings
 from jitlint.base.text import display_path
-from jitlint.driver.files import find_files
+from jitlint.driver.files import files_of, find_files
 from jitlint.driver.memory.cache import Cache, FileEntry, cache_directory, entry_for
 from jitlint.driver.memory.fingerprint import parser_fingerprint, tool_fingerprint
 from jitlint.driver.memory.pack import digest
@@ -38,7 +38,8 @@ class Workspace:
 
     root: the project's top. named: files asked for, in order. entries: every readable file, context included.
     names: dotted module names. relevant: what has to be read, in a fixed order. linked: what of it is analysed: a file
-    that is named and has nothing to do with JAX is only read. edges: which files each file imports. failures: (path, why).
+    that is named and has nothing to do with JAX is only read. edges: which files each file imports. failures: (path, why). excluded,
+    hidden: what patterns leave out of what was named, and of what lies below it.
     lost: files that vanished or changed after the run had looked at them, and why they cannot be read. misled: the cache knew
     a file otherwise than it is; it has forgotten it, so whoever starts again is told the truth.
     """
@@ -53,6 +54,8 @@ class Workspace:
     linked: list[str] = field(default_factory=list)
     edges: dict[str, set[str]] = field(default_factory=dict)
     failures: list[tuple[str, str]] = field(default_factory=list)
+    excluded: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
     contents: dict[str, bytes] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
     misled: bool = False
@@ -155,8 +158,8 @@ def read_workspace(
     workspace = Workspace(cache.root, Layout(cache.root), cache)
     for path, data in unsaved.items():
         workspace.contents[path] = workspace.module(path, data)
-    found = find_files(paths, settings.excluded, settings.directory, workspace.contents, settings.documents)
-    workspace.failures = found.failures
+    found = files_of(paths, settings, workspace.contents)
+    workspace.failures, workspace.excluded, workspace.hidden = found.failures, found.excluded, found.hidden
     look = Look(workspace)
     workspace.named = [path for path in found.files if look.at(path, report=True)]
     nearby = find_files(context, settings.excluded, settings.directory)

@@ -102,6 +102,11 @@ _STDIN = "-"
 )
 @click.option("--exclude", multiple=True, metavar="PATTERNS", help="Leave these files out, as in .gitignore.")
 @click.option("--extend-exclude", multiple=True, metavar="PATTERNS", help="Leave these out too.")
+@click.option(
+    "--force-exclude",
+    is_flag=True,
+    help="Leave them out even if they are named; by default, what is named is checked.",
+)
 @click.option("--output-format", type=click.Choice(FORMATS), default="full", help="How to report findings.")
 @click.option("--output-file", "-o", metavar="FILE", default="", help="Write the report to a file.")
 @click.option(
@@ -156,6 +161,7 @@ def check(
     from_jax_version: str,
     exclude: tuple[str, ...],
     extend_exclude: tuple[str, ...],
+    force_exclude: bool,
     output_format: str,
     output_file: str,
     statistics: bool,
@@ -195,7 +201,7 @@ def check(
       jitlint check src/model.py              one file, judged with its callers elsewhere
       jitlint check --diff main               what this branch brings in
       jitlint check --select JIT1,JIT304      only these rules
-      jitlint check --fix --diff-fixes        what could be fixed
+      jitlint check --diff-fixes              what could be fixed
       jitlint check --output-format sarif -o report.sarif
     """
     paths, unsaved = _standard_input(paths, stdin_filename)
@@ -213,6 +219,8 @@ def check(
         settings = replace(settings, min_confidence=parse_confidence(min_confidence, "--min-confidence"))
     if min_severity is not None:
         settings = replace(settings, min_severity=parse_severity(min_severity, "--min-severity"))
+    if force_exclude:
+        settings = replace(settings, force_exclude=True)
     if tests is not None:
         settings = replace(settings, tests=parse_tests(tests, "--tests"))
     settings = with_versions(settings, jax_version, from_jax_version)
@@ -343,12 +351,12 @@ def _write_baseline(request: Request, result: CheckResult, texts: Texts) -> None
 
 def _warn_of_mistakes(request: Request, settings: Settings, result: CheckResult) -> None:
     """Folders without files, and a file whose name looks as if something else had been meant."""
-    from jitlint.driver.files import find_files
+    from jitlint.driver.files import files_of
 
     console.warn_if_empty(result.statistics, result.problems)
     for path in request.paths if len(request.paths) > 1 and result.statistics.files else ():
-        found = find_files([path], settings.excluded, settings.directory, request.unsaved, settings.documents)
-        if not found.files and not found.failures:
+        found = files_of([path], settings, request.unsaved)
+        if not (found.files or found.failures or found.excluded):
             console.warn(f"{path}: no Python files found")
     tops = {os.path.realpath(path) for path in request.paths}
     home = os.path.realpath(settings.directory) if settings.directory else ""

@@ -15,7 +15,7 @@ SECTIONS = {
         " no-recorded show-refuted add-noqa"
     ),
     "What to fix": "fix unsafe-fixes diff-fixes show-fixes",
-    "Which files": "exclude extend-exclude context no-context stdin-filename show-files",
+    "Which files": "exclude extend-exclude force-exclude context no-context stdin-filename show-files",
     "How to report": ("output-format output-file show-path statistics exit-zero color quiet verbose"),
     "Configuration and cache": "jax-version from-jax-version config isolated show-settings jobs no-cache",
 }

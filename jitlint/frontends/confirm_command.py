@@ -268,9 +268,9 @@ def _also_missed(
     settings: Settings,
 ) -> list[Missed]:
     """What a recorded run has seen go wrong, and nobody else."""
-    from jitlint.driver.files import find_files
+    from jitlint.driver.files import files_of
 
-    files = find_files(paths, settings.excluded, settings.directory).files
+    files = files_of(paths, settings).files
     known = {(path, line) for path, line, _, _ in lost}
     return [m for m in _missed(*earlier, findings, files) if m[:2] not in known]
 

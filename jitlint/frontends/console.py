@@ -183,9 +183,12 @@ def print_statistics(findings: list[Finding], statistics: Statistics, to_error: 
 
 
 def warn_if_empty(statistics: Statistics, problems: list[Finding]) -> None:
-    """A run over nothing is probably a mistake."""
-    if not statistics.files and not problems:
-        warn("no Python files found")
+    """A run over nothing is probably a mistake, unless somebody wanted it so."""
+    if statistics.files or problems or statistics.excluded:
+        return
+    names, more = statistics.hidden[:3], len(statistics.hidden) - 3
+    shown = ", ".join(names) + (f" and {more:,} more" if more > 0 else "")
+    warn("no Python files found" + (f"; `exclude` or .gitignore leaves out {shown}" if names else ""))
 
 
 def warn(message: str) -> None:

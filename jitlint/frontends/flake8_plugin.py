@@ -177,7 +177,8 @@ def _settings(options: argparse.Namespace, paths: tuple[str, ...]) -> Settings:
     asked = [*(options.select or ()), *(options.extend_select or ())]
     ours = tuple(_prefixes())
     more = tuple(code for code in asked if code.startswith(ours) and code not in ours)
-    settings = replace(settings, extend_select=(*settings.extend_select, *more))
+    # flake8 names every file; its own `exclude` leaves out what is named, too.
+    settings = replace(settings, extend_select=(*settings.extend_select, *more), force_exclude=True)
     if options.jitlint_min_confidence:
         level = parse_confidence(options.jitlint_min_confidence, "--jitlint-min-confidence")
         settings = replace(settings, min_confidence=level)

@@ -22,9 +22,9 @@ def show_settings_of(settings: Settings, paths: tuple[str, ...]) -> int:
 def show_files_of(paths: tuple[str, ...], settings: Settings) -> int:
     """The files that would be checked."""
     from jitlint.base.text import display_path
-    from jitlint.driver.files import find_files
+    from jitlint.driver.files import files_of
 
-    found = find_files(paths or ["."], settings.excluded, settings.directory, documents=settings.documents)
+    found = files_of(paths or ["."], settings)
     console.print_lines(display_path(path) for path in found.files)
     for path, why in found.failures:
         console.complain(f"{display_path(path)}: {why}")

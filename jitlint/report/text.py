@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from jitlint.base.diagnostic import Confidence, Finding, Related, Severity
-from jitlint.base.result import BY_A_RUN, IN_TESTS
+from jitlint.base.result import BY_A_RUN, EXCLUDED, IN_TESTS
 from jitlint.report.excerpt import excerpt
 from jitlint.report.style import Style, visible, width
 
@@ -148,7 +148,7 @@ def summary(
         for severity, count in _by_severity(findings)
     ]
     more = f" ({', '.join(hidden)})" if hidden else ""
-    known = any(IN_TESTS not in part and BY_A_RUN not in part for part in hidden)
+    known = any(all(words not in part for words in (IN_TESTS, BY_A_RUN, EXCLUDED)) for part in hidden)
     new = "new " if known else ""
     count = len({problem.path for problem in problems})
     failed = style.paint(f"{_files(count)} could not be analysed.", "bold", "red")
@@ -159,7 +159,7 @@ def summary(
         return (
             f"No {new}findings in {_files(files)}{more}."
             if files
-            else "No Python files, so nothing was checked."
+            else f"No Python files, so nothing was checked{more}."
         )
     return f"{failed} No {new}findings in what could be{more}." if files else failed
 

@@ -86,6 +86,33 @@ def test_exclude_patterns_are_relative_to_the_configuration(project: Write) -> N
     assert _names(root, "pkg", exclude=("pkg/docs",)) == ["pkg/b.py"]
 
 
+def test_what_is_named_is_left_out_if_that_is_forced(project: Write) -> None:
+    root = project({"docs/a.py": "", "docs/sub/b.py": "", "c_pb2.py": "", "docs/keep.py": "", "d.py": ""})
+    exclude = ("docs/*", "!docs/keep.py", "*_pb2.py")
+
+    def names(*paths: str) -> tuple[list[str], list[str]]:
+        found = find_files([str(root / path) for path in paths], exclude, str(root), force=True)
+        assert found.failures == []
+        kept, left_out = (
+            [os.path.relpath(path, root) for path in some] for some in (found.files, found.excluded)
+        )
+        return kept, left_out
+
+    named = ["docs/a.py", "docs/sub", "docs/sub/b.py", "c_pb2.py"]
+    assert names(*named) == ([], named)
+    assert names("d.py", "docs") == names(".") == (["d.py", "docs/keep.py"], [])
+    assert names("docs/keep.py") == (["docs/keep.py"], [])
+
+
+def test_what_is_hidden_is_known(project: Write) -> None:
+    root = project(
+        {".gitignore": "out/\n*_gen.py\n", "out/a.py": "", "b_gen.py": "", "c_gen.txt": "", "d.py": ""}
+    )
+    (root / ".git").mkdir()
+    found = find_files([str(root)], ("d.py",), str(root))
+    assert [os.path.relpath(path, root) for path in found.hidden] == ["b_gen.py", "d.py", "out"]
+
+
 def test_links_make_no_loops_and_no_doubles(project: Write) -> None:
     root = project({"pkg/a.py": ""})
     os.symlink(root / "pkg", root / "pkg" / "again")

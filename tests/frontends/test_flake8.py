@@ -76,6 +76,12 @@ def test_one_file_is_judged_with_its_callers(project: Write, jobs: str) -> None:
     assert _flake8(root, "-j", jobs, "caller.py") == ["caller.py:4:7: JIT101"]
 
 
+def test_what_our_configuration_excludes_is_left_out_however_it_is_named(project: Write) -> None:
+    root = project({"jitlint.toml": 'exclude = ["gen/"]\n', "gen/a.py": BRANCH, "b.py": BRANCH})
+    assert _flake8(root) == _flake8(root, "gen/a.py", "gen", "b.py") == ["b.py:6:8: JIT101"]
+    assert _flake8(root, "--stdin-display-name", "gen/a.py", "-", text=BRANCH) == []
+
+
 def test_what_unsaved_text_brings_about_in_another_file_is_shown_in_it(project: Write) -> None:
     root = project({"helper.py": HELPER, "caller.py": CALLER})
     assert _flake8(root, "--stdin-display-name", "caller.py", "-", text="\n" + CALLER) == [

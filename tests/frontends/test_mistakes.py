@@ -98,6 +98,38 @@ MISTAKES: dict[str, Mistake] = {
         "jitlint: warning: empty: no Python files found\n",
         ["empty"],
     ),
+    "a folder of which nothing is left": Mistake(
+        {".git/config": "", ".gitignore": "out/\n*_gen.py\n", "out/a.py": BRANCH, "b_gen.py": BRANCH},
+        "check .",
+        0,
+        "No Python files, so nothing was checked.\n",
+        "warning: no Python files found; `exclude` or .gitignore leaves out b_gen.py, out\n",
+    ),
+    "a file that is named and left out": Mistake(
+        {"a.py": BRANCH, "b.py": FINE},
+        "check a.py b.py --exclude a.py --force-exclude",
+        0,
+        "No findings in 1 file (1 left out by `exclude`).\n",
+    ),
+    "nothing but files that are left out": Mistake(
+        {"a.py": BRANCH},
+        "check a.py --exclude a.py --force-exclude",
+        0,
+        "No Python files, so nothing was checked (1 left out by `exclude`).\n",
+    ),
+    "a yes that is none": Mistake(
+        {"jitlint.toml": 'force-exclude = "perhaps"\n'},
+        "check",
+        2,
+        "",
+        "jitlint.toml: force-exclude: 'perhaps' is neither true nor false\n",
+    ),
+    "a yes in an INI file": Mistake(
+        {"setup.cfg": "[jitlint]\nforce-exclude = yes\nexclude = a.py\n", "a.py": BRANCH},
+        "check a.py",
+        0,
+        "(1 left out by `exclude`)",
+    ),
     "a missing file": Mistake(
         {"a.py": FINE}, "check a.py gone.py", 2, "\n1 file could not be analysed. No findings"
     ),

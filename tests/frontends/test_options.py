@@ -84,6 +84,14 @@ EFFECTS: dict[str, Effect] = {
     "extend-exclude": Effect(
         TWO, ["--extend-exclude", "a.py"], ALL, "b/c.py:6 JIT106", 'extend-exclude = ["a.py"]'
     ),
+    "force-exclude": Effect(
+        TWO,
+        ["--force-exclude"],
+        ALL,
+        "a.py:6 JIT101",
+        "force-exclude = true",
+        common=["a.py", "b/c.py", "--exclude", "b/"],
+    ),
     "config": Effect(
         {**TWO, "other.toml": 'ignore = ["JIT101"]'}, ["--config", "other.toml"], ALL, "b/c.py:6 JIT106"
     ),
@@ -158,9 +166,9 @@ def test_options_change_what_is_found(name: str, project: Write, capsys: pytest.
 def test_keys_change_what_is_found(name: str, project: Write, capsys: pytest.CaptureFixture[str]) -> None:
     effect = EFFECTS[name]
     project(effect.files)
-    assert _findings(capsys, []) == effect.before
+    assert _findings(capsys, effect.common) == effect.before
     project({"jitlint.toml": effect.config + "\n"})
-    assert _findings(capsys, []) == effect.after
+    assert _findings(capsys, effect.common) == effect.after
 
 
 def test_errors_in_tests_are_shown_and_warnings_are_counted(

@@ -131,6 +131,14 @@ def test_what_is_staged_is_told_what_it_brings_about_elsewhere(repository: Repos
     assert "caller.py:4:7: error[JIT101]" in done.stdout + done.stderr
 
 
+def test_what_the_configuration_excludes_is_left_out(repository: Repository) -> None:
+    repository.write("jitlint.toml", 'exclude = ["*_gen.py"]\n')
+    repository.write("a_gen.py", BAD)
+    repository.git("add", ".")
+    passed = repository.commit()
+    assert passed.returncode == 0, passed.stdout + passed.stderr
+
+
 def test_all_files(repository: Repository) -> None:
     """The hook is serial: one process sees all files, so that none is judged without the others."""
     for number in range(40):
