@@ -9,6 +9,7 @@ module reads that off Python's own syntax tree; it does not look at what was rec
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -31,16 +32,22 @@ class Part:
     always: bool
 
 
+def parsed(text: str) -> ast.Module | None:
+    """Python's own tree of a text; None if it is no Python. Says nothing of what Python warns of in it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the user's string escapes, say
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
 class Parts:
     """The parts of one file."""
 
     def __init__(self, text: str) -> None:
         self._lines = split_lines(text)
-        self._tree: ast.Module | None = None
-        try:
-            self._tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError):
-            return
+        self._tree = parsed(text)
 
     def at(self, span: Span) -> Part | None:
         """The part at a span; None if no single statement holds it."""

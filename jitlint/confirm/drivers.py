@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from jitlint.base.parts import parsed
 from jitlint.confirm.parts import first_line, is_main_guard
 
 _CALLABLE = re.compile(r"(case|test|example|demo)_|(main|run|demo|example)$")
@@ -63,9 +64,8 @@ class Module:
 @functools.lru_cache(maxsize=256)
 def read_module(source: str) -> Module | None:
     """Read a module; None if it is no Python."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parsed(source)
+    if tree is None:
         return None
     module = Module(source, tree=tree)
     _functions(tree, "", module.functions)

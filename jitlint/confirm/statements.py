@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import functools
 
+from jitlint.base.parts import parsed
+
 
 def statement_around(source: str, line: int) -> tuple[int, int]:
     """First and last line of the innermost statement that covers ``line``; of a compound one only its header.
@@ -34,17 +36,14 @@ def _lines(body: list[ast.stmt]) -> Lines:
 
 @functools.lru_cache(maxsize=64)
 def _tries(source: str) -> tuple[ast.Try, ...]:
-    try:
-        return tuple(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Try))
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
+    tree = parsed(source)
+    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Try)) if tree is not None else ()
 
 
 @functools.lru_cache(maxsize=64)
 def _headers(source: str) -> tuple[tuple[int, int], ...]:
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parsed(source)
+    if tree is None:
         return ()
     ranges = []
     for node in ast.walk(tree):

@@ -9,7 +9,6 @@ again without one. An error that the project raises on purpose is no tracing err
 from __future__ import annotations
 
 import ast
-import contextlib
 import os
 import tokenize
 from collections import Counter
@@ -18,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from jitlint.base.diagnostic import Finding, Severity
 from jitlint.base.outcome import Outcome, Raises
-from jitlint.base.parts import Part, Parts
+from jitlint.base.parts import Part, Parts, parsed
 from jitlint.base.result import TracedRow
 from jitlint.record.store import RecordedChange, RecordedError, RecordedFunction, RecordedOperation, Store
 
@@ -274,12 +273,12 @@ def in_words(change: RecordedChange, library: bool = False) -> str:
 def around(path: str, line: int) -> tuple[str, int]:
     """The name and first line of the function that a line stands in; ("", 0) for none."""
     found = ("", 0)
-    with contextlib.suppress(SyntaxError, ValueError, RecursionError):
-        for node in ast.walk(ast.parse(_text(path))):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-                if first <= line <= (node.end_lineno or first) and first > found[1]:
-                    found = (node.name, first)
+    tree = parsed(_text(path))
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            if first <= line <= (node.end_lineno or first) and first > found[1]:
+                found = (node.name, first)
     return found
 
 

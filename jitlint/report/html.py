@@ -22,6 +22,8 @@ _VERDICTS = ("confirmed", "refuted", "not-reached", "no-inputs", "could-not-impo
 # Lines shown around a line that is spoken of.
 _AROUND = 4
 _MOST = 400
+# So many lines of a finding are marked, if it has that many.
+_MOST_LINES = 60
 
 Lines = Callable[[str], Sequence[str]]
 
@@ -133,17 +135,22 @@ def _missed(missed: Sequence[Missed]) -> str:
 def _file(path: str, found: Sequence[_Numbered], urls: Mapping[str, str], lines: Lines) -> str:
     """A file: the parts of its source that findings speak of, each finding below its line."""
     source = lines(path)
+    # Below the last line of what it marks.
     at: dict[int, list[_Numbered]] = {}
+    marked: dict[int, list[Row]] = {}
     for one in found:
-        at.setdefault(one.row.finding.span.line, []).append(one)
+        covered = _covered(one.row.finding, len(source))
+        at.setdefault(covered[-1], []).append(one)
+        for line in covered:
+            marked.setdefault(line, []).append(one.row)
     parts = []
     last = 0
-    for number in _shown_lines(sorted(at), source):
+    for number in _shown_lines(sorted(marked), source):
         if any(line.strip() for line in source[last : number - 1]):
             parts.append('<tr class="gap"><td>⋯</td><td></td></tr>\n')
         last = number
         here = at.pop(number, [])
-        parts.append(_line(number, source[number - 1], [one.row for one in here]))
+        parts.append(_line(number, source[number - 1], marked.get(number, ())))
         parts += [_finding(one, urls, lines) for one in here]
     # Lines that the file does not have (any more), or a file that cannot be read.
     parts += [_finding(one, urls, lines) for rest in at.values() for one in rest]
@@ -151,6 +158,12 @@ def _file(path: str, found: Sequence[_Numbered], urls: Mapping[str, str], lines:
         f"<section><h2>{_text(path)}</h2>"
         f'<div class="wide"><table class="source"><tbody>\n{"".join(parts)}</tbody></table></div></section>\n'
     )
+
+
+def _covered(finding: Finding, length: int) -> range:
+    """The lines of a finding, as far as the file has them."""
+    first = finding.span.line
+    return range(first, max(first, min(finding.span.end_line, length, first + _MOST_LINES - 1)) + 1)
 
 
 def _shown_lines(wanted: Iterable[int], source: Sequence[str]) -> Iterator[int]:
@@ -171,17 +184,25 @@ def _shown_lines(wanted: Iterable[int], source: Sequence[str]) -> Iterator[int]:
 
 
 def _line(number: int, text: str, rows: Sequence[Row]) -> str:
-    """A source line; what the first finding on it means is marked."""
+    """A source line; what the findings on it mean is marked, where they overlap that of the first."""
     shown = text.rstrip("\r\n")
     if not rows:
         return f"<tr><td>{number}</td><td><pre>{_source(shown)}</pre></td></tr>\n"
-    span = rows[0].finding.span
-    start = min(span.column - 1, len(shown))
-    end = min(span.end_column - 1, len(shown)) if span.end_line == span.line else len(shown)
-    end = max(start, end)
-    marked = f'<mark class="{_class(rows[0].verdict)}">{_source(shown[start:end])}</mark>'
-    code = f"{_source(shown[:start])}{marked}{_source(shown[end:])}"
+    code, done = "", 0
+    for start, end, verdict in sorted((*_marked(row, number, shown), _class(row.verdict)) for row in rows):
+        if start >= done:
+            mark = f'<mark class="{verdict}">{_source(shown[start:end])}</mark>'
+            code, done = f"{code}{_source(shown[done:start])}{mark}", end
+    code = f"{code}{_source(shown[done:])}"
     return f'<tr class="hit"><td>{number}</td><td><pre>{code}</pre></td></tr>\n'
+
+
+def _marked(row: Row, number: int, text: str) -> tuple[int, int]:
+    """The columns of a finding on one of its lines."""
+    span = row.finding.span
+    start = span.column - 1 if number == span.line else len(text) - len(text.lstrip())
+    end = span.end_column - 1 if number == span.end_line else len(text.rstrip())
+    return min(start, len(text)), max(min(start, len(text)), min(end, len(text)))
 
 
 def _source(text: str) -> str:
@@ -190,7 +211,7 @@ def _source(text: str) -> str:
 
 
 def _finding(one: _Numbered, urls: Mapping[str, str], lines: Lines) -> str:
-    """A finding with its path and JAX's evidence folded below it."""
+    """A finding with its path folded below it, and JAX's evidence: open where it proves something."""
     row, finding = one.row, one.row.finding
     verdict = _class(row.verdict)
     why = ""
@@ -205,7 +226,7 @@ def _finding(one: _Numbered, urls: Mapping[str, str], lines: Lines) -> str:
         f'<p><span class="badge {verdict}">{_text(row.verdict)}</span> {_rule(finding, urls)} '
         f'<span class="name">{_text(finding.name)}</span></p>'
         f'<p class="message">{_prose(finding.message)}</p>{why}'
-        f'<details class="evidence"><summary>What JAX did</summary><p><code>{_text(row.said)}</code></p>{inputs}'
+        f'<details class="evidence"{" open" if row.verdict == "confirmed" else ""}><summary>What JAX did</summary><p><code>{_text(row.said)}</code></p>{inputs}'
         f"</details>{help_text}</div></td></tr>\n"
     )
 
@@ -253,6 +274,10 @@ body:has(#show-confirmed:not(:checked)) .finding.confirmed, body:has(#show-refut
 body:has(#show-not-reached:not(:checked)) .finding.not-reached,
 body:has(#show-no-inputs:not(:checked)) .finding.no-inputs,
 body:has(#show-could-not-import:not(:checked)) .finding.could-not-import { display: none; }
+@media (max-width: 40rem) { body { padding: .5rem; } .summary td:nth-child(2), .summary th:nth-child(2) { display: none; }
+  .summary { width: 100%; font-size: .8rem; } .summary th { font-weight: 500; line-height: 1.2;
+  vertical-align: bottom; } .summary th, .summary td { padding-right: .35rem; } .source td { padding: 0 .4rem; }
+  .card { max-width: calc(100vw - 4.5rem); left: .4rem; padding: .5rem; } .card ol { padding-left: 1.25rem; } }
 @media print { details > * { display: block; } .switch input { display: none; } }
 """
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from jitlint.base.parts import parsed
 from jitlint.confirm.child import judge, watches
+from jitlint.confirm.drivers import read_module
 from jitlint.confirm.protocol import Flag
+from jitlint.confirm.statements import guarded_by, statement_around
 from jitlint.confirm.watch.observe import Runs
 from tests.confirm.programs import runs
 
@@ -121,3 +124,13 @@ def test_two_findings_on_a_line_have_their_own_variables() -> None:
     ]
     seen = Runs(observed.run, observed.watched, watches(flags))
     assert [judge(flag, seen).status for flag in flags] == ["unshown", "passed"]
+
+
+def test_what_python_warns_of_in_the_code_is_not_told(recwarn: pytest.WarningsRecorder) -> None:
+    source = (
+        'def f(x):\n    """In \\m."""\n    try:\n        return x\n    except OSError:\n        return 1\n'
+    )
+    assert parsed(source) is not None and parsed("def") is None
+    assert read_module(source) is not None
+    assert guarded_by(source, 4) != statement_around(source, 1)
+    assert not recwarn.list

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -110,10 +111,11 @@ def test_nothing_is_loaded_and_nothing_runs(text: str) -> None:
     assert [a["content"] for a in policy] == ["default-src 'none'; style-src 'unsafe-inline'"]
 
 
-def test_every_finding_is_there_with_its_path_and_evidence_folded(text: str) -> None:
+def test_every_finding_is_there_and_only_evidence_that_proves_something_is_unfolded(text: str) -> None:
     page = Page(text)
     assert page.count("details") == 2 * len(ROWS)
-    assert not [attributes for tag, attributes in page.tags if tag == "details" and "open" in attributes]
+    unfolded = [attributes for tag, attributes in page.tags if tag == "details" and "open" in attributes]
+    assert [attributes["class"] for attributes in unfolded] == ["evidence"]  # that of the confirmed one
     ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
     assert {f"finding-{number}" for number in range(len(ROWS))} <= ids
     targets = {a["href"] for tag, a in page.tags if tag == "a" and (a.get("href") or "").startswith("#")}
@@ -135,6 +137,33 @@ def test_source_is_shown_around_the_findings_and_the_place_is_marked() -> None:
     numbers = [data for tag, data in page.texts if tag == "td" and data.isdigit()]
     assert [int(number) for number in numbers] == [2, 3, 4, 5, 6, 7, 40, 41, 42, 43, 44]  # no blank edges
     assert page.text.count("⋯") == 1
+
+
+def _spanning(line: int, column: int, end_line: int, end_column: int) -> Finding:
+    return replace(_finding(line), span=Span(line, column, end_line, end_column))
+
+
+def test_places_of_several_lines_are_marked_whole_and_the_finding_stands_below() -> None:
+    lines = ["x = f(", "    a,", "", "    b + c,  ", ") + 1", "y = 2"]
+    page = Page(_page([Row(_spanning(1, 5, 5, 2), "confirmed", "e", "")], {"model.py": lines}))
+    assert [data for tag, data in page.texts if tag == "mark"] == ["f(", "a,", "b + c,", ")"]
+    assert page.text.index(") + 1") < page.text.index("message plain") < page.text.index("y = 2")
+
+
+def test_all_findings_on_a_line_are_marked() -> None:
+    rows = [
+        Row(_spanning(1, 10, 1, 14), "refuted", "e", ""),
+        Row(_spanning(1, 1, 1, 5), "confirmed", "e", ""),
+        Row(_spanning(1, 2, 1, 4), "no-inputs", "e", ""),
+    ]
+    page = Page(_page(rows, {"model.py": ["f(x) and g(x)"]}))
+    assert [data for tag, data in page.texts if tag == "mark"] == ["f(x)", "g(x)"]
+    assert [a["class"] for tag, a in page.tags if tag == "mark"] == ["confirmed", "refuted"]
+
+
+def test_a_finding_that_is_longer_than_the_file_is_shown() -> None:
+    page = Page(_page([Row(_spanning(1, 1, 9000, 5), "confirmed", "e", "")], {"model.py": ["f(x)", "g(x)"]}))
+    assert [data for tag, data in page.texts if tag == "mark"] == ["f(x)", "g(x)"]
 
 
 def test_nothing_to_show_is_a_page_too() -> None:
