@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -65,7 +66,8 @@ def show(lines: list[str], color: str) -> None:
         return
     shown = on_terminal(lines, style)
     if terminal and sys.stdin.isatty() and len(shown) >= shutil.get_terminal_size().lines:
-        # Pagers know colours, but not all of them know links.
+        # Pagers know colours, but not all of them know links; less has to be told, as git does.
+        os.environ.setdefault("LESS", "-FRX")
         plain = on_terminal(lines, replace(style, links=False))
         click.echo_via_pager("\n".join(plain) + "\n", color=style.colours)
     else:

@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import re
+import shutil
 import struct
 import sys
 import termios
@@ -22,7 +23,12 @@ BRANCH = "import jax\n\n\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n
 
 
 def _at_a_terminal(
-    arguments: list[str], first_shown: float = 60, lines: int = 40, columns: int = 90, **environment: str
+    arguments: list[str],
+    first_shown: float = 60,
+    lines: int = 40,
+    columns: int = 90,
+    keys: bytes = b"",
+    **environment: str,
 ) -> tuple[int, str]:
     """Exit code, and everything that reached the terminal. first_shown: when progress appears, in seconds.
 
@@ -33,7 +39,15 @@ def _at_a_terminal(
         code = 99
         try:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-            for name in ("NO_COLOR", "FORCE_COLOR", "LINES", "COLUMNS", "TERM_PROGRAM", "VTE_VERSION"):
+            for name in (
+                "NO_COLOR",
+                "FORCE_COLOR",
+                "LINES",
+                "COLUMNS",
+                "TERM_PROGRAM",
+                "VTE_VERSION",
+                "LESS",
+            ):
                 os.environ.pop(name, None)
             os.environ.update({"TERM": "xterm-256color", "PAGER": "cat", **environment})
             sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
@@ -51,6 +65,9 @@ def _at_a_terminal(
             break
         if not part:
             break
+        if keys:
+            os.write(terminal, keys)
+            keys = b""
         seen += part
     os.close(terminal)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode().replace("\r\n", "\n")
@@ -60,6 +77,17 @@ def _screen(seen: str) -> str:
     """What is left to see: a line that was removed is gone, colours and links do not count."""
     without = re.sub(r"\033\]8;;.*?\033\\|\033\[[\d;]*m", "", seen)
     return re.sub(r"[^\n]*\r(\033\[K)?", "", without)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What every child would load for itself is loaded before they fork."""
+    from jitlint.base.config import Settings
+    from jitlint.driver.run import check
+
+    path = tmp_path_factory.mktemp("warm") / "a.py"
+    path.write_text(BRANCH, encoding="utf-8")
+    check([str(path)], Settings(), use_cache=False)
 
 
 @pytest.fixture(autouse=True)
@@ -119,6 +147,13 @@ def test_a_long_explanation_goes_through_the_pager_a_short_one_does_not() -> Non
     pager = f"{sys.executable} -c \"import sys; print('PAGED', len(sys.stdin.read()) > 500)\""
     assert "PAGED True" in _at_a_terminal(["explain", "JIT106"], lines=20, PAGER=pager)[1]
     assert "PAGED" not in _at_a_terminal(["explain", "JIT106"], lines=200, PAGER=pager)[1]
+
+
+@pytest.mark.skipif(shutil.which("less") is None, reason="needs less")
+def test_colours_reach_the_eye_through_less() -> None:
+    code, seen = _at_a_terminal(["explain", "JIT106"], lines=20, keys=b"q", PAGER="less")
+    assert code == 0
+    assert "\033[1;35mJIT106" in seen and "ESC[" not in seen
 
 
 def test_without_colours_headings_are_underlined() -> None:
