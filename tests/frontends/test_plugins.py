@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import io
 import json
-import os
 import re
-import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -46,21 +48,31 @@ def _install(site: Path, *points: str) -> None:
     (metadata / "entry_points.txt").write_text("".join(lines))
 
 
-def _run(site: Path, *arguments: str, **files: str) -> subprocess.CompletedProcess[str]:
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def _run(site: Path, *arguments: str, **files: str) -> Done:
+    """A run of this process that starts without knowing of other packages, and forgets what it has learnt."""
     folder = site.parent / "project"
     folder.mkdir(exist_ok=True)
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{site}"}
-    environment.pop("JITLINT_NO_PLUGINS", None)
-    return subprocess.run(
-        [sys.executable, "-m", "jitlint", *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    out, error = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.syspath_prepend(str(site))
+        _forget()
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+                code = main(list(arguments))
+        finally:
+            patch.undo()
+            _forget()
+    return Done(code, out.getvalue(), error.getvalue())
 
 
 def test_the_example_of_the_documentation_reports_what_it_says(site: Path) -> None:
@@ -128,9 +140,7 @@ def test_the_catalogue_of_a_package_holds_without_configuration(site: Path) -> N
         ("jitlint.catalogue = a = bad:NUMBER", "expected the path of a file, or several, not 3"),
     ],
 )
-def test_what_is_wrong_with_a_package_is_said_with_its_name(
-    site: Path, point: str, says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_wrong_with_a_package_is_said_with_its_name(site: Path, point: str, says: str) -> None:
     (site / "bad.py").write_text(
         "from dataclasses import replace\nfrom acme_rules import QUIET\n"
         "OURS = replace(QUIET, code='JIT101')\nNAMED = replace(QUIET, name='Bad Name')\n"
@@ -139,20 +149,15 @@ def test_what_is_wrong_with_a_package_is_said_with_its_name(
         encoding="utf-8",
     )
     _install(site, point)
-    monkeypatch.syspath_prepend(str(site))
-    _forget()
-    try:
-        assert main(["check", str(site)]) == 2
-    finally:
-        monkeypatch.undo()
-        _forget()
-    error = capsys.readouterr().err
-    assert error.startswith("jitlint: error: package acme-rules 1.0, entry point 'a': ")
-    assert says in error and error.count("\n") == 1
+    done = _run(site, "check", train=EXAMPLE["train.py"])
+    assert done.returncode == 2
+    assert done.stderr.startswith("jitlint: error: package acme-rules 1.0, entry point 'a': ")
+    assert says in done.stderr and done.stderr.count("\n") == 1
 
 
 def _forget() -> None:
     """What this process knows of other packages."""
+    importlib.invalidate_caches()
     for name in ("acme_rules", "acme_jax", "bad"):
         sys.modules.pop(name, None)
     for known in (
@@ -174,11 +179,6 @@ def test_a_check_that_fails_is_named(site: Path) -> None:
 
 
 def test_all_packages_can_be_left_out(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "jitlint", "rules"],
-        env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{site}", "JITLINT_NO_PLUGINS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert "ACM101" not in done.stdout and "JIT101" in done.stdout
+    monkeypatch.setenv("JITLINT_NO_PLUGINS", "1")
+    listed = _run(site, "rules").stdout
+    assert "ACM101" not in listed and "JIT101" in listed
