@@ -73,14 +73,8 @@ class Session:
 
     def update(self, path: str, text: str | bytes | None, stop: Stop | None = None) -> Changed:
         """Somebody has typed: ``text`` is what the file holds now, saved or not; None: what the disk says holds again."""
-        path = os.path.abspath(path)
-        if text is None:
-            self._unsaved.pop(path, None)
-        else:
-            data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-            self._unsaved[path] = data
-        if self._workspace is not None and not look_again(self._workspace, path, self._unsaved.get(path)):
-            self._workspace = None
+        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        self._hold({os.path.abspath(path): data})
         return self._answer(stop)
 
     def refresh(self, stop: Stop | None = None) -> Changed:
@@ -93,6 +87,26 @@ class Session:
         Asked.of(settings)
         self._use(settings)
         return self._answer(stop)
+
+    def trial(self, texts: Mapping[str, bytes], stop: Stop | None = None) -> CheckResult:
+        """What would be said if these files, by absolute path, held these texts. What is said does not change."""
+        before = {path: self._unsaved.get(path) for path in texts}
+        try:
+            self._hold(texts)
+            with quiet_collector():
+                return self._checked(stop)
+        finally:
+            self._hold(before)
+
+    def _hold(self, texts: Mapping[str, bytes | None]) -> None:
+        """These are the texts of these files now; None: what the disk says."""
+        for path, data in texts.items():
+            if data is None:
+                self._unsaved.pop(path, None)
+            else:
+                self._unsaved[path] = data
+            if self._workspace is not None and not look_again(self._workspace, path, data):
+                self._workspace = None
 
     def _answer(self, stop: Stop | None) -> Changed:
         with quiet_collector():

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,15 +46,19 @@ class Editor:
         self.told[params.uri] = list(params.diagnostics)
         self.count[params.uri] = self.count.get(params.uri, 0) + 1
 
-    async def start(self, port: int = 0, **options: object) -> types.InitializeResult:
+    async def start(self, port: int = 0, resolves: bool = True, **options: object) -> types.InitializeResult:
         if port:
             await self.client.start_tcp("127.0.0.1", port)
         else:
             await self.client.start_io(sys.executable, "-m", "jitlint", "server", env=ENVIRONMENT)
         folder = types.WorkspaceFolder(uri=self.root.as_uri(), name="project")
+        actions = types.CodeActionClientCapabilities(
+            resolve_support=types.ClientCodeActionResolveOptions(["edit"])
+        )
+        about = types.TextDocumentClientCapabilities(code_action=actions)
         result = await self.client.initialize_async(
             types.InitializeParams(
-                types.ClientCapabilities(),
+                types.ClientCapabilities(text_document=about if resolves else None),
                 workspace_folders=[folder],
                 initialization_options={"debounce": 1, **options},
             )
@@ -212,7 +216,7 @@ def test_actions(project: Write) -> None:
             types.TextDocumentIdentifier(uri), told.range, types.CodeActionContext([told])
         )
         found = await editor.client.text_document_code_action_async(params)
-        silence, explain = found or []
+        *_, silence, explain = found or []
         assert isinstance(silence, types.CodeAction) and silence.edit is not None
         assert silence.edit.changes is not None
         (edit,) = silence.edit.changes[uri]
@@ -228,6 +232,81 @@ def test_actions(project: Write) -> None:
         await editor.until_said("# JIT101 traced-branch")
 
     _play(root, scene)
+
+
+IN_PLACE = """import jax
+import jax.numpy as jnp
+
+@jax.jit
+def fill(n):
+    x = jnp.zeros(3) + n
+    x[0] = 1.0
+    if n > 0:
+        y = x
+    else:
+        y = -x
+    return y
+"""
+
+
+def _applied(
+    text: str, edits: Sequence[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]
+) -> str:
+    lines = text.split("\n")
+    starts = [sum(len(line) + 1 for line in lines[:number]) for number in range(len(lines) + 1)]
+    for edit in sorted(
+        edits, key=lambda each: (each.range.start.line, each.range.start.character), reverse=True
+    ):
+        assert isinstance(edit, types.TextEdit)
+        start, stop = (starts[place.line] + place.character for place in (edit.range.start, edit.range.end))
+        text = text[:start] + edit.new_text + text[stop:]
+    return text
+
+
+def _asked(uri: str, told: types.Diagnostic, *only: str) -> types.CodeActionParams:
+    context = types.CodeActionContext([told], only=list(only) or None)
+    return types.CodeActionParams(types.TextDocumentIdentifier(uri), told.range, context)
+
+
+@pytest.mark.parametrize("lazily", [True, False])
+def test_fixes_are_offered_and_proved_when_chosen(project: Write, lazily: bool) -> None:
+    root = project({"fill.py": IN_PLACE})
+
+    async def scene(editor: Editor) -> None:
+        uri = editor.open("fill.py")
+        in_place, branch = await editor.until(uri, [("JIT101", 7), ("JIT401", 6)])
+        titles = {}
+        for told in (in_place, branch):
+            for action in await editor.client.text_document_code_action_async(_asked(uri, told)) or ():
+                if action.title.startswith("Fix "):
+                    assert isinstance(action, types.CodeAction)
+                    assert (action.edit is None) is lazily
+                    titles[told.code] = action.title
+                    fix = await editor.client.code_action_resolve_async(action) if lazily else action
+                    assert fix.edit is not None and fix.edit.changes is not None, action.title
+                    fixed = _applied(IN_PLACE, fix.edit.changes[uri])
+                    if told.code == "JIT401":
+                        assert "    x = x.at[0].set(1.0)\n" in fixed
+        assert sorted(titles) == ["JIT101", "JIT401"]
+        assert titles["JIT101"].endswith("(may change results)")
+
+        (every,) = [
+            action
+            for action in await editor.client.text_document_code_action_async(_asked(uri, in_place, "source"))
+            or ()
+            if isinstance(action, types.CodeAction) and action.kind == "source.fixAll.jitlint"
+        ]
+        done = await editor.client.code_action_resolve_async(every) if lazily else every
+        assert done.edit is not None and done.edit.changes is not None
+        fixed = _applied(IN_PLACE, done.edit.changes[uri])
+        assert "x.at[0].set(1.0)" in fixed and "if n > 0:" in fixed
+        editor.type(uri, fixed)
+        await editor.until(uri, [("JIT101", 7)])
+        if lazily:
+            stale = await editor.client.code_action_resolve_async(every)
+            assert stale.edit is None and stale.disabled is not None
+
+    _play(root, scene, resolves=lazily)
 
 
 def test_hints_beside_parameters_where_they_are_wanted(project: Write) -> None:

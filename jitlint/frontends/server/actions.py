@@ -1,4 +1,4 @@
-"""What an editor offers at a finding: silence it in its line, explain its rule (layer: ``frontends``)."""
+"""What an editor offers at a finding beside fixes: silence it in its line, explain its rule (layer: ``frontends``)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from jitlint.driver.registry import find_rule
 from jitlint.report.explain import page
 
 EXPLAIN = "jitlint.explain"
+_END = 1_000_000
+"""A column behind the end of any line: it means the end, in all ways of counting."""
 
 
 def actions(text: str, finding: Finding, uri: str, diagnostic: types.Diagnostic) -> list[types.CodeAction]:
@@ -52,11 +54,11 @@ def silencing(text: str, finding: Finding) -> list[types.TextEdit]:
 
 
 def _replaced(line: int, old: str, new: str) -> types.TextEdit:
-    """An edit of the end of a line. Columns behind the end of a line mean its end, in all ways of counting."""
+    """An edit of the end of a line."""
     same = next((n for n, (a, b) in enumerate(zip(old, new)) if a != b), min(len(old), len(new)))
     units = len(old[:same].encode("utf-16-le", "surrogatepass")) // 2
     start = types.Position(line, units)
-    return types.TextEdit(types.Range(start, types.Position(line, 1_000_000)), new[same:])
+    return types.TextEdit(types.Range(start, types.Position(line, _END)), new[same:])
 
 
 def explanation(code: str) -> str:

@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from jitlint.base.config import Settings
-from jitlint.base.diagnostic import Finding, Span
-from jitlint.base.result import ValueRow
+from jitlint.base.diagnostic import Finding, Fix, Safety, Span
+from jitlint.base.result import CheckResult, ValueRow
 from jitlint.base.text import split_lines
 from jitlint.driver.baseline import compare
 from jitlint.driver.config import load_settings
+from jitlint.driver.registry import rules
 from jitlint.driver.run import Asked
+from jitlint.driver.select import fixable_codes
 from jitlint.driver.session import Session, Stopped
 from jitlint.driver.why import values
 from jitlint.frontends.console import Texts
+
+if TYPE_CHECKING:
+    from jitlint.fix.engine import Offer
 
 Stop = Callable[[], bool]
 Findings = dict[str, list[Finding]]
@@ -81,6 +87,45 @@ class Project:
             self._opened()
             self._values[path] = values(path, self._settings, unsaved=self.unsaved)
         return self._values[path]
+
+    def suggested(self, findings: Sequence[Finding]) -> list[Offer]:
+        """What might fix these findings, not proved yet."""
+        from jitlint.fix.engine import Engine
+
+        codes = fixable_codes(self._settings, rules())
+        engine = Engine(self._trial(lambda: False), self.unsaved)
+        return engine.suggested(finding for finding in findings if finding.code in codes)
+
+    def proved(self, finding: Finding, stop: Stop) -> Fix | None:
+        """The fix of a finding, if it cures it and brings no other. Raises Stopped and AnalysisError."""
+        from jitlint.fix.engine import Engine
+
+        check = self._trial(stop)
+        before = check({})
+        return (
+            Engine(check, self.unsaved)
+            .offered(before, lambda each: each == finding, lambda _, patch: True)
+            .get(finding)
+        )
+
+    def repaired(self, path: str, stop: Stop) -> str | None:
+        """The text of a file with all its safe fixes, each proved; None if it stays. Raises Stopped and AnalysisError."""
+        from jitlint.fix.engine import Engine
+
+        codes = fixable_codes(self._settings, rules())
+
+        def may_fix(finding: Finding) -> bool:
+            return finding.code in codes and os.path.abspath(finding.path) == path
+
+        check = self._trial(stop)
+        engine = Engine(check, self.unsaved)
+        done = engine.repair(check({}), may_fix, lambda _, patch: patch.safety is Safety.SAFE)
+        texts = [text for name, (_, text) in done.sources.items() if os.path.abspath(name) == path]
+        return texts[0] if texts else None
+
+    def _trial(self, stop: Stop) -> Callable[[Mapping[str, bytes]], CheckResult]:
+        session = self._opened()
+        return lambda texts: session.trial(texts, stop)
 
     def lines(self, place: str) -> list[str]:
         """The lines of a buffer, a file or a cell (`Span.within`)."""

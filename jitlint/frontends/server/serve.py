@@ -28,6 +28,7 @@ from jitlint.base.text import split_lines
 from jitlint.driver.documents import is_notebook, with_file_lines
 from jitlint.driver.project import callers_of, project_root
 from jitlint.driver.session import Stopped
+from jitlint.frontends.server import fixes
 from jitlint.frontends.server.actions import EXPLAIN, actions, explanation
 from jitlint.frontends.server.convert import Converter, at_position, file_uri, hover_text
 from jitlint.frontends.server.hints import parameters
@@ -110,8 +111,10 @@ class Server(LanguageServer):
         }
         for name, handler in handlers.items():
             self.feature(name)(_free(handler))
-        kinds = types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.Empty])
-        self.feature(types.TEXT_DOCUMENT_CODE_ACTION, kinds)(_free(self._actions))
+        kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.Empty, fixes.FIX_ALL]
+        options = types.CodeActionOptions(kinds, resolve_provider=True)
+        self.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)(_free(self._actions))
+        self.feature(types.CODE_ACTION_RESOLVE)(_free(self._resolve))
         self.command(EXPLAIN)(_free(self._explain))
 
     # ------------------------------------------------------------ life
@@ -372,7 +375,7 @@ class Server(LanguageServer):
                 )
         return found
 
-    def _actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+    async def _actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         uri = params.text_document.uri
         where = self._where(uri)
         if where is None:
@@ -381,11 +384,41 @@ class Server(LanguageServer):
         project = self._project(path).project
         converter = self._converter(project)
         text = self.workspace.get_text_document(uri).source
+        here = [
+            finding
+            for finding in project.shown.get(path, ())
+            if finding.span.cell == cell and _meets(converter.range(path, finding.span), params.range)
+        ]
         found: list[types.CodeAction] = []
-        for finding in project.shown.get(path, ()):
-            if finding.span.cell == cell and _meets(converter.range(path, finding.span), params.range):
-                found += actions(text, finding, uri, converter.diagnostic(path, finding))
+        for offer in await fixes.suggested(self._worker, project, here) if here and not cell else ():
+            found.append(fixes.fixing(offer, uri, converter.diagnostic(path, offer.finding)))
+        if fixes.wants_all(params.context.only) and not cell:
+            found.append(fixes.fixing_all(uri))
+        if not self._resolves():
+            found = [each for each in [await self._resolve(each) for each in found] if each.edit is not None]
+        for finding in here:
+            found += actions(text, finding, uri, converter.diagnostic(path, finding))
         return found
+
+    def _resolves(self) -> bool:
+        """Whether the client asks again for what an action does, when somebody has chosen it."""
+        about = self.client_capabilities.text_document
+        support = about.code_action.resolve_support if about and about.code_action else None
+        return support is not None and "edit" in support.properties
+
+    async def _resolve(self, action: types.CodeAction) -> types.CodeAction:
+        """Make what an action does, now that it is wanted, if it is proved."""
+        wish = fixes.Wish.of(action.data)
+        where = self._where(wish.uri) if wish is not None else None
+        if wish is None or where is None:
+            return action
+        one = self._project(where[0])
+        text = self.workspace.get_text_document(wish.uri).source
+        convert = self._converter(one.project).range
+        edits = await fixes.edits(
+            self._worker, one.project, where[0], wish, text, convert, one.stopped.is_set
+        )
+        return fixes.chosen(action, wish, edits)
 
     def _explain(self, code: str) -> str:
         text = explanation(code)
