@@ -284,6 +284,8 @@ def _add_noqa(request: Request, settings: Settings) -> int:
     if request.unsaved:
         raise ConfigError("--add-noqa changes files; it cannot change standard input")
     result, _ = checked(request, settings, [])
+    if request.baseline:
+        without_known(request, result, Texts({}))
     added = add_noqa([each for each in result.findings if os.path.abspath(each.path) in result.named])
     for path, why in added.failures:
         console.complain(f"{path}: left alone: {why}")

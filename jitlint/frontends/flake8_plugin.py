@@ -21,6 +21,7 @@ from jitlint.report.text import with_reason
 
 if TYPE_CHECKING:
     from jitlint.base.diagnostic import Finding
+    from jitlint.base.result import CheckResult
 
 _Row = tuple[int, int, str, type]
 
@@ -109,7 +110,6 @@ class Plugin:
 
     @classmethod
     def _look(cls, paths: tuple[str, ...], unsaved: dict[str, bytes]) -> None:
-        from jitlint.driver.changes import in_sight
         from jitlint.driver.documents import with_file_lines
         from jitlint.driver.run import check
 
@@ -121,10 +121,7 @@ class Plugin:
             unsaved=unsaved,
             respect_noqa=False,
         )
-        found = [*result.findings, *result.elsewhere]
-        if state.settings.baseline:
-            found = _new(found, state.settings.baseline, unsaved)
-        found = [in_sight(finding, result.named) for finding in found]
+        found = in_named_files(result, state.settings.baseline, unsaved)
         for finding in with_file_lines([*result.problems, *found], unsaved):
             state.found.setdefault(os.path.realpath(finding.path), []).append(finding)
 
@@ -142,12 +139,17 @@ class Plugin:
             )
 
 
-def _new(findings: list[Finding], baseline: str, unsaved: dict[str, bytes]) -> list[Finding]:
-    """The findings that the baseline does not know."""
-    from jitlint.driver.baseline import compare
-    from jitlint.frontends.console import Texts
+def in_named_files(result: CheckResult, baseline: str, unsaved: dict[str, bytes]) -> list[Finding]:
+    """The findings that the baseline does not know, where an editor of the named files shows them."""
+    from jitlint.driver.changes import in_sight
 
-    return compare(findings, baseline, Texts(unsaved).lines, ()).new
+    found = [*result.findings, *result.elsewhere]
+    if baseline:
+        from jitlint.driver.baseline import compare
+        from jitlint.frontends.console import Texts
+
+        found = compare(found, baseline, Texts(unsaved).lines, ()).new
+    return [in_sight(finding, result.named) for finding in found]
 
 
 def _is_wanted(options: argparse.Namespace) -> bool:

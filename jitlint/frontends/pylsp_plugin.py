@@ -15,6 +15,7 @@ from jitlint.base.config import ConfigError
 from jitlint.base.diagnostic import Severity
 from jitlint.base.result import AnalysisError
 from jitlint.driver.registry import rules
+from jitlint.frontends.flake8_plugin import in_named_files
 from jitlint.report.text import with_reason
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def _findings(path: str, config: str, unsaved: dict[str, bytes]) -> list[Finding
     settings = load_settings(project_root([path]), config)
     result = check([path], settings, jobs=1, unsaved=unsaved)
     here = os.path.realpath(path)
-    every = sorted([*result.problems, *result.findings], key=lambda finding: finding.sort_key)
+    found = in_named_files(result, settings.baseline, unsaved)
+    every = sorted([*result.problems, *found], key=lambda finding: finding.sort_key)
     return [finding for finding in every if os.path.realpath(finding.path) == here]
 
 

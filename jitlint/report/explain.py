@@ -13,7 +13,8 @@ from jitlint.report.style import Style
 
 _EXPECTED = re.compile(r"# expect: (\w+)")
 _OTHER_MARKS = re.compile(r"\s*# (expect-static: .*|jitlint: example\(.*)")
-_SPECIAL = re.compile(r"([\\_*<\[\]])")
+_SPECIAL = re.compile(r"[\\*<]|(?<!\w)_+|_+(?!\w)|__+")
+"""What would be markup. Underscores within a word are none."""
 
 
 def shown_program(program: str) -> str:
@@ -24,9 +25,13 @@ def shown_program(program: str) -> str:
 def markdown_text(text: str) -> str:
     """A rule's text as Markdown: messages of JAX are quoted as they are, and ``__index__`` is no bold word."""
     return "\n".join(
-        "> " + _SPECIAL.sub(r"\\\1", line[2:]) if line.startswith("> ") else line
+        "> " + _SPECIAL.sub(_escaped, line[2:]) if line.startswith("> ") else line
         for line in text.strip().split("\n")
     )
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return "".join(f"\\{char}" for char in match[0])
 
 
 def fix_words(rule: Rule) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from jitlint.frontends.cli import main
 from tests.conftest import Write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,18 +97,34 @@ def test_python_lsp_server_shows_findings_in_unsaved_text(project: Write) -> Non
     }
 
 
-def test_a_bad_configuration_is_shown_in_the_editor(project: Write) -> None:
+def _linted(root: Path, name: str) -> list[dict[str, Any]]:
+    """What the plug-in answers about a file, without a server around it."""
     pytest.importorskip("pylsp", reason="needs python-lsp-server")
     from pylsp.config.config import Config
     from pylsp.workspace import Document, Workspace
 
     from jitlint.frontends.pylsp_plugin import pylsp_lint, pylsp_settings
 
-    root = project({"a.py": BRANCH, "jitlint.toml": "selct = 1\n"})
     config = Config(root.as_uri(), {}, 0, {})
     config.update(pylsp_settings(config))
     workspace = Workspace(root.as_uri(), None, config)
-    (shown,) = pylsp_lint(config, workspace, Document((root / "a.py").as_uri(), workspace), True)
+    answer: list[dict[str, Any]] = pylsp_lint(
+        config, workspace, Document((root / name).as_uri(), workspace), True
+    )
+    return answer
+
+
+def test_the_baseline_holds_in_the_editor(project: Write) -> None:
+    root = project({"a.py": BRANCH})
+    assert len(_linted(root, "a.py")) == 1
+    assert main(["check", "--write-baseline", "known.json"]) == 0
+    project({"jitlint.toml": 'baseline = "known.json"\n'})
+    assert _linted(root, "a.py") == []
+
+
+def test_a_bad_configuration_is_shown_in_the_editor(project: Write) -> None:
+    root = project({"a.py": BRANCH, "jitlint.toml": "selct = 1\n"})
+    (shown,) = _linted(root, "a.py")
     assert "unknown key 'selct'" in shown["message"] and shown["severity"] == 2
 
 

@@ -296,6 +296,14 @@ def _add_noqa(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (root / "a.py").read_text(encoding="utf-8").count("noqa") == 1
 
 
+def test_comments_are_not_written_for_what_the_baseline_knows(project: Write) -> None:
+    root = project(TWO)
+    assert main(["check", "a.py", "--write-baseline", "known.json"]) == 0
+    assert main(["check", "--add-noqa", "--baseline", "known.json"]) == 0
+    assert "noqa" not in (root / "a.py").read_text(encoding="utf-8")
+    assert "# noqa: JIT106" in (root / "b" / "c.py").read_text(encoding="utf-8")
+
+
 @_covers("show-refuted")
 def _show_refuted(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     function = RecordedFunction("a.py", 4, "f", 1, lines=[6, 7], returned=[6, 7], held={"6": ["x"]})
