@@ -6,6 +6,7 @@ that took part.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -110,13 +111,13 @@ def prove(
         if told is not None:
             told(verdicts[number], len(verdicts), len(findings))
 
-    with stop.listening():
+    with stop.listening(), contextlib.ExitStack() as stack:
+        stack.callback(memory.save)  # also where nobody reads any more
         agenda = Agenda(still_open, planner, memory, stop, options.each, flags if options.missed else None)
         _settle_all(findings.keys() - still_open.keys(), settle)
         agenda.begin(settle)
         run(agenda, options.jobs, options.platform, stop)
         _settle_all(still_open.keys() - verdicts.keys(), settle)  # the run was ended
-    memory.save()
     result.missed = _missed(agenda.answers) if options.missed else []
     result.calls = agenda.calls
     result.reachable = list(dict.fromkeys(what for answer in agenda.answers for what in answer.reachable))

@@ -20,10 +20,10 @@ _MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _HAVE = ("__version__",)
 _OPERATIONS = (
     "call getitem setitem contains iter len bool eq ne lt le gt ge add radd sub rsub mul rmul truediv rtruediv floordiv "
-    "mod pow neg pos abs invert matmul rmatmul and or xor int float index enter exit array jax_array"
+    "mod pow neg pos abs invert matmul rmatmul and or ror xor int float index enter exit array jax_array"
 ).split()
 # What may be done while modules are imported; other operations are errors there, too.
-_HARMLESS = ("call", "getitem", "setitem", "enter", "exit")
+_HARMLESS = ("call", "getitem", "setitem", "enter", "exit", "or", "ror")
 Used = Callable[[str], "Thing"]
 
 
@@ -69,6 +69,12 @@ class Thing:
 
         return (Base,)
 
+    def __instancecheck__(self, instance: object) -> bool:
+        return False  # nobody can have made one
+
+    def __subclasscheck__(self, kind: type) -> bool:
+        return False
+
     def __repr__(self) -> str:
         return f"<stand-in for {self._name}>"
 
@@ -78,6 +84,8 @@ class Thing:
 
 def _operation(name: str) -> Callable[..., Any]:
     def operate(self: Thing, *arguments: object, **more: object) -> Any:
+        if name in ("eq", "ne") and sys._getframe(1).f_globals.get("__name__") == "typing":
+            return (self is arguments[0]) is (name == "eq")  # a union asks whether it has the type already
         result = self._used(f"{self._name}")
         if name not in _HARMLESS:
             raise StandInUsed(f"`{self._name}` is a stand-in")

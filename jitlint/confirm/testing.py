@@ -60,4 +60,6 @@ class _Chosen:
     def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
         """A test failed, or its file could not be imported."""
         if self.error is None:
-            self.error = call.excinfo.value
+            error = call.excinfo.value
+            # pytest's own error holds only the text of the one that the file ended with.
+            self.error = (error.__cause__ if type(error).__name__ == "CollectError" else None) or error

@@ -8,14 +8,19 @@ import importlib.util
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import cast
 
 import pytest
 
+from jitlint.confirm.loading import Loader
 from jitlint.confirm.stand_ins import StandIns, StandInUsed, missing_module
+from jitlint.confirm.testing import _Chosen
 from tests.confirm.project import confirmed, write
 
 MODULE = """
+from typing import Union
+
 import notthere.deep as deep
 from notthere import Base, decorate, settings
 
@@ -34,8 +39,8 @@ class Model(Base):
         return x
 
 
-def free(x):
-    return x + 1
+def free(x: Union[int, deep.Array, Base] | deep.Array):
+    return x + 1 if not isinstance(x, Base) else x
 
 
 def needs(x):
@@ -120,6 +125,19 @@ def test_only_what_was_missed_is_there(ins: StandIns) -> None:
     ins.remove()
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("notthere.deep")
+
+
+def test_what_a_test_file_needs_is_told_as_python_says_it() -> None:
+    class CollectError(Exception):
+        pass
+
+    error = CollectError("ImportError while importing test module")
+    error.__cause__ = missing = ModuleNotFoundError("No module named 'notthere'")
+    call = SimpleNamespace(excinfo=SimpleNamespace(value=error))
+    chosen = _Chosen(["test_f"], cast("Loader", None))
+    chosen.pytest_exception_interact(None, call, None)
+    assert chosen.error is missing
+    assert missing_module(f"ModuleNotFoundError: {missing}") == "notthere"
 
 
 def test_the_command_goes_on_where_the_function_does_not_need_it(tmp_path: Path) -> None:

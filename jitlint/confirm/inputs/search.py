@@ -103,7 +103,7 @@ def search(loader: Loader, call: Call, wanted: Wanted, seconds: float) -> Found:
         if module is None or (target is None and problem):
             return Found(problem=problem, stage="import")
         if target is None:
-            return Found(problem=f"`{call.target}` cannot be found at run time", stage="inputs")
+            return Found(problem=_why_not_found(module, call.target), stage="inputs")
         return _Search(loader, call, wanted, module, target, deadline).run()
 
 
@@ -267,6 +267,15 @@ def _target(module: ModuleType, call: Call) -> _Target | None:
     plain = _unjitted(found)
     traced = found if plain is not found else _traced(found, call)
     return _Target(plain, traced, Signature.of(plain))
+
+
+def _why_not_found(module: ModuleType, target: str) -> str:
+    kind: Any = module
+    for part in target.split(".")[:-1]:
+        kind = getattr(kind, part, None)
+    if isinstance(kind, type):
+        return f"no `{kind.__qualname__}` could be made with made-up arguments"
+    return f"`{target}` cannot be found at run time"
 
 
 def _unjitted(function: Any) -> Any:
