@@ -225,6 +225,8 @@ def _read_files(names: tuple[str, ...], out: Transforms) -> None:
     for name in names:
         try:
             data = tomllib.loads(Path(name).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise CatalogueError(f"catalogue {name}: {error}") from error
+        except OSError as error:
+            raise CatalogueError(f"catalogue {name}: cannot be read: {error.strerror or error}") from error
+        except ValueError as error:
+            raise CatalogueError(f"catalogue {name}: not valid TOML: {error}") from error
         read(data, out, name)

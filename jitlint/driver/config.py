@@ -8,7 +8,9 @@ What the keys mean and which values are good is decided in `jitlint.base.config`
 from __future__ import annotations
 
 import configparser
+import difflib
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -69,9 +71,24 @@ def _table(path: str) -> Mapping[str, object] | None:
     """What a file says about jitlint, or None."""
     name = os.path.basename(path)
     data = _read(path)
-    if data is None or (name in ("pyproject.toml", "setup.cfg") and b"jitlint" not in data):
+    if data is None:
         return None
+    if name in ("pyproject.toml", "setup.cfg"):
+        _refuse_misspelt(data, path)
+        if b"jitlint" not in data:
+            return None
     return _READERS.get(name, _from_jitlint_toml)(data, path)
+
+
+def _refuse_misspelt(data: bytes, path: str) -> None:
+    """Raises ConfigError for a section that is nearly called like ours: nobody else will read it either."""
+    for match in _SECTION.finditer(data):
+        name = match["name"].decode()
+        if name != "jitlint" and difflib.get_close_matches(name, ("jitlint",), cutoff=0.85):
+            wanted = "[tool.jitlint]" if path.endswith(".toml") else "[jitlint]"
+            raise ConfigError(
+                f"{_display(path)}: nobody reads [{match['all'].decode()}]; did you mean {wanted}?"
+            )
 
 
 def _resolve(table: Mapping[str, object], path: str, chain: tuple[str, ...]) -> Settings:
@@ -124,7 +141,10 @@ def _from_jitlint_toml(data: bytes, path: str) -> Mapping[str, object] | None:
 
 
 def _from_pyproject(data: bytes, path: str) -> Mapping[str, object] | None:
-    tool = _toml(data, path).get("tool", {})
+    whole = _toml(data, path)
+    if "jitlint" in whole:
+        raise ConfigError(f"{_display(path)}: here the table is called [tool.jitlint], not [jitlint]")
+    tool = whole.get("tool", {})
     table = tool.get("jitlint") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
         raise ConfigError(f"{_display(path)}: tool.jitlint must be a table")
@@ -134,9 +154,10 @@ def _from_pyproject(data: bytes, path: str) -> Mapping[str, object] | None:
 def _from_setup_cfg(data: bytes, path: str) -> Mapping[str, object] | None:
     parser = configparser.ConfigParser(interpolation=None)
     try:
-        parser.read_string(data.decode("utf-8"))
+        parser.read_string(data.decode("utf-8"), _display(path))
     except (UnicodeDecodeError, configparser.Error) as error:
-        raise ConfigError(f"{_display(path)}: not a valid configuration file: {error}") from None
+        why = " ".join(str(error).split())  # the parser writes several lines
+        raise ConfigError(f"{_display(path)}: not a valid configuration file: {why}") from None
     for section in ("tool:jitlint", "tool.jitlint"):
         if parser.has_section(section):
             raise ConfigError(f"{_display(path)}: the section is called [jitlint], not [{section}]")
@@ -148,6 +169,7 @@ def _display(path: str) -> str:
     return path if relative.startswith("..") else relative
 
 
+_SECTION = re.compile(rb"^\s*\[(?P<all>(?:tool[.:]\s*)?(?P<name>[A-Za-z_-]+))[\].]", re.MULTILINE)
 _READERS = {
     "jitlint.toml": _from_jitlint_toml,
     "pyproject.toml": _from_pyproject,

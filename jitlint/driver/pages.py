@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,7 +21,11 @@ from jitlint.driver.lowering import Lowered
 from jitlint.driver.memory.cache import Cache
 from jitlint.driver.positions import locate
 from jitlint.driver.registry import rules
+from jitlint.driver.select import strange_selectors
 from jitlint.driver.workspace import Workspace
+
+if TYPE_CHECKING:
+    from jitlint.driver.suppress import Comment
 
 _START = Span(1, 1, 1, 1)
 SHOWN, BY_NOQA, SILENCED = 0, 1, 2
@@ -146,12 +151,24 @@ def _content(workspace: Workspace, path: str) -> bytes:
         return b""
 
 
-def _page(data: bytes, path: str, drafts: Sequence[Draft], spans: Places, left_out: frozenset[str]) -> Page:
+def _is_marked(data: bytes) -> bool:
+    """Whether a text may hold a comment that is meant for jitlint."""
     marked = data.lower()
-    marked_here = b"jitlint" in marked or b"noqa" in marked
+    return any(mark in marked for mark in (b"jitlint", b"noqa", b"[jit", b"(jit"))
+
+
+def _names_no_rule(comment: Comment) -> bool:
+    """Whether a comment of ours wants to silence rules that there are not."""
+    from jitlint.driver.suppress import NOTHING, SILENCERS
+
+    return comment.verb in SILENCERS and bool(strange_selectors(comment.codes - {NOTHING}))
+
+
+def _page(data: bytes, path: str, drafts: Sequence[Draft], spans: Places, left_out: frozenset[str]) -> Page:
+    marked_here = _is_marked(data)
     if not drafts and not marked_here:
         return Page([], [])
-    from jitlint.driver.suppress import Comment, judge
+    from jitlint.driver.suppress import judge
     from jitlint.driver.wording import words
     from jitlint.syntax.source import SyntaxProblem, decode
 
@@ -167,7 +184,7 @@ def _page(data: bytes, path: str, drafts: Sequence[Draft], spans: Places, left_o
         span = spans.span(path, draft.at)
         message, help_text = words(draft, lines, span)
         found.append(finding(draft, path, span, message, help_text))
-    judged = judge(found, [path] if marked_here else [], lambda path: text, unheard)
+    judged = judge(found, [path] if marked_here else [], lambda path: text, unheard, _names_no_rule)
     shown, by_noqa = {id(each) for each in judged.findings}, {id(each) for each in judged.by_noqa}
     return Page(
         [

@@ -8,6 +8,7 @@ from jitlint.base.diagnostic import Confidence, Finding, Span
 from jitlint.driver.lowering import Lowered
 from jitlint.driver.pages import Unused
 from jitlint.driver.registry import rules
+from jitlint.driver.select import nearest, strange_selectors
 from jitlint.driver.workspace import Workspace
 
 
@@ -45,23 +46,29 @@ def in_file(code: str, path: str, message: str, line: int, column: int) -> Findi
 
 def unused(path: str, comment: Unused) -> Finding:
     """A comment that silences nothing, or that nobody understands."""
-    from jitlint.driver.suppress import VERBS
+    from jitlint.driver.suppress import NOTHING, SILENCERS, VERBS
 
-    rule = rules()["JIT004"]
-    help = "remove the comment"
-    if comment.verb not in (*VERBS, "noqa"):
-        rule = rules()["JIT005"]
+    rule = rules()["JIT005"]
+    strange = strange_selectors(comment.codes) if comment.verb in SILENCERS else []
+    if comment.verb.endswith(("[]", "()")):
+        verb = comment.verb[:-2]
+        message = f"this comment silences nothing: after `{verb}` come rules in square brackets"
+        help = f"write `{verb}[JIT101]`"
+    elif " " in comment.verb:
+        message = f"this comment silences nothing: it begins with `{comment.verb}`"
+        help = f"write `jitlint: {comment.verb.split()[-1]}`"
+    elif comment.verb not in (*VERBS, "noqa") or NOTHING in comment.codes:
         message = f"this comment silences nothing: `{comment.verb}` is not known"
         help = f"use {', '.join(f'`{verb}`' for verb in VERBS[:-1])} or `{VERBS[-1]}`"
-        if comment.verb.endswith(("[]", "()")):
-            message = (
-                f"this comment silences nothing: after `{comment.verb[:-2]}` come rules in square brackets"
-            )
-            help = f"write `{comment.verb[:-2]}[JIT101]`"
+    elif strange:
+        message = f"`{strange[0]}` in this comment matches no rule"
+        help = nearest(strange[0], rules())
     else:
+        rule = rules()["JIT004"]
         names = (code.upper() if code.startswith("jit") else code for code in comment.codes)
         codes = ", ".join(names) or "anything"
         message = f"this comment silences nothing: there is no finding of {codes} here"
+        help = "remove the comment"
     return Finding(
         rule.code,
         rule.name,

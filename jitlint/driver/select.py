@@ -10,6 +10,7 @@ from jitlint.base.config import ConfigError, Settings
 from jitlint.base.diagnostic import Finding, Severity
 from jitlint.base.rule import Rule, begins
 from jitlint.base.text import display_path
+from jitlint.driver.registry import rules as all_rules
 
 _CODE = re.compile(r"[A-Za-z]+\d+")
 
@@ -81,6 +82,13 @@ def check_selectors(selectors: Sequence[str], rules: Mapping[str, Rule], where: 
         if any(_specificity(selector, rule) for rule in rules.values()):
             continue
         raise ConfigError(f"{where}: {selector!r} matches no rule; {nearest(selector, rules)}")
+
+
+def strange_selectors(selectors: Iterable[str]) -> list[str]:
+    """Those that match no rule, codes in capitals."""
+    known = all_rules().values()
+    strange = sorted(each for each in selectors if not any(_specificity(each, rule) for rule in known))
+    return [each.upper() if _CODE.fullmatch(each) else each for each in strange]
 
 
 def nearest(selector: str, rules: Mapping[str, Rule]) -> str:

@@ -24,13 +24,22 @@ _NOQA = re.compile(
     r"#\s*noqa\b(?P<colon>\s*:\s*(?P<codes>[A-Za-z]+\d*(?:[,\s]+[A-Za-z]+\d+)*)?)?", re.IGNORECASE
 )
 _OURS = re.compile(
-    r"#\s*jitlint:\s*(?P<verb>ignore-file|ignore-cell|ignore|off|on)\b\s*(?:\[(?P<codes>[^\]]*)\]|(?P<wrong>(?<=\w)\(|\(\s*[a-z]+\d))?",
+    r"#\s*jitlint:\s*(?P<verb>ignore-file|ignore-cell|ignore|off|on)\b\s*(?:\[(?P<codes>[^\]]*)\]|(?P<wrong>\[|(?<=\w)\(|\(\s*[a-z]+\d|[:=]?\s*jit\d))?",
+    re.I,
+)
+# Rules of ours after what is not our name, or our name without the colon.
+_SLIP = re.compile(
+    r"#\s*(?P<words>(?!jitlint:)[\w-]+\s*:?\s*(?:ignore-file|ignore-cell|ignore|off))\s*[\[(]\s*jit\d"
+    r"|#\s*(?P<bare>jitlint\s+(?:ignore-file|ignore-cell|ignore|off))\s*$",
     re.I,
 )
 _CELL = re.compile(r"^# ?%%", re.MULTILINE)
 _ANY = re.compile(r"#\s*jitlint:\s*(?P<verb>[\w-]+)")
 VERBS = ("ignore", "ignore-cell", "ignore-file", "off", "on", "traced", "example")
-_NOTHING = frozenset({"-"})  # no code is like that
+SILENCERS = ("ignore", "ignore-cell", "ignore-file", "off")
+NOTHING = "-"
+"""What a comment names that is a slip of the pen: no code is like that."""
+_NOTHING = frozenset({NOTHING})
 _BETWEEN = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
 _END = 1 << 60
 
@@ -52,7 +61,9 @@ class Comment:
 
     def matches(self, code: str, name: str) -> bool:
         """A selector is a name, a code or the beginning of a code."""
-        return not self.codes or any(selector == name or begins(selector, code) for selector in self.codes)
+        return not self.codes or any(
+            selector in (name, "all") or begins(selector, code) for selector in self.codes
+        )
 
 
 @dataclass(slots=True)
@@ -113,11 +124,12 @@ def judge(
     paths: Iterable[str],
     text_of: Callable[[str], str | None],
     unheard: Callable[[Comment], bool] = lambda comment: False,
+    unknown: Callable[[Comment], bool] = lambda comment: False,
 ) -> Judged:
     """Sort the findings by what the comments say of them.
 
     paths: the files whose comments are looked at for being of use. ``text_of`` gives the text of a file.
-    unheard: whether a comment may silence something that was not looked for.
+    unheard: whether a comment may silence something that was not looked for. unknown: whether it names what is no rule.
     """
     known: dict[str, Suppressions] = {}
 
@@ -137,14 +149,16 @@ def judge(
             result.by_noqa.append(finding)
     for path in paths:
         result.unused += [
-            (path, c) for c in of(path).comments if not c.used and _is_ours(c) and not unheard(c)
+            (path, c)
+            for c in of(path).comments
+            if unknown(c) or (not c.used and _is_ours(c) and not unheard(c))
         ]
     return result
 
 
 def _is_ours(comment: Comment) -> bool:
     """A ``noqa`` counts when each of its codes is one of this tool's."""
-    if comment.verb != "noqa":
+    if comment.verb != "noqa" or comment.codes == _NOTHING:
         return True
     return bool(comment.codes) and all(code.startswith("jit") for code in comment.codes)
 
@@ -197,6 +211,9 @@ def _read_comment(comment: str, line: int, column: int, found: Suppressions, blo
     for match in _ANY.finditer(comment):
         if match["verb"].lower() not in VERBS:
             found.comments.append(Comment(match["verb"], _NOTHING, _span(line, column, match)))
+    for match in _SLIP.finditer(comment):
+        words = " ".join((match["words"] or match["bare"]).split())
+        found.comments.append(Comment(words, _NOTHING, _span(line, column, match)))
     for match in _NOQA.finditer(comment):
         if match["colon"] and not match["codes"]:
             continue

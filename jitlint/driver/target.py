@@ -63,6 +63,13 @@ class Target:
         return Version(plain[0]).release[: len(wanted)] != wanted
 
 
+def beyond_what_is_known(version: str) -> str:
+    """The newest JAX that anything is known of, if a version is newer than that; else ""."""
+    minor = max(LAST_PATCH)
+    newest = (*minor, LAST_PATCH[minor])
+    return ".".join(map(str, newest)) if version and Version(version).release[:3] > newest else ""
+
+
 def target_of(root: str, chosen: str = "", before: str = "") -> Target:
     """The JAX that the project below ``root`` runs with. chosen, before: what the configuration says, "" for nothing.
 

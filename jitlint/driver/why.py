@@ -71,6 +71,8 @@ def why(
     lines = split_lines(text)
     if not 1 <= line <= len(lines):
         raise ConfigError(f"{question.path}: it has no line {question.line}")
+    if question.column > len(lines[line - 1]) + 1:
+        raise ConfigError(f"{question.path}: line {question.line} has no column {question.column}")
     rows, problems = _Answer(workspace, path, text).rows(settings, line)
     if question.column:
         rows = [row for row in rows if _is_around(row.span, question)]

@@ -360,13 +360,25 @@ def _warn_of_mistakes(request: Request, settings: Settings, result: CheckResult)
         found = files_of([path], settings, request.unsaved)
         if not (found.files or found.failures or found.excluded):
             console.warn(f"{path}: no Python files found")
+    _warn_of_settings(request, settings, result)
+    if request.output_file in FORMATS:
+        name = request.output_file
+        console.warn(
+            f"the report was written to a file called {name}; `--output-format {name}` chooses the format"
+        )
+
+
+def _warn_of_settings(request: Request, settings: Settings, result: CheckResult) -> None:
+    """Patterns that match nothing although all that they could match was looked at, and a JAX that nobody has seen."""
+    from jitlint.driver.target import beyond_what_is_known
+
     tops = {os.path.realpath(path) for path in request.paths}
     home = os.path.realpath(settings.directory) if settings.directory else ""
     if any(home == top or home.startswith(top.rstrip(os.sep) + os.sep) for top in tops):
         for pattern in result.statistics.unmatched:
             console.warn(f"traced: {pattern!r} matches no function")
-    if request.output_file in FORMATS:
-        name = request.output_file
+    newest = beyond_what_is_known(settings.jax_version)
+    if newest:
         console.warn(
-            f"the report was written to a file called {name}; `--output-format {name}` chooses the format"
+            f"jax-version: {settings.jax_version} is not known; it is taken for JAX {newest}, the newest that is"
         )

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
+from click.core import ParameterSource
 
 from jitlint.base.config import Settings
 from jitlint.base.text import split_lines
@@ -26,7 +27,14 @@ if TYPE_CHECKING:
 
 OK, FINDINGS, FAILED = 0, 1, 2
 
-PATHS = click.argument("paths", nargs=-1, metavar="[PATHS]...")
+
+def _no_empty_path(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    if any(not path.strip() for path in value):
+        raise click.UsageError("a path is empty; is a variable of the shell not set?", ctx)
+    return value
+
+
+PATHS = click.argument("paths", nargs=-1, metavar="[PATHS]...", callback=_no_empty_path)
 JOBS = click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; by default all processors.")
 NO_CACHE = click.option("--no-cache", is_flag=True, help="Neither read nor write .jitlint_cache.")
 CONFIG = click.option(
@@ -57,6 +65,19 @@ class SectionedCommand(click.Command):
     def __init__(self, *arguments: Any, sections: Mapping[str, str], **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._sections = {heading: names.split() for heading, names in sections.items()}
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, but not with an option that was given nothing: whoever writes one wants something else than
+        what holds without it."""
+        for parameter in self.params:
+            given = ctx.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+            value = ctx.params.get(parameter.name or "")
+            values = value if isinstance(value, tuple) else (value,)
+            if given and any(isinstance(each, str) and not each.strip(" ,") for each in values):
+                raise click.UsageError(
+                    f"`{parameter.opts[0]}` is given nothing; is a variable of the shell not set?", ctx
+                )
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, as click does, but in sections."""

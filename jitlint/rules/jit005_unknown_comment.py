@@ -13,8 +13,8 @@ RULE = Rule(
     summary="a `# jitlint:` comment that means nothing",
     explanation="""\
 The comment was written to silence something or to say something about the code, but it is misspelt
-(`# jitlint: ignroe[JIT101]`), has the wrong brackets (`# jitlint: ignore(JIT101)`) or names no rule
-(`# jitlint: ignore[]`). It does nothing.
+(`# jitlint: ignroe[JIT101]`, `# jitlnt: ignore[JIT101]`), has the wrong brackets or none (`# jitlint: ignore(JIT101)`,
+`# jitlint: ignore JIT101`) or names no rule (`# jitlint: ignore[]`, `# jitlint: ignore[JIT999]`). It does nothing.
 
 What it should have silenced is reported as if it were not there, and what it should have said is not known.
 """,

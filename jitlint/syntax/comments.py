@@ -11,13 +11,14 @@ import re
 from jitlint.syntax.literals import LITERAL
 from jitlint.syntax.source import end_lines
 
-_ADDRESSED = re.compile(r"noqa|jitlint:", re.IGNORECASE)
+_ADDRESSED = re.compile(r"noqa|jitlint|[\[(]jit\d", re.IGNORECASE)
 
 
 def comments(text: str) -> list[tuple[int, int, str]]:
     """Line, column (both 1-based) and text (``#`` included) of every comment.
 
-    Empty for a file in which no comment can be meant for jitlint: neither ``noqa`` nor ``jitlint:`` occurs.
+    Empty for a file in which no comment can be meant for jitlint: neither ``noqa`` nor ``jitlint`` nor a rule in
+    brackets occurs.
     """
     if _ADDRESSED.search(text) is None:
         return []

@@ -188,6 +188,24 @@ MISTAKES: dict[str, Mistake] = {
         0,
         "No findings in 1 file.\n",
     ),
+    "a reason without brackets": Mistake(
+        {"a.py": BRANCH.replace("> 0:", "> 0:  # jitlint: ignore because x2 is never traced")},
+        "check",
+        0,
+        "No findings in 1 file.\n",
+    ),
+    "all rules by their name": Mistake(
+        {"a.py": BRANCH.replace("> 0:", "> 0:  # jitlint: ignore[ALL]")},
+        "check",
+        0,
+        "No findings in 1 file.\n",
+    ),
+    "a comment about jitlint": Mistake(
+        {"a.py": FINE + "# jitlint ignores this, and nobody else: type: ignore[misc]\n"},
+        "check",
+        0,
+        "No findings in 1 file.\n",
+    ),
     "cleaning nothing": Mistake(
         {}, "clean nonexistent", 2, "", "jitlint: error: nonexistent: no such file or directory\n"
     ),
