@@ -146,6 +146,8 @@ class Keys(msgspec.Struct, frozen=True):
     initialising: frozenset[str]
     streamed: frozenset[str]
     copies: frozenset[str]
+    placeholders: frozenset[str]
+    inverses: frozenset[str]
 
 
 class Errors(msgspec.Struct, frozen=True):

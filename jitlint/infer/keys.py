@@ -100,7 +100,7 @@ class Use:
     """A consumption: the key, what for (``draw`` or a library's own stream), where, and the consuming call.
 
     site: the call in the function at hand through which it happens; the same as the place for a direct use.
-    dims: the shape of what is drawn, None when that is not known.
+    dims: the shape of what is drawn, None when that is not known. idle: it is split, and nobody has drawn from the parts yet.
     """
 
     key: Key
@@ -111,6 +111,7 @@ class Use:
     api: str
     site: tuple[str, int]
     dims: tuple[int | None, ...] | None = None
+    idle: bool = False
 
 
 class KeyUses(Value):

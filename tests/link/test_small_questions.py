@@ -6,7 +6,8 @@ import pytest
 
 from jitlint.catalogue.schema import VAR_POSITIONAL, Parameter
 from jitlint.infer.grounds import GUESSED
-from jitlint.infer.values import STATIC, Tree
+from jitlint.infer.values import STATIC, STR, Arr, S, Tree
+from jitlint.link.engine import events
 from jitlint.link.models.arrays.results import described
 from jitlint.link.program import Options
 from jitlint.link.tables.ir_walk import nodes
@@ -376,3 +377,37 @@ def test_a_function_reads_what_each_part_of_a_try_reads() -> None:
     assert isinstance(tree, ir.Module)
     (function,) = tree.functions
     assert {n.id for n in nodes(ir.decode_body(function.body)) if type(n) is ir.Name} == set("abcde")
+
+
+def test_a_message_shows_a_tracer_only_if_it_surely_is_one() -> None:
+    """What is perhaps traced may as well be a setting, and its message is meant for the time of tracing."""
+    guessed = Arr(S, None, 0, "", 1, GUESSED)
+    assert events.text_of([STR, guessed]) is STR
+    assert events.text_of([STR, Arr(S, None, 0, "", 1)]) is events.TRACED_TEXT
+
+
+def test_tracers_are_known_where_jax_itself_is_the_project() -> None:
+    """Its class of tracers is one of the project there; what is none of them is handed back as it is."""
+    found = run_all(
+        jax___src__core="""
+            class Tracer:
+                def concrete(self):
+                    return None
+
+            def concrete(x):
+                return x.concrete() if isinstance(x, Tracer) else x
+        """,
+        use="""
+            from jax._src.core import concrete
+
+            @jit
+            def check(i):
+                value = concrete(i)
+                if value is not None and value > 3:
+                    raise ValueError(i)
+                return i
+
+            check(2)
+        """,
+    )
+    assert [event for event in found.events if type(event).__name__ == "Truth"] == []

@@ -94,7 +94,11 @@ def emit_numpy(m: Machine, f: Frame, at: int, value: Value, what: str) -> bool:
 
 def text_of(values: Iterable[Value]) -> Py:
     """A text that shows some values; one that could not be made shows none."""
-    return TRACED_TEXT if any(v is TRACED_TEXT or tracer_inside(v) is not None for v in values) else STR
+    return TRACED_TEXT if any(v is TRACED_TEXT or _is_shown(tracer_inside(v)) for v in values) else STR
+
+
+def _is_shown(tracer: Value | None) -> bool:
+    return tracer is not None and not (isinstance(tracer, (Arr, Tree)) and tracer.weak)
 
 
 def tracer_inside(value: Value, depth: int = 2) -> Value | None:

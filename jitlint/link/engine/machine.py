@@ -94,7 +94,7 @@ class Machine:
     sides: by identity of a test under what the side is remembered that it takes.
     version_flags: names of variables that hold the answer to such a test.
     filled: calls of cached functions, with constants, that host code made before.
-    loads: attributes that were read, how many transforms deep, and of objects of which class, None when that is not known.
+    loads: attributes that were read, how many transforms deep, and of which object: its class, None when that is not known, and when it was made.
     keep_statuses: somebody wants to know of each parameter whether it is traced.
     timeless: constructions under way of which nobody knows when they happen.
     by_scope: modules by the keys of their scopes.
@@ -144,7 +144,7 @@ class Machine:
     sides: dict[int, tuple[str, bool]] = field(default_factory=dict)
     version_flags: set[str] = field(default_factory=set)
     filled: set[tuple[int, int, str]] = field(default_factory=set)
-    loads: set[tuple[str, int, ClassInfo | None]] = field(default_factory=set)
+    loads: set[tuple[str, int, ClassInfo | None, int]] = field(default_factory=set)
     stop: Callable[[], None] | None = None
 
     def contain(self, module: str, run: Callable[[], Value]) -> Value:

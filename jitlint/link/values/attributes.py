@@ -10,7 +10,6 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED, weaken
 from jitlint.infer.lattice import join
-from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     FRESH,
     INT,
@@ -183,15 +182,16 @@ def _array_that_has(obj: Tree, name: str, kind: str | None) -> Arr | None:
     return None
 
 
-def note_load(m: Machine, f: Frame, name: str, cls: ClassInfo | None) -> None:
-    """An attribute is read; cls: of objects of which class. What is only guessed to run reads nothing."""
+def note_load(m: Machine, f: Frame, name: str, obj: Inst | None) -> None:
+    """An attribute is read, of an object that is perhaps not known. What is only guessed to run reads nothing."""
     if f.confidence is not Confidence.POSSIBLE:
-        m.loads.add((name, f.world.level, cls))
+        cls, born = (None, 0) if obj is None else (obj.cls, obj.born)
+        m.loads.add((name, f.world.level, cls, born))
 
 
 def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     value = obj.attrs.get(name)
-    note_load(m, f, name, obj.cls)
+    note_load(m, f, name, obj)
     if value is not None:
         if obj.level < f.world.floor:
             m.domains.on_load(f, Load(at, "attribute", obj, name, value))

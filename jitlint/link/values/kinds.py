@@ -172,8 +172,21 @@ def _instance_of_one(m: Machine, value: Value, cls: Value) -> bool | None:
     if type(value) is Unknown or type(value) is ExtInst:
         return None
     if type(cls) is Class:
-        return _instance_of_class(value, cls.info)
+        described = _described(m, cls.info)
+        return (
+            _instance_of_class(value, cls.info)
+            if described is None
+            else _instance_of_library_class(m, value, described)
+        )
     return _instance_of_library_class(m, value, cls.dotted) if type(cls) is Ext else None
+
+
+def _described(m: Machine, info: ClassInfo) -> str | None:
+    """The public name of a class of arrays that the project itself defines, as JAX does: what makes its instances cannot be read."""
+    if not info.module.name.startswith("jax."):
+        return None
+    name = m.catalogue.canonical(f"{info.module.name}.{info.qualname}")
+    return name if name in m.transforms.arrays else None
 
 
 def _instance_of_class(value: Value, info: ClassInfo) -> bool | None:

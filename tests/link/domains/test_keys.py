@@ -37,6 +37,84 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         [],
     ),
+    "a split whose keys are thrown away": (
+        """
+        def ready(k, n):
+            k, *ks = jax.random.split(k, n)
+            return jax.jit(lambda key: jax.random.normal(key)), jnp.stack(ks)
+        def f(seed, n):
+            k = jax.random.key(seed)
+            draw, ks = ready(k, n)
+            k, *ks = jax.random.split(k, n)
+            return draw(ks[0])
+        f(3, 4)
+        """,
+        [],
+    ),
+    "a split whose keys are used before they are thrown away": (
+        """
+        def ready(k, n):
+            k, *ks = jax.random.split(k, n)
+            return jax.jit(lambda key: jax.random.normal(key)), jnp.stack(ks)
+        def f(seed, n):
+            k = jax.random.key(seed)
+            draw, ks = ready(k, n)
+            first = draw(ks[0])
+            k, *ks = jax.random.split(k, n)
+            return first, draw(ks[0])
+        f(3, 4)
+        """,
+        ["KeyReuse api=jax.random.split in f: likely eager"],
+    ),
+    "a split whose keys were drawn from where it was made": (
+        """
+        def ready(k, n):
+            k, *ks = jax.random.split(k, n)
+            return jax.random.normal(k), jnp.stack(ks)
+        def f(seed, n):
+            k = jax.random.key(seed)
+            first, ks = ready(k, n)
+            k, *ks = jax.random.split(k, n)
+            return first, jax.random.normal(k), ks
+        f(3, 4)
+        """,
+        ["KeyReuse api=jax.random.split in f: likely eager"],
+    ),
+    "numbers that only stand for others": (
+        """
+        def fake_batch(seed):
+            k = jax.random.key(seed)
+            inputs = jax.random.normal(k)
+            return inputs, jax.random.normal(k)
+        def f(seed):
+            k = jax.random.key(seed)
+            inputs = jax.random.normal(k)
+            dummy_target = jax.random.normal(k)
+            return inputs, dummy_target
+        fake_batch(3)
+        f(3)
+        """,
+        [],
+    ),
+    "a function and its inverse": (
+        """
+        def rotate(x, k):
+            return x * jax.random.rademacher(k, x.shape)
+        def inverse_rotate(x, k):
+            return x * jax.random.rademacher(k, x.shape)
+        def rotate_back(x, k):
+            return x * jax.random.rademacher(k, x.shape)
+        def f(x, seed):
+            k = jax.random.key(seed)
+            return inverse_rotate(jnp.round(rotate(x, k)), k)
+        def g(x, seed):
+            k = jax.random.key(seed)
+            return rotate_back(jnp.round(rotate(x, k)), k)
+        f(jnp.ones(3), 3)
+        g(jnp.ones(3), 3)
+        """,
+        ["KeyReuse in g: likely eager"],
+    ),
     "one item twice": (
         """
         def f(seed):

@@ -74,15 +74,30 @@ CASES: dict[str, tuple[str, list[str]]] = {
         class Chest(Box):
             def show(self):
                 print(self.value)
-        box = Box()
+        box = Chest()
         @jit
         def f(x):
             box.value = x
             return x
         f(2.)
-        Chest().show()
+        box.show()
         """,
         ["Leak what=value used=True in f: certain"],
+    ),
+    "an attribute that is read of another object": (
+        """
+        class Box:
+            def __init__(self, value):
+                self.value = value
+        box = Box(0.)
+        @jit
+        def f(x):
+            box.value = x
+            return x
+        f(2.)
+        print(Box(1.).value)
+        """,
+        ["Leak what=value in f: certain"],
     ),
     "an element that is only asked what it is, and removed": (
         """

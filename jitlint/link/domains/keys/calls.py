@@ -6,7 +6,8 @@ import dataclasses
 
 from jitlint.infer.keys import Either, Key, Use
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger
-from jitlint.link.domains.keys.uses import CARRIED, DRAW, RANDOM, SHUFFLE, earlier, report, use
+from jitlint.link.domains.keys.meant import DRAW, RANDOM, SHUFFLE
+from jitlint.link.domains.keys.uses import CARRIED, earlier, report, use
 from jitlint.link.engine.frame import Frame
 from jitlint.link.values.keys import Renaming, uses_of
 
@@ -34,7 +35,12 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int) -> Summary 
     # children of what was split or replaced here say nothing that their parent does not
     spent = {u.key for u in log if u.stream == CARRIED or u.api == f"{RANDOM}split"}
     uses = [u for u in log if not _is_own(u.key, frame.scope.key, first) and not _derives(u.key, spent)]
-    return Summary(given, uses, first, k.m.keys.count)
+    used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
+    return Summary(given, used, first, k.m.keys.count)
+
+
+def _is_drawn_from(one: Use, log: list[Use]) -> bool:
+    return any(u is not one and _derives(u.key, {one.key}) for u in log)
 
 
 def _derives(key: Key, from_: set[Key]) -> bool:
@@ -86,7 +92,7 @@ def apply(k: Ledger, f: Frame, at: int, summary: Summary, names: Renaming, given
             many.used.setdefault(key, u)
             if u.stream != SHUFFLE and not _descends(key, many.own):
                 _shared(k, f, at, u, passed)
-        use(k, f, at, key, u.stream, u.api if not passed else "", place)
+        use(k, f, at, key, u.stream, u.api if not passed else "", place, idle=u.idle)
 
 
 def _shared(k: Ledger, f: Frame, at: int, u: Use, passed: bool) -> None:

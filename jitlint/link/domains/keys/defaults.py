@@ -16,7 +16,7 @@ from jitlint.infer.events import KeyReuse, Step
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import UNKNOWN, Arr, Class, Ext
 from jitlint.link.domains.keys import parameters as key_parameters
-from jitlint.link.domains.keys import uses as keys
+from jitlint.link.domains.keys.meant import RANDOM
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
@@ -127,7 +127,7 @@ def _note_use(m: Machine, fn: FuncInfo, node: ir.Call, default: _Default) -> Non
     callee = key_parameters.resolve(m, fn, node.func)
     owner: Any = node.args[0].value
     exact = owner.obj.id.lower() in (default.info.name.lower(), "self")
-    if type(callee) is Ext and callee.dotted.startswith(keys.RANDOM) and (exact or default.used is None):
+    if type(callee) is Ext and callee.dotted.startswith(RANDOM) and (exact or default.used is None):
         default.exact = exact
         default.used = Step(fn.module.name, node.at, f"its `{default.name}` is used here")
 

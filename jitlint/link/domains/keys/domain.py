@@ -8,6 +8,7 @@ from jitlint.infer.keys import Key
 from jitlint.infer.values import ExtInst, Func, Inst, Map, Method, S, Value
 from jitlint.link.domains.keys import calls, defaults, libraries, parameters, uses
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger, Runs
+from jitlint.link.domains.keys.meant import RANDOM
 from jitlint.link.engine.domain import Activation, Called, Domain, Library, Rename, Repeat, Store, Turn
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
@@ -104,13 +105,13 @@ class Keys(Domain[calls.Summary]):
         """Functions of `jax.random`, and what is called with a key."""
         if dotted.endswith(".__call__") and dotted.startswith(INITIALISERS):
             return True
-        return dotted.startswith((uses.RANDOM, libraries.LAYERS, libraries.LINEN))
+        return dotted.startswith((RANDOM, libraries.LAYERS, libraries.LINEN))
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A library draws from a key, or makes one."""
         dotted, owner = library.dotted, library.owner
         if owner is None:
-            if dotted.startswith(uses.RANDOM) and self.m.catalogue.function(dotted) is not None:
+            if dotted.startswith(RANDOM) and self.m.catalogue.function(dotted) is not None:
                 return uses.random_call(self.ledger, f, library.at, dotted, library.args, library.result)
             if dotted.startswith(libraries.LAYERS) and type(library.result) is ExtInst:
                 libraries.constructed(self.ledger, f, library.at, dotted, library.args)

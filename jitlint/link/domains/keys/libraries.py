@@ -15,6 +15,7 @@ from jitlint.infer.keys import Key, Use
 from jitlint.infer.values import NONE, Bound, ExtInst, Func, Map, Py, S, Value
 from jitlint.link.domains.keys import uses
 from jitlint.link.domains.keys.ledger import LOG, Draws, Ledger
+from jitlint.link.domains.keys.meant import DRAW
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.values.keys import keys_of
 from jitlint.link.values.library_objects import INITIALISERS
@@ -93,7 +94,7 @@ def _shared_by_streams(k: Ledger, f: Frame, at: int, value: Value | None, api: s
                     k.looked.add(f.fn.id)
                 return
             when = (Draws(k, f.fn),) if f.fn is not None and not w.level else ()
-            this = Use(key, uses.DRAW, f.module.name, at, f.qualname, api, (f.module.name, at))
+            this = Use(key, DRAW, f.module.name, at, f.qualname, api, (f.module.name, at))
             uses.report(k, f, this, this, "streams", when)
             return
         seen[key] = stream
@@ -113,7 +114,7 @@ def _method(args: Args, at: int) -> str:
 
 def _draw(k: Ledger, f: Frame, at: int, value: Value | None, api: str) -> None:
     for key in keys_of(value):
-        uses.use(k, f, at, key, uses.DRAW, api)
+        uses.use(k, f, at, key, DRAW, api)
 
 
 def _by_stream(value: Value | None, known: bool) -> Iterator[tuple[str, Key]]:

@@ -1,7 +1,7 @@
 """What consumes PRNG keys, and whether they were consumed before (layer: ``link``, room ``domains``).
 
 What it does: records consumption in the scope's variables (so that joins and loops treat it as any variable) and says
-when a key is consumed again. What it does not: name keys (`jitlint.link.values.keys`), decide which parameters are keys
+when a key is consumed again. What it does not: ask whether that is meant (`meant`), name keys (`jitlint.link.values.keys`), decide which parameters are keys
 (`parameters`), what library objects do with keys (`libraries`), or repeat what calls do (`calls`).
 """
 
@@ -19,28 +19,18 @@ from jitlint.infer.values import (
     NO_CONST,
     NONE,
     Arr,
-    L,
     Py,
     S,
     Tup,
     Value,
 )
+from jitlint.link.domains.keys import meant
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger
-from jitlint.link.engine import surroundings
+from jitlint.link.domains.keys.meant import DRAW, RANDOM, SHUFFLE
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.sink import Condition
-from jitlint.link.tables import naming
 from jitlint.link.values.keys import inside, keys_of, named, uses_of, with_key
-from jitlint.syntax import ir
-
-RANDOM = "jax.random."
-
-DRAW = "draw"
-"""The stream of the key's own bits; libraries that fold a name into the key have streams of their own."""
-
-SHUFFLE = "shuffle"
-"""As `DRAW`, but rows of several arrays are often taken with one key, to keep them aligned."""
-
+from jitlint.syntax.documents import is_document
 
 CARRIED = "carried"
 """Consumed, and replaced where it is kept: the next call finds another key there."""
@@ -138,17 +128,19 @@ def use(
     api: str,
     place: tuple[str, int, str] | None = None,
     dims: tuple[int | None, ...] | None = None,
+    idle: bool | None = None,
 ) -> bool:
     """Record that a key is consumed. Answers whether it was consumed before on this path."""
     log = LOG.of(f)
     if log is None or f.world.excused:
         return False
     module, where, function = place if place is not None else (f.module.name, at, f.qualname)
-    this = Use(key, stream, module, where, function, api, (f.module.name, at), dims)
+    idle = api == f"{RANDOM}split" if idle is None else idle
+    this = Use(key, stream, module, where, function, api, (f.module.name, at), dims, idle)
     state: Any = f.scope.vars.get(USES)
     table = state.table if state is not None else {}
     found = earlier(table, key, stream)
-    if found is not None and _is_meant(f, this, found):
+    if found is not None and meant.is_meant(f, this, found):
         return False
     if found is not None:
         report(k, f, this, found)
@@ -161,16 +153,6 @@ def use(
     if len(log) < MAX_LOG and all(u.key != key or u.stream != stream for u in log):
         log.append(this)
     return found is not None
-
-
-def _is_meant(f: Frame, this: Use, found: Use) -> bool:
-    """Arrays permuted alike; a copy to begin with; a compiled function run for its time only; one evaluated here and
-    derived there."""
-    paired = this.stream == found.stream == SHUFFLE and this.api == found.api
-    if paired or (f.world.here & S and _is_idle(f, this.site[1])) or _is_copy(f, this, found):
-        return True
-    captured = (this.module, this.at) != this.site and (found.module, found.at) != found.site
-    return captured and this.site != found.site and bool(f.world.modes & L)
 
 
 def report(
@@ -188,11 +170,13 @@ def report(
     )
     level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence
     made_apart = _made_apart(k, this.key)
-    if _is_test(k.m.modules[this.module].path):
-        meant = made_apart or not _is_slip(this, found)
+    path = k.m.modules[this.module].path
+    if _is_test(path):
+        on_purpose = made_apart or not _is_slip(this, found)
     else:
-        meant = made_apart and this.function == "<module>" and not (this.api and found.api)
-    if meant:
+        whole = is_document(path) or not (this.api and found.api)
+        on_purpose = made_apart and this.function == "<module>" and whole
+    if on_purpose:
         level = Confidence.POSSIBLE
     k.m.emit(
         f,
@@ -242,25 +226,6 @@ def _differ(this: Use, found: Use) -> bool:
 def _first(found: Use) -> str:
     verb = "is split" if found.api == f"{RANDOM}split" else "is used first"
     return f"the key {verb} here"
-
-
-def _is_copy(f: Frame, this: Use, found: Use) -> bool:
-    """Whether a module is initialised again for what its name calls a copy, such as the parameters of a target network."""
-    if this.stream != found.stream or lexicon().keys.initialising.isdisjoint(this.stream.split()):
-        return False
-    node = surroundings.statement(f) if this.site != found.site else None
-    target = node.targets[0] if type(node) is ir.Assign else None
-    name = target.id if type(target) is ir.Name else target.name if type(target) is ir.Attr else ""
-    return naming.has_word(name, lexicon().keys.copies)
-
-
-def _is_idle(f: Frame, at: int) -> bool:
-    """Whether the current statement throws the result of a call away, waited for or not."""
-    statement = surroundings.statement(f)
-    node: ir.Node | None = statement.value if type(statement) is ir.ExprStmt else None
-    if type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == "block_until_ready":
-        node = node.args[0].value if node.args else node.func.obj
-    return type(node) is ir.Call and node.at == at
 
 
 def carried(f: Frame, old: Value | None) -> None:

@@ -15,7 +15,6 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Leak
 from jitlint.infer.grounds import weaken
-from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import Arr, Inst, Scope, Tree, Value
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame, Slot
@@ -107,7 +106,7 @@ SURELY: Final = 2
 def _is_read(m: Machine, one: Pending) -> int:
     """Whether code outside of the trace reads the place; what cannot be told counts as read."""
     if type(one.box) is Inst:
-        return SURELY if _is_loaded(m, one, one.box.cls) else NEVER
+        return SURELY if _is_loaded(m, one, one.box) else NEVER
     name = (one.variable or one.what).lower()
     return max((_reads(body, name) for body in _seeing(m, one)), default=NEVER) if name else SURELY
 
@@ -128,10 +127,18 @@ def _seeing(m: Machine, one: Pending) -> Iterator[Sequence[ir.Node]]:
         yield info.tree.body
 
 
-def _is_loaded(m: Machine, one: Pending, own: ClassInfo) -> bool:
-    """Whether code that runs outside of the trace was seen to read the attribute, of an object that may be the same."""
-    classes = [cls for name, level, cls in m.loads if name == one.what and level < one.tracer.level]
-    return any(cls is None or own in mro(cls) or cls in mro(own) for cls in classes)
+def _is_loaded(m: Machine, one: Pending, box: Inst) -> bool:
+    """Whether code that runs outside of the trace was seen to read the attribute, of the same object perhaps.
+
+    One that stands for those that others make is read by what reads others of that kind.
+    """
+    own = box.cls
+    found = [
+        (cls, born) for name, level, cls, born in m.loads if name == one.what and level < one.tracer.level
+    ]
+    return any(
+        cls is None or (born == box.born and (own in mro(cls) or cls in mro(own))) for cls, born in found
+    )
 
 
 def _reads(body: Sequence[ir.Node], name: str) -> int:

@@ -77,9 +77,9 @@ def _spoken(m: Machine, f: Frame, kind: str, args: Args) -> tuple[Value | None, 
     """The tracer that a message shows, and how surely it is meant for every call; None when it surely is not."""
     values = _values(args)
     for value in values:
-        tracer = tracer_inside(value)
+        tracer = _strong(tracer_inside(value))
         if tracer is not None or value is TRACED_TEXT:
-            return _strong(tracer), Confidence.CERTAIN
+            return tracer, Confidence.CERTAIN
     if kind == "warning" or (kind != "print" and _META in _text(args)) or surroundings.leads_to_raise(f):
         return None, None
     plain = kind == "print" and not f.module.is_test and all(_is_text(v) for v in values)
@@ -100,7 +100,7 @@ def _is_text(value: Value) -> bool:
 
 
 def _strong(value: Value | None) -> Value | None:
-    """Whether it is traced does not matter much for text that is written once anyway."""
+    """What a message shows for sure: that something may be traced is no reason to call it a placeholder."""
     a: Any = value
     if isinstance(value, (Arr, Tree)) and a.weak:
         return None

@@ -1,0 +1,137 @@
+"""Whether a key that is consumed again is meant to be, or nobody sees the difference (layer: ``link``, room ``domains``).
+
+What it does: looks at the code around both uses. What it does not: find them; that is `uses`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.keys import Key, Use
+from jitlint.infer.values import Arr, L, S, Value
+from jitlint.link.engine import surroundings
+from jitlint.link.engine.frame import Frame
+from jitlint.link.tables import naming
+from jitlint.link.values.keys import inside
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+RANDOM: Final = "jax.random."
+
+DRAW: Final = "draw"
+"""The stream of the key's own bits; libraries that fold a name into the key have streams of their own."""
+
+SHUFFLE: Final = "shuffle"
+"""As `DRAW`, but rows of several arrays are often taken with one key, to keep them aligned."""
+
+
+def is_meant(f: Frame, this: Use, found: Use) -> bool:
+    """Arrays permuted alike; a copy to begin with; a compiled function run for its time only; one evaluated here and
+    derived there; something and its inverse; numbers that only stand for others; keys that nobody has drawn from."""
+    paired = this.stream == found.stream == SHUFFLE and this.api == found.api
+    if paired or (f.world.here & S and _is_idle(f, this.site[1])) or _is_copy(f, this, found):
+        return True
+    if _stands_for_others(f) or _is_dropped(f, this, found) or _belong_together(f, this, found):
+        return True
+    captured = (this.module, this.at) != this.site and (found.module, found.at) != found.site
+    return captured and this.site != found.site and bool(f.world.modes & L)
+
+
+def _is_copy(f: Frame, this: Use, found: Use) -> bool:
+    """Whether a module is initialised again for what its name calls a copy, such as the parameters of a target network."""
+    if this.stream != found.stream or lexicon().keys.initialising.isdisjoint(this.stream.split()):
+        return False
+    node = surroundings.statement(f) if this.site != found.site else None
+    target = node.targets[0] if type(node) is ir.Assign else None
+    return naming.has_word(_last_name(target), lexicon().keys.copies)
+
+
+def _is_idle(f: Frame, at: int) -> bool:
+    """Whether the current statement throws the result of a call away, waited for or not."""
+    statement = surroundings.statement(f)
+    node: ir.Node | None = statement.value if type(statement) is ir.ExprStmt else None
+    if type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == "block_until_ready":
+        node = node.args[0].value if node.args else node.func.obj
+    return type(node) is ir.Call and node.at == at
+
+
+def _stands_for_others(f: Frame) -> bool:
+    """Whether the numbers are called a dummy, or made by a function that makes fakes."""
+    words = lexicon().keys.placeholders
+    if f.fn is not None and naming.has_word(f.fn.name, words):
+        return True
+    return any(naming.has_word(name, words) for name in _bound(surroundings.statement(f)))
+
+
+def _is_dropped(f: Frame, this: Use, found: Use) -> bool:
+    """Whether the keys of an earlier split were thrown away: the statement at hand binds their names again, and nothing
+    in between has read them."""
+    statement = surroundings.statement(f)
+    if not found.idle or found.site[0] != f.module.name or this.site == found.site or statement is None:
+        return False
+    parts = _parts(f)
+    first = next((n for n in parts if type(n) is ir.Assign and _holds(n.value, found.site[1])), None)
+    names = set(_bound(first))
+    again = names & set(_bound(statement))
+    kept = [f.scope.vars[name] for name in names - again if name in f.scope.vars]
+    if first is None or not again or _shows(kept, this.key):
+        return False
+    return not any(name in again and first.at < at < statement.at for name, at in _reads(parts))
+
+
+def _shows(values: Sequence[Value], key: Key) -> bool:
+    """Whether some values hold keys that come of another, or numbers that were drawn from them, perhaps."""
+    return any(type(value) is Arr for value in values) or any(_descends(one, key) for one in inside(values))
+
+
+def _reads(parts: Sequence[ir.Node]) -> Iterator[tuple[str, int]]:
+    """The names that code reads, and where."""
+    stored = {id(target) for n in parts if type(n) is ir.Assign for target in _targets(n.targets)}
+    for node in parts:
+        if type(node) is ir.Name and id(node) not in stored:
+            yield node.id, node.at
+
+
+def _belong_together(f: Frame, this: Use, found: Use) -> bool:
+    """Whether two calls must draw the same: a function and its inverse."""
+    calls = {n.at: n for n in _parts(f) if type(n) is ir.Call and n.at in (this.site[1], found.site[1])}
+    if len(calls) != 2 or this.site[0] != found.site[0]:
+        return False
+    one, other = (_last_name(call.func) for call in calls.values())
+    rest = set(one.split("_")) ^ set(other.split("_"))
+    return bool(rest) and rest <= lexicon().keys.inverses
+
+
+def _parts(f: Frame) -> Sequence[ir.Node]:
+    return f.fn.parts if f.fn is not None else below(f.module.tree.body)
+
+
+def _holds(node: ir.Node, at: int) -> bool:
+    return any(type(part) is ir.Call and part.at == at for part in below(node))
+
+
+def _bound(node: ir.Node | None) -> list[str]:
+    """The variables that an assignment binds."""
+    return [target.id for target in _targets(node.targets)] if type(node) is ir.Assign else []
+
+
+def _targets(nodes: Sequence[ir.Node]) -> Iterator[ir.Name]:
+    for node in nodes:
+        if type(node) is ir.Name:
+            yield node
+        elif isinstance(node, (ir.Tuple, ir.List)):
+            yield from _targets(node.elts)
+        elif type(node) is ir.Starred:
+            yield from _targets([node.value])
+
+
+def _descends(key: Key | None, from_: Key) -> bool:
+    while key is not None and key is not from_:
+        key = key.parent
+    return key is not None
+
+
+def _last_name(node: ir.Node | None) -> str:
+    return node.id if type(node) is ir.Name else node.name if type(node) is ir.Attr else ""
