@@ -27,6 +27,7 @@ from jitlint.confirm.loading import Loader, runner
 from jitlint.confirm.protocol import Begin, Call, Done, Flag, Message, Result, Seen, Shown, Task, spend
 from jitlint.confirm.stand_ins import missing_module
 from jitlint.confirm.statement import Statement
+from jitlint.confirm.watch.applied import jitted_apply
 from jitlint.confirm.watch.observe import Observation, Place, Raised, Runs, Watch, Watches
 from jitlint.confirm.watch.probes import Probes, wanted_of
 from jitlint.confirm.witness import evidence, jitted_at
@@ -227,7 +228,30 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], told: _To
         )
         better = {flag.number: _repeated(flag, once, several) for flag in again}
         results = [better.get(result.number) or result for result in results]
+    if jitted.raised is None:
+        results = _as_meant(loader, call, flags, watch, results)
     return Seen(number, results, told.words, problem, stage, strays)
+
+
+def _as_meant(
+    loader: Loader, call: Call, flags: list[Flag], watch: Watches, results: list[Result]
+) -> list[Result]:
+    """What a test that passes shows of modules that are meant to be jitted, if it is they alone that are jitted as well."""
+    still_open = {result.number for result in results if result.status in ("missed", "unshown")}
+    meant = [flag for flag in flags if flag.meant and flag.number in still_open]
+    if not any(isinstance(o := outcome_of(flag), Raises) and not o.later for flag in meant):
+        return results
+    with jitted_apply() as is_possible:
+        if not is_possible:
+            return results
+        runs = Runs(runner(loader, call, 1), loader.is_project, watch, lambda: loader.leaked, loader.probes)
+        shown = {flag.number: judge(flag, runs) for flag in meant if isinstance(outcome_of(flag), Raises)}
+    return [
+        msgspec.structs.replace(better, evidence=f"with `apply` jitted, {better.evidence}")
+        if (better := shown.get(result.number)) is not None and better.status == "confirmed"
+        else result
+        for result in results
+    ]
 
 
 def _shows_when_repeated(flag: Flag, result: Result, once: Runs) -> bool:

@@ -48,6 +48,7 @@ def flag_for(number: int, finding: Finding, path: str, sources: Sources) -> Flag
         case=finding.case,
         steps=steps,
         eager=finding.ground == "eager",
+        meant=finding.ground == "catalogue",
     )
     if module is None:
         return flag

@@ -20,7 +20,7 @@ class Flag(msgspec.Struct, frozen=True):
     decorator is flagged, or "". names: the variables in the flagged expression. reads: what it reads, as far as that
     can be read once more without calling anything. case: which of its rule's cases it is. tried: the lines of the
     ``try`` block that a flagged handler belongs to. steps: the lines of the path to it, as far as they are in its file.
-    eager: it fails without any tracing. columns: of the expression; accepted: those at which it fails, none if Python
+    eager: it fails without any tracing. meant: its function is a module's, which a library means to be jitted. columns: of the expression; accepted: those at which it fails, none if Python
     does not tell. alone: no other expression of its kind is on the statement. always: it runs whenever its line does.
     mentions: the variables of the whole statement. calls: it calls something, or makes a function. repeats: it
     names a variable more than once. handler: the lines of a flagged handler's body."""
@@ -38,6 +38,7 @@ class Flag(msgspec.Struct, frozen=True):
     tried: tuple[int, int] = (0, 0)
     steps: list[int] = []
     eager: bool = False
+    meant: bool = False
     columns: tuple[int, int, int, int] = (0, 0, 0, 0)
     accepted: list[tuple[int, int, int, int]] = []
     alone: bool = True

@@ -32,7 +32,7 @@ def _verdicts(text: str) -> dict[str, tuple[str, str]]:
 def test_the_time_for_all_calls_is_limited(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     began = time.monotonic()
-    done = run(tmp_path, "--total-timeout", "30", *OPTIONS)
+    done = run(tmp_path, "--total-timeout", "15", *OPTIONS)
     assert time.monotonic() - began < 120
     assert done.returncode == 1, done.stderr
     found = _verdicts(done.stdout)
