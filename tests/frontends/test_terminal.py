@@ -6,7 +6,9 @@ import fcntl
 import os
 import pty
 import re
+import select
 import shutil
+import signal
 import struct
 import sys
 import termios
@@ -59,6 +61,9 @@ def _at_a_terminal(
             os._exit(code)
     seen = b""
     while True:
+        if not select.select([terminal], [], [], 60)[0]:
+            os.kill(pid, signal.SIGKILL)
+            pytest.fail(f"nothing more after {seen!r}")
         try:
             part = os.read(terminal, 65536)
         except OSError:  # how Linux says that nobody writes any more
