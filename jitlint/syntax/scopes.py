@@ -104,6 +104,19 @@ class Lowering:
         )
         self.leave(saved)
 
+    def add_lambda(
+        self, node: Any, params: Callable[[], list[ir.Param]], body: Callable[[], ir.Expr]
+    ) -> ir.Lambda:
+        """Lower a lambda, which is a function that returns one expression."""
+        at = self.origin(node)
+        index = len(self.functions)
+        self.functions.append(None)
+        function = ir.Function(at, at, at, "<lambda>", self.prefix + "<lambda>", params(), is_lambda=True)
+        saved = self.open_function(function.qualname, function.params)
+        at_return = self.origin(node.body)
+        self.close_function(index, saved, [ir.Return(at_return, body())], function)
+        return ir.Lambda(at, index)
+
     def quote(self, node: Any, lower: Callable[[], ir.Expr]) -> ir.Expr:
         """Lower what is written in a string. Its parts have no place of their own: they stand where the string stands."""
         start = len(self.nodes)

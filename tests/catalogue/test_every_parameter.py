@@ -8,9 +8,6 @@ programs; JAX only traces the functions, nothing is compiled.
 from __future__ import annotations
 
 import functools
-import json
-import subprocess
-import sys
 import warnings
 from collections import defaultdict
 from pathlib import Path
@@ -23,8 +20,8 @@ jax = pytest.importorskip("jax")
 
 from jitlint.catalogue.load import catalogue  # noqa: E402
 from tests.catalogue.differences import AGREES, Book  # noqa: E402
-from tests.catalogue.programs import ROOT, Case, calls, cases, programs, value_of  # noqa: E402
-from tests.versions import DESCRIBED  # noqa: E402
+from tests.catalogue.programs import Case, calls, cases, programs, value_of  # noqa: E402
+from tests.checking import errors  # noqa: E402
 
 REPORTED = {"JIT104", "JIT201", "JIT204", "JIT402"}
 """`all`, a static argument, a shape that depends on data, `out=`: what a refused tracer is called."""
@@ -52,26 +49,11 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
             elif line.startswith("def use_"):
                 owner = ""
             owners[f"{module}.py", number] = owner
-    command = [
-        sys.executable,
-        "-m",
-        "jitlint",
-        "check",
-        "--output-format",
-        "json",
-        "--no-cache",
-        "--jax-version",
-        DESCRIBED,
-        str(folder),
-    ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 1, f"exit code {done.returncode}\n{done.stderr}"
     found: dict[str, set[str]] = defaultdict(set)
-    for item in json.loads(done.stdout):
-        if item["severity"] == "error":
-            owner = owners[Path(item["path"]).name, item["line"]]
-            assert owner, f"a finding outside the cases: {item}"
-            found[owner].add(item["code"])
+    for item in errors(folder):
+        owner = owners[Path(item["path"]).name, item["line"]]
+        assert owner, f"a finding outside the cases: {item}"
+        found[owner].add(item["code"])
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.catalogue.differences import Book
-from tests.versions import DESCRIBED
+from tests.checking import errors
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -55,23 +54,9 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
         owners[len(lines) - 2] = call
         lines += ["", f"def use_{number}():", f"    case_{number}({value})", ""]
     folder.joinpath("calls.py").write_text("\n".join(lines), encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "jitlint",
-        "check",
-        "--output-format",
-        "json",
-        "--no-cache",
-        "--jax-version",
-        DESCRIBED,
-        str(folder),
-    ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     found: dict[str, set[str]] = defaultdict(set)
-    for item in json.loads(done.stdout):
-        if item["severity"] == "error":
-            found[owners[item["line"]]].add(item["code"])
+    for item in errors(folder):
+        found[owners[item["line"]]].add(item["code"])
     return found
 
 

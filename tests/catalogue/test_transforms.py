@@ -7,9 +7,6 @@ branch on it; one that is only differentiated, called as it is or run on the hos
 from __future__ import annotations
 
 import importlib.util
-import json
-import subprocess
-import sys
 import warnings
 from collections import defaultdict
 from pathlib import Path
@@ -18,7 +15,7 @@ import pytest
 
 from jitlint.catalogue.transforms import load_transforms
 from tests.catalogue.differences import AGREES, Book
-from tests.versions import DESCRIBED
+from tests.checking import errors
 
 ROOT = Path(__file__).parents[2]
 PRELUDE = """\
@@ -180,23 +177,9 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     folder.joinpath("pyproject.toml").write_text("", encoding="utf-8")
     for name in PROGRAMS:
         folder.joinpath(f"use_{name.replace('.', '_')}.py").write_text(source(name), encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "jitlint",
-        "check",
-        "--output-format",
-        "json",
-        "--no-cache",
-        "--jax-version",
-        DESCRIBED,
-        str(folder),
-    ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     found: dict[str, set[str]] = defaultdict(set)
-    for item in json.loads(done.stdout):
-        if item["severity"] == "error":
-            found[Path(item["path"]).stem].add(item["code"])
+    for item in errors(folder):
+        found[Path(item["path"]).stem].add(item["code"])
     return found
 
 

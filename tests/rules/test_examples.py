@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-import json
 import os
-import subprocess
-import sys
 import traceback
 from pathlib import Path
 from types import CodeType
@@ -21,8 +18,9 @@ from jitlint.confirm.statement import Statement
 from jitlint.confirm.statements import statement_around
 from jitlint.confirm.watch.observe import Runs, Watch, class_name
 from jitlint.confirm.witness import evidence, incident
+from tests.checking import checked
 from tests.rules.catalog import EXAMPLES, RULES, Example
-from tests.versions import DESCRIBED, UPGRADES
+from tests.versions import UPGRADES
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -130,27 +128,13 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[i
 
 @functools.lru_cache
 def _check(folder: Path, before: str) -> dict[str, list[tuple[int, str]]]:
-    everything = ["--select", "ALL", "--severity", "info", "--jax-version", DESCRIBED]
-    everything += ["--from-jax-version", before] if before else []
-    command = [
-        sys.executable,
-        "-m",
-        "jitlint",
-        "check",
-        "--output-format",
-        "json",
-        "--no-cache",
-        *everything,
-        ".",
-    ]
-    root = Path(__file__).resolve().parents[2]
-    environment = os.environ | {"PYTHONPATH": str(root)}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1, 2), done.stderr  # 2: one of the examples is no Python
+    upgrade = ["--from-jax-version", before] if before else []
+    # 2: one of the examples is no Python
+    items = checked(folder, "--select", "ALL", "--severity", "info", *upgrade, codes=(0, 1, 2))
     found: dict[str, list[tuple[int, str]]] = {path.stem: [] for path in folder.glob("*.py")}
     # What is off by default counts in its own examples only.
     on = {rule.code for rule in RULES if rule.default and rule.severity is not Severity.INFO}
-    for item in json.loads(done.stdout):
+    for item in items:
         name, code = Path(item["path"]).stem, item["code"]
         if code in on or name.startswith(code.lower()):
             found[name].append((item["line"], code))

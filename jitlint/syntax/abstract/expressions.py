@@ -260,18 +260,7 @@ def _walrus(n: ast.NamedExpr, s: Lowering) -> ir.Expr:
 
 
 def _lambda(n: ast.Lambda, s: Lowering) -> ir.Expr:
-    at = s.origin(n)
-    index = len(s.functions)
-    s.functions.append(None)
-    params = lower_params(n.args, s)
-    qualname = s.prefix + "<lambda>"
-    saved = s.open_function(qualname, params)
-    at_return = s.origin(n.body)
-    body: list[ir.Stmt] = [ir.Return(at_return, EXPR[type(n.body)](n.body, s))]
-    s.close_function(
-        index, saved, body, ir.Function(at, at, at, "<lambda>", qualname, params, is_lambda=True)
-    )
-    return ir.Lambda(at, index)
+    return s.add_lambda(n, lambda: lower_params(n.args, s), lambda: EXPR[type(n.body)](n.body, s))
 
 
 def lower_params(n: ast.arguments, s: Lowering) -> list[ir.Param]:

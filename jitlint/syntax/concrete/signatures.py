@@ -16,18 +16,7 @@ from jitlint.syntax.scopes import Lowering
 
 
 def _lambda(n: cst.Lambda, s: Lowering) -> ir.Expr:
-    at = s.origin(n)
-    index = len(s.functions)
-    s.functions.append(None)
-    params = lower_params(n.params, s)
-    qualname = s.prefix + "<lambda>"
-    saved = s.open_function(qualname, params)
-    at_return = s.origin(n.body)
-    body: list[ir.Stmt] = [ir.Return(at_return, EXPR[type(n.body)](n.body, s))]
-    s.close_function(
-        index, saved, body, ir.Function(at, at, at, "<lambda>", qualname, params, is_lambda=True)
-    )
-    return ir.Lambda(at, index)
+    return s.add_lambda(n, lambda: lower_params(n.params, s), lambda: EXPR[type(n.body)](n.body, s))
 
 
 def lower_params(n: cst.Parameters, s: Lowering) -> list[ir.Param]:
