@@ -115,6 +115,31 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["KeyReuse in g: likely eager"],
     ),
+    "a key that a function was only compiled or measured with": (
+        """
+        def init(k):
+            a, b = jax.random.split(k)
+            return jax.random.normal(a), jax.random.normal(b)
+        def shape(make):
+            return jax.jit(make).eval_shape()
+        def f(seed):
+            k = jax.random.key(seed)
+            shapes = shape(partial(init, k))
+            return shapes, jax.jit(partial(init, k))()
+        def g(seed):
+            k = jax.random.key(seed)
+            fast = jax.jit(init).lower(k).compile()
+            return fast(k)
+        def h(seed):
+            k = jax.random.key(seed)
+            first = jax.jit(init)(k)
+            return first, jax.jit(init)(k)
+        f(3)
+        g(3)
+        h(3)
+        """,
+        ["KeyReuse in h: likely"],
+    ),
     "one item twice": (
         """
         def f(seed):

@@ -26,7 +26,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.engine import evaluator
+from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import emit_convert, hurt
 from jitlint.link.engine.frame import Args, Frame
@@ -136,7 +136,9 @@ def _transformed(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args)
     if name in ("init", "apply"):
         return _haiku(m, f, at, x, name, args)
     if name in ("lower", "trace", "eval_shape"):
-        evaluator.call(m, f, at, x, args)
+        looking = scopes.in_world(f, f.world, f.steps, confidence=f.confidence)  # nothing is drawn yet
+        looking.token = f.token
+        evaluator.call(m, looking, at, x, args)
         return ExtInst("jax.stages.Lowered")
     return UNKNOWN
 
