@@ -230,7 +230,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
             a = [row * 2 for row in x]
             b = [x * i for i in range(100)]
             c = [i for i in range(100)]
-            return a, b, c
+            d = [x for _ in range(100)]
+            return a, b, c, d
         f(jnp.ones((80, 80)))
         """,
         ["UnrolledLoop count=100 in f: likely", "UnrolledLoop problem=iteration count=array in f: likely"],

@@ -30,6 +30,7 @@ from jitlint.link.tables import ir_walk
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.values import paths
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 LARGE: Final = 50
 """So many turns are no loop over layers."""
@@ -93,6 +94,9 @@ def _counted(m: Machine, f: Frame, values: list[ir.Node]) -> tuple[int | None, i
     return None, None
 
 
+_COMPUTING: Final = (ir.Call, ir.BinOp, ir.UnaryOp, ir.Compare, ir.Sub)
+
+
 def check_comprehension(known: rows.Rows, f: Frame, node: ir.Comp, iterable: Value) -> None:
     """Look at a comprehension with one ``for``, whose target is bound already."""
     m = known.m
@@ -105,7 +109,9 @@ def check_comprehension(known: rows.Rows, f: Frame, node: ir.Comp, iterable: Val
         )  # fmt: skip
         return
     count = _count(m, f, m.texts.table(f), part.iter, iterable)
-    if count is not None and count >= LARGE and traced_modes(evaluator.evaluate(m, f, node.elt)) & S:
+    if count is None or count < LARGE or not any(type(part) in _COMPUTING for part in below(node.elt)):
+        return  # a list of what is there already adds nothing to the program
+    if traced_modes(evaluator.evaluate(m, f, node.elt)) & S:
         m.emit(f, UnrolledLoop, part.iter.at, None, Confidence.LIKELY, problem="unrolled", count=str(count))
 
 
