@@ -1,4 +1,4 @@
-"""What the names of functions say of them (layer: ``link``, room ``tables``)."""
+"""What the names of functions and files say of them (layer: ``link``, room ``tables``)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ def begins_with(name: str, words: Set[str]) -> bool:
 def has_word(name: str, words: Set[str]) -> bool:
     """Whether one of these words is a part of a name in snake case."""
     return not words.isdisjoint(name.lower().split("_"))
+
+
+@functools.cache
+def is_benchmark(path: str) -> bool:
+    """Whether a file measures: what compiles again there, or makes a large program, is what is to be measured."""
+    *folders, name = path.replace(chr(92), "/").split("/")
+    words = name.removesuffix(".py").lower().split("_")
+    return not {"benchmark", "benchmarks"}.isdisjoint([*folders, *words])
 
 
 @functools.cache

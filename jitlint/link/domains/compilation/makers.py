@@ -40,6 +40,7 @@ from jitlint.link.domains.compilation.log import (
     births,
 )
 from jitlint.link.engine.frame import Frame
+from jitlint.link.tables import naming
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.syntax import ir
 
@@ -356,7 +357,7 @@ def _in_loop(
 
 
 def _confidence(f: Frame, retraces: bool, sure: bool) -> Confidence:
-    if f.module.is_test and not retraces:
+    if naming.is_benchmark(f.module.path) or (f.module.is_test and not retraces):
         return Confidence.POSSIBLE  # nobody waits for the dispatch in a test
     return Confidence.CERTAIN if retraces and sure else Confidence.LIKELY
 
@@ -407,7 +408,7 @@ def has_display(node: ir.Node | None) -> bool:
 def finish(log: CompilationLog) -> None:
     """Record what could only be told at the end: compiled functions made by functions that run many times."""
     for key, found in log.per_call.items():
-        if key in log.kept:
+        if key in log.kept or naming.is_benchmark(found.frame.module.path):
             continue
         many = compilation_runs.runs_many(log, found.frame.fn)
         if many is None or (not found.retraces and (many.site is None or found.frame.module.is_test)):

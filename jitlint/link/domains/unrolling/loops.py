@@ -26,7 +26,7 @@ from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Condition, Found
-from jitlint.link.tables import ir_walk
+from jitlint.link.tables import ir_walk, naming
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.values import paths
 from jitlint.syntax import ir
@@ -116,6 +116,8 @@ def check_comprehension(known: rows.Rows, f: Frame, node: ir.Comp, iterable: Val
 
 
 def _large(m: Machine, f: Frame, table: CodeTable, node: ir.For | ir.While, at: int, count: int) -> None:
+    if naming.is_benchmark(f.module.path):
+        return
     chained = _chain(f, table, node)
     if chained or _computes(f, table, node):
         level = None if chained else Confidence.LIKELY
