@@ -35,6 +35,9 @@ from jitlint.driver.registry import rules
 
 # An effect may need several calls in the same module.
 _CALLS = 3
+# So many checks of arguments are passed over.
+_MOST_CHECKS = 4
+_BRANCHES_ON_TRACER = "jax.errors.TracerBoolConversionError"
 
 
 def run_task(task: Task, send: Callable[[Message], None], reachable: list[str]) -> None:
@@ -220,17 +223,73 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], told: _To
     if results and all(result.status == "confirmed" for result in results):
         return Seen(number, results, told.words, strays=strays)
     stage, problem = _ended(jitted.raised, bool(loader.loads), task)
-    by_number = {result.number: result for result in results}
-    again = [flag for flag in flags if _shows_when_repeated(flag, by_number[flag.number], once)]
-    if again and call.target not in ("", "__main__") and not call.target.startswith("::"):
-        several = Runs(
-            runner(loader, call, _CALLS), loader.is_project, watch, lambda: loader.leaked, loader.probes
-        )
-        better = {flag.number: _repeated(flag, once, several) for flag in again}
-        results = [better.get(result.number) or result for result in results]
+    if call.target not in ("", "__main__") and not call.target.startswith("::"):
+        results = _called_again(loader, call, flags, once, results)
     if jitted.raised is None:
         results = _as_meant(loader, call, flags, watch, results)
+    elif not call.part:
+        try:
+            results = _past_checks(loader, call, flags, once, results)
+        finally:
+            loader.go_back()
     return Seen(number, results, told.words, problem, stage, strays)
+
+
+def _called_again(
+    loader: Loader, call: Call, flags: list[Flag], once: Runs, results: list[Result]
+) -> list[Result]:
+    """What shows when a function is called several times."""
+    by_number = {result.number: result for result in results}
+    again = [flag for flag in flags if _shows_when_repeated(flag, by_number[flag.number], once)]
+    if not again:
+        return results
+    watch = watches(flags)
+    several = Runs(
+        runner(loader, call, _CALLS), loader.is_project, watch, lambda: loader.leaked, loader.probes
+    )
+    better = {flag.number: _repeated(flag, once, several) for flag in again}
+    return [better.get(result.number) or result for result in results]
+
+
+def _past_checks(
+    loader: Loader, call: Call, flags: list[Flag], once: Runs, results: list[Result]
+) -> list[Result]:
+    """What stands behind a check of arguments that tracing ends at: the same run without the check, of lines that run
+    past it without `jit`."""
+    past: list[str] = []
+    ended = once.jitted.raised
+    while ended is not None and ended.place is not None and len(past) < _MOST_CHECKS:
+        if ended.kind != _BRANCHES_ON_TRACER:
+            break
+        still_open = {result.number for result in results if result.status in ("missed", "unshown")}
+        behind = _that_run(once, [flag for flag in flags if flag.number in still_open])
+        if not behind or not loader.go_past(*ended.place):
+            break
+        past.append(str(ended.place[1]))
+        runs = Runs(
+            runner(loader, call, 1), loader.is_project, watches(behind), lambda: loader.leaked, loader.probes
+        )
+        shown = {flag.number: judge(flag, runs) for flag in behind}
+        words = f"past the check{'s' * (len(past) > 1)} at line{'s' * (len(past) > 1)} {' and '.join(past)}"
+        results = _better(results, shown, words)
+        ended = runs.jitted.raised
+    return results
+
+
+def _that_run(once: Runs, flags: list[Flag]) -> list[Flag]:
+    """Findings of errors at lines that run without jit."""
+    raising = [flag for flag in flags if isinstance(outcome_of(flag), Raises)]
+    return [flag for flag in raising if once.eager.lines[flag.path, flag.line]]
+
+
+def _better(results: list[Result], shown: Mapping[int, Result], words: str) -> list[Result]:
+    """The results with those that another run confirmed in their place, and how that was another one."""
+    return [
+        msgspec.structs.replace(better, evidence=f"{words}, {better.evidence}")
+        if (better := shown.get(result.number)) is not None and better.status == "confirmed"
+        else result
+        for result in results
+    ]
 
 
 def _as_meant(
@@ -246,12 +305,7 @@ def _as_meant(
             return results
         runs = Runs(runner(loader, call, 1), loader.is_project, watch, lambda: loader.leaked, loader.probes)
         shown = {flag.number: judge(flag, runs) for flag in meant if isinstance(outcome_of(flag), Raises)}
-    return [
-        msgspec.structs.replace(better, evidence=f"with `apply` jitted, {better.evidence}")
-        if (better := shown.get(result.number)) is not None and better.status == "confirmed"
-        else result
-        for result in results
-    ]
+    return _better(results, shown, "with `apply` jitted")
 
 
 def _shows_when_repeated(flag: Flag, result: Result, once: Runs) -> bool:
