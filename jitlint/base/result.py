@@ -10,6 +10,8 @@ IN_TESTS = "in tests"
 """How the last line calls what the profile for test code leaves out."""
 EXCLUDED = "left out by `exclude`"
 """How it calls what was named and is left out all the same."""
+UNREAD = "could not be analysed, so who calls this is not wholly known"
+"""How it calls files with possible callers that are broken."""
 BY_A_RUN = "refuted by a recorded run"
 """How it calls what the project's own run has gone through."""
 
@@ -115,7 +117,8 @@ class CheckResult:
     """findings: selected and sorted. problems: what could not be analysed (JIT0xx); they count as failures.
 
     in_tests: findings in test code that the profile for tests leaves out. elsewhere: findings in files that were not asked for,
-    which code in those that were leads to. named: what was asked for, as absolute paths.
+    which code in those that were leads to. named: what was asked for, as absolute paths. unread: files around these
+    that could not be analysed, so that it is not known what they call.
     """
 
     findings: list[Finding]
@@ -125,6 +128,7 @@ class CheckResult:
     in_tests: int = 0
     elsewhere: list[Finding] = field(default_factory=list)
     named: frozenset[str] = frozenset()
+    unread: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -80,6 +80,7 @@ def confirm(
     ConfigError if JAX cannot be imported.
     """
     checked = check(paths, settings, jobs=options.jobs, use_cache=options.use_cache)
+    checked.findings = sorted([*checked.findings, *checked.elsewhere], key=lambda each: each.sort_key)
     return prove(checked, paths, settings, options, told, recorded)
 
 

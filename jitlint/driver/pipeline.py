@@ -18,7 +18,7 @@ from jitlint.driver.linking import Program, Stop, Stopped, Task, failures, link,
 from jitlint.driver.lowering import Lowered, lower_files
 from jitlint.driver.memory.kept import Clock, KeptCheck, KeptTraced
 from jitlint.driver.pages import Pages, Places, findings
-from jitlint.driver.problems import problems, unused
+from jitlint.driver.problems import problems, unread_around, unused
 from jitlint.driver.schedule import Progress
 from jitlint.driver.target import Target
 from jitlint.driver.workspace import Workspace
@@ -67,7 +67,7 @@ class Pipeline:
         statistics = self._statistics(lowered, program)
         statistics.placed = pages.placed
         failed = problems(workspace, lowered, failures(program.linked))
-        return KeptCheck(shown, by_noqa, failed, statistics, elsewhere)
+        return KeptCheck(shown, by_noqa, failed, statistics, elsewhere, unread_around(workspace, lowered))
 
     def traced(self) -> KeptTraced:
         """Every function in the named files that traced code reaches, with absolute paths."""

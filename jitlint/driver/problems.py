@@ -37,6 +37,13 @@ def problems(workspace: Workspace, lowered: Lowered, failures: Mapping[str, str]
     return sorted(found, key=lambda problem: problem.sort_key)
 
 
+def unread_around(workspace: Workspace, lowered: Lowered) -> list[str]:
+    """The files that nobody named, which could not be analysed as a whole: what they call is not known."""
+    broken = [*lowered.problems, *(path for path, _ in lowered.partial), *workspace.lost]
+    named = set(workspace.named)
+    return sorted(path for path in dict.fromkeys(broken) if path not in named)
+
+
 def in_file(code: str, path: str, message: str, line: int, column: int) -> Finding:
     """What is said of a file, at a place in it."""
     rule = rules()[code]

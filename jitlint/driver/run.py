@@ -112,6 +112,7 @@ def selected(
         len(everywhere) - len(findings),
         elsewhere,
         frozenset(workspace.named),
+        [display_path(absolute(path)) for path in kept.unread],
     )
 
 
@@ -262,6 +263,7 @@ def with_kept_paths(kept: KeptCheck, workspace: Workspace) -> KeptCheck:
         [place(each) for each in kept.problems],
         kept.statistics,
         [place(each) for each in kept.elsewhere],
+        [workspace.kept_path(path) for path in kept.unread],
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Finding
-from jitlint.base.result import BY_A_RUN, EXCLUDED, IN_TESTS, CheckResult
+from jitlint.base.result import BY_A_RUN, EXCLUDED, IN_TESTS, UNREAD, CheckResult
 from jitlint.frontends import console
 from jitlint.frontends.check_fixes import Wishes
 from jitlint.frontends.check_output import BY_FILE_LINE, FOR_PEOPLE
@@ -76,6 +76,9 @@ def checked(
         everything += result.findings
     result.findings = [*result.findings, *result.elsewhere]
     hide(hidden, len(result.statistics.excluded), EXCLUDED)
+    if result.unread:
+        more = f" and {len(result.unread) - 1:,} more" if len(result.unread) > 1 else ""
+        hidden.append(f"{result.unread[0]}{more} {UNREAD}")
     hide(hidden, result.in_tests, f"{IN_TESTS}, which `--tests all` shows")
     if request.recorded:
         refuted = _with_recorded(request, result)

@@ -21,6 +21,7 @@ def show_settings_of(settings: Settings, paths: tuple[str, ...]) -> int:
 
 def show_files_of(paths: tuple[str, ...], settings: Settings) -> int:
     """The files that would be checked."""
+    from jitlint.base.result import Statistics
     from jitlint.base.text import display_path
     from jitlint.driver.files import files_of
 
@@ -28,4 +29,7 @@ def show_files_of(paths: tuple[str, ...], settings: Settings) -> int:
     console.print_lines(display_path(path) for path in found.files)
     for path, why in found.failures:
         console.complain(f"{display_path(path)}: {why}")
+    if not found.failures:
+        excluded, hidden = ([*map(display_path, some)] for some in (found.excluded, found.hidden))
+        console.warn_if_empty(Statistics(files=len(found.files), excluded=excluded, hidden=hidden), [])
     return FAILED if found.failures else OK

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from jitlint.base.diagnostic import Confidence, Finding, Related, Severity
-from jitlint.base.result import BY_A_RUN, EXCLUDED, IN_TESTS
+from jitlint.base.result import BY_A_RUN, EXCLUDED, IN_TESTS, UNREAD
 from jitlint.report.excerpt import excerpt
 from jitlint.report.style import Style, visible, width
 
@@ -148,7 +148,7 @@ def summary(
         for severity, count in _by_severity(findings)
     ]
     more = f" ({', '.join(hidden)})" if hidden else ""
-    known = any(all(words not in part for words in (IN_TESTS, BY_A_RUN, EXCLUDED)) for part in hidden)
+    known = any(all(words not in part for words in (IN_TESTS, BY_A_RUN, EXCLUDED, UNREAD)) for part in hidden)
     new = "new " if known else ""
     count = len({problem.path for problem in problems})
     failed = style.paint(f"{_files(count)} could not be analysed.", "bold", "red")

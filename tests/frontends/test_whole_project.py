@@ -260,6 +260,13 @@ def test_the_same_by_way_of_the_cache(project: Write, capsys: Capture) -> None:
     assert str(finding["message"]).endswith("(lib.py:3:8)")
 
 
+def test_it_is_confirmed_too(project: Write, capsys: Capture) -> None:
+    pytest.importorskip("jax", reason="proof needs JAX")
+    project({"lib.py": DOUBLE, "use.py": USE})
+    assert main(["confirm", "use.py"]) == 1
+    assert capsys.readouterr().out.startswith("confirmed  lib.py:2  JIT101")
+
+
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 def test_what_a_changed_line_brings_about_is_shown_on_that_line(project: Write, capsys: Capture) -> None:
     root = project({"lib.py": DOUBLE, "use.py": USE.replace("jax.jit(double)", "double")})

@@ -183,6 +183,13 @@ WRONG: dict[str, Wrong] = {
     "nothing but what is left out": Wrong(
         "check --exclude a.py", "`exclude` or .gitignore leaves out a.py", 0
     ),
+    "no files to list": Wrong("check --show-files b", "warning: no Python files found", 0, {"b": None}),
+    "callers that are broken": Wrong(
+        "check b.py",
+        "No findings in 1 file (c.py could not be analysed, so who calls this is not wholly known).",
+        0,
+        {"b.py": "def g(x):\n    return x\n", "c.py": "import jax\nfrom b import g\n(\n"},
+    ),
     "callers where nothing is": Wrong("check a.py --context x", "--context: x: no such file or directory"),
     "nothing to clean": Wrong("clean x", "x: no such file or directory"),
     "a notebook that is none": Wrong("check b.ipynb", "not a notebook: invalid JSON", 2, {"b.ipynb": "{"}),

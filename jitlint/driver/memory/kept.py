@@ -15,13 +15,14 @@ from jitlint.base.result import Statistics, TracedRow
 
 class KeptCheck(msgspec.Struct):
     """A check's result before selection. by_noqa: silenced by nothing but a ``noqa``. elsewhere: in files that were not asked
-    for, by way of those that were."""
+    for, by way of those that were. unread: files around those that could not be analysed."""
 
     findings: list[Finding]
     by_noqa: list[Finding]
     problems: list[Finding]
     statistics: Statistics
     elsewhere: list[Finding]
+    unread: list[str]
 
 
 class KeptTraced(msgspec.Struct):
