@@ -123,8 +123,9 @@ def _run(m: Machine, inputs: Sequence[ModuleInput], options: Options, answers: A
     m.own_libraries = imports.own_libraries(m)
     for info in list(m.modules.values()):
         module_runner.run(m, info)
+    rebound = documents.Rebound()
     phases: list[Callable[[Machine], object]] = [
-        documents.forget_rebound,
+        rebound.forget,
         roots.run_cold,
         roots.run_sites,
         lambda machine: roots.run_declared(machine, options.traced),
@@ -134,6 +135,7 @@ def _run(m: Machine, inputs: Sequence[ModuleInput], options: Options, answers: A
         likely.run_likely,
         *([roots.run_possible] if options.include_possible else []),
         roots.run_sites,
+        rebound.restore,
         *[_finished(domain) for domain in m.domains.all],
     ]
     for phase in phases:
