@@ -26,7 +26,17 @@ sys.path.insert(0, str(ROOT))
 
 from tools import pythons  # noqa: E402  (the path above comes first)
 
-_OURS = ("build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".git", ".venv", ".hypothesis")
+_OURS = (
+    "build",
+    "dist",
+    "*.egg-info",
+    "__pycache__",
+    ".*_cache",
+    ".git",
+    ".venv",
+    ".hypothesis",
+    "node_modules",
+)
 _IN_ARCHIVE = (
     "tests/conftest.py",
     "fixtures/README.md",

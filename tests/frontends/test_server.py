@@ -409,6 +409,16 @@ def test_much_typing_ends_with_what_a_check_says(project: Write) -> None:
     _play(root, scene)
 
 
+def test_a_client_that_shows_explanations_itself(project: Write) -> None:
+    async def scene(editor: Editor) -> None:
+        asked = types.ExecuteCommandParams("jitlint.explain", ["JIT101"])
+        page = await editor.client.workspace_execute_command_async(asked)
+        assert page.startswith("# JIT101 traced-branch")
+        assert editor.messages == []
+
+    _play(project({}), scene, explanations="result")
+
+
 def test_messages_that_mean_nothing(project: Write) -> None:
     root = project({"train.py": TRAIN, "losses.py": LOSSES})
 

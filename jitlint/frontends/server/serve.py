@@ -46,6 +46,7 @@ class Wishes:
     inlay_hints: bool = False
     all_files: bool = False
     debounce: float = _DEBOUNCE
+    shows_pages: bool = True
 
     @classmethod
     def of(cls, options: object) -> Wishes:
@@ -56,6 +57,7 @@ class Wishes:
             table.get("inlayHints") is True,
             table.get("diagnosticsFor") == "workspace",
             delay / 1000 if isinstance(delay, (int, float)) and 0 <= delay <= 10_000 else _DEBOUNCE,
+            table.get("explanations") != "result",
         )
 
 
@@ -422,7 +424,7 @@ class Server(LanguageServer):
 
     def _explain(self, code: str) -> str:
         text = explanation(code)
-        if text:
+        if text and self.wishes.shows_pages:
             self.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
         return text
 
