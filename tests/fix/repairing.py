@@ -35,7 +35,7 @@ def repair(contents: Mapping[Path, bytes], safety: Safety = Safety.UNSAFE) -> Ou
     names = [str(path) for path in contents]
 
     def again(texts: Mapping[str, bytes]) -> CheckResult:
-        return check(names, SETTINGS, use_cache=False, jobs=1, unsaved=texts)
+        return check(names, SETTINGS, use_cache=False, jobs=1, unsaved=texts, context=())
 
     engine = Engine(again, unsaved)
     first = again(unsaved)
