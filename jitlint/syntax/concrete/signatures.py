@@ -55,6 +55,8 @@ def lower_annotation(n: cst.Annotation, s: Lowering) -> ir.Expr:
         parsed = cst.parse_expression(text.strip())
     except Exception:  # whatever the parser dislikes: the text is not an expression
         return string(node, s)
+    if type(parsed) is cst.StarredElement:  # ``*Ts``, which Python takes for no expression
+        return string(node, s)
     return s.quote(node, lambda: EXPR[type(parsed)](parsed, s))
 
 
