@@ -114,7 +114,7 @@ def _parts(parts: Any, s: Lowering) -> list[ir.FmtPart]:
         spec = part.format_spec
         if spec:
             out.append(ir.FmtPart(lowered, True, conversion, _parts(spec, s)))
-        elif conversion is None and part.equal is not None:
+        elif conversion is None and part.equal is not None and spec is None:
             out.append(ir.FmtPart(lowered, False, "r"))  # f"{x=}" shows the repr
         else:
             out.append(ir.FmtPart(lowered, False, conversion))
