@@ -17,7 +17,8 @@ JAX runs a Python loop while it traces, so the program gets a copy of the loop's
 a thousand copies. Tracing takes as long as the loop, and compiling takes much longer, since XLA sees no loop at all.
 
 The rule speaks when the number of turns is large, or is a dimension of an array and each turn needs the value of the
-turn before. A loop over a few layers is fine: unrolling is what one wants there.
+turn before. A loop over a few layers is fine: unrolling is what one wants there. So are the large programs of
+benchmarks (`benchmarks/`, `*_benchmark.py`).
 """,
     instead="""\
 Let JAX know the loop, with `jax.lax.fori_loop` or `jax.lax.scan`:

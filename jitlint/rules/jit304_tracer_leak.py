@@ -22,6 +22,8 @@ The store also happens only while tracing: later calls of the compiled function 
 `lru_cache` and a `cached_property` that make `jnp` arrays leak in the same way when their first call happens inside a
 trace. So does an object that the traced function returns when a static field of it (a function that closes over arrays,
 say an optimiser) was made inside: only the other fields are replaced by results.
+
+It is an error where code outside of the trace reads the place, of the same object, and a warning where nobody does.
 """,
     instead="""\
 Return everything that the caller should keep, and store it outside:

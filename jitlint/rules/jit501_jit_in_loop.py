@@ -22,6 +22,8 @@ the slow way through Python's caches, about ten times the cost of calling a jitt
 
 Outside of `jax.jit`, `jax.lax.scan`, `map`, `cond`, `switch`, `while_loop` and `fori_loop` are compiled on their own, and
 found again by the functions they are given: a lambda or an inner function makes them compile at every turn, too.
+
+Benchmarks are left alone (`benchmarks/`, `*_benchmark.py`): what compiles again there is what is measured.
 """,
     instead="""\
 Make the compiled function once, before the loop, and pass what varies as an argument:

@@ -23,6 +23,8 @@ compiles. Compiled functions made in `__init__`, at module level, kept in an att
 
 Outside of `jax.jit`, `jax.lax.scan` and its kin are compiled on their own for the functions they are given. The rule
 speaks of those only where the function around is called in a loop of a program that is not traced itself.
+
+Benchmarks are left alone (`benchmarks/`, `*_benchmark.py`): what compiles again there is what is measured.
 """,
     instead="""\
 Jit at module level, or in `__init__`, and pass what the inner function takes from around it as arguments:

@@ -21,6 +21,10 @@ A key that a loop body, a `jax.lax.scan` body or a function under `jax.vmap` tak
 every turn. `jax.random.fold_in` does not use a key up, so one key may be folded with many numbers. A key that is the
 default of a field is one key for all objects that are made without their own. So is a key that a Flax module gets for
 several streams: streams are told apart by their keys alone.
+
+Some repetition is meant: a function and its inverse (`rotate`, `inverse_rotate`), numbers that only stand for others
+(`dummy_input`, `fake_batch`), keys of a split that are thrown away unread, cells of a notebook that each begin with
+`jax.random.key(0)`, and a function that is only lowered or asked for its shapes.
 """,
     instead="""\
 Split first, and draw from each child once:
