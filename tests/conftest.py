@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-os.environ.setdefault("JAX_PLATFORMS", "cpu")  # before anything imports JAX
+# Before anything imports JAX. What is compiled here runs once or twice: how fast it runs does not matter.
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
 Write = Callable[[dict[str, str]], Path]
 
