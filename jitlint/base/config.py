@@ -273,7 +273,7 @@ KEYS: tuple[Key, ...] = (
     Key(
         "force-exclude",
         "`true` or `false`",
-        "`false`; flake8 and the pre-commit hook, which name files themselves, do so in any case",
+        "`false`; flake8, the pre-commit hook and editors, which name files themselves, do so in any case",
         "Leave out what `exclude` and `extend-exclude` name even where it is named on the command line.",
         "force-exclude = true",
         boolean,

@@ -7,6 +7,7 @@ whole project, with the cache; the text of all open documents takes the place of
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pylsp import hookimpl
@@ -57,7 +58,7 @@ def _findings(path: str, config: str, unsaved: dict[str, bytes]) -> list[Finding
     from jitlint.driver.project import project_root
     from jitlint.driver.run import check
 
-    settings = load_settings(project_root([path]), config)
+    settings = replace(load_settings(project_root([path]), config), force_exclude=True)
     result = check([path], settings, jobs=1, unsaved=unsaved)
     here = os.path.realpath(path)
     found = in_named_files(result, settings.baseline, unsaved)

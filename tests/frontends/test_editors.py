@@ -122,6 +122,18 @@ def test_the_baseline_holds_in_the_editor(project: Write) -> None:
     assert _linted(root, "a.py") == []
 
 
+def test_what_the_configuration_excludes_is_left_out_in_the_editor(project: Write) -> None:
+    root = project({"a.py": BRANCH, "jitlint.toml": 'exclude = ["a.py"]\n'})
+    assert _linted(root, "a.py") == []
+
+
+def test_what_a_file_brings_about_in_another_is_shown_in_the_editor(project: Write) -> None:
+    library = BRANCH.replace("import jax\n\n\n@jax.jit\n", "")
+    root = project({"lib.py": library, "use.py": "import jax\nfrom lib import f\n\nprint(jax.jit(f)(1.0))\n"})
+    (shown,) = _linted(root, "use.py")
+    assert (shown["code"], shown["range"]["start"]["line"]) == ("JIT101", 3)
+
+
 def test_a_bad_configuration_is_shown_in_the_editor(project: Write) -> None:
     root = project({"a.py": BRANCH, "jitlint.toml": "selct = 1\n"})
     (shown,) = _linted(root, "a.py")
