@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import random
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,7 @@ def shuffled(text: str, rng: random.Random) -> str:
         if isinstance(node, (ast.Import, ast.ImportFrom))
         for alias in node.names
     }
+    named = Counter(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
     blocks: list[tuple[bool, str]] = []
     end = 0
     for i, node in enumerate(tree.body):
@@ -94,7 +97,7 @@ def shuffled(text: str, rng: random.Random) -> str:
         last = _first_line(stop) - 1 if stop is not None else len(lines)
         while stop is not None and last > end and lines[last - 1].startswith("#"):
             last -= 1  # a comment belongs to what is below it
-        blocks.append((_is_free(node, imported), "".join(lines[end:last])))
+        blocks.append((_is_free(node, imported, named), "".join(lines[end:last])))
         end = last
     out: list[str] = []
     group: list[str] = []
@@ -113,9 +116,10 @@ def _first_line(node: ast.stmt) -> int:
     return min([node.lineno, *[d.lineno for d in decorators]])
 
 
-def _is_free(node: ast.stmt, imported: set[str]) -> bool:
-    """Whether a definition needs nothing but imports when it is made."""
-    if not isinstance(node, ast.FunctionDef):
+def _is_free(node: ast.stmt, imported: set[str], named: Mapping[str, int]) -> bool:
+    """Whether a definition needs nothing but imports when it is made, and is the only one of its name: of several, the
+    last one counts."""
+    if not isinstance(node, ast.FunctionDef) or named[node.name] > 1:
         return False
     needed = [*node.decorator_list, *node.args.defaults, *[d for d in node.args.kw_defaults if d is not None]]
     names = {part.id for root in needed for part in ast.walk(root) if isinstance(part, ast.Name)}
