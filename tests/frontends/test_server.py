@@ -3,129 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-import jitlint
 from tests.conftest import Write
 
 pytest.importorskip("pygls", reason="needs pygls")
 
 from lsprotocol import types
-from pygls import uris
-from pygls.lsp.client import LanguageClient
 
-TRAIN = "import jax\nfrom losses import loss\n\n@jax.jit\ndef step(x, n):\n    return loss(x, n)\n"
-LOSSES = "def loss(x, n):\n    if x > 0:\n        return x\n    return -x\n"
-GOOD = "import jax.numpy as jnp\n\ndef loss(x, n):\n    return jnp.abs(x)\n"
-PATIENCE = 60.0
-
-
-class Editor:
-    """A client that remembers what it was told."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.client = LanguageClient("editor", "1")
-        self.told: dict[str, list[types.Diagnostic]] = {}
-        self.count: dict[str, int] = {}
-        self.messages: list[str] = []
-        self._versions: dict[str, int] = {}
-        self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: self._tell(params))
-        self.client.feature(types.WINDOW_SHOW_MESSAGE)(lambda params: self.messages.append(params.message))
-
-    def _tell(self, params: types.PublishDiagnosticsParams) -> None:
-        self.told[params.uri] = list(params.diagnostics)
-        self.count[params.uri] = self.count.get(params.uri, 0) + 1
-
-    async def start(self, port: int = 0, resolves: bool = True, **options: object) -> types.InitializeResult:
-        if port:
-            await self.client.start_tcp("127.0.0.1", port)
-        else:
-            await self.client.start_io(sys.executable, "-m", "jitlint", "server", env=ENVIRONMENT)
-        folder = types.WorkspaceFolder(uri=self.root.as_uri(), name="project")
-        actions = types.CodeActionClientCapabilities(
-            resolve_support=types.ClientCodeActionResolveOptions(["edit"])
-        )
-        about = types.TextDocumentClientCapabilities(code_action=actions)
-        result = await self.client.initialize_async(
-            types.InitializeParams(
-                types.ClientCapabilities(text_document=about if resolves else None),
-                workspace_folders=[folder],
-                initialization_options={"debounce": 1, **options},
-            )
-        )
-        self.client.initialized(types.InitializedParams())
-        return result
-
-    async def stop(self) -> None:
-        await asyncio.wait_for(self.client.shutdown_async(None), PATIENCE)
-        self.client.exit(None)
-        await asyncio.wait_for(self.client.stop(), PATIENCE)
-
-    def uri(self, name: str) -> str:
-        return uris.from_fs_path(str(self.root / name)) or ""
-
-    def open(self, name: str, text: str | None = None) -> str:
-        uri = self.uri(name)
-        text = (self.root / name).read_text(encoding="utf-8") if text is None else text
-        self._versions[uri] = 1
-        item = types.TextDocumentItem(uri, types.LanguageKind.Python, 1, text)
-        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-        return uri
-
-    def type(self, uri: str, text: str) -> None:
-        self._versions[uri] += 1
-        document = types.VersionedTextDocumentIdentifier(self._versions[uri], uri)
-        change = types.TextDocumentContentChangeWholeDocument(text)
-        self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [change]))
-
-    def codes(self, uri: str) -> list[tuple[object, int]] | None:
-        """Code and line of what was told last; None if nothing was told yet."""
-        told = self.told.get(uri)
-        return None if told is None else sorted((d.code, d.range.start.line) for d in told)  # type: ignore[type-var]
-
-    async def until(self, uri: str, expected: list[tuple[object, int]]) -> list[types.Diagnostic]:
-        await self._wait(
-            lambda: self.codes(uri) == expected, lambda: f"{uri}: {self.codes(uri)}, not {expected}"
-        )
-        return self.told[uri]
-
-    async def _wait(self, condition: Callable[[], bool], what: Callable[[], str]) -> None:
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < end, what()
-            await asyncio.sleep(0.02)
-
-    async def until_said(self, part: str) -> None:
-        await self._wait(
-            lambda: any(part in message for message in self.messages), lambda: str(self.messages)
-        )
-
-
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(jitlint.__file__).parents[1])}
-
-Scene = Callable[[Editor], Awaitable[None]]
-
-
-def _play(root: Path, scene: Scene, **options: object) -> None:
-    async def run() -> None:
-        editor = Editor(root)
-        await editor.start(**options)  # type: ignore[arg-type]
-        try:
-            await scene(editor)
-        finally:
-            await editor.stop()
-
-    asyncio.run(run())
+from tests.frontends.editor import ENVIRONMENT, GOOD, LOSSES, PATIENCE, TRAIN, Editor, play
 
 
 def test_a_helper_and_its_callers(project: Write) -> None:
@@ -156,7 +49,7 @@ def test_a_helper_and_its_callers(project: Write) -> None:
         editor.open("losses.py")
         await editor.until(helper, [("JIT101", 1)])
 
-    _play(root, scene)
+    play(root, scene)
 
 
 def test_half_a_statement_is_no_news(project: Write) -> None:
@@ -176,7 +69,7 @@ def test_half_a_statement_is_no_news(project: Write) -> None:
         await editor.until(helper, [("JIT101", 1)])
         assert editor.count[helper] > told
 
-    _play(root, scene)
+    play(root, scene)
 
 
 def test_what_a_value_is(project: Write) -> None:
@@ -203,7 +96,7 @@ def test_what_a_value_is(project: Write) -> None:
         )
         assert await hover(0, 0) is None
 
-    _play(root, scene)
+    play(root, scene)
 
 
 def test_actions(project: Write) -> None:
@@ -231,7 +124,7 @@ def test_actions(project: Write) -> None:
         assert page.startswith("# JIT101 traced-branch")
         await editor.until_said("# JIT101 traced-branch")
 
-    _play(root, scene)
+    play(root, scene)
 
 
 IN_PLACE = """import jax
@@ -306,7 +199,7 @@ def test_fixes_are_offered_and_proved_when_chosen(project: Write, lazily: bool) 
             stale = await editor.client.code_action_resolve_async(every)
             assert stale.edit is None and stale.disabled is not None
 
-    _play(root, scene, resolves=lazily)
+    play(root, scene, resolves=lazily)
 
 
 def test_hints_beside_parameters_where_they_are_wanted(project: Write) -> None:
@@ -323,7 +216,7 @@ def test_hints_beside_parameters_where_they_are_wanted(project: Write) -> None:
             (4, 13, "‹static›"),
         ]
 
-    _play(root, scene, inlayHints=True)
+    play(root, scene, inlayHints=True)
 
 
 def test_the_configuration_is_read_again(project: Write) -> None:
@@ -345,7 +238,7 @@ def test_the_configuration_is_read_again(project: Write) -> None:
         change("")
         await editor.until(uri, [("JIT101", 1)])
 
-    _play(root, scene)
+    play(root, scene)
 
 
 def test_a_file_that_changes_on_the_disk(project: Write) -> None:
@@ -357,7 +250,7 @@ def test_a_file_that_changes_on_the_disk(project: Write) -> None:
         editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
         await editor.until(editor.uri("losses.py"), [("JIT101", 1)])
 
-    _play(root, scene, diagnosticsFor="workspace")
+    play(root, scene, diagnosticsFor="workspace")
 
 
 def test_a_notebook_is_told_by_cell(project: Write) -> None:
@@ -392,7 +285,7 @@ def test_a_notebook_is_told_by_cell(project: Write) -> None:
         editor.client.notebook_document_did_change(types.DidChangeNotebookDocumentParams(identifier, event))
         await editor.until(names[2], [])
 
-    _play(root, scene)
+    play(root, scene)
 
 
 def test_much_typing_ends_with_what_a_check_says(project: Write) -> None:
@@ -406,7 +299,7 @@ def test_much_typing_ends_with_what_a_check_says(project: Write) -> None:
         editor.type(uri, "\n\n" + LOSSES)
         await editor.until(uri, [("JIT101", 3)])
 
-    _play(root, scene)
+    play(root, scene)
 
 
 def test_a_client_that_shows_explanations_itself(project: Write) -> None:
@@ -416,7 +309,7 @@ def test_a_client_that_shows_explanations_itself(project: Write) -> None:
         assert page.startswith("# JIT101 traced-branch")
         assert editor.messages == []
 
-    _play(project({}), scene, explanations="result")
+    play(project({}), scene, explanations="result")
 
 
 def test_messages_that_mean_nothing(project: Write) -> None:
@@ -437,7 +330,7 @@ def test_messages_that_mean_nothing(project: Write) -> None:
         await editor.until(outside, [])
         await editor.until(editor.open("losses.py"), [("JIT101", 1)])
 
-    _play(root, scene)
+    play(root, scene)
 
 
 def test_over_tcp_on_this_machine(project: Write) -> None:

@@ -106,6 +106,7 @@ test('settings of another type count as not written', () => {
     command: 3,
     arguments: ['a', 1],
     inlayHints: 'yes',
+    codeLens: 1,
     diagnosticsFor: 'none',
     debounce: -1,
   };
@@ -134,6 +135,7 @@ test('the manifest has the settings that are read, with the same defaults', () =
   assert.deepEqual([...asked.keys(), 'jitlint.trace.server'].sort(), Object.keys(properties).sort());
   assert.deepEqual(initializationOptions(settings), {
     inlayHints: false,
+    codeLens: false,
     diagnosticsFor: 'open',
     debounce: 150,
     explanations: 'result',

@@ -1,14 +1,25 @@
-"""Which parameters of a file's functions arrive as tracers, for hints beside them (layer: ``frontends``)."""
+"""What an editor shows between the lines: which parameters of a file's functions arrive as tracers, and what traces a function (layer: ``frontends``)."""
 
 from __future__ import annotations
 
 import ast
+import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from jitlint.base.result import ValueRow
+from jitlint.base.result import Reason, ValueRow
 
 Place = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """What stands above a function. line: its first one, with decorators. reason: the first of the places that trace it."""
+
+    line: int
+    title: str
+    reason: Reason
 
 
 def parameters(source: str, rows: Iterable[ValueRow], cell: int) -> dict[Place, str]:
@@ -16,12 +27,7 @@ def parameters(source: str, rows: Iterable[ValueRow], cell: int) -> dict[Place, 
 
     Nothing is said of functions that no transform runs, and of what is not known.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
+    tree = _parsed(source)
     lines = source.split("\n")
     ends: dict[Place, Place] = {}
     for node in ast.walk(tree):
@@ -37,3 +43,59 @@ def parameters(source: str, rows: Iterable[ValueRow], cell: int) -> dict[Place, 
             found.setdefault(ends[place], set()).add(row.status)
     said = {place: statuses.pop() if len(statuses) == 1 else "mixed" for place, statuses in found.items()}
     return {place: status for place, status in sorted(said.items()) if status != "unknown"}
+
+
+def lenses(source: str, rows: Iterable[ValueRow], path: str, cell: int) -> list[Lens]:
+    """What traces the functions of a file. Nothing is said of functions that no transform runs.
+
+    The transform that is named is the outermost: what the function's callers run under. How many there are is not said: ways
+    that come with the same kinds of arguments are known as one.
+    """
+    inside = [row for row in rows if row.in_trace and row.span.cell == cell and row.because]
+    found = []
+    for name, node in _functions(_parsed(source), ""):
+        last = node.end_lineno or node.lineno
+        reasons = {
+            row.because[0]: None
+            for row in inside
+            if row.function == name and node.lineno <= row.span.line <= last
+        }
+        if reasons:
+            ordered = sorted(
+                reasons, key=lambda reason: (reason.path, reason.cell, reason.line, reason.message)
+            )
+            more = ", among others" if len(ordered) > 1 else ""
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            found.append(Lens(first, f"traced: {_said(ordered[0], path, cell)}{more}", ordered[0]))
+    return found
+
+
+def _said(reason: Reason, path: str, cell: int) -> str:
+    """A reason in a few words, without marks that an editor would show as they are."""
+    what = reason.message.replace("`", "").removesuffix(" here")
+    where = [] if os.path.abspath(reason.path) == path else [os.path.basename(reason.path)]
+    if reason.cell and (where or reason.cell != cell):
+        where.append(f"cell {reason.cell}")
+    return f"{what}, {' '.join([*where, f'line {reason.line}'])}"
+
+
+def _functions(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """The functions of a tree by their qualified names."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield prefix + child.name, child
+            yield from _functions(child, f"{prefix}{child.name}.<locals>.")
+        elif isinstance(child, ast.ClassDef):
+            yield from _functions(child, f"{prefix}{child.name}.")
+        elif not isinstance(child, ast.expr):
+            yield from _functions(child, prefix)
+
+
+def _parsed(source: str) -> ast.Module:
+    """The tree of a text; an empty one if it cannot be parsed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])

@@ -31,11 +31,12 @@ from jitlint.driver.session import Stopped
 from jitlint.frontends.server import fixes
 from jitlint.frontends.server.actions import EXPLAIN, actions, explanation
 from jitlint.frontends.server.convert import Converter, at_position, file_uri, hover_text
-from jitlint.frontends.server.hints import parameters
+from jitlint.frontends.server.hints import lenses, parameters
 from jitlint.frontends.server.project import Findings, Project, inside
 from jitlint.frontends.server.worker import Worker
 
 CONFIGURATION = ("jitlint.toml", "pyproject.toml", "setup.cfg")
+SHOW = "jitlint.show"
 _DEBOUNCE = 0.15
 
 
@@ -47,6 +48,7 @@ class Wishes:
     all_files: bool = False
     debounce: float = _DEBOUNCE
     shows_pages: bool = True
+    code_lens: bool = False
 
     @classmethod
     def of(cls, options: object) -> Wishes:
@@ -58,6 +60,7 @@ class Wishes:
             table.get("diagnosticsFor") == "workspace",
             delay / 1000 if isinstance(delay, (int, float)) and 0 <= delay <= 10_000 else _DEBOUNCE,
             table.get("explanations") != "result",
+            table.get("codeLens") is True,
         )
 
 
@@ -118,6 +121,7 @@ class Server(LanguageServer):
         self.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)(_free(self._actions))
         self.feature(types.CODE_ACTION_RESOLVE)(_free(self._resolve))
         self.command(EXPLAIN)(_free(self._explain))
+        self.command(SHOW)(_free(self._show))
 
     # ------------------------------------------------------------ life
 
@@ -125,6 +129,8 @@ class Server(LanguageServer):
         self.wishes = Wishes.of(params.initialization_options)
         if self.wishes.inlay_hints:
             self.feature(types.TEXT_DOCUMENT_INLAY_HINT)(_free(self._inlay_hints))
+        if self.wishes.code_lens:
+            self.feature(types.TEXT_DOCUMENT_CODE_LENS)(_free(self._code_lenses))
 
     def _initialized(self, params: types.InitializedParams) -> None:
         watching = (
@@ -289,6 +295,9 @@ class Server(LanguageServer):
             return
         shown = one.project.shown
         self._publish(one.project, {**{path: shown.get(path, []) for path in told}, **changed})
+        about = self.client_capabilities.workspace
+        if self.wishes.code_lens and about and about.code_lens and about.code_lens.refresh_support:
+            self.workspace_code_lens_refresh(None)  # another file may trace what this one traced
 
     def _complain(self, message: str) -> None:
         self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"jitlint: {message}"))
@@ -376,6 +385,28 @@ class Server(LanguageServer):
                     types.InlayHint(place, f"‹{status}›", kind=types.InlayHintKind.Type, padding_left=True)
                 )
         return found
+
+    async def _code_lenses(self, params: types.CodeLensParams) -> list[types.CodeLens]:
+        where = self._where(params.text_document.uri)
+        if where is None:
+            return []
+        source = self.workspace.get_text_document(params.text_document.uri).source
+        found = []
+        for lens in lenses(source, await self._values(where[0]), *where):
+            start, reason = types.Position(lens.line - 1, 0), lens.reason
+            span = Span(reason.line, 1, reason.line, 1, reason.cell)
+            place = {"uri": self._uri_of(os.path.abspath(reason.path), span), "line": reason.line - 1}
+            command = types.Command(lens.title, SHOW, arguments=[place])
+            found.append(types.CodeLens(types.Range(start, start), command))
+        return found
+
+    async def _show(self, place: dict[str, Any]) -> None:
+        """Open the place that traces a function."""
+        start = types.Position(int(place["line"]), 0)
+        params = types.ShowDocumentParams(
+            str(place["uri"]), take_focus=True, selection=types.Range(start, start)
+        )
+        await self.window_show_document_async(params)
 
     async def _actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         uri = params.text_document.uri
