@@ -21,6 +21,8 @@ _MOST_CHANGES = 32
 Leaf = tuple[str, object]
 Place = tuple[str, int]
 
+_NOT_A_NAME = re.compile(r"\W")
+
 
 class Causes:
     """Of one function or operation: the arguments of its traces, and how each differed from those before."""
@@ -60,7 +62,7 @@ class Causes:
 
 
 def _argument(name: str) -> str:
-    return re.match(r"\w*", name)[0]  # type: ignore[index]
+    return _NOT_A_NAME.split(name, 1)[0]
 
 
 def _shown(leaves: Mapping[str, Leaf], at: str) -> str:

@@ -13,6 +13,7 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Catch, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import World
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
 
 
@@ -122,17 +123,11 @@ _ANSWERS = (ir.Compare, ir.BoolOp, ir.UnaryOp, ir.Call)
 def asks_version(m: Machine, test: ir.Node | None) -> bool:
     """Whether a test looks at a library's version or at what the library has."""
     if type(test) is ir.Name or type(test) is ir.Attr:
-        return _asks(test) or _last_name(test) in m.version_flags
+        return _asks(test) or last_name(test) in m.version_flags
     found = m.version_tests.get(id(test))
     if found is None:
         found = m.version_tests[id(test)] = _asks(test) or _asks_flag(m, test)
     return found
-
-
-def _last_name(node: ir.Node | None) -> str:
-    if type(node) is ir.Attr:
-        return str(node.name)
-    return str(node.id) if type(node) is ir.Name else ""
 
 
 def _asks_flag(m: Machine, node: ir.Node | None) -> bool:
@@ -140,7 +135,7 @@ def _asks_flag(m: Machine, node: ir.Node | None) -> bool:
         return _asks_flag(m, node.operand)
     if type(node) is ir.BoolOp:
         return _asks_flag(m, node.left) or _asks_flag(m, node.right)
-    return bool(_last_name(node)) and _last_name(node) in m.version_flags
+    return bool(last_name(node)) and last_name(node) in m.version_flags
 
 
 def _asks(node: ir.Node | None) -> bool:

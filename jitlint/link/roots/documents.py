@@ -8,11 +8,11 @@ binds again meant something else then. What it does: forgets such names while fu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 
 from jitlint.infer.program import ModuleInfo
 from jitlint.infer.values import UNKNOWN, Arr, Value
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import bound_names
 from jitlint.link.values import pytrees
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -48,15 +48,9 @@ def _rebound(info: ModuleInfo) -> list[str]:
         if type(node) is ir.FuncDef:
             parameters = info.functions[node.function].node.params
             takes.setdefault(node.name, set()).add(tuple([param.name for param in parameters]))
-    given = Counter(target.id for node in found if type(node) is ir.Assign for target in _names(node.targets))
+    given = Counter(
+        target.id for node in found if type(node) is ir.Assign for target in bound_names(node.targets)
+    )
     made = Counter(node.name for node in found if type(node) is ir.ClassDef)
     several = {name for names in (given, made) for name, times in names.items() if times > 1}
     return sorted(several | {name for name, ways in takes.items() if len(ways) > 1})
-
-
-def _names(targets: Sequence[ir.Node]) -> Iterator[ir.Name]:
-    for target in targets:
-        if isinstance(target, (ir.Tuple, ir.List)):
-            yield from _names(target.elts)
-        elif type(target) is ir.Name:
-            yield target

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from jitlint.infer.program import FuncInfo, ModuleInfo
@@ -50,3 +50,21 @@ def path_text(node: ir.Node | None) -> str:
         owner = path_text(node.obj)
         return f"{owner}[{node.index.value!r}]" if owner else ""
     return ""
+
+
+def last_name(node: ir.Node | None) -> str:
+    """What a name or an attribute is called, else ""."""
+    if type(node) is ir.Attr:
+        return node.name
+    return node.id if type(node) is ir.Name else ""
+
+
+def bound_names(targets: Iterable[ir.Node]) -> Iterator[ir.Name]:
+    """The variables among the targets of an assignment."""
+    for target in targets:
+        if type(target) is ir.Name:
+            yield target
+        elif isinstance(target, (ir.Tuple, ir.List)):
+            yield from bound_names(target.elts)
+        elif type(target) is ir.Starred:
+            yield from bound_names([target.value])

@@ -32,6 +32,7 @@ from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import callbacks, fields, parameters
 from jitlint.link.values.kinds import find_method, mro
 from jitlint.syntax import ir
@@ -240,17 +241,11 @@ def _set_up(m: Machine, f: Frame, at: int, inst: Inst) -> None:
             evaluator.call(m, f, at, method, Args([inst]))
 
 
-def _last_name(node: ir.Expr) -> str:
-    if type(node) is ir.Attr:
-        return node.name
-    return node.id if type(node) is ir.Name else ""
-
-
 def _fill(m: Machine, info: ClassInfo, args: Args) -> dict[str, Value]:
     out: dict[str, Value] = {}
     pos = list(args.pos)
     for name, (annotation, default) in fields.ordered_fields(info).items():
-        if type(annotation) is ir.Sub and _last_name(annotation.obj) == "ClassVar":
+        if type(annotation) is ir.Sub and last_name(annotation.obj) == "ClassVar":
             continue
         if type(default) is ExtInst and default.dotted.endswith("field"):
             if _is_false(default.attrs.get("init")):

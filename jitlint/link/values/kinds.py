@@ -183,8 +183,6 @@ def _instance_of_one(m: Machine, value: Value, cls: Value) -> bool | None:
 
 def _described(m: Machine, info: ClassInfo) -> str | None:
     """The public name of a class of arrays that the project itself defines, as JAX does: what makes its instances cannot be read."""
-    if not info.module.name.startswith("jax."):
-        return None
     name = m.catalogue.canonical(f"{info.module.name}.{info.qualname}")
     return name if name in m.transforms.arrays else None
 

@@ -55,14 +55,14 @@ def _name(n: ast.Name, s: Lowering) -> ir.Expr:
 
 def _constant(n: ast.Constant, s: Lowering) -> ir.Expr:
     at = s.origin(n)
-    value = n.value
+    value: Any = n.value
     if type(value) is str:
         return ir.Const(at, "str", None if SURROGATE.search(value) else value)
     if value is None:
         return ir.Const(at, "none", None)
     kind = _KINDS[type(value)]
     known = type(value) in (bool, float) or (type(value) is int and is_small(value))
-    return ir.Const(at, kind, value if known else None)  # type: ignore[arg-type]
+    return ir.Const(at, kind, value if known else None)
 
 
 def _attribute(n: ast.Attribute, s: Lowering) -> ir.Expr:

@@ -13,7 +13,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.captures.log import Call, Load, Write
 from jitlint.link.engine.surroundings import Around, Table
-from jitlint.link.tables.ir_walk import nodes
+from jitlint.link.tables.ir_walk import last_name, nodes
 from jitlint.syntax import ir
 
 GLOBAL: Final = "global"
@@ -59,7 +59,7 @@ def only_checked(load: Load) -> bool:
         return True
     statement = _statement(found, load)
     if type(statement) is ir.ExprStmt and type(statement.value) is ir.Call:
-        return _last_name(statement.value.func).startswith("assert")
+        return last_name(statement.value.func).startswith("assert")
     return type(statement) is ir.Assert
 
 
@@ -147,12 +147,6 @@ def _path(node: ir.Node | None) -> tuple[str, ...]:
     return (node.id,) if type(node) is ir.Name else ()
 
 
-def _last_name(node: ir.Node | None) -> str:
-    if type(node) is ir.Attr:
-        return str(node.name)
-    return str(node.id) if type(node) is ir.Name else ""
-
-
 def _of_context_manager(fn: FuncInfo) -> bool:
     """Whether the function is a method of a class whose instances put things back when they are left."""
     owner = fn.qualname.rpartition(".")[0]
@@ -182,12 +176,12 @@ def _is_lazy(around: Around, statement: int, path: tuple[str, ...]) -> bool:
 
 def _catches_missing(node: ir.Node | None) -> bool:
     parts = node.elts if type(node) is ir.Tuple else [node]
-    return node is None or any(_last_name(part) in lexicon().errors.of_missing for part in parts)
+    return node is None or any(last_name(part) in lexicon().errors.of_missing for part in parts)
 
 
 def _asks_presence(test: ir.Node | None, path: tuple[str, ...]) -> bool:
     """Whether a test asks if there is something in the place already."""
-    return _last_name(test) == path[-1] or any(_asks(node, path) for node in nodes(test))
+    return last_name(test) == path[-1] or any(_asks(node, path) for node in nodes(test))
 
 
 def _asks(node: ir.Node | None, path: tuple[str, ...]) -> bool:
@@ -197,18 +191,18 @@ def _asks(node: ir.Node | None, path: tuple[str, ...]) -> bool:
         member = any(op in ("in", "not in") for op in node.ops)
         absent = any(type(side) is ir.Const and side.kind == "none" for side in sides)
         return ((absent or member) and _mentions(sides, name)) or (
-            member and _last_name(node.rights[0]) == path[0]
+            member and last_name(node.rights[0]) == path[0]
         )
     if type(node) is ir.UnaryOp and node.op == "not":
         return _mentions(node.operand, name)
-    if type(node) is ir.Call and _last_name(node.func) in ("hasattr", "len", "getattr", "isinstance"):
+    if type(node) is ir.Call and last_name(node.func) in ("hasattr", "len", "getattr", "isinstance"):
         return _mentions([arg.value for arg in node.args], name)
     return False
 
 
 def _mentions(root: Any, name: str) -> bool:
     for node in nodes(root):
-        if _last_name(node) == name or (type(node) is ir.Const and node.value == name):
+        if last_name(node) == name or (type(node) is ir.Const and node.value == name):
             return True
     return False
 
@@ -217,12 +211,12 @@ def _is_restored(fn: FuncInfo, name: str) -> bool:
     """Whether the function puts back what it found: in a ``finally``, or from a variable that kept it."""
     kept: set[str] = set()
     for node in nodes(fn.body):
-        if type(node) is ir.Try and any(_last_name(t) == name for t in _targets(node.final)):
+        if type(node) is ir.Try and any(last_name(t) == name for t in _targets(node.final)):
             return True
         for target, value in _pairs(node):
-            if _last_name(value) == name and type(target) is ir.Name:
+            if last_name(value) == name and type(target) is ir.Name:
                 kept.add(target.id)
-            elif _last_name(target) == name and type(value) is ir.Name and value.id in kept:
+            elif last_name(target) == name and type(value) is ir.Name and value.id in kept:
                 return True
     return False
 

@@ -14,6 +14,7 @@ from jitlint.infer.values import Arr, L, S, Value
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
+from jitlint.link.tables.ir_walk import bound_names, last_name
 from jitlint.link.values.keys import inside
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -45,7 +46,7 @@ def _is_copy(f: Frame, this: Use, found: Use) -> bool:
         return False
     node = surroundings.statement(f) if this.site != found.site else None
     target = node.targets[0] if type(node) is ir.Assign else None
-    return naming.has_word(_last_name(target), lexicon().keys.copies)
+    return naming.has_word(last_name(target), lexicon().keys.copies)
 
 
 def _is_idle(f: Frame, at: int) -> bool:
@@ -88,7 +89,7 @@ def _shows(values: Sequence[Value], key: Key) -> bool:
 
 def _reads(parts: Sequence[ir.Node]) -> Iterator[tuple[str, int]]:
     """The names that code reads, and where."""
-    stored = {id(target) for n in parts if type(n) is ir.Assign for target in _targets(n.targets)}
+    stored = {id(target) for n in parts if type(n) is ir.Assign for target in bound_names(n.targets)}
     for node in parts:
         if type(node) is ir.Name and id(node) not in stored:
             yield node.id, node.at
@@ -99,7 +100,7 @@ def _belong_together(f: Frame, this: Use, found: Use) -> bool:
     calls = {n.at: n for n in _parts(f) if type(n) is ir.Call and n.at in (this.site[1], found.site[1])}
     if len(calls) != 2 or this.site[0] != found.site[0]:
         return False
-    one, other = (_last_name(call.func) for call in calls.values())
+    one, other = (last_name(call.func) for call in calls.values())
     rest = set(one.split("_")) ^ set(other.split("_"))
     return bool(rest) and rest <= lexicon().keys.inverses
 
@@ -114,24 +115,10 @@ def _holds(node: ir.Node, at: int) -> bool:
 
 def _bound(node: ir.Node | None) -> list[str]:
     """The variables that an assignment binds."""
-    return [target.id for target in _targets(node.targets)] if type(node) is ir.Assign else []
-
-
-def _targets(nodes: Sequence[ir.Node]) -> Iterator[ir.Name]:
-    for node in nodes:
-        if type(node) is ir.Name:
-            yield node
-        elif isinstance(node, (ir.Tuple, ir.List)):
-            yield from _targets(node.elts)
-        elif type(node) is ir.Starred:
-            yield from _targets([node.value])
+    return [target.id for target in bound_names(node.targets)] if type(node) is ir.Assign else []
 
 
 def _descends(key: Key | None, from_: Key) -> bool:
     while key is not None and key is not from_:
         key = key.parent
     return key is not None
-
-
-def _last_name(node: ir.Node | None) -> str:
-    return node.id if type(node) is ir.Name else node.name if type(node) is ir.Attr else ""

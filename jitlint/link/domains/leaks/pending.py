@@ -19,6 +19,7 @@ from jitlint.infer.values import Arr, Inst, Scope, Tree, Value
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.kinds import mro
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -147,7 +148,7 @@ def _reads(body: Sequence[ir.Node], name: str) -> int:
     others: set[int] = set()
     for node in found:
         others |= {id(target) for target in _harmless(node)}
-    reads = {id(node) for node in found if _last_name(node).lower() == name} - others
+    reads = {id(node) for node in found if last_name(node).lower() == name} - others
     for node in found if reads else ():
         if type(node) is ir.If and not _is_main(node):
             others |= {id(part) for part in below([*node.body, *node.orelse])}
@@ -156,7 +157,7 @@ def _reads(body: Sequence[ir.Node], name: str) -> int:
 
 def _is_main(node: ir.If) -> bool:
     """Whether this is what a file does when it is run."""
-    return any(_last_name(part) == "__name__" for part in below(node.test))
+    return any(last_name(part) == "__name__" for part in below(node.test))
 
 
 def _harmless(node: ir.Node) -> list[ir.Node]:
@@ -165,7 +166,7 @@ def _harmless(node: ir.Node) -> list[ir.Node]:
         return [_whole(target) for target in node.targets]
     if type(node) is ir.Compare and set(node.ops) <= {"is", "is not"}:
         return [_whole(side) for side in (node.left, *node.rights)]
-    if type(node) is ir.Call and _last_name(node.func) in lexicon().python.only_asking:
+    if type(node) is ir.Call and last_name(node.func) in lexicon().python.only_asking:
         return [_whole(arg.value) for arg in node.args]
     call = node.value if type(node) is ir.ExprStmt else None
     func = call.func if type(call) is ir.Call else None
@@ -175,9 +176,3 @@ def _harmless(node: ir.Node) -> list[ir.Node]:
 def _whole(node: ir.Node) -> ir.Node:
     """What an element is one of."""
     return node.obj if type(node) is ir.Sub else node
-
-
-def _last_name(node: ir.Node | None) -> str:
-    if type(node) is ir.Attr:
-        return str(node.name)
-    return str(node.id) if type(node) is ir.Name else ""
