@@ -9,6 +9,7 @@ from jitlint.base.diagnostic import Confidence, Finding, Span
 IN_TESTS = "in tests"
 """How the last line calls what the profile for test code leaves out."""
 EXCLUDED = "left out by `exclude`"
+INSTALLED = "left out as installed code"
 """How it calls what was named and is left out all the same."""
 UNREAD = "could not be analysed, so who calls this is not wholly known"
 """How it calls files with possible callers that are broken."""

@@ -3,7 +3,7 @@
 Directories are walked for ``*.py`` and ``*.ipynb`` in a fixed order, and for the texts that the settings name. Skipped are what ``.gitignore`` files and the ``exclude``
 setting name, directories that hold no code of the project (virtual environments, caches, build output) and
 symbolic links to directories (so there are no loops). What the user names explicitly is taken, but for files
-that hold no Python, and for what ``exclude`` names if that is forced.
+that hold no Python, and, if that is forced, for what ``exclude`` names and what is installed below the project.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jitlint.base.config import ConfigError, Settings
+from jitlint.driver.environments import is_installed
 from jitlint.syntax.documents import NOTEBOOK, TEXTS, is_document
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def find_files(
         found.texts = _Ignore(top, texts) if texts else None
         if not (is_folder or os.path.exists(path) or path in unsaved):
             found.failures.append((path, "no such file or directory"))
-        elif force and exclusion and exclusion.is_about(path, is_folder):
+        elif force and _is_left_out(path, is_folder, exclusion, top):
             found.excluded.append(path)
         elif is_folder:
             found.files.extend(_walk(path, _ignores_in(path, exclusion, force), found))
@@ -130,6 +131,13 @@ def find_files(
             found.files.append(path)
     found.files = _unique(found.files)
     return found
+
+
+def _is_left_out(path: str, is_folder: bool, exclusion: _Ignore | None, top: str) -> bool:
+    """Whether nothing that is named, where others name files, is meant: an excluded path, and installed code below a project."""
+    if exclusion and exclusion.is_about(path, is_folder):
+        return True
+    return path != top and is_installed(path) and not is_installed(top)
 
 
 def _ignores_in(folder: str, exclusion: _Ignore | None, force: bool) -> list[_Ignore]:

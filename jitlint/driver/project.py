@@ -11,6 +11,8 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from jitlint.driver.environments import is_installed
+
 MARKERS = ("jitlint.toml", "pyproject.toml", "setup.cfg", "setup.py", ".git")
 _SUBPROJECT = ("pyproject.toml", "setup.cfg", "setup.py")
 _CODE_OF_TESTS = frozenset(("test", "tests", "testing"))
@@ -25,7 +27,7 @@ def project_root(paths: Sequence[str]) -> str:
     common = os.path.commonpath(directories) if directories else os.getcwd()
     current = common
     while os.path.dirname(current) != current:
-        if _is_top(current):
+        if _is_top(current) and not is_installed(current):
             return current
         current = os.path.dirname(current)
     return common
@@ -38,9 +40,12 @@ def _is_top(directory: str) -> bool:
 def callers_of(paths: Sequence[str]) -> tuple[str, ...]:
     """Where to look for callers of what is at the paths: all of their project, if they are not all of it themselves.
 
-    Of what belongs to no project, its package and the modules beside it: the folder around may be anybody's home.
+    Of what belongs to no project, its package and the modules beside it: the folder around may be anybody's home. What is
+    installed is judged by itself.
     """
-    named = [os.path.abspath(path) for path in paths]
+    named = [path for path in map(os.path.abspath, paths) if not is_installed(path)]
+    if not named:
+        return ()
     root = project_root(named)
     if _is_top(root):
         return () if root in named else (root,)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from jitlint.base.config import ConfigError, Settings
 from jitlint.base.text import display_path
+from jitlint.driver.environments import is_installed
 from jitlint.driver.files import files_of, find_files
 from jitlint.driver.memory.cache import Cache, FileEntry, cache_directory, entry_for
 from jitlint.driver.memory.fingerprint import parser_fingerprint, tool_fingerprint
@@ -142,8 +143,8 @@ def open_workspace(
 
 
 def cache_of(root: str, settings: Settings, use_cache: bool) -> Cache:
-    """The cache of the project at ``root``, or one in memory alone."""
-    directory = cache_directory(root) if use_cache else None
+    """The cache of the project at ``root``, or one in memory alone: nothing is written among installed code."""
+    directory = cache_directory(root) if use_cache and not is_installed(root) else None
     return Cache(directory, root, tool_fingerprint(settings.catalogue), parser_fingerprint())
 
 
@@ -259,7 +260,8 @@ class Look:
 
 def _with_context(workspace: Workspace, look: Look, around: Sequence[str]) -> dict[str, set[str]]:
     """Add the project files that the named ones and those around import, at any remove. Gives each file's imported
-    files."""
+    files. What installed files import is a whole environment: of that, only what is named counts."""
+    installed: dict[str, bool] = {}
     edges: dict[str, set[str]] = {}
     waiting = [*reversed(around), *reversed(workspace.named)]
     while waiting:
@@ -267,9 +269,13 @@ def _with_context(workspace: Workspace, look: Look, around: Sequence[str]) -> di
         if path in edges:
             continue
         targets = edges[path] = set()
+        folder = os.path.dirname(path)
+        if folder not in installed:
+            installed[folder] = is_installed(folder)
         for imported in workspace.entries[path].scan.imports:
             for target in workspace.layout.resolve(path, imported):
-                if target not in workspace.entries and not look.at(target, report=False):
+                known = target in workspace.entries
+                if not known and (installed[folder] or not look.at(target, report=False)):
                     continue
                 if target != path:
                     targets.add(target)

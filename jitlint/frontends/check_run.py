@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Finding
-from jitlint.base.result import BY_A_RUN, EXCLUDED, IN_TESTS, UNREAD, CheckResult
+from jitlint.base.result import BY_A_RUN, EXCLUDED, IN_TESTS, INSTALLED, UNREAD, CheckResult
+from jitlint.driver.environments import is_installed
 from jitlint.frontends import console
 from jitlint.frontends.check_fixes import Wishes
 from jitlint.frontends.check_output import BY_FILE_LINE, FOR_PEOPLE
@@ -75,7 +76,10 @@ def checked(
     if everything is not None:
         everything += result.findings
     result.findings = [*result.findings, *result.elsewhere]
-    hide(hidden, len(result.statistics.excluded), EXCLUDED)
+    left_out = [os.path.abspath(path) for path in result.statistics.excluded]
+    installed = sum(map(is_installed, left_out))
+    hide(hidden, len(left_out) - installed, EXCLUDED)
+    hide(hidden, installed, INSTALLED)
     if result.unread:
         more = f" and {len(result.unread) - 1:,} more" if len(result.unread) > 1 else ""
         hidden.append(f"{result.unread[0]}{more} {UNREAD}")

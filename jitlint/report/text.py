@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from jitlint.base.diagnostic import Confidence, Finding, Related, Severity
-from jitlint.base.result import BY_A_RUN, EXCLUDED, IN_TESTS, UNREAD
+from jitlint.base.result import BY_A_RUN, EXCLUDED, IN_TESTS, INSTALLED, UNREAD
 from jitlint.report.excerpt import excerpt
 from jitlint.report.style import Style, visible, width
 
 LinesOf = Callable[[str], list[str]]
 """The lines of the file (or the cell of a notebook) as `Span.within` names it; empty if it cannot be read."""
 
+_NO_NEWS = (IN_TESTS, BY_A_RUN, EXCLUDED, INSTALLED, UNREAD)
+"""What is left out for these reasons was not known before either."""
 _STEPS_SHOWN = 5
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "magenta", Severity.INFO: "blue"}
 _GROUNDS = {
@@ -148,7 +150,7 @@ def summary(
         for severity, count in _by_severity(findings)
     ]
     more = f" ({', '.join(hidden)})" if hidden else ""
-    known = any(all(words not in part for words in (IN_TESTS, BY_A_RUN, EXCLUDED, UNREAD)) for part in hidden)
+    known = any(all(words not in part for words in _NO_NEWS) for part in hidden)
     new = "new " if known else ""
     count = len({problem.path for problem in problems})
     failed = style.paint(f"{_files(count)} could not be analysed.", "bold", "red")

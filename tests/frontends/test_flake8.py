@@ -82,6 +82,13 @@ def test_what_our_configuration_excludes_is_left_out_however_it_is_named(project
     assert _flake8(root, "--stdin-display-name", "gen/a.py", "-", text=BRANCH) == []
 
 
+def test_environments_are_left_out_however_their_files_are_named(project: Write) -> None:
+    packages = ".venv/lib/python3.11/site-packages"
+    root = project({f"{packages}/helper.py": HELPER, f"{packages}/caller.py": CALLER, "a.py": BRANCH})
+    assert _flake8(root, f"{packages}/helper.py", f"{packages}/caller.py", "a.py") == ["a.py:6:8: JIT101"]
+    assert _flake8(root, ".") == ["a.py:6:8: JIT101"]
+
+
 def test_what_unsaved_text_brings_about_in_another_file_is_shown_in_it(project: Write) -> None:
     root = project({"helper.py": HELPER, "caller.py": CALLER})
     assert _flake8(root, "--stdin-display-name", "caller.py", "-", text="\n" + CALLER) == [
