@@ -57,9 +57,14 @@ def on_changed_lines(findings: Iterable[Finding], changes: Changes) -> list[Find
     return [
         finding
         for finding in findings
-        if _has_changed(changes, finding.path, finding.span)
+        if has_changed(finding, changes)
         or any(_has_changed(changes, step.path, step.span) for step in finding.related)
     ]
+
+
+def has_changed(finding: Finding, changes: Changes) -> bool:
+    """Whether the flagged lines themselves have changed."""
+    return _has_changed(changes, finding.path, finding.span)
 
 
 def in_sight(finding: Finding, named: Container[str], changes: Changes | None = None) -> Finding:

@@ -78,32 +78,54 @@ class Asked:
         return Asked(codes, quiet - codes, settings.min_confidence is Confidence.POSSIBLE)
 
 
+class Shows:
+    """Which findings the settings ask for, of those in the project at ``root``; their paths are relative to it, or absolute."""
+
+    def __init__(self, settings: Settings, asked: Asked, root: str) -> None:
+        self._settings = settings
+        self._asked = asked
+        self._root = root
+        self._ignores = FileIgnores(settings.per_file_ignores, settings.directory or os.getcwd())
+
+    def all_of(self, found: Sequence[Finding]) -> list[Finding]:
+        """Those that a report has."""
+        return [finding for finding in self.wanted(found) if self.counts(finding)]
+
+    def wanted(self, found: Sequence[Finding]) -> list[Finding]:
+        """Those of selected rules that are sure and severe enough."""
+        codes, ignored = self._asked.codes, self._ignores.selectors
+        return wanted(found, self._settings, codes, rules(), lambda path: ignored(self._absolute(path)))
+
+    def counts(self, finding: Finding) -> bool:
+        """Whether a finding in test code, if it is in such, is one that is reported there."""
+        if self._settings.tests != "errors" or finding.severity is Severity.ERROR:
+            return True
+        return not is_test_code(self._absolute(finding.path), self._root)
+
+    def _absolute(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self._root, path))
+
+
 def selected(
     kept: KeptCheck, settings: Settings, asked: Asked, workspace: Workspace, respect_noqa: bool = True
 ) -> CheckResult:
     """Of what was found, with paths relative to the project's top, what the settings ask for, with paths for people."""
     root = workspace.root
-    ignores = FileIgnores(settings.per_file_ignores, settings.directory or os.getcwd())
+    shows = Shows(settings, asked, root)
 
     def absolute(path: str) -> str:
         return os.path.normpath(os.path.join(root, path))
 
     def chosen(found: Sequence[Finding]) -> list[Finding]:
-        on = wanted(found, settings, asked.codes, rules(), lambda path: ignores.selectors(absolute(path)))
-        return sorted(on, key=lambda finding: finding.sort_key)
-
-    def counts(finding: Finding) -> bool:
-        if settings.tests != "errors" or finding.severity is Severity.ERROR:
-            return True
-        return not is_test_code(absolute(finding.path), root)
+        return sorted(shows.wanted(found), key=lambda finding: finding.sort_key)
 
     def place(finding: Finding) -> Finding:
         return with_paths(finding, lambda path: display_path(os.path.join(root, path)))
 
     everywhere = chosen(kept.findings if respect_noqa else [*kept.findings, *kept.by_noqa])
-    findings = [place(f) for f in everywhere if counts(f)]
+    findings = [place(f) for f in everywhere if shows.counts(f)]
     # A comment on a line that nobody is shown is heard in any case: who would hear it elsewhere?
-    elsewhere = [place(f) for f in chosen(kept.elsewhere) if counts(f)]
+    elsewhere = [place(f) for f in chosen(kept.elsewhere) if shows.counts(f)]
     return CheckResult(
         findings,
         [place(f) for f in kept.problems],

@@ -20,6 +20,7 @@ from jitlint.base.config import (
 from jitlint.base.diagnostic import Finding
 from jitlint.base.result import CheckResult
 from jitlint.frontends import check_fixes, console
+from jitlint.frontends.check_baseline import refuse_what_makes_no_sense, without_known, write_baseline
 from jitlint.frontends.check_fixes import Told
 from jitlint.frontends.check_options import SECTIONS, with_options, with_versions
 from jitlint.frontends.check_output import (
@@ -31,7 +32,7 @@ from jitlint.frontends.check_output import (
     rendered,
     say_what_was_used,
 )
-from jitlint.frontends.check_run import Request, checked, hide, put_in_sight, run, without_known
+from jitlint.frontends.check_run import Request, checked, hide, keep_changed, put_in_sight, run
 from jitlint.frontends.console import FAILED, FINDINGS, OK, Texts
 from jitlint.frontends.show import show_files_of, show_settings_of
 
@@ -125,7 +126,16 @@ _STDIN = "-"
 @click.option("--stdin-filename", metavar="FILE", default="", help="The name of what is read from `-`.")
 @click.option("--baseline", metavar="FILE", default="", help="Do not report the findings that FILE lists.")
 @click.option(
-    "--write-baseline", metavar="FILE", default="", help="List all findings in FILE and report none."
+    "--write-baseline",
+    "write_baseline_to",
+    metavar="FILE",
+    default="",
+    help="List all findings in FILE and report none; says how many are new in it.",
+)
+@click.option(
+    "--prune-baseline",
+    is_flag=True,
+    help="Drop from the baseline what is not found any more; take nothing new in.",
 )
 @click.option(
     "--diff",
@@ -170,7 +180,8 @@ def check(
     no_context: bool,
     stdin_filename: str,
     baseline: str,
-    write_baseline: str,
+    write_baseline_to: str,
+    prune_baseline: bool,
     diff: str,
     no_recorded: bool,
     show_refuted: bool,
@@ -229,6 +240,7 @@ def check(
     if show_files:
         return show_files_of(paths, settings)
     paths = paths or (".",)
+    refuse_what_makes_no_sense(write_baseline_to, prune_baseline, diff, baseline or settings.baseline)
     request = Request(
         paths=paths,
         unsaved=unsaved,
@@ -236,7 +248,8 @@ def check(
         output_format=output_format,
         output_file="" if is_standard_output(output_file) else output_file,
         baseline=baseline or settings.baseline,
-        write_baseline=write_baseline,
+        write_baseline=write_baseline_to,
+        prune_baseline=prune_baseline,
         diff=diff,
         recorded=not no_recorded,
         show_refuted=show_refuted,
@@ -252,7 +265,12 @@ def check(
             unsafe_fixes,
             diff_fixes,
             show_fixes,
-            {"--add-noqa": add_noqa, "--write-baseline": bool(write_baseline), "`-`": fix and bool(unsaved)},
+            {
+                "--add-noqa": add_noqa,
+                "--write-baseline": bool(write_baseline_to),
+                "--prune-baseline": prune_baseline,
+                "`-`": fix and bool(unsaved),
+            },
         ),
     )
     return _add_noqa(request, settings) if add_noqa else _report(request, settings)
@@ -283,9 +301,10 @@ def _add_noqa(request: Request, settings: Settings) -> int:
 
     if request.unsaved:
         raise ConfigError("--add-noqa changes files; it cannot change standard input")
-    result, _ = checked(request, settings, [])
+    result, changes = checked(request, settings, [])
     if request.baseline:
-        without_known(request, result, Texts({}))
+        without_known(request, settings, result, Texts({}), changes)
+    keep_changed(result, changes, [])
     added = add_noqa([each for each in result.findings if os.path.abspath(each.path) in result.named])
     for path, why in added.failures:
         console.complain(f"{path}: left alone: {why}")
@@ -300,9 +319,10 @@ def _report(request: Request, settings: Settings) -> int:
     result, changes = checked(request, settings, hidden, everything)
     texts = Texts(request.unsaved)
     if request.write_baseline:
-        _write_baseline(request, result, texts)
+        write_baseline(request, settings, result, texts)
     elif request.baseline:
-        hide(hidden, without_known(request, result, texts), "in the baseline")
+        hide(hidden, without_known(request, settings, result, texts, changes), "in the baseline")
+    keep_changed(result, changes, hidden)
     told = Told([])
     if request.wished.any:
         told = check_fixes.carry_out(
@@ -338,17 +358,6 @@ def _say_summary(request: Request, result: CheckResult, hidden: list[str]) -> No
         console.print_lines(
             [summary(result.findings, result.problems, result.statistics.files, style, hidden)]
         )
-
-
-def _write_baseline(request: Request, result: CheckResult, texts: Texts) -> None:
-    """List the findings in a file, and report none."""
-    from jitlint.driver.baseline import write
-
-    count = write(result.findings, request.write_baseline, texts.lines)
-    if request.verbosity >= 0:
-        plural = "s" if count != 1 else ""
-        click.echo(f"Wrote {count} finding{plural} to {request.write_baseline}.", err=True)
-    result.findings = []
 
 
 def _warn_of_mistakes(request: Request, settings: Settings, result: CheckResult) -> None:

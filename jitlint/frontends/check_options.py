@@ -11,8 +11,8 @@ from jitlint.frontends import console
 
 SECTIONS = {
     "What to report": (
-        "select extend-select ignore extend-ignore per-file-ignores min-confidence min-severity tests baseline write-baseline diff"
-        " no-recorded show-refuted add-noqa"
+        "select extend-select ignore extend-ignore per-file-ignores min-confidence min-severity tests baseline write-baseline"
+        " prune-baseline diff no-recorded show-refuted add-noqa"
     ),
     "What to fix": "fix unsafe-fixes diff-fixes show-fixes",
     "Which files": "exclude extend-exclude force-exclude context no-context stdin-filename show-files",

@@ -14,7 +14,6 @@ from jitlint.driver.environments import is_installed
 from jitlint.frontends import console
 from jitlint.frontends.check_fixes import Wishes
 from jitlint.frontends.check_output import BY_FILE_LINE, FOR_PEOPLE
-from jitlint.frontends.console import Texts
 
 if TYPE_CHECKING:
     from jitlint.driver.changes import Changes
@@ -31,6 +30,7 @@ class Request:
     output_file: str
     baseline: str
     write_baseline: str
+    prune_baseline: bool
     diff: str
     recorded: bool
     show_refuted: bool
@@ -64,7 +64,7 @@ def run(request: Request, settings: Settings, unsaved: Mapping[str, bytes]) -> C
 def checked(
     request: Request, settings: Settings, hidden: list[str], everything: list[Finding] | None = None
 ) -> tuple[CheckResult, Changes | None]:
-    """The run's result, and what has changed if it is only about that. hidden: gets what was found and is not in it;
+    """The run's result, and what has changed if it is only about that. hidden: gets what was found and is not in the result;
     everything: gets all findings in the files asked for."""
     result = run(request, settings, request.unsaved)
     if request.diff or request.output_format in BY_FILE_LINE:
@@ -87,16 +87,27 @@ def checked(
     if request.recorded:
         refuted = _with_recorded(request, result)
         hide(hidden, refuted, f"{BY_A_RUN}, which `--show-refuted` shows")
+    return result, _changes(request)
+
+
+def _changes(request: Request) -> Changes | None:
     if not request.diff:
-        return result, None
-    from jitlint.driver.changes import changed_lines, on_changed_lines
+        return None
+    from jitlint.driver.changes import changed_lines
 
     here = os.path.abspath(request.paths[0])
-    changes = changed_lines(request.diff, here if os.path.isdir(here) else os.path.dirname(here))
+    return changed_lines(request.diff, here if os.path.isdir(here) else os.path.dirname(here))
+
+
+def keep_changed(result: CheckResult, changes: Changes | None, hidden: list[str]) -> None:
+    """Leave out what has nothing to do with what has changed."""
+    if changes is None:
+        return
+    from jitlint.driver.changes import on_changed_lines
+
     changed = on_changed_lines(result.findings, changes)
     hide(hidden, len(result.findings) - len(changed), "outside the changed lines")
     result.findings = changed
-    return result, changes
 
 
 def put_in_sight(result: CheckResult, changes: Changes | None) -> None:
@@ -146,17 +157,3 @@ def _with_recorded(request: Request, result: CheckResult) -> int:
         return 0
     result.findings = [finding for finding, word in zip(told, words) if word != REFUTED]
     return refuted
-
-
-def without_known(request: Request, result: CheckResult, texts: Texts) -> int:
-    """Leave out what the baseline lists; how many findings that were."""
-    from jitlint.driver.baseline import compare
-
-    compared = compare(result.findings, request.baseline, texts.lines, result.named)
-    result.findings = compared.new
-    if compared.fixed and request.verbosity >= 0 and not request.diff:
-        plural = "s are" if compared.fixed != 1 else " is"
-        console.warn(
-            f"{compared.fixed} finding{plural} in the baseline but fixed; --write-baseline drops them"
-        )
-    return compared.known

@@ -148,7 +148,7 @@ def in_named_files(result: CheckResult, baseline: str, unsaved: dict[str, bytes]
         from jitlint.driver.baseline import compare
         from jitlint.frontends.console import Texts
 
-        found = compare(found, baseline, Texts(unsaved).lines, ()).new
+        found = compare(found, baseline, Texts(unsaved).lines).new
     return [in_sight(finding, result.named) for finding in found]
 
 

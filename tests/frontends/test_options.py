@@ -234,7 +234,7 @@ def _standard_input(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "JIT101" not in shown
 
 
-@_covers("baseline", "write-baseline")
+@_covers("baseline", "write-baseline", "prune-baseline")
 def _baseline(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--write-baseline", "base.json"]) == 0
     assert "No findings" not in capsys.readouterr().out
@@ -246,8 +246,10 @@ def _baseline(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _out(capsys, "--output-format", "concise", "-q").count("JIT10") == 1
     (root / "a.py").write_text("import jax\n", encoding="utf-8")
     main(["check"])
-    assert "1 finding is in the baseline but fixed" in capsys.readouterr().err
-    main(["check", "--write-baseline", "base.json"])
+    said = "1 finding in the baseline is not there any more; --prune-baseline drops it"
+    assert said in capsys.readouterr().err
+    main(["check", "--prune-baseline"])
+    assert "Dropped 1 finding from " in capsys.readouterr().err
     assert json.loads((root / "base.json").read_text(encoding="utf-8"))["findings"] == []
 
 

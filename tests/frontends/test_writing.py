@@ -25,6 +25,8 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="special files as POS
 
 BRANCH = "import jax\n\n\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n"
 Capture = pytest.CaptureFixture[str]
+BEFORE = '{"version": 2, "findings": []}'
+"""What a file may hold that is overwritten: a baseline only takes the place of another one."""
 
 # Command, exit code, and what the file that it writes begins with.
 COMMANDS: dict[str, tuple[list[str], int, bytes]] = {
@@ -33,7 +35,7 @@ COMMANDS: dict[str, tuple[list[str], int, bytes]] = {
         1,
         b'[\n{"code"',
     ),
-    "check --write-baseline": (["check", "-q", "--write-baseline", "FILE"], 0, b'{\n "version": 1'),
+    "check --write-baseline": (["check", "-q", "--write-baseline", "FILE"], 0, b'{\n "version": 2'),
     "confirm --html": (["confirm", "-q", "--no-cache", "--html", "FILE", "."], 1, b"<!DOCTYPE html>"),
     "record --store": (["record", "--store", "FILE", "--", sys.executable, "-c", ""], 0, b'{\n "version": 1'),
 }
@@ -59,7 +61,7 @@ def test_no_option_for_a_file_is_forgotten() -> None:
 
 @every_command
 def test_a_file(name: str, project: Write) -> None:
-    root = project({"a.py": BRANCH, "out": "before"})
+    root = project({"a.py": BRANCH, "out": BEFORE})
     (root / "out").chmod(0o640)
     os.symlink("out", root / "link")
     _, code, start = COMMANDS[name]
@@ -132,10 +134,10 @@ def _hardly_any_room() -> None:
 
 @pytest.mark.parametrize("option", ["--output-format json -o", "--write-baseline"])
 def test_no_room_for_all_of_it(option: str, project: Write) -> None:
-    root = project({"a.py": BRANCH, "out": "before"})
+    root = project({"a.py": BRANCH, "out": BEFORE})
     done = _shell(f"jitlint check --no-cache {option} out", root, _hardly_any_room)
     assert (done.returncode, done.stderr) == (2, "jitlint: error: out: cannot be written: File too large\n")
-    assert (root / "out").read_text() == "before"
+    assert (root / "out").read_text() == BEFORE
     assert sorted(os.listdir(root)) == ["a.py", "out", "pyproject.toml"]
 
 

@@ -107,12 +107,29 @@ WRONG: dict[str, Wrong] = {
     "a baseline that is not there": Wrong(
         "check --baseline x.json", "x.json: no such baseline; --write-baseline"
     ),
-    "a baseline that is none": Wrong("check --baseline a.py", "a.py: not a baseline: "),
+    "a baseline that is none": Wrong("check --baseline a.py", "a.py: not a baseline, which is a file that"),
     "a baseline of another time": Wrong(
         "check --baseline b.json",
-        "a baseline of version 9, not 1",
+        "a baseline of version 9, not 2; remove it and write a new one",
         2,
         {"b.json": '{"version": 9, "findings": []}'},
+    ),
+    "a baseline in the place of something else": Wrong(
+        "check --write-baseline a.py",
+        "a.py: not a baseline, which is a file that --write-baseline has written",
+    ),
+    "a baseline of what has changed": Wrong(
+        "check --write-baseline b.json --diff HEAD", "--write-baseline and --diff exclude each other"
+    ),
+    "a baseline written and pruned": Wrong(
+        "check --write-baseline b.json --prune-baseline",
+        "--write-baseline and --prune-baseline exclude each other",
+    ),
+    "no baseline to prune": Wrong(
+        "check --prune-baseline", "--prune-baseline needs a baseline: `--baseline FILE`"
+    ),
+    "fixes with a baseline pruned": Wrong(
+        "check --fix --baseline b.json --prune-baseline", "--fix cannot be combined with --prune-baseline"
     ),
     "a report into a folder that is not there": Wrong(
         "check -o x/y.txt", "x/y.txt: cannot be written: No such file"

@@ -133,7 +133,7 @@ def test_fingerprints_survive_edits_elsewhere_and_tell_equals_apart() -> None:
             Confidence.CERTAIN,
             "m",
             "a.py",
-            Span(line, 1, line, 9),
+            Span(line, 1, line, 1 + len("    if y:")),
             function=function,
         )
 

@@ -160,7 +160,7 @@ class Project:
         }
 
     def _new(self, found: list[Finding]) -> list[Finding]:
-        return compare(found, self._settings.baseline, self.lines, ()).new
+        return compare(found, self._settings.baseline, self.lines).new
 
     def _still_there(self, path: str, said: list[Finding]) -> list[Finding]:
         """What was found in the last text that could be parsed, where its lines still are. said: of the new one."""
