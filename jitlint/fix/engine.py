@@ -8,20 +8,19 @@ What it does not: write (`jitlint.fix.writing`), or choose which findings may be
 from __future__ import annotations
 
 import os
-import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from jitlint.base.diagnostic import Edit, Finding, Fix, Severity
+from jitlint.base.diagnostic import Finding, Fix, Severity
 from jitlint.base.result import CheckResult
 from jitlint.fix.cures import CURES
 from jitlint.fix.document import open_document
 from jitlint.fix.names import Names
 from jitlint.fix.patch import Change, Patch, applied, fit, joined, moved, regions
 from jitlint.fix.site import Site
-from jitlint.syntax.documents import is_document
+from jitlint.fix.view import View, line_starts, open_view
 from jitlint.syntax.source import Source, SyntaxProblem, decode_source
 
 ROUNDS = 12
@@ -73,6 +72,7 @@ class Engine:
         self._check = check
         self._unsaved = dict(unsaved)
         self._sources: dict[str, Source] = {}
+        self._views: dict[str, View] = {}
         self._refused: set[tuple[str, ...]] = set()
 
     def repair(self, result: CheckResult, may_fix: Callable[[Finding], bool], wanted: Wanted) -> Repaired:
@@ -116,28 +116,42 @@ class Engine:
     def _offers(self, findings: Iterable[Finding], texts: Mapping[str, str], wanted: Wanted) -> list[Offer]:
         by_path: dict[str, list[Finding]] = {}
         for finding in findings:
-            if finding.code in CURES and not is_document(finding.path):
+            if finding.code in CURES:
                 by_path.setdefault(finding.path, []).append(finding)
         offers: list[Offer] = []
         for path, found in by_path.items():
-            text = texts.get(path)
-            if text is None:
-                source = self._source(path)
-                text = source.text if source is not None else None
-            document = open_document(path, text) if text is not None else None
-            if document is None or text is None:
-                continue
-            names = Names(document)
-            for finding in found:
-                for cure in CURES[finding.code]:
-                    patch = cure(Site(document, names, finding))
-                    if patch is None or not wanted(finding, patch):
-                        continue
-                    offer = Offer(finding, patch)
-                    if self._key(offer, text) not in self._refused:
-                        offers.append(offer)
-                        break
+            if self._source(path) is not None:
+                offers += self._offers_in(path, found, texts, wanted)
         return offers
+
+    def _offers_in(
+        self, path: str, found: list[Finding], texts: Mapping[str, str], wanted: Wanted
+    ) -> Iterator[Offer]:
+        view = self._view(path, texts)
+        document = open_document(path, view.text)
+        if document is None:
+            return
+        names = Names(document)
+        for finding in found:
+            there = view.finding(finding)
+            for cure in CURES[finding.code] if there is not None else ():
+                assert there is not None
+                patch = cure(Site(document, names, there))
+                if patch is None or not wanted(finding, patch) or not view.takes(patch.changes):
+                    continue
+                offer = Offer(finding, patch)
+                if self._key(offer, view) not in self._refused:
+                    yield offer
+                    break
+
+    def _view(self, path: str, texts: Mapping[str, str]) -> View:
+        """The file as these texts have it, or as it is."""
+        text = texts.get(path)
+        file = self._sources[path].text if text is None else text
+        known = self._views.get(path)
+        if known is None or known.file != file:
+            known = self._views[path] = open_view(path, file)
+        return known
 
     def _source(self, path: str) -> Source | None:
         known = self._sources.get(path)
@@ -155,12 +169,8 @@ class Engine:
 
     def _fix(self, offer: Offer) -> Fix:
         path = offer.finding.path
-        document = open_document(path, self._sources[path].text)
-        assert document is not None  # the offer was made from it
-        edits = tuple(
-            Edit(path, document.span(change.start, change.stop), change.text)
-            for change in sorted(offer.patch.changes)
-        )
+        view = self._view(path, {})
+        edits = tuple(view.edit(path, change) for change in sorted(offer.patch.changes))
         return Fix(offer.patch.safety, offer.patch.message, edits)
 
     # ------------------------------------------------------------ proving
@@ -182,8 +192,7 @@ class Engine:
             if attempt == ROUNDS - 2:
                 bad = offers
             for offer in bad:
-                text = texts.get(offer.finding.path, self._sources[offer.finding.path].text)
-                self._refused.add(self._key(offer, text))
+                self._refused.add(self._key(offer, self._view(offer.finding.path, texts)))
             refused += bad
             offers = [offer for offer in offers if offer not in bad]
         return _Attempt(refused=refused)
@@ -205,8 +214,9 @@ class Engine:
     def _with(self, offers: Sequence[Offer], texts: Mapping[str, str]) -> dict[str, str]:
         changed = dict(texts)
         for path in {offer.finding.path for offer in offers}:
-            before = texts.get(path, self._sources[path].text)
-            changed[path] = applied(before, _changes(offers, path))
+            made = self._view(path, texts).with_changes(_changes(offers, path))
+            assert made is not None  # each change was placed when it was offered
+            changed[path] = made
         return changed
 
     def _encoded(self, texts: Mapping[str, str]) -> dict[str, bytes]:
@@ -232,7 +242,7 @@ class Engine:
             text.encode(self._sources[path].encoding)
         except UnicodeError:
             return False
-        return open_document(path, text) is not None
+        return open_document(path, open_view(path, text).text) is not None
 
     def _harmful(
         self,
@@ -244,15 +254,14 @@ class Engine:
     ) -> tuple[list[Offer], list[Offer]]:
         """The offers whose finding is still there or that brought another one; and those of which one may have."""
         cured = {offer.finding for offer in offers}
-        maps = {path: _changes(offers, path) for path in {offer.finding.path for offer in offers}}
-        starts = {path: _line_starts(texts.get(path, self._sources[path].text)) for path in maps}
-        ends = {path: _line_starts(changed[path]) for path in maps}
+        places = {
+            path: _Places(self._view(path, texts), _changes(offers, path), open_view(path, changed[path]))
+            for path in {offer.finding.path for offer in offers}
+        }
 
         def line_after(finding: Finding) -> int:
-            if finding.path not in maps:
-                return finding.span.line
-            offset = starts[finding.path][finding.span.line - 1] + finding.span.column - 1
-            return _line_of(moved(offset, maps[finding.path]), ends[finding.path])
+            there = places.get(finding.path)
+            return finding.span.line if there is None else there.after(finding)
 
         known = Counter(
             (f.path, f.code, line_after(f)) for f in (*before.findings, *before.problems) if f not in cured
@@ -260,25 +269,28 @@ class Engine:
         sure: dict[Offer, None] = {}
         others: dict[Offer, None] = {}
         for finding in (*after.findings, *after.problems):
-            key = (finding.path, finding.code, finding.span.line)
+            there = places.get(finding.path)
+            line = finding.span.line if there is None else there.made.line(finding.span)
+            key = (finding.path, finding.code, line)
             if known[key] > 0:
                 known[key] -= 1
                 continue
             lines = {
-                offer: _lines(regions(maps[finding.path], offer.patch.changes), ends[finding.path])
+                offer: there.written(offer.patch.changes)
                 for offer in offers
-                if offer.finding.path == finding.path
+                if there is not None and offer.finding.path == finding.path
             }
-            near = _near(finding, lines, line_after)
+            near = _near(finding, line, lines, line_after)
             sure.update(dict.fromkeys(near))
             others.update(dict.fromkeys(() if near else _blamed(finding, offers, lines)))
         return list(sure), [] if sure else list(others)
 
     @staticmethod
-    def _key(offer: Offer, text: str) -> tuple[str, ...]:
+    def _key(offer: Offer, view: View) -> tuple[str, ...]:
         finding = offer.finding
-        lines = text.split("\n")
-        line = lines[finding.span.line - 1].strip() if finding.span.line <= len(lines) else ""
+        lines = view.text.split("\n")
+        number = view.line(finding.span)
+        line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
         return (
             finding.path,
             finding.code,
@@ -288,11 +300,33 @@ class Engine:
         )
 
 
+class _Places:
+    """Lines of one file before and after changes. made: the file with them."""
+
+    def __init__(self, view: View, changes: list[Change], made: View) -> None:
+        self.made = made
+        self._view = view
+        self._changes = changes
+        self._starts = line_starts(view.text)
+        self._ends = line_starts(applied(view.text, changes))
+
+    def after(self, finding: Finding) -> int:
+        """Where the line of a finding is afterwards; 0 for one in no Python."""
+        there = self._view.finding(finding)
+        if there is None:
+            return 0
+        offset = self._starts[there.span.line - 1] + there.span.column - 1
+        return _line_of(moved(offset, self._changes), self._ends)
+
+    def written(self, wanted: Iterable[Change]) -> set[int]:
+        """The lines that some of the changes have written."""
+        return _lines(regions(self._changes, wanted), self._ends)
+
+
 def _near(
-    finding: Finding, lines: Mapping[Offer, set[int]], line_after: Callable[[Finding], int]
+    finding: Finding, line: int, lines: Mapping[Offer, set[int]], line_after: Callable[[Finding], int]
 ) -> list[Offer]:
     """The offers that wrote the line of a new finding, or whose own finding it is."""
-    line = finding.span.line
     return [
         offer
         for offer, touched in lines.items()
@@ -327,10 +361,6 @@ def _compatible(offers: Sequence[Offer]) -> list[Offer]:
 
 def _changes(offers: Sequence[Offer], path: str) -> list[Change]:
     return joined(offer.patch for offer in offers if offer.finding.path == path)
-
-
-def _line_starts(text: str) -> list[int]:
-    return [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
 
 
 def _line_of(offset: int, starts: Sequence[int]) -> int:

@@ -144,7 +144,8 @@ class Names:
         head = _head(tree)
         newline = document.newline
         if not head:
-            at = document.first(tree.body[0]) if tree.body else 0
+            first = next((each for each in tree.body if not isinstance(each, ast.Pass)), None)
+            at = document.first(first) if first is not None else 0
             return Change(at, at, f"{line}{newline}")
         kind = _kind(line.split()[1])
         before = [each for each in head if _kind(_module(each)) <= kind]
@@ -167,7 +168,7 @@ def _head(tree: ast.Module) -> list[ast.stmt]:
         is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         if isinstance(statement, ast.Import | ast.ImportFrom) or (is_text and number == 0):
             head.append(statement)
-        elif not is_text:
+        elif not is_text and not isinstance(statement, ast.Pass):  # such a one is a command in a notebook
             break
     return head
 

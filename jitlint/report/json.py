@@ -93,6 +93,7 @@ def fix_json(fix: Fix) -> dict[str, object]:
         "edits": [
             {
                 "path": edit.path,
+                "cell": edit.span.cell or None,
                 "line": edit.span.line,
                 "column": edit.span.column,
                 "end_line": edit.span.end_line,

@@ -100,7 +100,8 @@ def _result(finding: Finding, fingerprint: str, index: int) -> _Object:
         result["relatedLocations"] = [{"id": number, **step} for number, step in enumerate(steps)]
         flow = [*steps, _location(finding.path, finding.span, finding.message)]
         result["codeFlows"] = [{"threadFlows": [{"locations": [{"location": step} for step in flow]}]}]
-    if finding.fix is not None:
+    if finding.fix is not None and not any(edit.span.cell for edit in finding.fix.edits):
+        # A cell is text within the text of the file: there are no lines to replace.
         result["fixes"] = [_fix(finding.fix)]
     return result
 

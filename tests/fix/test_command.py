@@ -84,6 +84,7 @@ def test_json_holds_the_fix_with_its_edits(path: Path) -> None:
     assert first["fix"]["safety"] == "safe"
     assert first["fix"]["edits"][0] == {
         "path": "a.py",
+        "cell": None,
         "line": 7,
         "column": 5,
         "end_line": 7,

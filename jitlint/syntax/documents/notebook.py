@@ -128,12 +128,24 @@ def _language(content: dict[str, Any]) -> str:
 
 
 def _sources(text: str) -> Iterator[tuple[int, int, int, int]]:
-    """Cell, first line in it, number of lines, and line of the file of every string that is a part of a cell's source.
+    """Cell, first line in it, number of lines, and line of the file of every string that is a part of a cell's source."""
+    before, line, file_line, seen = 0, 1, 1, 0
+    for cell, start, stop, _ in source_tokens(text):
+        line = line if cell == before else 1
+        file_line += text.count("\n", seen, start)
+        seen, before = start, cell
+        breaks, whole = _breaks(text[start:stop])
+        yield cell, line, breaks + (not whole), file_line
+        line += breaks
+
+
+def source_tokens(text: str) -> Iterator[tuple[int, int, int, bool]]:
+    """Cell, start and end of every string that is a part of a cell's source, and whether it is one of a list.
 
     Walks over the JSON text without building anything.
     """
     path: list[str] = []  # what is open: its key if it has one, else its bracket
-    cell, line, file_line, seen = 0, 1, 1, 0
+    cell = 0
     key, last = "", ""
     for match in _TOKEN.finditer(text):
         token = match[0]
@@ -141,7 +153,7 @@ def _sources(text: str) -> Iterator[tuple[int, int, int, int]]:
             path.append(key or token)
             key = ""
             if token == "{" and path[-2:-1] == ["cells"] and len(path) == _cell_depth(path):
-                cell, line = cell + 1, 1
+                cell += 1
         elif token in "}]":
             del path[-1:]
             key = ""
@@ -152,11 +164,7 @@ def _sources(text: str) -> Iterator[tuple[int, int, int, int]]:
             depth = _cell_depth(path)
             owner = key if len(path) == depth else path[-1] if len(path) == depth + 1 else ""
             if owner in ("source", "input") and path[depth - 2] == "cells":
-                file_line += text.count("\n", seen, match.start())
-                seen = match.start()
-                breaks, whole = _breaks(token)
-                yield cell, line, breaks + (not whole), file_line
-                line += breaks
+                yield cell, match.start(), match.end(), len(path) > depth
 
 
 def _cell_depth(path: list[str]) -> int:
