@@ -145,6 +145,8 @@ def _where_used(way: list[ast.AST]) -> Iterator[Columns]:
     key = isinstance(around, ast.Dict) and node in around.keys
     if around is not None and (lazy or key or (isinstance(around, ast.DictComp) and node is around.key)):
         yield columns_of_node(around)
+    if isinstance(around, ast.DictComp) and node is around.key:  # since Python 3.12, the pair
+        yield *columns_of_node(node)[:2], *columns_of_node(around.value)[2:]
     if isinstance(around, ast.withitem):
         yield columns_of_node(way[-3])  # what is left at the end belongs to the whole statement
     if isinstance(node, ast.alias):

@@ -107,7 +107,8 @@ class ApiMisuse(Event):
     problem: static-argument (``parameter`` must be static; ``exception`` is what JAX raises),
     data-dependent-shape (``cure`` names the argument that fixes the size, or ""), list-argument,
     removed (``cure``: replacement, ``since``: the first JAX without it; ``target``: the JAX that the code is to move to
-    from one that has it), moved (``parameter`` was ``cure`` and is ``since``), concrete-only (an attribute or method that a tracer lacks).
+    from one that has it), moved (``parameter`` was ``cure`` and is ``since``), no-function (a transform makes no decorator in
+    the JAX ``since``), concrete-only (an attribute or method that a tracer lacks).
     """
 
     api: str = ""

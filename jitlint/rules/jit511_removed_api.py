@@ -17,6 +17,11 @@ JAX deprecates names for some months and then removes them. Code written for an 
 imported or looked up:
 
 > AttributeError: module 'jax' has no attribute 'tree_map'
+
+For a JAX before 0.8, `jax.jit` with nothing but options (`@jax.jit(static_argnums=0)`) is reported, too: only newer versions
+make a decorator of it.
+
+> TypeError: jit() missing 1 required positional argument: 'fun'
 """,
     instead="""\
 Use the replacement, which works in older versions too in most cases:
@@ -54,7 +59,13 @@ double({"w": jnp.ones(3)})
 
 @RULE.on(ApiMisuse)
 def check(event: ApiMisuse) -> Report | None:
-    """Report removed names; ``cure`` names the replacement."""
+    """Report removed names (``cure`` names the replacement), and a call that only newer versions take."""
+    if event.problem == "no-function":
+        return Report(
+            f"{event.subject} without a function is refused in JAX {event.since}",
+            f"write `functools.partial({event.api}, ...)`, which works in all versions",
+            subject=event.subject,
+        )
     if event.problem != "removed" or event.target:
         return None
     return Report(

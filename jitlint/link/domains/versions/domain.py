@@ -14,11 +14,13 @@ from jitlint.infer.program import ModuleInfo
 from jitlint.infer.values import Ext, Func, Value
 from jitlint.link.engine import scopes
 from jitlint.link.engine.domain import Domain, Library
-from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
 from jitlint.link.values.boxes import const_text
 from jitlint.syntax import ir
+
+_JIT = "jax.jit"
 
 
 class Versions(Domain[None]):
@@ -76,13 +78,15 @@ class Versions(Domain[None]):
 
     def hears_of(self, dotted: str) -> bool:
         """Functions that have taken something else once, and what sets an option."""
-        return dotted in lexicon().compilation.options or self.m.catalogue.view.speaks_of(dotted)
+        return dotted in (_JIT, *lexicon().compilation.options) or self.m.catalogue.view.speaks_of(dotted)
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A call is made that this version may refuse, or understand otherwise."""
         if self.m.guards:
             return None
         view, args, dotted = self.m.catalogue.view, library.args, library.dotted
+        if dotted == _JIT and _names_options_only(args) and view.behaves("jit-makes-decorators") is False:
+            self.m.emit(f, ApiMisuse, library.at, api=dotted, problem="no-function", since=view.version)
         if dotted in lexicon().compilation.options:
             option = const_text(args.get(0, "name"))
             gone = view.lacks_option(option) if option else None
@@ -142,3 +146,8 @@ class Versions(Domain[None]):
                     target=view.version if gone.upgrade else "",
                 )
                 self.m.sink.add((ApiMisuse, module, at, "removed"), event)
+
+
+def _names_options_only(args: Args) -> bool:
+    """Whether a call of a transform surely gives it no function."""
+    return not (args.pos or "fun" in args.kw or args.more is not None or args.kw_more is not None)
