@@ -61,10 +61,16 @@ def large(x):
     return x
 
 large(work(1.0))
+
+def inputs(seed):
+    key = jax.random.key(seed)
+    return jax.random.normal(key, (3,)), jax.random.randint(key, (3,), 0, 9)
+
+inputs(0)
 """
 
 
-@pytest.mark.parametrize(("path", "sure"), [("work.py", 2), ("benchmarks/work.py", 0)])
+@pytest.mark.parametrize(("path", "sure"), [("work.py", 3), ("benchmarks/work.py", 0)])
 def test_what_is_measured_is_no_mistake(path: str, sure: int) -> None:
     found = deeply([dataclasses.replace(module("work", LOOP), path=path)], Options()).events
     kinds = [type(e).__name__ for e in found if e.place.confidence.value != "possible"]

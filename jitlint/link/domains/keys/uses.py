@@ -29,6 +29,7 @@ from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger
 from jitlint.link.domains.keys.meant import DRAW, RANDOM, SHUFFLE
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.sink import Condition
+from jitlint.link.tables import naming
 from jitlint.link.values.keys import inside, keys_of, named, uses_of, with_key
 from jitlint.syntax.documents import is_document
 
@@ -171,7 +172,9 @@ def report(
     level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence
     made_apart = _made_apart(k, this.key)
     path = k.m.modules[this.module].path
-    if _is_test(path):
+    if naming.is_benchmark(path):
+        on_purpose = True  # what is measured does not depend on the numbers
+    elif _is_test(path):
         on_purpose = made_apart or not _is_slip(this, found)
     else:
         whole = is_document(path) or not (this.api and found.api)
@@ -201,7 +204,7 @@ def _made_apart(k: Ledger, key: Key) -> bool:
 
 @functools.cache
 def _is_test(path: str) -> bool:
-    """Whether a file holds tests; examples and benchmarks are programs."""
+    """Whether a file holds tests; examples are programs."""
     parts = path.replace(chr(92), "/").split("/")
     name = parts[-1]
     named = name.startswith("test_") or name.endswith(("_test.py", "_tests.py")) or name == "conftest.py"
