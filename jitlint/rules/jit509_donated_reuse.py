@@ -18,6 +18,11 @@ then, under every name that it has: as a variable, an attribute, an element of a
 
 > RuntimeError: Array has been deleted with shape=float32[3].
 
+Where the operation that reads it was compiled before, the runtime says it:
+
+> ValueError: INVALID_ARGUMENT: Invalid buffer passed to Execute() as argument 1 to replica 0: INVALID_ARGUMENT: Buffer
+> has been deleted or donated.
+
 That happens on CPUs too. `.shape`, `.dtype` and the like still answer. An argument survives when it is a NumPy
 array, when no result has room for it (JAX warns), and when the call itself is traced.
 """,
