@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -29,15 +30,16 @@ from jitlint.confirm.stand_ins import missing_module
 from jitlint.confirm.statement import Statement
 from jitlint.confirm.watch.applied import jitted_apply
 from jitlint.confirm.watch.observe import Observation, Place, Raised, Runs, Watch, Watches
+from jitlint.confirm.watch.passing import Passing
 from jitlint.confirm.watch.probes import Probes, wanted_of
 from jitlint.confirm.witness import evidence, jitted_at
 from jitlint.driver.registry import rules
 
 # An effect may need several calls in the same module.
 _CALLS = 3
-# So many checks of arguments are passed over.
-_MOST_CHECKS = 4
-_BRANCHES_ON_TRACER = "jax.errors.TracerBoolConversionError"
+# So many places where tracing ends are passed.
+_MOST_REFUSALS = 8
+_IMMUTABLE = re.compile("arrays are immutable|does not support item assignment")
 
 
 def run_task(task: Task, send: Callable[[Message], None], reachable: list[str]) -> None:
@@ -228,10 +230,7 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], told: _To
     if jitted.raised is None:
         results = _as_meant(loader, call, flags, watch, results)
     elif not call.part:
-        try:
-            results = _past_checks(loader, call, flags, once, results)
-        finally:
-            loader.go_back()
+        results = _past_refusals(loader, call, flags, once, results)
     return Seen(number, results, told.words, problem, stage, strays)
 
 
@@ -251,35 +250,53 @@ def _called_again(
     return [better.get(result.number) or result for result in results]
 
 
-def _past_checks(
+def _past_refusals(
     loader: Loader, call: Call, flags: list[Flag], once: Runs, results: list[Result]
 ) -> list[Result]:
-    """What stands behind a check of arguments that tracing ends at: the same run without the check, of lines that run
-    past it without `jit`."""
+    """What stands behind the places where tracing ends: the same run past them, of lines that run without `jit`."""
     past: list[str] = []
-    ended = once.jitted.raised
-    while ended is not None and ended.place is not None and len(past) < _MOST_CHECKS:
-        if ended.kind != _BRANCHES_ON_TRACER:
-            break
-        still_open = {result.number for result in results if result.status in ("missed", "unshown")}
-        behind = _that_run(once, [flag for flag in flags if flag.number in still_open])
-        if not behind or not loader.go_past(*ended.place):
-            break
-        past.append(str(ended.place[1]))
-        runs = Runs(
-            runner(loader, call, 1), loader.is_project, watches(behind), lambda: loader.leaked, loader.probes
-        )
-        shown = {flag.number: judge(flag, runs) for flag in behind}
-        words = f"past the check{'s' * (len(past) > 1)} at line{'s' * (len(past) > 1)} {' and '.join(past)}"
-        results = _better(results, shown, words)
+    passing = Passing(loader.is_project)
+    runs = once
+    while len(past) < _MOST_REFUSALS:
         ended = runs.jitted.raised
+        still_open = {result.number for result in results if result.status in ("missed", "unshown")}
+        behind = [
+            flag for flag in flags if flag.number in still_open and isinstance(outcome_of(flag), Raises)
+        ]
+        if not behind or ended is None or not _goes_past(passing, ended):
+            break
+        past.append(str(ended.places[0][1]))
+        runs = Runs(
+            runner(loader, call, 1),
+            loader.is_project,
+            watches(behind),
+            lambda: loader.leaked,
+            loader.probes,
+            passing,
+        )
+        eager = runs.eager  # first: it says what is answered
+        shown = {flag.number: judge(flag, runs) for flag in behind if eager.lines[flag.path, flag.line]}
+        words = f"past {_refusals(list(dict.fromkeys(past)))}"
+        results = _better(results, shown, words)
     return results
 
 
-def _that_run(once: Runs, flags: list[Flag]) -> list[Flag]:
-    """Findings of errors at lines that run without jit."""
-    raising = [flag for flag in flags if isinstance(outcome_of(flag), Raises)]
-    return [flag for flag in raising if once.eager.lines[flag.path, flag.line]]
+def _refusals(lines: list[str]) -> str:
+    if len(lines) == 1:
+        return f"the refusal at line {lines[0]}"
+    return f"the refusals at lines {', '.join(lines[:-1])} and {lines[-1]}"
+
+
+def _goes_past(passing: Passing, ended: Raised) -> bool:
+    """Whether the next run gets further than to what ended the last one."""
+    if ended.place is None or ended.columns is None:
+        return False
+    if not (ended.kind.startswith("jax.errors.") or _IMMUTABLE.search(ended.message)):
+        return False
+    at = (ended.place[0], ended.columns)
+    known = at in passing.places
+    passing.places.add(at)
+    return not known
 
 
 def _better(results: list[Result], shown: Mapping[int, Result], words: str) -> list[Result]:

@@ -17,7 +17,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from types import CodeType, ModuleType
 from typing import Any
 
-from jitlint.confirm.checks import check_at
 from jitlint.confirm.parts import first_line, needed, statements
 from jitlint.confirm.protocol import Call, Task
 from jitlint.confirm.stand_ins import StandIns
@@ -101,24 +100,6 @@ class Loader:
             yield
         finally:
             self._parts = None
-
-    def go_past(self, path: str, line: int) -> bool:
-        """From now on, until `go_back`, modules are loaded without the check on a line; False if there is none."""
-        try:
-            with tokenize.open(path) as stream:
-                check = check_at(stream.read(), line)
-        except (OSError, SyntaxError, UnicodeError):
-            return False
-        if check is None:
-            return False
-        self.probes.without.setdefault(os.path.realpath(path), set()).add(check)
-        self._code = None
-        return True
-
-    def go_back(self) -> None:
-        """Modules are loaded as they are."""
-        self.probes.without.clear()
-        self._code = None
 
     def _compiled(self, node: ast.stmt, show: bool) -> CodeType:
         tree = ast.Expression(node.value) if show and isinstance(node, ast.Expr) else ast.Module([node], [])

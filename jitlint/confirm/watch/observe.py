@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+from jitlint.confirm.watch.passing import Passing
 from jitlint.confirm.watch.probes import Probes
 from jitlint.confirm.watch.spots import Activations, Columns, Spot, columns_of, consumed_at
 
@@ -450,7 +451,7 @@ def _forget_frames(trace: TracebackType | None) -> None:
 
 class Runs:
     """The same run with and without jit, each observed when first asked for. ``leaked``: see `Observation`. ``probes``: what
-    sees the values of expressions."""
+    sees the values of expressions. ``passing``: what makes them go past places where tracing ends."""
 
     def __init__(
         self,
@@ -459,9 +460,11 @@ class Runs:
         watches: Watches | None = None,
         leaked: Callable[[], Mapping[str, Any]] | None = None,
         probes: Probes | None = None,
+        passing: Passing | None = None,
     ) -> None:
         self.run = run
         self._probes = probes
+        self._passing = passing
         self._leaked = leaked
         self._watches = watches
         self.watched = watched
@@ -472,7 +475,8 @@ class Runs:
         if jit not in self._seen:
             if self._probes is not None:
                 self._probes.begin()
-            self._seen[jit] = seen = observe(self.run, self.watched, jit=jit, watches=self._watches)
+            with self._passing.active(jit) if self._passing is not None else contextlib.nullcontext():
+                self._seen[jit] = seen = observe(self.run, self.watched, jit=jit, watches=self._watches)
             for number, values in self._probes.values.items() if self._probes is not None else ():
                 seen.values[number] = set(values)
             seen.leaked = self._leaked() if self._leaked is not None else {}

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType
 from typing import Any
 
-from jitlint.confirm.checks import At, Without
 from jitlint.confirm.watch.spots import Columns
 
 _NAME = "__jitlint_probe__"
@@ -23,12 +22,11 @@ _NAME = "__jitlint_probe__"
 
 class Probes:
     """wanted: by file, the columns of expressions and the findings that they belong to. values: what was seen since
-    `begin`. without: by file, checks that are left out."""
+    `begin`."""
 
     def __init__(self, wanted: Mapping[str, Mapping[Columns, int]]) -> None:
         self._wanted = {os.path.realpath(path): dict(columns) for path, columns in wanted.items()}
         self.values: dict[int, set[object]] = {}
-        self.without: dict[str, set[At]] = {}
 
     def begin(self) -> None:
         """Forget what was seen."""
@@ -48,14 +46,10 @@ class Probes:
 
     def changes(self, path: str) -> bool:
         """Whether something is wanted of a file."""
-        place = os.path.realpath(path)
-        return place in self._wanted or place in self.without
+        return os.path.realpath(path) in self._wanted
 
     def changed(self, tree: ast.Module, path: str) -> ast.Module:
-        """The file's tree with the calls put in, and without the checks that are left out."""
-        checks = self.without.get(os.path.realpath(path))
-        if checks:
-            Without(checks).visit(tree)
+        """The file's tree with the calls put in."""
         wanted = self._wanted.get(os.path.realpath(path))
         if wanted:
             _Put(wanted).visit(tree)
