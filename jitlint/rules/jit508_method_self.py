@@ -18,6 +18,9 @@ cannot be traced, so every call fails:
 
 > TypeError: Error interpreting argument to <function Model.loss at 0x...> as an abstract array. The problematic value is of type <class '__main__.Model'> and was passed to the function at path self.
 
+With `static_argnums=0` it has to be hashable instead, which an object of a dataclass that is not frozen, or of a class with
+`__eq__` alone, is not.
+
 Modules of Flax and Equinox are made for this; use the `jit` of the library with them.
 """,
     instead="""\
@@ -64,7 +67,11 @@ class Line:
 
 Line(2.0).at(3.0)
 """,
-    outcome=Raises(("TypeError",), later=True, says=r"abstract array|valid JAX (array )?type"),
+    outcome=Raises(
+        ("TypeError", "ValueError"),
+        later=True,
+        says=r"abstract array|valid JAX (array )?type|[Nn]on-hashable static",
+    ),
     since="0.1",
     remedy=Remedy(
         Safety.UNSAFE,
@@ -78,12 +85,19 @@ Line(2.0).at(3.0)
 @RULE.on(TransformMisuse)
 def check(event: TransformMisuse) -> Report | None:
     """Report methods whose receiver is traced; ``detail`` names the class."""
-    if event.problem != "method-self":
+    if not event.problem.startswith("method-self"):
         return None
     receiver = event.parameter or "self"
     named = event.detail and " " not in event.detail
-    owner = f" of class `{event.detail}`" if named else ""
+    what = f"an object of class `{event.detail}`" if named else "an object"
+    if event.detail == "class":  # of a class method
+        what = "a class"
+    if event.problem == "method-self-unhashable":
+        return Report(
+            f"`{event.transform}` on a method makes `{receiver}` static, but {what} has no hash",
+            "jit a function that takes what it needs as arguments, or make the class a frozen dataclass",
+        )
     return Report(
-        f"`{event.transform}` on a method traces `{receiver}`, but an object{owner} is not a pytree",
+        f"`{event.transform}` on a method traces `{receiver}`, but {what} is not a pytree",
         "jit a function that takes the arrays as arguments, or register the class as a pytree",
     )

@@ -64,7 +64,7 @@ def call_api(
         _emit_data_dependent(m, f, at, fn, result, operands)
         return UNKNOWN
     if blamed:
-        return UNKNOWN
+        return _once_cured(_array_of(m, f, fn, result, bound, operands, whole))
     if result.kind in ("structure", "total"):
         like = next((v for p, v in bound if p.name in result.arguments), UNKNOWN)
         leaf = Arr(operands.modes | f.world.here, None, None, operands.why, result_level(f, [like]))
@@ -97,6 +97,11 @@ class _Operands:
     def are_traced(self, f: Frame) -> bool:
         """Whether a call certainly runs while JAX traces it."""
         return bool(f.world.here) or (bool(self.modes & STAGED_OR_BATCHED) and self.ground is not GUESSED)
+
+
+def _once_cured(out: Value) -> Value:
+    """What a refused call will give when its arguments are static: an array of some shape, to which the same is refused."""
+    return pytrees.with_rank(out, None) if type(out) is Arr else UNKNOWN
 
 
 def _check_arguments(

@@ -13,6 +13,7 @@ from jitlint.infer.values import (
     Arr,
     At,
     Class,
+    Descr,
     Ext,
     ExtInst,
     Func,
@@ -30,7 +31,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import pytrees, signatures
+from jitlint.link.values import classes, pytrees, signatures
 from jitlint.link.values.kinds import constant_strings, mro
 from jitlint.link.values.signatures import Signature, describe, signature
 from jitlint.syntax import ir
@@ -135,15 +136,17 @@ def check_static_value(m: Machine, f: Frame, at: int, x: Xform, name: str, value
     reasons = [unhashable(a) for a in alternatives(value)]
     if not x.spec.static_hash or not reasons or not all(reasons):
         return False
+    stands_in = _stands_for_what_others_make(value)
     m.emit(
         f,
         TransformMisuse,
         at,
         None,
         transform=x.spec.name,
-        problem="unhashable-static",
+        problem="method-self-unhashable" if stands_in else "unhashable-static",
         parameter=name,
         detail=reasons[0],
+        confidence=Confidence.LIKELY if stands_in else None,
     )
     return True
 
@@ -212,6 +215,30 @@ def _subscribed(value: Inst) -> bool:
     return any(name in cls.namespace for cls in chain for name in names)
 
 
+def plain_receiver(m: Machine, func: Func, name: str) -> Value | None:
+    """What ``self`` or ``cls`` of a method is when nobody is seen to call it, if the class alone rules that: it has a constructor,
+    and neither it nor a class of the project makes its objects anything else than plain ones.
+    """
+    owner = func.owner
+    if owner is None or _bound_as(func, owner) != name:
+        return None
+    if owner.stands_for_others or owner.extern or owner.role or pytrees.is_pytree(owner):
+        return None
+    if not owner.shape and not any("__init__" in cls.namespace for cls in mro(owner)):
+        return None  # what has no data of its own may be meant for others to inherit
+    if name == "cls":
+        return Class(owner)
+    value = classes.cold_instance(m, owner)
+    return value if type(value) is Inst and value.cls is owner else None
+
+
+def _bound_as(func: Func, owner: ClassInfo) -> str:
+    """Which name the first parameter of what a class has as a method has by right, "" for one that gets neither."""
+    held = owner.namespace.get(func.fn.name)
+    kind = held.kind if type(held) is Descr else ""
+    return "" if kind == "staticmethod" else "cls" if kind == "classmethod" else "self"
+
+
 def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> bool:
     """An argument that is not static must be a pytree of arrays. Answers whether it certainly is none."""
     kinds = [not_an_array(m, a) for a in alternatives(value)]
@@ -230,6 +257,7 @@ def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Va
             problem="method-self",
             parameter=name,
             detail=kinds[0],
+            confidence=Confidence.LIKELY if _stands_for_what_others_make(value) else None,
         )
         return False
     level = Confidence.LIKELY if type(value) is Inst else None
@@ -245,6 +273,11 @@ def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Va
         detail=kinds[0],
     )
     return type(value) is not Inst
+
+
+def _stands_for_what_others_make(value: Value) -> bool:
+    """Whether nobody is seen to make the object: one may be made differently, and registered, elsewhere."""
+    return type(value) is Inst and value is value.cls.cold
 
 
 def check_output(m: Machine, f: Frame, x: Xform, result: Value) -> None:

@@ -133,7 +133,8 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     spec: Wrap = x.spec
     if type(x.target) is Xform and wrapped_in_turns([x]):
         args = without_ranks(args)
-    mark_called(x)
+    if not (f.world.excused and f.module.is_test and not x.module.is_test):
+        mark_called(x)  # who expects an error says nothing of how others call it
     if x.broken or f.depth >= MAX_STACK:
         if not x.broken:
             m.limits.meet("depth", f.module.name, at, f.qualname)
@@ -362,8 +363,11 @@ def run_generic(m: Machine, site: Site) -> Value:
         static = (param.kind in ("pos", "any") and i in nums) or param.name in names
         if param.kind in ("var", "kwvar"):
             continue
-        if static:
-            value: Value = Py("static")
+        receiver = boundaries.plain_receiver(m, sig.func, param.name) if not i and x.spec.strict else None
+        if receiver is not None:
+            value: Value = receiver
+        elif static:
+            value = Py("static")
         elif param.default is not None:
             if sig.func.defaults.get(param.name) is not NONE:
                 continue
