@@ -1,6 +1,6 @@
 """Which lines changed since a git revision, and where a finding is seen that such a line brings (layer: ``driver``).
 
-git itself says what changed; jitlint only reads the hunk headers of ``git diff``.
+git itself says what changed, and what files held before; jitlint reads the hunk headers of ``git diff``.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Container, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from jitlint.base.config import ConfigError
 from jitlint.base.diagnostic import Finding, Related, Span
+from jitlint.syntax.documents import is_document
 
 _HUNK = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
@@ -25,12 +26,13 @@ _WHOLE_FILE = (1, 1 << 60)
 def changed_lines(revision: str, directory: str) -> Changes:
     """The lines that differ between ``revision`` and the working tree of the repository around ``directory``.
 
-    Files that git does not track yet have changed as a whole. Raises ConfigError if git cannot say.
+    Files that git does not track yet have changed as a whole; of a file that got another name, its changed lines have. Raises
+    ConfigError if git cannot say.
     """
-    top = os.fsdecode(_git(directory, "rev-parse", "--show-toplevel").rstrip(b"\n"))
+    top = _top(directory)
     _git(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", what=revision)
     output = _git(
-        top, "-c", "core.quotePath=false", "diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-renames",
+        top, "-c", "core.quotePath=false", "diff", "--unified=0", "--no-color", "--no-ext-diff", "--find-renames",
         "--src-prefix=a/", "--dst-prefix=b/", revision, "--",
     )  # fmt: skip
     changes: Changes = {}
@@ -49,17 +51,73 @@ def changed_lines(revision: str, directory: str) -> Changes:
     return changes
 
 
-def on_changed_lines(findings: Iterable[Finding], changes: Changes) -> list[Finding]:
-    """The findings of which a line has changed: the flagged one, or one that is a step on the way to it.
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The files that differ from a revision, as they were there: contents by the absolute path that they have now, nothing in
+    those that are new. gone: files that are no more."""
 
-    In notebooks their ``file_line`` has to be known.
+    texts: dict[str, bytes]
+    gone: list[str]
+
+
+def before(revision: str, directory: str) -> Before:
+    """What a revision of the repository around ``directory`` holds instead of what is in the working tree."""
+    top = _top(directory)
+    shown = os.path.normpath(os.path.join(directory, os.path.relpath(top, os.path.realpath(directory))))
+    found = Before({}, [])
+    asked: dict[str, bytes] = {}
+    for status, old, new in _listed(top, revision):
+        path = os.path.join(shown, os.fsdecode(new))
+        if not (path.endswith(".py") or is_document(path)) or b"\n" in old:
+            continue
+        if status in (b"A", b"?"):
+            found.texts[path] = b""
+            continue
+        asked[path] = old
+        if status == b"D":
+            found.gone.append(path)
+    for path, data in zip(asked, _contents(top, revision, list(asked.values()))):
+        if data is not None:
+            found.texts[path] = data
+    return found
+
+
+def _listed(top: str, revision: str) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """What happened to files since the revision, by git's letter, with their names then and now."""
+    words = iter(
+        _git(top, "diff", "--name-status", "-z", "--no-ext-diff", "--find-renames", revision, "--").split(
+            b"\0"
+        )
+    )
+    for status in words:
+        if status:
+            old = next(words)
+            yield status[:1], old, next(words) if status[:1] in b"RC" else old
+    for untracked in _git(top, "ls-files", "--others", "--exclude-standard", "-z").split(b"\0"):
+        if untracked:
+            yield b"?", untracked, untracked
+
+
+def _contents(top: str, revision: str, names: Sequence[bytes]) -> Iterator[bytes | None]:
+    """What files hold in a revision; None for what is no file there, such as a repository inside."""
+    asked = b"".join(os.fsencode(revision) + b":" + name + b"\n" for name in names)
+    answer = _git(top, "cat-file", "--batch", given=asked) if names else b""
+    for _ in names:
+        header, _, answer = answer.partition(b"\n")
+        if not header[-1:].isdigit():
+            yield None
+            continue
+        kind, size = header.split(b" ")[-2:]
+        yield answer[: int(size)] if kind == b"blob" else None
+        answer = answer[int(size) + 1 :]
+
+
+def may_be_brought(finding: Finding, changes: Changes) -> bool:
+    """Whether a step on the way to a finding has changed, so that the change may have brought it about.
+
+    In notebooks the ``file_line`` of steps has to be known, here and below.
     """
-    return [
-        finding
-        for finding in findings
-        if has_changed(finding, changes)
-        or any(_has_changed(changes, step.path, step.span) for step in finding.related)
-    ]
+    return any(_has_changed(changes, step.path, step.span) for step in finding.related)
 
 
 def has_changed(finding: Finding, changes: Changes) -> bool:
@@ -100,10 +158,14 @@ def _has_changed(changes: Changes, path: str, span: Span) -> bool:
     return any(first <= end and start <= last for first, last in ranges)
 
 
-def _git(directory: str, *arguments: str, what: str = "") -> bytes:
+def _top(directory: str) -> str:
+    return os.fsdecode(_git(directory, "rev-parse", "--show-toplevel").rstrip(b"\n"))
+
+
+def _git(directory: str, *arguments: str, what: str = "", given: bytes = b"") -> bytes:
     command: Sequence[str] = ("git", "-C", directory, *arguments)
     try:
-        done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+        done = subprocess.run(command, capture_output=True, check=False, input=given)
     except OSError as error:
         raise ConfigError(f"--diff needs git, which cannot be run: {error.strerror or error}") from None
     if done.returncode:

@@ -304,7 +304,7 @@ def _add_noqa(request: Request, settings: Settings) -> int:
     result, changes = checked(request, settings, [])
     if request.baseline:
         without_known(request, settings, result, Texts({}), changes)
-    keep_changed(result, changes, [])
+    keep_changed(request, settings, result, changes, [])
     added = add_noqa([each for each in result.findings if os.path.abspath(each.path) in result.named])
     for path, why in added.failures:
         console.complain(f"{path}: left alone: {why}")
@@ -322,7 +322,7 @@ def _report(request: Request, settings: Settings) -> int:
         write_baseline(request, settings, result, texts)
     elif request.baseline:
         hide(hidden, without_known(request, settings, result, texts, changes), "in the baseline")
-    keep_changed(result, changes, hidden)
+    keep_changed(request, settings, result, changes, hidden)
     told = Told([])
     if request.wished.any:
         told = check_fixes.carry_out(

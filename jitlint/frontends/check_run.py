@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from jitlint.base.config import Settings
@@ -14,6 +15,7 @@ from jitlint.driver.environments import is_installed
 from jitlint.frontends import console
 from jitlint.frontends.check_fixes import Wishes
 from jitlint.frontends.check_output import BY_FILE_LINE, FOR_PEOPLE
+from jitlint.frontends.console import Texts
 
 if TYPE_CHECKING:
     from jitlint.driver.changes import Changes
@@ -95,19 +97,52 @@ def _changes(request: Request) -> Changes | None:
         return None
     from jitlint.driver.changes import changed_lines
 
+    return changed_lines(request.diff, _folder(request))
+
+
+def _folder(request: Request) -> str:
+    """Where git is asked."""
     here = os.path.abspath(request.paths[0])
-    return changed_lines(request.diff, here if os.path.isdir(here) else os.path.dirname(here))
+    return here if os.path.isdir(here) else os.path.dirname(here)
 
 
-def keep_changed(result: CheckResult, changes: Changes | None, hidden: list[str]) -> None:
-    """Leave out what has nothing to do with what has changed."""
+def keep_changed(
+    request: Request, settings: Settings, result: CheckResult, changes: Changes | None, hidden: list[str]
+) -> None:
+    """Leave out what has nothing to do with what has changed, and what a changed line leads to as it did before."""
     if changes is None:
         return
-    from jitlint.driver.changes import on_changed_lines
+    from jitlint.driver.changes import has_changed, may_be_brought
 
-    changed = on_changed_lines(result.findings, changes)
-    hide(hidden, len(result.findings) - len(changed), "outside the changed lines")
-    result.findings = changed
+    wanted = [has_changed(each, changes) for each in result.findings]
+    brought = [not here and may_be_brought(each, changes) for here, each in zip(wanted, result.findings)]
+    if any(brought):
+        old = _were_there(request, settings, result.findings, wanted)
+        hide(hidden, sum(map(operator.and_, brought, old)), "there before")
+        wanted = [here or (there and not was) for here, there, was in zip(wanted, brought, old)]
+    outside = sum(not (here or there) for here, there in zip(wanted, brought))
+    hide(hidden, outside, "outside the changed lines")
+    result.findings = [each for each, is_wanted in zip(result.findings, wanted) if is_wanted]
+
+
+def _were_there(
+    request: Request, settings: Settings, findings: list[Finding], come_last: list[bool]
+) -> list[bool]:
+    """Which findings the revision had, too. come_last: of equal ones, these count as the new ones."""
+    from jitlint.base.fingerprint import fingerprints
+    from jitlint.driver.changes import before
+    from jitlint.driver.project import project_root
+
+    old = before(request.diff, _folder(request))
+    top = project_root(request.paths).rstrip(os.sep) + os.sep
+    gone = [path for path in old.gone if path in old.texts and path.startswith(top) and path.endswith(".py")]
+    texts = {**request.unsaved, **old.texts}
+    result = run(replace(request, paths=(*request.paths, *gone)), settings, texts)
+    then = fingerprints([*result.findings, *result.elsewhere], Texts(texts).lines, os.path.abspath)
+    last = {id(each) for each, is_last in zip(findings, come_last) if is_last}
+    now = fingerprints(findings, Texts(request.unsaved).lines, os.path.abspath, lambda each: id(each) in last)
+    known = set(then)
+    return [mark in known for mark in now]
 
 
 def put_in_sight(result: CheckResult, changes: Changes | None) -> None:

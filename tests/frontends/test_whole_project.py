@@ -267,22 +267,85 @@ def test_it_is_confirmed_too(project: Write, capsys: Capture) -> None:
     assert capsys.readouterr().out.startswith("confirmed  lib.py:2  JIT101")
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def _git(root: Path, *arguments: str) -> None:
+    who = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
+    subprocess.run(["git", *who, *arguments], cwd=root, check=True, capture_output=True)
+
+
+def _committed(root: Path) -> None:
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        _git(root, *command)
+
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+
+
+@needs_git
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("fast(1.0)", "fast(2.0)"),
+        ("jax.jit(double)", "jax.jit(double)  # a comment"),
+        ("jax.jit(double)", "jax.jit(double, donate_argnums=0)"),
+        ("fast(1.0)", "jax.vmap(fast)(jax.numpy.ones(3))"),
+    ],
+)
+def test_what_a_changed_line_led_to_before_is_old(
+    before: str, after: str, project: Write, capsys: Capture
+) -> None:
+    root = project({"lib.py": DOUBLE, "use.py": USE})
+    _committed(root)
+    (root / "use.py").write_text(USE.replace(before, after))
+    for paths in ([], ["use.py"], ["lib.py"]):
+        capsys.readouterr()
+        assert main(["check", "--diff", "HEAD", *paths]) == 0
+        assert "(1 there before)" in capsys.readouterr().out
+
+
+@needs_git
+def test_another_way_to_what_was_found_before_is_no_news(project: Write, capsys: Capture) -> None:
+    root = project({"lib.py": DOUBLE, "a.py": USE, "sub/keep.txt": ""})
+    _committed(root)
+    (root / "b.py").write_text(USE)
+    assert _places(capsys, "--diff", "HEAD") == []
+    (root / "a.py").unlink()  # and where the old way is gone
+    assert _places(capsys, "--diff", "HEAD") == []
+
+
+@needs_git
+def test_a_file_with_another_name_is_not_new(project: Write, capsys: Capture) -> None:
+    root = project({"lib.py": DOUBLE + "# end\n" * 20, "use.py": USE})
+    _committed(root)
+    _git(root, "mv", "use.py", "run.py")
+    assert _places(capsys, "--diff", "HEAD") == []
+    _git(root, "mv", "lib.py", "helpers.py")
+    (root / "run.py").write_text(USE.replace("lib", "helpers"))
+    assert _places(capsys, "--diff", "HEAD") == []
+    (root / "helpers.py").write_text(DOUBLE.replace("> 0", "> 1") + "# end\n" * 20)
+    assert _places(capsys, "--diff", "HEAD") == ["helpers.py:2:8: JIT101"]
+
+
+@needs_git
+def test_what_a_changed_line_brings_beside_what_was_there(project: Write, capsys: Capture) -> None:
+    lib = DOUBLE + "\n\ndef whole(x):\n    return int(x)\n"
+    root = project({"lib.py": lib, "use.py": USE.replace("import double", "import double, whole")})
+    _committed(root)
+    changed = USE.replace("import double", "import double, whole").replace(
+        "(1.0)", "(1.0), jax.jit(whole)(1.0)"
+    )
+    (root / "use.py").write_text(changed)
+    assert [place.split()[-1] for place in _places(capsys, "--diff", "HEAD")] == ["JIT108"]
+
+
+@needs_git
 def test_what_a_changed_line_brings_about_is_shown_on_that_line(project: Write, capsys: Capture) -> None:
     root = project({"lib.py": DOUBLE, "use.py": USE.replace("jax.jit(double)", "double")})
-
-    def git(*arguments: str) -> None:
-        who = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
-        subprocess.run(["git", *who, *arguments], cwd=root, check=True, capture_output=True)
-
-    git("init", "-q")
-    git("add", ".")
-    git("commit", "-qm", "first")
+    _committed(root)
     (root / "use.py").write_text(USE)
     assert _places(capsys, "--diff", "HEAD") == ["use.py:4:8: JIT101"]
     assert _places(capsys, "--diff", "HEAD", "use.py") == ["use.py:4:8: JIT101"]
     # Who asks about the other file alone is told there.
     assert _places(capsys, "--diff", "HEAD", "lib.py") == ["lib.py:2:8: JIT101"]
-    git("commit", "-qam", "second")
+    _git(root, "commit", "-qam", "second")
     assert main(["check", "--diff", "HEAD", "use.py"]) == 0
     assert capsys.readouterr().out == "No new findings in 1 file (1 outside the changed lines).\n"

@@ -42,6 +42,7 @@ from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.models.jax import arrival, boundaries, carries, demands
 from jitlint.link.values import iteration, parameters, pytrees
 from jitlint.link.values.signatures import Signature, constant_ints, describe, signature, static_names
+from jitlint.syntax import ir
 
 CALLABLE_TYPES = (Func, Bound, Partial, Xform, Inst, Class, Method)
 
@@ -133,8 +134,8 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     spec: Wrap = x.spec
     if type(x.target) is Xform and wrapped_in_turns([x]):
         args = without_ranks(args)
-    if not (f.world.excused and f.module.is_test and not x.module.is_test):
-        mark_called(x)  # who expects an error says nothing of how others call it
+    if not _expects_an_error(f, x):
+        mark_called(x)
     if x.broken or f.depth >= MAX_STACK:
         if not x.broken:
             m.limits.meet("depth", f.module.name, at, f.qualname)
@@ -161,6 +162,11 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     for value in (*args.pos, *args.kw.values()):
         outer |= traced_modes(value, 2)
     return _leave(m, f, at, inner, x, args, result, outer)
+
+
+def _expects_an_error(f: Frame, x: Xform) -> bool:
+    """Whether a test calls the program's function to see it fail: that says nothing of how others call it."""
+    return f.world.excused and f.module.is_test and not x.module.is_test
 
 
 def _steps(f: Frame, x: Xform, at: int) -> tuple[Step, ...]:
@@ -360,26 +366,34 @@ def run_generic(m: Machine, site: Site) -> Value:
     pos: list[Value] = []
     kw: dict[str, Value] = {}
     for i, param in enumerate(sig.params):
-        static = (param.kind in ("pos", "any") and i in nums) or param.name in names
         if param.kind in ("var", "kwvar"):
             continue
-        receiver = boundaries.plain_receiver(m, sig.func, param.name) if not i and x.spec.strict else None
-        if receiver is not None:
-            value: Value = receiver
-        elif static:
-            value = Py("static")
-        elif param.default is not None:
-            if sig.func.defaults.get(param.name) is not NONE:
-                continue
-            given = parameters.generic(m, sig.func, param.name, meant=x.spec.filter)
-            if all(type(alt) is Py for alt in alternatives(given)):
-                continue  # a number or a flag that may be left out: nobody is seen to give one
-            value = join(NONE, given)
-        else:
-            value = parameters.generic(m, sig.func, param.name, meant=x.spec.filter or x.spec.kernel)
+        static = (param.kind in ("pos", "any") and i in nums) or param.name in names
+        value = _receiver(m, x, sig, param) or (
+            Py("static") if static else _generic_argument(m, x, sig, param)
+        )
+        if value is None:
+            continue
         if param.kind == "kwonly" or len(pos) < i:
             kw[param.name] = value
         else:
             pos.append(value)
     more: Value | None = Tree(0) if sig.has_var else None
     return call(m, frame, x.site[1], x, Args(pos, kw, more))
+
+
+def _receiver(m: Machine, x: Xform, sig: Signature, param: ir.Param) -> Value | None:
+    first = param is sig.params[0] and x.spec.strict
+    return boundaries.plain_receiver(m, sig.func, param.name) if first else None
+
+
+def _generic_argument(m: Machine, x: Xform, sig: Signature, param: ir.Param) -> Value | None:
+    """What is passed for a parameter that is not static, None if that is likely nothing."""
+    if param.default is None:
+        return parameters.generic(m, sig.func, param.name, meant=x.spec.filter or x.spec.kernel)
+    if sig.func.defaults.get(param.name) is not NONE:
+        return None
+    given = parameters.generic(m, sig.func, param.name, meant=x.spec.filter)
+    if all(type(alt) is Py for alt in alternatives(given)):
+        return None  # a number or a flag that may be left out: nobody is seen to give one
+    return join(NONE, given)
