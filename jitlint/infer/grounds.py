@@ -41,6 +41,11 @@ SOFTNESS: Final = (0, 0, 1, 1, 2)
 _BY_SOFTNESS: Final = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
 
 
+def at_most(confidence: Confidence, most: Confidence) -> Confidence:
+    """A confidence, but no more than another."""
+    return confidence if confidence.rank < most.rank else most
+
+
 def weaken(confidence: Confidence, softness: int) -> Confidence:
     """The confidence of a chain after some more soft links."""
     return _BY_SOFTNESS[min(2, 2 - confidence.rank + softness)]

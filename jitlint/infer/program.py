@@ -52,6 +52,7 @@ class FuncInfo:
     contexts: int = 0
     traced_contexts: int = 0
     guesses: int = 0
+    guessed: int = -1
     cold: bool = False
     receivers: set[int] = field(default_factory=set)
     merged: dict[tuple[bool, int], int] = field(default_factory=dict)

@@ -207,5 +207,8 @@ def _add(m: Machine, item: ModuleInput) -> None:
 def _traced(m: Machine) -> list[TracedFunction]:
     for id, function in m.traced.items():
         found = m.statuses.get(id, {})
-        function.parameters = [TracedParameter(name, status.summary(kinds)) for name, kinds in found.items()]
+        function.parameters = [
+            TracedParameter(name, status.of_parameter(kinds, function.confidence))
+            for name, kinds in found.items()
+        ]
     return [m.traced[id] for id in sorted(m.traced)]

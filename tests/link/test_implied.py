@@ -60,8 +60,7 @@ f(1.0)
 def test_what_is_asked_is_known_as_traced(name: str) -> None:
     source = SOURCE.format(name=name, expression=ASKED[name], decorator="@jax.jit")
     found = {function.qualname: function.confidence for function in run(source).traced}
-    assert "asked" in found
-    assert found["f"] is Confidence.CERTAIN
+    assert found["f"] is found["asked"] is Confidence.CERTAIN
 
 
 @pytest.mark.parametrize("name", ASKED)

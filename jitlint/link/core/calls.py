@@ -7,7 +7,7 @@ from typing import Any
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
 from jitlint.infer.freezing import TooLarge, freeze_all
-from jitlint.infer.grounds import weaken
+from jitlint.infer.grounds import at_most, weaken
 from jitlint.infer.lattice import join, joined, or_unknown, traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
@@ -126,12 +126,13 @@ def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Valu
     out: Value | None = None
     confidence = f.confidence
     f.confidence = weaken(confidence, 1)  # one of several: which of them is not known here
+    entry, f.entry = f.entry, at_most(f.entry, Confidence.LIKELY)  # each got here from somewhere
     if xforms.wrapped_in_turns(callee.alts):
         args = xforms.without_ranks(args)
     for alt in keys.exclusive(f, callee.alts):
         value = call(m, f, at, alt, args)
         out = value if out is None else join(out, value)
-    f.confidence = confidence
+    f.confidence, f.entry = confidence, entry
     return out if out is not None else UNKNOWN
 
 
@@ -262,7 +263,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     if type(key[-1]) is TooLarge:
         _met(m, "size", func.fn)
     memo = m.memo.get(key)
-    if memo is not None and _holds(m, memo, f, f.confidence):
+    if memo is not None and _holds(m, memo, f):
         return _again(m, f, at, memo, bound)
     if f.depth >= MAX_STACK:
         _met(m, "depth", func.fn)
@@ -274,7 +275,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     else:
         level = contexts.coarseness(func.fn, traced, bound, f.depth, inherited)
     if level == contexts.EXACT:
-        memo = m.memo[key] = Memo(f.confidence, 0, m.sink.trial_number)
+        memo = m.memo[key] = Memo(f.confidence, f.entry, 0, m.sink.trial_number)
         return _run(m, f, at, func, bound, memo, f.confidence, inherited)
     _met(m, "contexts", func.fn)
     return _run_coarse(m, f, at, func, bound, key, traced, level)
@@ -296,19 +297,19 @@ def _run_coarse(
         confidence = weaken(f.confidence, level - contexts.WITHOUT_NUMBERS)
         key = _context(f, func, given, confidence, level)
         memo = m.memo.get(key)
-        if memo is not None and _holds(m, memo, f, f.confidence):
+        if memo is not None and _holds(m, memo, f):
             m.memo[exact] = memo
             return _again(m, f, at, memo, bound)
         allowed = level if memo is not None else contexts.coarser(func.fn, traced, level, bound)
         if allowed == level:
-            memo = m.memo[key] = m.memo[exact] = Memo(f.confidence, level, m.sink.trial_number)
+            memo = m.memo[key] = m.memo[exact] = Memo(f.confidence, f.entry, level, m.sink.trial_number)
             value = _run(m, f, at, func, given, memo, confidence, level)
             if memo.effects is not None:
                 effects.replay(f, memo.effects, bound)
             return value
         level = allowed
     _met(m, "calls", func.fn)
-    m.memo[exact] = Memo(Confidence.CERTAIN)
+    m.memo[exact] = Memo(Confidence.CERTAIN, Confidence.CERTAIN)
     effects.forget_missing(bound.values())
     return UNKNOWN
 
@@ -337,7 +338,7 @@ def _met(m: Machine, limit: str, fn: FuncInfo) -> None:
     m.limits.meet(limit, fn.module.name, fn.node.name_at, fn.qualname)
 
 
-def _holds(m: Machine, memo: Memo, f: Frame, confidence: Confidence) -> bool:
+def _holds(m: Machine, memo: Memo, f: Frame) -> bool:
     """Whether a remembered activation was as sure as this call is, not cut short where this one is not, and what it
     found counts here as well: what a trial found may have been thrown away. A container that it gave, and that has been
     changed since, is the one of another caller."""
@@ -347,7 +348,8 @@ def _holds(m: Machine, memo: Memo, f: Frame, confidence: Confidence) -> bool:
         return False
     if memo.trial and memo.trial != m.sink.trial_number:
         return False
-    return memo.confidence.rank >= confidence.rank and memo.depth <= f.depth
+    sure = memo.confidence.rank >= f.confidence.rank and memo.entry.rank >= f.entry.rank
+    return sure and memo.depth <= f.depth
 
 
 def _run(
@@ -375,6 +377,7 @@ def _run(
     frame.caught = f.caught if f.caught is not None and f.caught.traced else None
     frame.cls = None
     frame.coarse = coarse
+    frame.entry = f.entry
     cuts = m.limits.cuts
     if world.level:
         status.record(m, frame, dict(bound), f.steps)

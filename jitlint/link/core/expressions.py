@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.grounds import weaken
 from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join
 from jitlint.infer.values import (
@@ -259,6 +260,7 @@ def _compare(m: Machine, f: Frame, node: ir.Compare) -> Value:
 def _ifexp(m: Machine, f: Frame, node: ir.IfExp) -> Value:
     outcome = branches.condition(m, f, node.test, "ternary", node.at)
     levels, confidence = branches.doubted(m, f, node.test, outcome), f.confidence
+    entry = f.entry
     saved = f.scope.vars
     out: Value | None = None
     after: dict[str, Value] | None = None
@@ -269,9 +271,10 @@ def _ifexp(m: Machine, f: Frame, node: ir.IfExp) -> Value:
         if not branches.narrow(m, f, node.test, side):
             continue
         f.confidence = levels[side]
+        f.entry = entry if levels[side] is confidence else weaken(entry, 1)
         with regions.under(m, node.test, outcome):
             value = evaluate(m, f, branch)
-        f.confidence = confidence
+        f.confidence, f.entry = confidence, entry
         out = value if out is None else join(out, value)
         after = f.scope.vars if after is None else branches.join_vars(after, f.scope.vars)
     f.scope.vars = branches.restore_paths(saved, after) if after is not None else saved

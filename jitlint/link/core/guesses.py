@@ -7,6 +7,7 @@ unknown library calls. What is found there is only *possible*, and their results
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.infer.grounds import weaken
 from jitlint.infer.values import Func
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
@@ -22,11 +23,16 @@ def guess(m: Machine, f: Frame, at: int, name: str, args: Args) -> None:
         return
     info, func = found[0]
     params = func.fn.node.params
-    if not params or params[0].name != "self" or info.cold_running or not callbacks.worth(func):
+    if not params or params[0].name != "self" or info.cold_running or not callbacks.worth(f, func):
         return
-    inner = scopes.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
+    inner = _guessed(f)
     receiver = classes.cold_instance(m, info)
     evaluator.call(m, inner, at, func, Args([receiver, *args.pos], args.kw, args.more, args.kw_more))
+
+
+def _guessed(f: Frame) -> Frame:
+    """What a method is called from of which the name says whose it is: little is known of its values."""
+    return scopes.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE, entry=weaken(f.entry, 1))
 
 
 def guess_property(m: Machine, f: Frame, at: int, name: str) -> None:
@@ -34,7 +40,7 @@ def guess_property(m: Machine, f: Frame, at: int, name: str) -> None:
     found = m.properties_by_name.get(name, ())
     if len(found) == 1 and f.depth <= callbacks.GUESS_DEPTH and not found[0][0].cold_running:
         info, func = found[0]
-        if type(func) is Func and not callbacks.worth(func):
+        if type(func) is Func and not callbacks.worth(f, func):
             return
-        inner = scopes.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
+        inner = _guessed(f)
         evaluator.call(m, inner, at, func, Args([classes.cold_instance(m, info)]))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jitlint.infer.events import ArrayStore
+from jitlint.infer.grounds import weaken
 from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.values import (
@@ -177,20 +178,21 @@ def _if(m: Machine, f: Frame, node: ir.If) -> bool:
 
 def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> bool:
     saved = f.scope.vars
-    token, before = f.token, f.confidence
+    token, before, entry = f.token, f.confidence, f.entry
     levels = branches.doubted(m, f, node.test, outcome)
     reached: list[tuple[dict[str, Value], flags.Sides | None]] = []
     for side, block in ((True, node.body), (False, node.orelse)):
         if outcome is (not side):
             continue
         f.confidence = levels[side]
+        f.entry = entry if levels[side] is before else weaken(entry, 1)
         f.scope.vars = dict(saved)
         if outcome is None:
             f.token = object()
         f.sides = None
         if branches.narrow(m, f, node.test, side) and run_block(m, f, block):
             reached.append((f.scope.vars, f.sides))
-    f.token, f.confidence = token, before
+    f.token, f.confidence, f.entry = token, before, entry
     f.sides = flags.apart(reached, flags.asked_by(m, node) if len(reached) == 2 else frozenset())
     states = [variables for variables, _ in reached]
     f.scope.vars = functools.reduce(branches.join_vars, states) if states else saved

@@ -82,11 +82,12 @@ class Frame:
 
     outer: the same activation seen from outside a transform that it calls. own: what domains keep with it.
     loops: those around, as the source has them. coarse: how much was forgotten of what it, or a caller, was given.
+    confidence: how sure it is what is found here. entry: how sure it is that the code runs at all, whatever its values are.
     sides: the states after both sides of the ``if`` that just ran. apart: how many states are followed at once.
     """
 
     __slots__ = (
-        "apart", "at", "breaks", "caught", "cls", "coarse", "confidence", "continues", "depth", "fn", "ground", "loops", "module", "outer", "own", "owner", "recv", "returns",
+        "apart", "at", "breaks", "caught", "cls", "coarse", "confidence", "continues", "depth", "entry", "fn", "ground", "loops", "module", "outer", "own", "owner", "recv", "returns",
         "scope", "sides", "steps", "token", "world", "yields",
     )  # fmt: skip
 
@@ -109,6 +110,7 @@ class Frame:
         self.steps = steps
         self.ground = ground
         self.confidence = confidence
+        self.entry = confidence
         self.returns: Value | None = None
         self.yields: Value | None = None
         self.breaks: list[dict[str, Value]] = []

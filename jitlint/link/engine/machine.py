@@ -53,16 +53,28 @@ from jitlint.link.engine.world import World
 class Memo:
     """The result of a finished or running activation, and what it changed in its arguments.
 
-    confidence: of the calls it stands for. depth: at which it ran, when it was too deep for something that it called.
+    confidence: of the calls it stands for. entry: how sure it is that one of them happens. depth: at which it ran, when it was too deep for something that it called.
     coarse: how much it has forgotten of these calls. stamp: what its result held when it was given, if it is a container
     that its callers may change.
     """
 
-    __slots__ = ("coarse", "confidence", "depth", "done", "effects", "stamp", "summaries", "trial", "value")
+    __slots__ = (
+        "coarse",
+        "confidence",
+        "depth",
+        "done",
+        "effects",
+        "entry",
+        "stamp",
+        "summaries",
+        "trial",
+        "value",
+    )
 
-    def __init__(self, confidence: Confidence, coarse: int = 0, trial: int = 0) -> None:
+    def __init__(self, confidence: Confidence, entry: Confidence, coarse: int = 0, trial: int = 0) -> None:
         self.trial = trial
         self.confidence = confidence
+        self.entry = entry
         self.coarse = coarse
         self.depth = 0
         self.done = False
@@ -82,6 +94,7 @@ class Site:
     world: World
     ground: str
     confidence: Confidence
+    entry: Confidence
 
 
 @dataclass(slots=True)
@@ -100,6 +113,8 @@ class Machine:
     by_scope: modules by the keys of their scopes.
     resolving: names of annotations that are being looked up, by module.
     own_libraries: packages of the project that the catalogue describes.
+    surely_traced: functions that are traced with arguments of which something is known; whether code of the project does so,
+    and not only a convention.
     traced_classes: of arguments that known code traces. array_parameters: by function and name, those that got a tracer there.
     stop: raises something else than an `Exception` when nobody wants the answer any more.
     """
@@ -125,6 +140,7 @@ class Machine:
     activations: int = 0
     catalogue_roots: list[Any] = field(default_factory=list)
     class_roles: dict[int, Role] = field(default_factory=dict)
+    surely_traced: dict[int, bool] = field(default_factory=dict)
     traced_classes: set[int] = field(default_factory=set)
     array_parameters: set[tuple[int, str]] = field(default_factory=set)
     removed_seen: dict[tuple[str, int], str] = field(default_factory=dict)

@@ -27,8 +27,12 @@ def in_world(
     steps: tuple[Step, ...],
     ground: str | None = None,
     confidence: Confidence | None = None,
+    entry: Confidence | None = None,
 ) -> Frame:
-    """The caller's frame as seen from inside another world: what a transform calls its function from."""
+    """The caller's frame as seen from inside another world: what a transform calls its function from.
+
+    confidence: of what is found there. entry: how sure it is that what it calls runs; as sure as the caller, if None.
+    """
     g = Frame(
         f.module, f.scope, world, f.fn, f.depth + 1, steps, ground or f.ground, confidence or f.confidence
     )
@@ -36,6 +40,7 @@ def in_world(
     g.at = f.at
     g.outer = f
     g.coarse = f.coarse
+    g.entry = f.entry if entry is None else entry
     sure = confidence is None
     g.own = {k: v for k, v in f.own.items() if k.inherited and (sure or k.by_guesses)}
     g.caught = f.caught if f.caught is not None and f.caught.traced else None

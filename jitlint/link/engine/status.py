@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step, TracedFunction
@@ -14,39 +14,50 @@ from jitlint.link.engine.machine import Machine
 GROUND_RANK = {"jit": 4, "declared": 3, "test": 2, "catalogue": 1, "possible": 0}
 
 
+_PERHAPS: Final = "perhaps "
+"""Before what a parameter is where it is only guessed what the function is given."""
+
+
 def record(m: Machine, frame: Frame, bound: dict[str, Value], because: tuple[Step, ...]) -> None:
     """Note that a function is entered under some transform."""
     fn = frame.fn
     if fn is None:
         return
-    statuses = m.statuses.setdefault(fn.id, {}) if m.keep_statuses else None
-    known = frame.confidence is not Confidence.POSSIBLE and frame.ground in ("jit", "test", "declared")
-    for name, value in bound.items():
-        if statuses is not None:
-            statuses.setdefault(name, set()).update(leaf_statuses(value, 2))
-        if known:
-            _note_class(m, value)
-            if type(value) is Arr and value.modes & S:
-                m.array_parameters.add((fn.id, name))
-    modes = frame.world.modes | frame.world.here
+    sure = frame.confidence is not Confidence.POSSIBLE
+    known = sure and frame.ground in ("jit", "test", "declared")
+    if m.keep_statuses:
+        _note_statuses(m.statuses.setdefault(fn.id, {}), bound, sure)
+    if known:
+        _note_values(m, fn.id, bound)
+    if sure:
+        m.surely_traced[fn.id] = known or m.surely_traced.get(fn.id, False)
+    modes = mode_letters(frame.world.modes | frame.world.here)
     old = m.traced.get(fn.id)
-    if old is None or GROUND_RANK[frame.ground] > GROUND_RANK[old.ground]:
-        new = TracedFunction(
-            frame.module.name,
-            fn.qualname,
-            fn.node.first_at,
-            fn.node.name_at,
-            mode_letters(modes),
-            frame.ground,
-            frame.confidence,
-            because=because,
+    if old is not None:
+        modes = old.modes = "".join(c for c in "SBL" if c in old.modes or c in modes)
+    if old is None or _rank(frame.entry, frame.ground) > _rank(old.confidence, old.ground):
+        first, name = fn.node.first_at, fn.node.name_at
+        m.traced[fn.id] = TracedFunction(
+            frame.module.name, fn.qualname, first, name, modes, frame.ground, frame.entry, because=because
         )
-        if old is not None:
-            new.modes = "".join(c for c in "SBL" if c in old.modes or c in new.modes)
-        m.traced[fn.id] = new
-    elif len(old.modes) < 3:
-        letters = old.modes + mode_letters(modes)
-        old.modes = "".join(c for c in "SBL" if c in letters)
+
+
+def _rank(entry: Confidence, ground: str) -> tuple[int, int]:
+    """The surest entry of a function is its witness; of equally sure ones the one that is written down."""
+    return entry.rank, GROUND_RANK[ground]
+
+
+def _note_statuses(statuses: dict[str, set[str]], bound: dict[str, Value], sure: bool) -> None:
+    for name, value in bound.items():
+        found = leaf_statuses(value, 2)
+        statuses.setdefault(name, set()).update(found if sure else [_PERHAPS + word for word in found])
+
+
+def _note_values(m: Machine, fn: int, bound: dict[str, Value]) -> None:
+    for name, value in bound.items():
+        _note_class(m, value)
+        if type(value) is Arr and value.modes & S:
+            m.array_parameters.add((fn, name))
 
 
 def _note_class(m: Machine, value: Value) -> None:
@@ -62,10 +73,11 @@ def record_generator(m: Machine, frame: Frame, at: int) -> None:
     """A generator expression is a function of its own to Python."""
     outer = m.traced.get(frame.fn.id) if frame.fn is not None else None
     key = -(m.intern(("generator", frame.module.name, at)))
-    if outer is not None and key not in m.traced:
+    old = m.traced.get(key)
+    if outer is not None and (old is None or old.confidence.rank < frame.entry.rank):
         name = f"{outer.qualname}.<locals>.<genexpr>"
         m.traced[key] = TracedFunction(
-            outer.module, name, at, at, outer.modes, outer.ground, outer.confidence, because=outer.because
+            outer.module, name, at, at, outer.modes, outer.ground, frame.entry, because=outer.because
         )
 
 
@@ -82,12 +94,26 @@ def leaf_statuses(value: Value, depth: int) -> set[str]:
     if t is Inst and a.modes:
         return {"traced"}
     inner = alternatives(value) if len(alternatives(value)) > 1 else parts(value)
-    if not inner or depth == 0:
-        return {"static"}
-    out: set[str] = set()
-    for part in inner:
-        out |= leaf_statuses(part, depth - 1)
-    return out
+    if inner and depth:
+        return set().union(*[leaf_statuses(part, depth - 1) for part in inner])
+    return {"unknown"} if inner or (t is Inst and _may_hold_leaves(a)) else {"static"}
+
+
+def _may_hold_leaves(value: Inst) -> bool:
+    """Whether an object of which no attribute is known may have some."""
+    return value.open or value.cls.pytree
+
+
+def of_parameter(found: set[str], entry: Confidence) -> str:
+    """One word for what a parameter is over all entries: the sure ones decide, the guessed ones may raise a doubt.
+
+    entry: how sure it is that the function is traced at all; less is said of its parameters than of itself.
+    """
+    guessed = {word[len(_PERHAPS) :] for word in found if word.startswith(_PERHAPS)}
+    sure = {word for word in found if not word.startswith(_PERHAPS)}
+    if not sure:
+        return summary(guessed) if entry is Confidence.POSSIBLE else "unknown"
+    return "unknown" if sure == {"static"} != guessed and guessed else summary(sure)
 
 
 def summary(found: set[str]) -> str:

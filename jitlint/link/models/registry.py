@@ -105,7 +105,7 @@ def _transformed(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Valu
 def _ask_leaves(m: Machine, f: Frame, at: int, args: Args) -> None:
     """Functions over pytrees ask the one given as ``is_leaf`` about every node."""
     if f.world.level and args.kw and type(args.kw.get("is_leaf")) is Func:
-        callbacks.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]))
+        callbacks.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]), surely=True)
 
 
 def _check_static(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> None:

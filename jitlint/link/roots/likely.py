@@ -71,10 +71,7 @@ def _interfaces(m: Machine) -> Iterable[list[Func]]:
 
 def _is_traced(m: Machine, fn: FuncInfo) -> bool:
     """Whether code of the project is known to trace a function; a convention, or a guess, is not enough."""
-    known = m.traced.get(fn.id)
-    if known is None or known.confidence is Confidence.POSSIBLE:
-        return False
-    return known.ground in ("jit", "test", "declared")
+    return m.surely_traced.get(fn.id, False)
 
 
 def _is_override(m: Machine, func: Func) -> bool:
@@ -117,8 +114,7 @@ def _gets_array(m: Machine, traced: list[Func], index: int) -> bool:
 
 def _is_candidate(m: Machine, fn: FuncInfo) -> bool:
     """Whether a function is code of the project that no trace is known to reach."""
-    known = m.traced.get(fn.id)
-    return _is_own(fn) and (known is None or known.confidence is Confidence.POSSIBLE)
+    return _is_own(fn) and fn.id not in m.surely_traced
 
 
 def _is_own(fn: FuncInfo) -> bool:

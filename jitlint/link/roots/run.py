@@ -132,9 +132,11 @@ def run_meant(
     message: str,
     given: list[Value] | None = None,
     meant: bool = True,
+    entry: Confidence | None = None,
 ) -> Value:
-    """Run a function as if it were traced. ``given`` fills the leading parameters."""
+    """Run a function as if it were traced. ``given`` fills the leading parameters. entry: how sure it is that it is."""
     frame = traced_frame(m, func, ground, confidence, message, func.fn.node.name_at)
+    frame.entry = confidence if entry is None else entry
     bound: dict[str, Value] = {}
     values = list(given or ())
     for param in func.fn.node.params:
@@ -315,7 +317,7 @@ def run_flatteners(m: Machine) -> None:
         if owner is not None and names:
             given[0] = Class(owner) if names[0] == "cls" else classes.cold_instance(m, owner)
         message = f"`{func.fn.qualname}` is registered with `jax.tree_util`, which calls it while tracing"
-        run_meant(m, func, "catalogue", Confidence.POSSIBLE, message, given)
+        run_meant(m, func, "catalogue", Confidence.POSSIBLE, message, given, entry=Confidence.LIKELY)
 
 
 def run_declared(m: Machine, patterns: tuple[str, ...]) -> None:

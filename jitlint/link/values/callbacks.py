@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.transforms import Handed
+from jitlint.infer.grounds import at_most
 from jitlint.infer.values import (
     UNKNOWN,
     Bound,
@@ -33,16 +34,19 @@ GUESS_DEPTH = 24
 """Activations on the abstract stack beyond which nothing is guessed."""
 
 
-def worth(func: Func) -> bool:
-    """Whether another guess at a function may still reach something new."""
-    func.fn.guesses += 1
-    return func.fn.guesses <= GUESSES
+def worth(f: Frame, func: Func) -> bool:
+    """Whether another guess at a function may still reach something new, or is surer than those before."""
+    fn = func.fn
+    fn.guesses += 1
+    surer = f.entry.rank > fn.guessed
+    fn.guessed = max(fn.guessed, f.entry.rank)
+    return surer or fn.guesses <= GUESSES
 
 
 def run_protocol(m: Machine, f: Frame, at: int, recv: Inst, name: str, args: list[Value]) -> None:
     """A special method that Python runs behind an operation inside a trace; only its own findings matter."""
     method = find_method(recv, name)
-    if type(method) is Func and f.depth <= GUESS_DEPTH and worth(method):
+    if type(method) is Func and f.depth <= GUESS_DEPTH and worth(f, method):
         inner = scopes.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
         evaluator.call(m, inner, at, method, Args([recv, *args]))
 
@@ -64,16 +68,20 @@ def run_instance_check(m: Machine, f: Frame, at: int, value: Value, classes: Val
     for alt in (classes.items if type(classes) is Tup else alternatives(classes)) if f.world.level else ():
         meta = alt.info.metaclass if type(alt) is Class else None
         check = meta.namespace.get("__instancecheck__") if meta is not None else None
-        if type(check) is Func and worth(check):
+        if type(check) is Func and worth(f, check):
             inner = scopes.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
             evaluator.call(m, inner, at, check, Args([alt, value]))
 
 
-def run_callbacks(m: Machine, f: Frame, at: int, args: Args) -> None:
-    """Functions handed to a library inside a trace: they probably run there, on who knows what."""
+def run_callbacks(m: Machine, f: Frame, at: int, args: Args, surely: bool = False) -> None:
+    """Functions handed to a library inside a trace: they probably run there, on who knows what.
+
+    surely: it is what the library asks for them for.
+    """
+    entry = f.entry if surely else at_most(f.entry, Confidence.LIKELY)
     for value in (*args.pos, *args.kw.values()):
-        if type(value) is Func and not value.fn.node.is_generator and worth(value):
-            inner = scopes.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
+        if type(value) is Func and not value.fn.node.is_generator and worth(f, value):
+            inner = scopes.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE, entry=entry)
             evaluator.call(m, inner, at, value, Args([UNKNOWN] * len(value.fn.node.params)))
 
 

@@ -206,7 +206,7 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     inst = Inst(info, {}, f.world.level, f.token, info.extern)
     m.domains.on_make(f, at, inst)
     if f.world.level and info.metaclass is not None and "__call__" in info.metaclass.namespace:
-        callbacks.run_callbacks(m, f, at, Args([info.metaclass.namespace["__call__"]]))
+        callbacks.run_callbacks(m, f, at, Args([info.metaclass.namespace["__call__"]]), surely=True)
     init = find_method(inst, "__init__")
     if init is not None:
         evaluator.call(m, f, at, init, Args([inst, *args.pos], args.kw, args.more, args.kw_more))

@@ -81,7 +81,7 @@ def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dic
     x = Xform(spec, target, options, (f.module.name, at), f.module)
     m.domains.on_make(f, at, x)
     if not f.world.excused:
-        m.sites.append(Site(x, f.module, f.steps, f.world, f.ground, f.confidence))
+        m.sites.append(Site(x, f.module, f.steps, f.world, f.ground, f.confidence, f.entry))
     if spec.static_nums or spec.static_names:
         boundaries.check_static_spec(m, f, at, x)
     return x
@@ -360,6 +360,7 @@ def run_generic(m: Machine, site: Site) -> Value:
     frame = Frame(
         site.module, site.module.scope, site.world, None, 0, site.frame_steps, site.ground, site.confidence
     )
+    frame.entry = site.entry
     if site.module.is_test and not site.frame_steps:
         frame.ground = "test"
     frame.token = object()
