@@ -106,7 +106,7 @@ class Finding:
     function: qualified name of the enclosing function, ``<module>`` at module level. case: which of its rule's cases.
     subject: the name of a library that the finding is about, as ``--statistics`` counts it, "" for most.
     traced, kind: on what ground the value is believed to be traced, and an array: seen, ruled, used, said, guessed, or
-    "" where that is no question. facts: what was observed there, by name, for those who make fixes; fix: the one that is
+    "" where that is no question. heading: how the steps that lead here are called. facts: what was observed there, by name, for those who make fixes; fix: the one that is
     offered.
     """
 
@@ -127,6 +127,7 @@ class Finding:
     subject: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     fix: Fix | None = None
+    heading: str = "traced because"
 
     @property
     def sort_key(self) -> tuple[str, int, int, int, str, str]:

@@ -75,11 +75,13 @@ class ValueRow:
 
 @dataclass(slots=True)
 class WhyResult:
-    """line: the text of the line asked about. rows: by column, what is traced first. problems: as in `CheckResult`."""
+    """line: the text of the line asked about. rows: by column, what is traced first. problems: as in `CheckResult`. others: where
+    no value is at the column asked about, those of the line."""
 
     line: str
     rows: list[ValueRow]
     problems: list[Finding]
+    others: list[ValueRow] = field(default_factory=list)
 
 
 @dataclass(slots=True)

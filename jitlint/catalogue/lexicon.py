@@ -200,7 +200,7 @@ class Python(msgspec.Struct, frozen=True):
 
 
 class Tests(msgspec.Struct, frozen=True):
-    """What test runners know: how fixtures are marked, rows of parameters written, and what runs before a test."""
+    """What test runners know: how fixtures are marked, rows of parameters written, what runs before a test, and which files measure."""
 
     fixtures: frozenset[str]
     parametrize: frozenset[str]
@@ -209,6 +209,7 @@ class Tests(msgspec.Struct, frozen=True):
     products: frozenset[str]
     request: tuple[str, ...]
     set_up: tuple[str, ...]
+    benchmarks: frozenset[str]
 
 
 class Lexicon(msgspec.Struct, frozen=True):

@@ -18,6 +18,7 @@ from typing import Any
 
 from jitlint.base.config import ConfigError, Settings, settings_from_mapping
 from jitlint.base.plugins import installed_catalogues
+from jitlint.driver.files import check_patterns
 
 
 def with_installed(settings: Settings) -> Settings:
@@ -98,6 +99,7 @@ def _resolve(table: Mapping[str, object], path: str, chain: tuple[str, ...]) -> 
     if isinstance(extended, str) and extended.strip():
         base = _load(os.path.normpath(os.path.join(directory, extended.strip())), (*chain, path))
     settings = settings_from_mapping(table, _display(path), base)
+    check_patterns(settings, _display(path))
 
     def absolute(name: str) -> str:
         return os.path.normpath(os.path.join(directory, name)) if name else ""

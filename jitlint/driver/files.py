@@ -256,6 +256,24 @@ def _read_gitignore(directory: str) -> _Ignore | None:
     return _Ignore(directory, _spec(lines))
 
 
+def check_patterns(settings: Settings, where: str) -> None:
+    """Raises ConfigError for a pattern of the settings that is none; where: the file that they come from."""
+    file_patterns = [pattern for pattern, _ in settings.per_file_ignores]
+    for key, patterns in (
+        ("exclude", settings.exclude),
+        ("extend-exclude", settings.extend_exclude),
+        ("documents", settings.documents),
+        ("per-file-ignores", file_patterns),
+    ):
+        if patterns:
+            _checked_spec(patterns, f"{where}: {key}")
+
+
+def check_option(patterns: Sequence[str], option: str) -> None:
+    """Raises ConfigError for a pattern, given by an option, that is none."""
+    _checked_spec(patterns, option)
+
+
 def _checked_spec(patterns: Sequence[str], where: str) -> GitIgnoreSpec:
     """Patterns that the user has given. Raises ConfigError for one that is none."""
     spec = _spec(patterns)

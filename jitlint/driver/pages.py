@@ -67,16 +67,16 @@ _PAGES_KEPT = 4
 
 
 class Pages:
-    """What is noted about contents, for the length of a run or of a session. placed: how many files were looked into."""
+    """What is noted about contents, for the length of a run or of a session. looked_into: files, in the run that is under way."""
 
     def __init__(self, cache: Cache) -> None:
         notes = cache.notes(Notes)
         self._notes = notes if notes is not None and notes.tool == cache.tool else Notes(cache.tool)
-        self.placed = 0
+        self.looked_into: set[str] = set()
 
     def write(self, workspace: Workspace) -> None:
         """Hand the notes about contents that are still there to the cache, if there are new ones."""
-        if not self.placed:
+        if not self.looked_into:
             return
         wanted = {entry.digest for entry in workspace.entries.values()} | workspace.cache.contents
         notes = self._notes
@@ -98,7 +98,7 @@ class Pages:
             if rest:
                 missing[path] = rest
         if missing:
-            self.placed += len(missing)
+            self.looked_into.update(missing)
             modules = {path: lowered.module(path) for path in missing if path in lowered.digests}
             for path, found in locate(workspace, missing, modules, jobs).items():
                 noted = spans.setdefault(workspace.entries[path].digest, {})
@@ -126,7 +126,7 @@ class Pages:
         if page is None:
             page = _page(_content(workspace, path), path, drafts, spans, left_out)
             if path not in workspace.lost:
-                self.placed += 1
+                self.looked_into.add(path)
                 known[key] = page
                 while len(known) > _PAGES_KEPT:
                     del known[next(iter(known))]
@@ -220,6 +220,7 @@ def finding(
         traced=draft.traced,
         kind=draft.kind,
         subject=draft.subject,
+        heading=rules()[draft.code].heading,
     )
 
 

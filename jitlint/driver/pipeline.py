@@ -65,7 +65,7 @@ class Pipeline:
             elsewhere = self._brought(pages, drafts, paths, spans)
             pages.write(workspace)
         statistics = self._statistics(lowered, program)
-        statistics.placed = pages.placed
+        statistics.placed = len(pages.looked_into)
         failed = problems(workspace, lowered, failures(program.linked))
         return KeptCheck(shown, by_noqa, failed, statistics, elsewhere, unread_around(workspace, lowered))
 
@@ -84,7 +84,7 @@ class Pipeline:
             pages.write(workspace)
         rows = [_traced_row(each, paths, spans, workspace) for each in functions]
         statistics = self._statistics(lowered, program)
-        statistics.placed = pages.placed
+        statistics.placed = len(pages.looked_into)
         return KeptTraced(rows, problems(workspace, lowered, failures(program.linked)), statistics)
 
     def _analysed(self, parameters: bool) -> tuple[Lowered, Program]:

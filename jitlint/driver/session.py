@@ -124,7 +124,7 @@ class Session:
 
     def _checked(self, stop: Stop | None) -> CheckResult:
         clock = Clock()
-        self._pages.placed = 0
+        self._pages.looked_into.clear()
         with clock.phase("files"):
             workspace = self._workspace
             if workspace is None:

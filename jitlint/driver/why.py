@@ -74,11 +74,12 @@ def why(
     if question.column > len(lines[line - 1]) + 1:
         raise ConfigError(f"{question.path}: line {question.line} has no column {question.column}")
     rows, problems = _Answer(workspace, path, text).rows(settings, line)
+    whole = rows
     if question.column:
         rows = [row for row in rows if _is_around(row.span, question)]
         narrowest = min([_width(row.span) for row in rows], default=(0, 0))
         rows = [row for row in rows if _width(row.span) == narrowest]
-    return WhyResult(lines[line - 1], rows, problems)
+    return WhyResult(lines[line - 1], rows, problems, [] if rows else whole)
 
 
 def values(

@@ -7,6 +7,7 @@ from typing import Any
 
 from jitlint.base.config import Settings, file_ignores, string_list
 from jitlint.base.config import jax_version as parse_jax_version
+from jitlint.driver.files import check_option
 from jitlint.frontends import console
 
 SECTIONS = {
@@ -34,11 +35,15 @@ def with_options(
             if "exclude" in attribute
             else console.selectors(values, option)
         )
+        if given and "exclude" in attribute:
+            check_option(given, option)
         if given:
             before = getattr(settings, attribute) if attribute.startswith("extend_") else ()
             changes[attribute] = (*before, *given)
     if per_file_ignores:
-        changes["per_file_ignores"] = file_ignores("\n".join(per_file_ignores), "--per-file-ignores")
+        ignores = file_ignores("\n".join(per_file_ignores), "--per-file-ignores")
+        check_option([pattern for pattern, _ in ignores], "--per-file-ignores")
+        changes["per_file_ignores"] = ignores
     return replace(settings, **changes)
 
 

@@ -42,5 +42,5 @@ def why(place: str, output_format: str, config: str, isolated: bool, no_cache: b
     if output_format == "json":
         console.print_lines([values_json(result.rows)])
     else:
-        console.print_lines(values_text(place, result.line, result.rows, style, question.column == 0))
+        console.print_lines(values_text(place, result, style, question.column))
     return OK

@@ -41,7 +41,7 @@ def with_reason(finding: Finding) -> str:
     """The message, with the first step of the path, for places that show one line only."""
     if not finding.related or finding.ground == "eager":
         return visible(finding.message)
-    return f"{visible(finding.message)} (traced because {_step(finding.related[0])})"
+    return f"{visible(finding.message)} ({finding.heading} {_step(finding.related[0])})"
 
 
 def concise(
@@ -105,7 +105,7 @@ def _because(
     """The steps that lead to a finding."""
     if not finding.related:
         return
-    heading = "see also:" if finding.ground == "eager" else "traced because:"
+    heading = "see also:" if finding.ground == "eager" else f"{finding.heading}:"
     yield f"{_mark(style, gutter)} {style.paint(heading, 'bold')}"
     if not show_path:
         for line in _shortened(finding.related):
@@ -144,10 +144,11 @@ def summary(
 
     hidden: what was found too, and is not shown.
     """
-    affected = len({finding.path for finding in findings})
+    shown = [*findings, *problems] if findings else []
+    affected = len({finding.path for finding in shown})
     parts = [
         style.paint(f"{count:,} {severity.value}{'s' if count != 1 else ''}", "bold", _COLOURS[severity])
-        for severity, count in _by_severity(findings)
+        for severity, count in _by_severity(shown)
     ]
     more = f" ({', '.join(hidden)})" if hidden else ""
     known = any(all(words not in part for words in _NO_NEWS) for part in hidden)

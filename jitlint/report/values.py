@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.base.result import ValueRow
+from jitlint.base.result import ValueRow, WhyResult
 from jitlint.report.style import Style, visible
 
 _COLOURS = {"traced": "red", "mixed": "magenta", "static": "blue", "unknown": "bold"}
@@ -19,11 +19,15 @@ _GROUNDS = {
 }
 
 
-def values_text(place: str, line: str, rows: Sequence[ValueRow], style: Style, whole: bool) -> Iterator[str]:
-    """The line, then its values: first as a transform runs it, then as Python does. whole: the line was asked about, so
-    what is evident (functions, literals) is left out."""
-    yield f"{style.paint(visible(place), 'bold')}: {visible(line.strip())}"
-    shown = [row for row in rows if not whole or not _is_evident(row)]
+def values_text(place: str, result: WhyResult, style: Style, column: int) -> Iterator[str]:
+    """The line, then its values: first as a transform runs it, then as Python does. column: what was asked about; 0: the
+    line, so what is evident (functions, literals) is left out."""
+    yield f"{style.paint(visible(place), 'bold')}: {visible(result.line.strip())}"
+    shown = result.rows if column else [row for row in result.rows if not _is_evident(row)]
+    others = [row for row in result.others if not _is_evident(row)]
+    if not shown and others:
+        yield f"  no value is at column {column}; those of the line are:"
+        shown = others
     if not shown:
         yield "  nothing that jitlint knows of runs this line, or there are no values on it"
     for in_trace, group in groupby(shown, key=lambda row: row.in_trace):

@@ -58,6 +58,7 @@ advance(jnp.ones(3))
 """,
     outcome=Raises(("RuntimeError", "ValueError"), spread=True, says=r"deleted|donated"),
     since="0.1",
+    heading="because",
     reference="https://docs.jax.dev/en/latest/buffer_donation.html",
 )
 

@@ -57,6 +57,7 @@ measure(jnp.ones(3))
 """,
     outcome=Unsynced(),
     since="0.1",
+    heading="because",
     remedy=Remedy(
         Safety.SAFE,
         "Waits for the result with `jax.block_until_ready`.",

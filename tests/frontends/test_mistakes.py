@@ -131,7 +131,7 @@ MISTAKES: dict[str, Mistake] = {
         "check",
         2,
         "",
-        "jitlint: error: per-file-ignores: '[' is not a pattern",
+        "jitlint: error: jitlint.toml: per-file-ignores: '[' is not a pattern",
     ),
     "a pattern of traced functions": Mistake(
         {"a.py": FINE, "jitlint.toml": 'traced = ["a.g", "b.*"]\n'},

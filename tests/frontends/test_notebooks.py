@@ -147,7 +147,7 @@ def test_one_bad_cell_hides_nothing_in_the_others(project: Write, capsys: Captur
         "bad.ipynb:1:12: JIT002 not a notebook: invalid JSON (expecting value)",
         "n.ipynb:cell 3:3:8: JIT101",
         lines[2],
-        "Found 1 error in 1 file (2 files checked). 2 files could not be analysed.",
+        "Found 3 errors in 2 files (2 files checked). 2 files could not be analysed.",
     ]
     assert lines[2].startswith("n.ipynb:cell 5:1:1: JIT001 syntax error: ")
 

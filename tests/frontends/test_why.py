@@ -194,3 +194,11 @@ def test_a_question_leaves_nothing_behind(project: Write, capsys: Capture) -> No
     project(FILES)
     _why(capsys, "losses.py:5")
     assert before == EVALUATORS
+
+
+def test_a_column_without_a_value_is_told_what_the_line_has(project: Write, capsys: Capture) -> None:
+    project(FILES)
+    _asked, missed, *rest = _why(capsys, "losses.py:5:2")
+    assert missed == "  no value is at column 2; those of the line are:"
+    assert rest == _why(capsys, "losses.py:5")[1:]
+    assert json.loads("\n".join(_why(capsys, "losses.py:5:2", "--output-format", "json"))) == []

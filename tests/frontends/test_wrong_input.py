@@ -102,7 +102,18 @@ WRONG: dict[str, Wrong] = {
     "no version of JAX": Wrong("check --jax-version new", "'new' is not a version of JAX; write 0.6.2"),
     "a JAX that is not there yet": Wrong("check --jax-version 99.1", "jax-version: 99.1 is not known", 1),
     "a pattern without rules": Wrong("check --per-file-ignores a.py", "expected PATTERN:CODES, not 'a.py'"),
-    "a pattern that is none": Wrong("check --exclude [", "'[' is not a pattern as in .gitignore"),
+    "a pattern that is none": Wrong("check --exclude [", "--exclude: '[' is not a pattern as in .gitignore"),
+    "a pattern that is none in the configuration": _pyproject(
+        '[tool.jitlint]\nexclude = ["[a"]\n',
+        "pyproject.toml: exclude: '[a' is not a pattern as in .gitignore",
+    ),
+    "a pattern of documents that is none": _config(
+        'documents = ["["]\n', "jitlint.toml: documents: '[' is not a pattern as in .gitignore"
+    ),
+    "another file for a baseline": _pyproject(
+        '[tool.jitlint]\nbaseline = "pyproject.toml"\n',
+        "pyproject.toml: not a baseline, which is a file that",
+    ),
     "a revision where no repository is": Wrong("check --diff HEAD", "--diff: not a git repository"),
     "a baseline that is not there": Wrong(
         "check --baseline x.json", "x.json: no such baseline; --write-baseline"

@@ -255,3 +255,17 @@ def test_the_container_copies_what_the_package_needs_and_runs_as_nobody() -> Non
     }
     needed = {"setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE", "jitlint"}
     assert needed <= kept and all((ROOT / name).exists() for name in kept)
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+)
+def test_workflows_in_the_documentation_are_whole(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    workflows = [block for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) if "jobs:" in block]
+    for block in workflows:
+        workflow = yaml.safe_load(block)
+        assert {"name", True, "permissions", "jobs"} <= set(workflow)  # YAML 1.1 reads `on` as a truth
+        for job in workflow["jobs"].values():
+            assert {"runs-on", "steps"} <= set(job)
+    assert workflows or page != "README.md"

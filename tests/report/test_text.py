@@ -147,6 +147,9 @@ def test_summary() -> None:
         summary([FINDING, FINDING, warning], [], 1200, PLAIN)
         == "Found 2 errors, 1 warning in 1 file (1,200 files checked)."
     )
+    assert summary([FINDING], [replace(FINDING, path="b.py")], 3, PLAIN) == (
+        "Found 2 errors in 2 files (3 files checked). 1 file could not be analysed."  # as many as are shown
+    )
     assert summary([], [FINDING], 3, PLAIN) == ("1 file could not be analysed. No findings in what could be.")
     assert summary([], [FINDING], 0, PLAIN) == "1 file could not be analysed."
     assert summary([], [], 0, PLAIN) == "No Python files, so nothing was checked."

@@ -6,6 +6,8 @@ import functools
 import re
 from collections.abc import Set
 
+from jitlint.catalogue.lexicon import lexicon
+
 
 def begins_with(name: str, words: Set[str]) -> bool:
     """Whether a name is one of these words or begins with one, in snake or camel case and perhaps private."""
@@ -22,7 +24,7 @@ def is_benchmark(path: str) -> bool:
     """Whether a file measures: what compiles again there, or makes a large program, is what is to be measured."""
     *folders, name = path.replace(chr(92), "/").split("/")
     words = name.removesuffix(".py").lower().split("_")
-    return not {"benchmark", "benchmarks"}.isdisjoint([*folders, *words])
+    return not lexicon().tests.benchmarks.isdisjoint([*folders, *words])
 
 
 @functools.cache
