@@ -366,19 +366,37 @@ def subjects(modules: list[str]) -> Iterator[Subject]:
     for name, calls in texts.items():
         owner, _, short = name.rpartition(".")
         fn = data.array_method(short) if owner == "array" else data.function(name)
-        if not calls or fn is None or fn.result.kind not in ONE_ARRAY or owner == "at":
+        if not calls or fn is None or fn.result.kind not in ONE_ARRAY or owner == "at" or not is_there(name):
             continue
         twin = name.removeprefix("jax.")
         wanted = [name] if owner in modules else []
         if owner.startswith("jax.numpy") and owner.removeprefix("jax.") in modules:
             known = data.numpy(twin)
             wanted += [twin] if known is not None and known.result == "array" else []
-        parsed = [parse_call(text) for text in calls]
+        parsed = [call for call in map(parse_call, calls) if can_be_made(call)]
         wanted = [one for one in wanted if one not in NO_RANK]
         base = smallest(name, fn, parsed[0])
         for one in wanted:
             defaults = {p.name: p.default for p in parameters(name, function_of(name))}
             yield Subject(one, fn, [base, *parsed], defaults)
+
+
+def is_there(name: str) -> bool:
+    """Whether the installed JAX has the function."""
+    try:
+        function_of(name)
+    except (AttributeError, ImportError):
+        return False
+    return True
+
+
+def can_be_made(call: Call) -> bool:
+    """Whether the installed JAX has what the arguments mention."""
+    try:
+        _ = [value_of(text) for text in (*call.args, *call.kwargs.values())]
+    except AttributeError:
+        return False
+    return True
 
 
 def smallest(name: str, fn: ApiFunction, call: Call) -> Call:
