@@ -18,7 +18,7 @@ from jitlint.base.result import CheckResult
 from jitlint.base.text import display_path
 from jitlint.confirm.agenda import Agenda
 from jitlint.confirm.memory import Memory, installed_jax
-from jitlint.confirm.plan import Planner, flag_for
+from jitlint.confirm.plan import Planner, Repairs, flag_for
 from jitlint.confirm.pool import Answer, run
 from jitlint.confirm.reach import Sources
 from jitlint.confirm.stopping import Stop
@@ -91,8 +91,10 @@ def prove(
     options: Options,
     told: Callable[[Confirmation, int, int], None] | None = None,
     recorded: Callable[[Sequence[Finding]], Recorded] | None = None,
+    repairs: Repairs | None = None,
 ) -> ConfirmResult:
-    """As `confirm`, for findings that somebody has already made."""
+    """As `confirm`, for findings that somebody has already made; with ``repairs``, whose numbers are theirs, of their fixes:
+    confirmed then means that a fix cures and changes nothing else, refuted that it does harm."""
     result = ConfirmResult(checked)
     root = os.path.realpath(project_root(paths))
     named = _files(paths, settings)
@@ -100,7 +102,7 @@ def prove(
     findings = _about_code(result.check.findings)
     flags = {n: flag_for(n, f, os.path.realpath(f.path), sources) for n, f in findings.items()}
     earlier = recorded(result.check.findings) if recorded is not None else Recorded({})
-    planner = Planner(sources, options.seconds, options.memory, earlier.signatures, options.stub)
+    planner = Planner(sources, options.seconds, options.memory, earlier.signatures, options.stub, repairs)
     memory = Memory(root, options.use_cache)
     stop = Stop(time.monotonic() + options.total if options.total else None)
     still_open = {n: (f, flags[n]) for n, f in findings.items() if _is_open(n, f, earlier)}

@@ -13,7 +13,7 @@ import sys
 import tokenize
 import unittest
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -100,6 +100,21 @@ class Loader:
             yield
         finally:
             self._parts = None
+
+    @contextlib.contextmanager
+    def replaced(self, texts: Mapping[str, str]) -> Iterator[None]:
+        """Inside the block, modules are loaded with these texts, by absolute path, in the place of their files."""
+        self.probes.texts = {os.path.realpath(path): text.encode() for path, text in texts.items()}
+        self._code = None
+        hidden = {name: module for name, module in list(sys.modules.items()) if self._is_own(module)}
+        for name in hidden:
+            del sys.modules[name]
+        try:
+            yield
+        finally:
+            sys.modules.update(hidden)
+            self.probes.texts = {}
+            self._code = None
 
     def _compiled(self, node: ast.stmt, show: bool) -> CodeType:
         tree = ast.Expression(node.value) if show and isinstance(node, ast.Expr) else ast.Module([node], [])

@@ -9,6 +9,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -85,6 +86,16 @@ def _parts(source: str) -> Parts:
     return Parts(source)
 
 
+@dataclass(frozen=True, slots=True)
+class Repairs:
+    """Fixes to be proved. alone: by the number of the finding, the texts that its fix gives to files, by absolute path.
+    together: the texts that all of them give. without: those that all but one give to its files."""
+
+    alone: Mapping[int, Mapping[str, str]]
+    together: Mapping[str, str] = field(default_factory=dict)
+    without: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+
+
 class Planner:
     """Makes tasks. ``seconds`` and ``memory`` are the limits of a call, ``signatures`` those of a recorded run. ``stub``: see
     `Task`."""
@@ -96,8 +107,10 @@ class Planner:
         memory: int,
         signatures: Mapping[tuple[str, int], Sequence[str]],
         stub: bool = False,
+        repairs: Repairs | None = None,
     ) -> None:
         self._stub = stub
+        self._repairs = repairs if repairs is not None else Repairs({})
         self._sources = sources
         self._reach = Reach(sources)
         self._seconds = seconds
@@ -195,7 +208,12 @@ class Planner:
         carried = [flag for number, flag in flags.items() if all_flags or number in wanted]
         name, search_path = self._reach.import_of(path)
         task = Task(path, name, self._sources.root, search_path, carried, calls, self._seconds, self._memory)
-        return msgspec.structs.replace(task, stub=self._stub)
+        repairs = {n: dict(texts) for n, texts in self._repairs.alone.items() if n in wanted}
+        without = {n: dict(texts) for n, texts in self._repairs.without.items() if n in wanted}
+        together = dict(self._repairs.together) if repairs else {}
+        return msgspec.structs.replace(
+            task, stub=self._stub, repairs=repairs, together=together, without=without
+        )
 
 
 def root_function(finding: Finding, flag: Flag, sources: Sources) -> tuple[str, Function] | None:

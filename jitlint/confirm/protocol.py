@@ -71,7 +71,8 @@ class Call(msgspec.Struct, frozen=True):
 class Task(msgspec.Struct, frozen=True):
     """Calls into one module, each in a new copy of it. search_path: for imports. seconds: for each call. settled: findings
     that need nothing more. left: the seconds that are left for a finding, where that is limited. stub: give stand-ins for
-    modules that are not there."""
+    modules that are not there. repairs: it is fixes that are to be proved: by finding, the texts that its fix gives to files, by
+    absolute path; together: what all fixes give; without: what all but that of a finding give to its files."""
 
     entry: str
     module: str
@@ -84,6 +85,9 @@ class Task(msgspec.Struct, frozen=True):
     settled: list[int] = []
     left: dict[int, float] = {}
     stub: bool = False
+    repairs: dict[int, dict[str, str]] = {}
+    together: dict[str, str] = {}
+    without: dict[int, dict[str, str]] = {}
 
 
 def spend(left: dict[int, float], findings: Collection[int], seconds: float) -> None:

@@ -11,7 +11,7 @@ import os
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from jitlint.base.diagnostic import Finding, Fix, Severity
 from jitlint.base.result import CheckResult
@@ -110,6 +110,32 @@ class Engine:
     def suggested(self, findings: Iterable[Finding]) -> list[Offer]:
         """What might cure these findings, nothing of it proved: for who asks often and takes little of it."""
         return self._offers(findings, {}, lambda _, patch: True)
+
+    def candidates(
+        self, result: CheckResult, may_fix: Callable[[Finding], bool], wanted: Wanted
+    ) -> list[Offer]:
+        """What cures in the texts as they are, each beside all others: one round of `repair`."""
+        for _ in range(ROUNDS):
+            offers = self._offers(filter(may_fix, result.findings), {}, wanted)
+            attempt = self._proved(_compatible(offers), {}, result)
+            if attempt.result is not None or not attempt.refused:
+                return attempt.offers
+        return []
+
+    def texts(self, offers: Sequence[Offer], also: str = "") -> dict[str, str]:
+        """The texts that these of the candidates give to files, by absolute path. also: a file that has one in any case."""
+        texts = {also: self._sources[also].text} if also else {}
+        return {os.path.abspath(path): text for path, text in self._with(offers, texts).items()}
+
+    def with_fix(self, offer: Offer) -> Finding:
+        """A candidate's finding with its fix."""
+        return replace(offer.finding, fix=self._fix(offer))
+
+    def repaired(self, result: CheckResult, offers: Sequence[Offer]) -> Repaired:
+        """As `repair`, with these of the candidates."""
+        attempt = self._proved(list(offers), {}, result)
+        changed = {path: (self._sources[path], text) for path, text in attempt.texts.items()}
+        return Repaired(changed, attempt.offers, attempt.result or result)
 
     # ------------------------------------------------------------ asking
 

@@ -189,6 +189,7 @@ def check(
     fix: bool,
     unsafe_fixes: bool,
     diff_fixes: bool,
+    confirm: bool,
     show_fixes: bool,
     show_files: bool,
     show_settings: bool,
@@ -265,11 +266,12 @@ def check(
             unsafe_fixes,
             diff_fixes,
             show_fixes,
+            confirm,
             {
                 "--add-noqa": add_noqa,
                 "--write-baseline": bool(write_baseline_to),
                 "--prune-baseline": prune_baseline,
-                "`-`": fix and bool(unsaved),
+                "`-`": (fix or confirm) and bool(unsaved),
             },
         ),
     )
@@ -326,7 +328,13 @@ def _report(request: Request, settings: Settings) -> int:
     told = Told([])
     if request.wished.any:
         told = check_fixes.carry_out(
-            request.wished, settings, request.unsaved, partial(run, request, settings), everything, result
+            request.wished,
+            settings,
+            request.unsaved,
+            partial(run, request, settings),
+            everything,
+            result,
+            request.paths,
         )
         if request.wished.diff:
             return check_fixes.show_difference(told, request.verbosity < 0)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,12 @@ from jitlint.base.diagnostic import Finding
 from jitlint.base.result import CheckResult
 from jitlint.frontends import console
 
+if TYPE_CHECKING:
+    from jitlint.fix.engine import Engine, Offer
+    from jitlint.fix.patch import Patch
+
+# For all calls that are made to prove one fix, as `jitlint confirm` has it.
+_SECONDS = 60.0
 _OPTIONS = (
     click.option("--fix", is_flag=True, help="Write fixes that keep every result into the files."),
     click.option(
@@ -22,6 +28,12 @@ _OPTIONS = (
     ),
     click.option(
         "--diff-fixes", is_flag=True, help="Print what --fix would change as a diff, and write nothing."
+    ),
+    click.option(
+        "--confirm",
+        is_flag=True,
+        help="RUN THE CODE and make only the fixes that are shown to cure and to keep the result (with --fix,"
+        " --diff-fixes).",
     ),
     click.option("--show-fixes", is_flag=True, help="Say of each finding what would fix it, safe or not."),
 )
@@ -35,6 +47,7 @@ class Wishes:
     unsafe: bool = False
     diff: bool = False
     show: bool = False
+    confirm: bool = False
 
     @property
     def any(self) -> bool:
@@ -60,11 +73,20 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def wishes(
-    fix: bool, unsafe_fixes: bool, diff_fixes: bool, show_fixes: bool, others: Mapping[str, bool]
+    fix: bool,
+    unsafe_fixes: bool,
+    diff_fixes: bool,
+    show_fixes: bool,
+    confirm: bool,
+    others: Mapping[str, bool],
 ) -> Wishes:
     """What is wished. others: options that cannot be given with ``--fix``. Raises ConfigError."""
     if unsafe_fixes and not (fix or diff_fixes):
         raise ConfigError("--unsafe-fixes is for --fix or --diff-fixes; --show-fixes shows both kinds")
+    if confirm and not (fix or diff_fixes):
+        raise ConfigError(
+            "--confirm is for --fix or --diff-fixes; `jitlint confirm --fixes` proves and writes nothing"
+        )
     given = [
         name
         for name, value in (("--fix", fix), ("--diff-fixes", diff_fixes), ("--show-fixes", show_fixes))
@@ -75,7 +97,7 @@ def wishes(
     clash = next((name for name, value in others.items() if value), "") if fix or diff_fixes else ""
     if clash:
         raise ConfigError(f"{given[0]} cannot be combined with {clash}")
-    return Wishes(fix, unsafe_fixes, diff_fixes, show_fixes)
+    return Wishes(fix, unsafe_fixes, diff_fixes, show_fixes, confirm)
 
 
 def carry_out(
@@ -85,6 +107,7 @@ def carry_out(
     again: Callable[[Mapping[str, bytes]], CheckResult],
     everything: list[Finding],
     result: CheckResult,
+    paths: Sequence[str],
 ) -> Told:
     """Make the fixes of the result's findings; the result says afterwards what is left, or offered.
 
@@ -110,15 +133,41 @@ def carry_out(
         offered = engine.offered(raw, may_fix, lambda _, patch: True)
         result.findings = [replace(each, fix=offered.get(each)) for each in result.findings]
         return Told([])
-    repaired = engine.repair(raw, may_fix, lambda _, patch: wished.unsafe or patch.safety is Safety.SAFE)
+
+    def wanted(_: Finding, patch: Patch) -> bool:
+        return wished.unsafe or patch.safety is Safety.SAFE
+
+    unproved = 0
+    if wished.confirm:
+        offers = engine.candidates(raw, may_fix, wanted)
+        proved = _kept(paths, settings, engine, raw, offers)
+        unproved = len(offers) - len(proved)
+        repaired = engine.repaired(raw, proved)
+    else:
+        repaired = engine.repair(raw, may_fix, wanted)
     left = [*repaired.result.findings, *repaired.result.elsewhere]
     result.findings = [each for each in left if _content(each) not in hidden]
     result.problems = repaired.result.problems
     count, files = len(repaired.fixed), len(repaired.sources)
     what = f"{count} finding{'s' * (count != 1)} in {files} file{'s' * (files != 1)}."
+    if unproved:
+        what += f" {unproved} fix{'es' * (unproved != 1)} left out: not proved by running the code."
     if wished.diff:
         return Told(list(difference(repaired)), f"Would fix {what}", fixed=count)
     return Told([], f"Fixed {what}", tuple(write(repaired)), count)
+
+
+def _kept(
+    paths: Sequence[str], settings: Settings, engine: Engine, result: CheckResult, offers: list[Offer]
+) -> list[Offer]:
+    """The fixes that running the code proves."""
+    from jitlint.confirm.engine import Options
+    from jitlint.driver.schedule import available_cpus
+    from jitlint.frontends.proving import kept, needs_fork
+
+    needs_fork()
+    options = Options(jobs=available_cpus(), each=_SECONDS)
+    return kept(paths, settings, options, engine, result, offers) if offers else []
 
 
 def show_difference(told: Told, quiet: bool) -> int:

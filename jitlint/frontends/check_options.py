@@ -15,7 +15,7 @@ SECTIONS = {
         "select extend-select ignore extend-ignore per-file-ignores min-confidence min-severity tests baseline write-baseline"
         " prune-baseline diff no-recorded show-refuted add-noqa"
     ),
-    "What to fix": "fix unsafe-fixes diff-fixes show-fixes",
+    "What to fix": "fix unsafe-fixes diff-fixes confirm show-fixes",
     "Which files": "exclude extend-exclude force-exclude context no-context stdin-filename show-files",
     "How to report": ("output-format output-file show-path statistics exit-zero color quiet verbose"),
     "Configuration and cache": "jax-version from-jax-version config isolated show-settings jobs no-cache",

@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,7 +20,8 @@ from jitlint.frontends.console import FAILED, FINDINGS, OK
 
 if TYPE_CHECKING:
     from jitlint.base.diagnostic import Finding
-    from jitlint.confirm.engine import ConfirmResult
+    from jitlint.base.result import CheckResult
+    from jitlint.confirm.engine import ConfirmResult, Options
     from jitlint.confirm.verdict import Confirmation, Recorded
     from jitlint.driver.target import Target
     from jitlint.record.store import Store
@@ -30,7 +31,7 @@ _MEGABYTE = 1 << 20
 
 
 _SECTIONS = {
-    "What to confirm": "select ignore min-confidence min-severity missed no-recorded",
+    "What to confirm": "select ignore min-confidence min-severity missed fixes no-recorded",
     "How to run": "timeout finding-timeout total-timeout memory platform stub-missing jobs",
     "How to report": "output-format html confirmed-only quiet color",
     "Configuration and cache": "config isolated no-cache",
@@ -70,6 +71,11 @@ _SECTIONS = {
 )
 @click.option(
     "--missed", is_flag=True, help="Run also what has no finding; list tracing errors that were missed."
+)
+@click.option(
+    "--fixes",
+    is_flag=True,
+    help="Run what `check --fix --unsafe-fixes` would write: is the error gone, and the result the same?",
 )
 @click.option(
     "--stub-missing",
@@ -118,6 +124,7 @@ def confirm(
     html: str,
     confirmed_only: bool,
     missed: bool,
+    fixes: bool,
     stub_missing: bool,
     timeout: float,
     finding_timeout: float,
@@ -143,6 +150,7 @@ def confirm(
       jitlint confirm src                     prove what `jitlint check src` finds
       jitlint confirm --confirmed-only        only what real JAX has shown
       jitlint confirm --html report.html      a page with sources, paths and evidence
+      jitlint confirm --fixes src             which fixes cure, and keep the result
     """
     if os.name != "posix":
         raise ConfigError(
@@ -166,10 +174,11 @@ def confirm(
         each=finding_timeout,
         stub=stub_missing,
     )
-    earlier = None if no_recorded else _recorded(where)
+    earlier = None if no_recorded or fixes else _recorded(where)
     about = partial(_words, *earlier) if earlier is not None else None
-    teller = _Teller(output_format, color, not quiet, confirmed_only, _target(where, settings))
-    result = run_confirm(where, settings, options, teller.tell, about)
+    teller = _Teller(output_format, color, not quiet, confirmed_only, _target(where, settings), fixes)
+    run = partial(_with_fixes, alone=not confirmed_only) if fixes else partial(run_confirm, recorded=about)
+    result = run(where, settings, options, teller.tell)
     rows = [row for c in result.confirmations if (row := teller.row(c)) is not None]
     lost = [(m.path, m.line, m.error, m.inputs) for m in result.missed]
     if earlier is not None:
@@ -177,7 +186,37 @@ def confirm(
     teller.finish(rows, lost)
     _write(rows, lost, result.check.urls, platform, output_format, html)
     _warn(result, stub_missing)
-    return FAILED if result.check.problems or result.asked else FINDINGS if rows else OK
+    return _exit_code(result, rows)
+
+
+def _exit_code(result: ConfirmResult, rows: Sequence[Row]) -> int:
+    if result.check.problems or result.asked:
+        return FAILED
+    return FINDINGS if any(row.verdict != "proved" for row in rows) else OK
+
+
+def _with_fixes(
+    paths: Sequence[str],
+    settings: Settings,
+    options: Options,
+    told: Callable[[Confirmation, int, int], None],
+    alone: bool,
+) -> ConfirmResult:
+    """The verdict on each fix of what is found."""
+    if options.missed or not alone:
+        raise ConfigError("--fixes is about fixes; it cannot be combined with --missed or --confirmed-only")
+    from jitlint.driver.registry import rules
+    from jitlint.driver.run import check
+    from jitlint.driver.select import fixable_codes
+    from jitlint.fix.engine import Engine
+    from jitlint.frontends.proving import proved
+
+    def again(unsaved: Mapping[str, bytes]) -> CheckResult:
+        return check(paths, settings, jobs=options.jobs, use_cache=options.use_cache, unsaved=unsaved)
+
+    result, engine, codes = again({}), Engine(again, {}), fixable_codes(settings, rules())
+    offers = engine.candidates(result, lambda finding: finding.code in codes, lambda _, patch: True)
+    return proved(paths, settings, options, engine, result, offers, told)
 
 
 def _target(paths: Sequence[str], settings: Settings) -> Target:
@@ -192,8 +231,9 @@ class _Teller:
     """Tells verdicts as they come, in the formats that can be written line by line; a bar says how far it is."""
 
     def __init__(
-        self, output_format: str, color: str, words: bool, confirmed_only: bool, target: Target
+        self, output_format: str, color: str, words: bool, confirmed_only: bool, target: Target, fixes: bool
     ) -> None:
+        self._fixes = fixes
         self._format = output_format
         self._style = console.style_for(sys.stdout, color)
         self._words = words
@@ -208,7 +248,12 @@ class _Teller:
         if self._confirmed_only and said.verdict.value != "confirmed":
             return None
         target = self._target.version if self._target.is_other(said.jax) else ""
-        return Row(said.finding, said.verdict.value, said.evidence, said.inputs, said.jax, target)
+        word = said.verdict.value
+        if self._fixes:
+            from jitlint.frontends.proving import WORDS
+
+            word = WORDS.get(said.verdict, word)
+        return Row(said.finding, word, said.evidence, said.inputs, said.jax, target)
 
     def tell(self, said: Confirmation, known: int, total: int) -> None:
         """A verdict is known, the ``known``-th of ``total``."""

@@ -13,7 +13,7 @@ from jitlint.report.style import Style, visible
 
 # The column of verdicts: they come one by one, and nobody knows how long the longest will be.
 _WIDTH = len("confirmed")
-_COLOURS = {"confirmed": "red", "refuted": "blue"}
+_COLOURS = {"confirmed": "red", "refuted": "blue", "proved": "green", "harmful": "red"}
 # path, line, error, inputs
 Missed = tuple[str, int, str, str]
 

@@ -73,11 +73,13 @@ Judge = Callable[[Runs, Runs, "frozenset[str]"], "list[Result]"]
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is looked for. watches: the lines of the findings. judge: what runs show of them. proves: whether an exception
-    at one of these lines without jit is what was predicted, or the arguments are just unfit."""
+    at one of these lines without jit is what was predicted, or the arguments are just unfit. repaired: what a run, and the same with the module loaded
+    anew, show of fixes, if it is these that are asked about."""
 
     watches: Watches
     judge: Judge
     proves: Callable[[Raised], bool]
+    repaired: Callable[[Runs, Callable[[], Any]], list[Result]] | None = None
 
 
 def search(loader: Loader, call: Call, wanted: Wanted, seconds: float) -> Found:
@@ -197,7 +199,10 @@ class _Search:
         """Trace with these arguments; whether every finding is confirmed."""
         once, several = self._runs(guesses, 1), self._runs(guesses, _CALLS)
         made_up = self._guessed(guesses)
-        results = self._wanted.judge(once, several, frozenset() if ran else made_up)
+        if self._wanted.repaired is not None:
+            results, made_up = self._wanted.repaired(once, self._anew(guesses)), frozenset()
+        else:
+            results = self._wanted.judge(once, several, frozenset() if ran else made_up)
         found = Found(
             [_open(result) for result in results] if made_up else results,
             ", ".join(f"{name}={guess}" for name, guess in guesses.items()),
@@ -214,6 +219,18 @@ class _Search:
             lambda: tracers_in(self._module),
             self._loader.probes,
         )
+
+    def _anew(self, guesses: dict[str, Guess]) -> Callable[[], Any]:
+        """The call, of the function of that name in the module as it is loaded then."""
+
+        def run() -> Any:
+            with self._loader.loaded() as module:
+                target = _target(module, msgspec.structs.replace(self._call, line=0))
+                if target is None:
+                    raise LookupError(f"`{self._call.target}` is gone")
+                return [self._apply(target.traced, guesses)]
+
+        return run
 
     def _guessed(self, guesses: dict[str, Guess]) -> frozenset[str]:
         """The parameters that neither a comment nor an annotation says anything about."""

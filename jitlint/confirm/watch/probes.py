@@ -22,11 +22,12 @@ _NAME = "__jitlint_probe__"
 
 class Probes:
     """wanted: by file, the columns of expressions and the findings that they belong to. values: what was seen since
-    `begin`."""
+    `begin`. texts: by file, what is compiled in its place, as UTF-8."""
 
     def __init__(self, wanted: Mapping[str, Mapping[Columns, int]]) -> None:
         self._wanted = {os.path.realpath(path): dict(columns) for path, columns in wanted.items()}
         self.values: dict[int, set[object]] = {}
+        self.texts: dict[str, bytes] = {}
 
     def begin(self) -> None:
         """Forget what was seen."""
@@ -46,7 +47,8 @@ class Probes:
 
     def changes(self, path: str) -> bool:
         """Whether something is wanted of a file."""
-        return os.path.realpath(path) in self._wanted
+        place = os.path.realpath(path)
+        return place in self._wanted or place in self.texts
 
     def changed(self, tree: ast.Module, path: str) -> ast.Module:
         """The file's tree with the calls put in."""
@@ -60,7 +62,8 @@ class Probes:
         if not self.changes(path):
             code: CodeType = compile(source, path, "exec", dont_inherit=True)
             return code
-        tree = self.changed(ast.parse(source, path), path)
+        text = self.texts.get(os.path.realpath(path))
+        tree = self.changed(ast.parse(source if text is None else text.decode(), path), path)
         code = compile(tree, path, "exec", dont_inherit=True)
         return code
 
