@@ -87,7 +87,9 @@ def rules_index() -> str:
         ]
         for rule in members:
             state = "on" if _is_on(rule) else "off"
-            fix = rule.remedy.safety.value if rule.remedy is not None else ""
+            fix = (
+                ("stub" if rule.remedy.stub else rule.remedy.safety.value) if rule.remedy is not None else ""
+            )
             lines.append(
                 f"| [{rule.code}]({rule.code}.md) | `{rule.name}` | {rule.severity.value} | {state} | {fix} | {rule.summary} |"
             )

@@ -56,10 +56,12 @@ Check = Callable[[Any], Union[Report, None]]
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What `--fix` can do about a rule's findings: how safe that is at best, and one sentence on what and when."""
+    """What `--fix` can do about a rule's findings: how safe that is at best, and one sentence on what and when.
+    stub: something is left to be filled in, so that it is only shown."""
 
     safety: Safety
     words: str
+    stub: bool = False
 
 
 @dataclass(slots=True)

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 
 from jitlint.base.diagnostic import Finding, Fix, Severity
 from jitlint.base.result import CheckResult
-from jitlint.fix.cures import CURES
+from jitlint.fix.cures import CURES, STUBS
 from jitlint.fix.document import open_document
 from jitlint.fix.names import Names
 from jitlint.fix.patch import Change, Patch, applied, fit, joined, moved, regions
-from jitlint.fix.site import Site
+from jitlint.fix.site import Cure, Site
 from jitlint.fix.view import View, line_starts, open_view
 from jitlint.syntax.source import Source, SyntaxProblem, decode_source
 
@@ -96,20 +96,20 @@ class Engine:
     ) -> dict[Finding, Fix]:
         """The fix of each finding that has one, each proved in the text as it is."""
         found: dict[Finding, Fix] = {}
-        waiting = self._offers(filter(may_fix, result.findings), {}, wanted)
+        waiting = self._offers(filter(may_fix, result.findings), {}, wanted, stubs=True)
         for _ in range(ROUNDS):
             batch = _compatible(waiting)
             if not batch:
                 break
             for offer in self._proved(batch, {}, result).offers:
                 found[offer.finding] = self._fix(offer)
-            again = self._offers(filter(may_fix, result.findings), {}, wanted)
+            again = self._offers(filter(may_fix, result.findings), {}, wanted, stubs=True)
             waiting = [offer for offer in again if offer.finding not in found]
         return found
 
     def suggested(self, findings: Iterable[Finding]) -> list[Offer]:
         """What might cure these findings, nothing of it proved: for who asks often and takes little of it."""
-        return self._offers(findings, {}, lambda _, patch: True)
+        return self._offers(findings, {}, lambda _, patch: True, stubs=True)
 
     def candidates(
         self, result: CheckResult, may_fix: Callable[[Finding], bool], wanted: Wanted
@@ -139,10 +139,13 @@ class Engine:
 
     # ------------------------------------------------------------ asking
 
-    def _offers(self, findings: Iterable[Finding], texts: Mapping[str, str], wanted: Wanted) -> list[Offer]:
+    def _offers(
+        self, findings: Iterable[Finding], texts: Mapping[str, str], wanted: Wanted, stubs: bool = False
+    ) -> list[Offer]:
+        """What might cure these findings; with ``stubs``, also what has to be filled in."""
         by_path: dict[str, list[Finding]] = {}
         for finding in findings:
-            if finding.code in CURES:
+            if finding.code in CURES or (stubs and finding.code in STUBS):
                 by_path.setdefault(finding.path, []).append(finding)
         offers: list[Offer] = []
         for path, found in by_path.items():
@@ -160,7 +163,7 @@ class Engine:
         names = Names(document)
         for finding in found:
             there = view.finding(finding)
-            for cure in CURES[finding.code] if there is not None else ():
+            for cure in _cures(finding.code) if there is not None else ():
                 assert there is not None
                 patch = cure(Site(document, names, there))
                 if patch is None or not wanted(finding, patch) or not view.takes(patch.changes):
@@ -324,6 +327,10 @@ class Engine:
             line,
             *(change.text for change in offer.patch.changes),
         )
+
+
+def _cures(code: str) -> tuple[Cure, ...]:
+    return CURES[code] if code in CURES else (STUBS[code],)
 
 
 class _Places:

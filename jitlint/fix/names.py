@@ -147,6 +147,9 @@ class Names:
             first = next((each for each in tree.body if not isinstance(each, ast.Pass)), None)
             at = document.first(first) if first is not None else 0
             return Change(at, at, f"{line}{newline}")
+        beside = self._beside(head, line.split()[1])
+        if beside is not None:
+            return Change(beside, beside, f"{line}{newline}")
         kind = _kind(line.split()[1])
         before = [each for each in head if _kind(_module(each)) <= kind]
         after = before[-1] if before else None
@@ -159,6 +162,18 @@ class Names:
         start = "" if document.text[:at].endswith(("\n", "\r")) else newline
         blank = newline * (_kind(_module(after)) != kind)
         return Change(at, at, f"{start}{blank}{line}{newline}")
+
+    def _beside(self, head: list[ast.stmt], module: str) -> int | None:
+        """Where a module is imported if others of its package are: above them, but behind those that come before it."""
+        document, top = self._document, module.partition(".")[0]
+        family = [each for each in head if _module(each).partition(".")[0] == top]
+        if not family or not all(map(document.is_alone, family)):
+            return None
+        before = [each for each in family if isinstance(each, ast.Import) and _module(each) < module]
+        if before:
+            at = document.line_stop(document.stop(before[-1]))
+            return at if document.text[:at].endswith(("\n", "\r")) else None
+        return document.line_start(document.start(family[0]))
 
 
 def _head(tree: ast.Module) -> list[ast.stmt]:

@@ -15,6 +15,17 @@ from jitlint.fix.patch import Change, Patch
 
 N = TypeVar("N", bound=ast.AST)
 
+_TRACING = frozenset(
+    (
+        "jax.jit",
+        "jax.vmap",
+        "jax.pmap",
+        "jax.grad",
+        "jax.value_and_grad",
+        "equinox.filter_jit",
+        "flax.nnx.jit",
+    )
+)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
@@ -88,6 +99,39 @@ class Site:
             and node not in inside
             and document.start(node) >= start
             for node in ast.walk(scope)
+        )
+
+    def is_always_traced(self, at: ast.AST) -> bool:
+        """Whether nobody can run this without tracing: a function around is compiled or mapped where it is written, or it is
+        a local one that goes nowhere but into functions of JAX. What else runs may get numbers as well as tracers."""
+        functions = [each for each in self.document.above(at) if isinstance(each, ast.FunctionDef)]
+        return any(self._is_transformed(each) for each in functions)
+
+    def _is_transformed(self, function: ast.FunctionDef) -> bool:
+        for each in function.decorator_list:
+            node: ast.expr = each
+            if (
+                isinstance(node, ast.Call)
+                and self.names.meaning(node.func) == "functools.partial"
+                and node.args
+            ):
+                node = node.args[0]
+            node = node.func if isinstance(node, ast.Call) else node
+            if self.names.meaning(node) in _TRACING:
+                return True
+        scope = self.document.scope(function)
+        if isinstance(scope, ast.Module | ast.ClassDef):
+            return False
+        uses = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == function.name]
+        return bool(uses) and all(map(self._is_given_to_jax, uses))
+
+    def _is_given_to_jax(self, node: ast.Name) -> bool:
+        around = self.document.parent(node)
+        is_argument = isinstance(around, ast.Call) and node in around.args
+        return (
+            is_argument
+            and isinstance(around, ast.Call)
+            and self.names.meaning(around.func).startswith("jax.lax.")
         )
 
     def stores(self, name: str, at: ast.AST) -> list[ast.Name]:

@@ -38,6 +38,8 @@ def fix_words(rule: Rule) -> str:
     """What a fix does, if there is one."""
     if rule.remedy is None:
         return ""
+    if rule.remedy.stub:
+        return rule.remedy.words
     options = "`--fix`" if rule.remedy.safety is Safety.SAFE else "`--fix --unsafe-fixes`"
     return f"{rule.remedy.words} With {options}."
 

@@ -56,7 +56,8 @@ inside(0.5)
     remedy=Remedy(
         Safety.SAFE,
         "Writes `jnp.logical_and` and its kin, `jnp.maximum`, `jnp.any`, `jnp.isin`; unsafe where an "
-        "operand is a call, which would not always have run, or no truth value.",
+        "operand is a call, which would not always have run, or no truth value, and in functions that may "
+        "also be called without tracing.",
     ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError",
 )

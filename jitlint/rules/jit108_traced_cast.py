@@ -59,7 +59,8 @@ float(decay(1.0, 0.5))
     remedy=Remedy(
         Safety.SAFE,
         "Writes `jnp.asarray(x, dtype=float)` for `float(x)`, `jnp.sqrt` for `math.sqrt`, and drops "
-        "`.item()`, if the rest of the function stands an array there.",
+        "`.item()`, if the rest of the function stands an array there; what is only logged is cast when the program runs. "
+        "Unsafe in functions that may also be called without tracing, whose callers would get an array.",
     ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError",
 )

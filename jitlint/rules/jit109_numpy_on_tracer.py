@@ -57,7 +57,8 @@ relu(jnp.ones(3))
     remedy=Remedy(
         Safety.SAFE,
         "Writes the function of the same name in `jax.numpy`, if there is one; a NumPy table that is "
-        "indexed becomes an array of JAX.",
+        "indexed becomes an array of JAX. Unsafe in functions that may also be called without tracing, whose callers "
+        "would get another kind of array.",
     ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerArrayConversionError",
 )

@@ -65,8 +65,8 @@ ramp(4)
     ),
     since="0.1",
     remedy=Remedy(
-        Safety.UNSAFE,
-        "Adds the parameter to `static_argnames` of the `jax.jit` in the same file: the function is "
+        Safety.SAFE,
+        "Computes sizes that shapes have with `math.prod`. Unsafe: adds the parameter to `static_argnames` of the `jax.jit` in the same file: the function is "
         "compiled for each of its values.",
     ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError",

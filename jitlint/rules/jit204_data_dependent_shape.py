@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jitlint.base.diagnostic import Severity
+from jitlint.base.diagnostic import Safety, Severity
 from jitlint.base.outcome import Raises
-from jitlint.base.rule import Report, Rule
+from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import ApiMisuse
 
 RULE = Rule(
@@ -51,6 +51,11 @@ labels(jnp.array([3, 1, 3, 2]))
         says=r"[Tt]race[dr]|concrete",
     ),
     since="0.1",
+    remedy=Remedy(
+        Safety.UNSAFE,
+        "Adds `size=...`, a stub to be filled in: `--show-fixes` shows it and editors offer it, `--fix` never writes it.",
+        stub=True,
+    ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError",
 )
 

@@ -51,8 +51,7 @@ result = jax.make_jaxpr(walk)(1.0)
     since="0.2",
     remedy=Remedy(
         Safety.UNSAFE,
-        "Makes the body a function of `jax.lax.fori_loop`, if it only assigns names and nothing is "
-        "differentiated.",
+        "Makes the body a function of `jax.lax.fori_loop`, if it only assigns names.",
     ),
     reference="https://docs.jax.dev/en/latest/control-flow.html",
 )

@@ -59,7 +59,7 @@ for scale in (1.0, 2.0, 3.0):
     remedy=Remedy(
         Safety.SAFE,
         "Calls the logging function through `jax.debug.callback`. Unsafe where no traced value is seen to "
-        "be shown.",
+        "be shown, and in functions that may also be called without tracing.",
     ),
     reference="https://docs.jax.dev/en/latest/external-callbacks.html",
 )

@@ -59,8 +59,8 @@ measure(jnp.ones(3))
     since="0.1",
     heading="because",
     remedy=Remedy(
-        Safety.SAFE,
-        "Waits for the result with `jax.block_until_ready`.",
+        Safety.UNSAFE,
+        "Waits for the result with `jax.block_until_ready`, which takes its time on every run.",
     ),
     reference="https://docs.jax.dev/en/latest/async_dispatch.html",
 )

@@ -108,6 +108,19 @@ def test_people_read_what_would_be_done(path: Path) -> None:
     assert "= fix (safe): write `x = x.at[...].set(...)`" in run("--show-fixes").output
 
 
+def test_a_stub_is_shown_and_never_written(path: Path) -> None:
+    """How many there may be is for the author to say."""
+    text = STORE.replace("x[0] = 1.0  # the first", "(i,) = jnp.nonzero(x)").replace(
+        "x.at[i].set(2.0)", "x = x[i]"
+    )
+    path.write_text(text)
+    (shown, *_) = json.loads(run("--show-fixes", "--output-format", "json").output)
+    assert shown["code"] == "JIT204" and shown["fix"]["message"] == "say how many: fill in `size=...`"
+    assert [each["text"] for each in shown["fix"]["edits"]] == [", size=..."]
+    run("--fix", "--unsafe-fixes")
+    assert path.read_text() == text
+
+
 @pytest.mark.parametrize(
     ("table", "text"),
     [('fixable = ["JIT403"]', STORE), ('unfixable = ["array-setitem"]', STORE), ('fixable = ["JIT4"]', SAFE)],

@@ -86,7 +86,7 @@ def test_an_import_goes_to_the_cell_of_imports() -> None:
     cells = json.loads(fixed(before))["cells"]
     assert [each["source"] for each in cells] == [
         ["!pip install jax"],
-        ["from jax import jit\n", "import jax.numpy as jnp"],
+        ["import jax.numpy as jnp\n", "from jax import jit"],
         ["@jit\n", "def f(x):\n", "    return jnp.where(x > 0, x, -x)"],
         ["f(1.0)"],
     ]
@@ -143,7 +143,7 @@ def test_lines_that_come_into_a_text_stand_where_the_code_does() -> None:
         "       return x if x > 0 else -x\n   f(1.0)\n   ```\n"
     )
     after = fixed(before, "a.md")
-    assert "   from jax import jit\n   import jax.numpy as jnp\n   @jit\n" in after
+    assert "   import jax.numpy as jnp\n   from jax import jit\n   @jit\n" in after
     assert "       return jnp.where(x > 0, x, -x)\n" in after
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jitlint.driver.registry import rules
-from jitlint.fix.cures import CURES
+from jitlint.fix.cures import CURES, STUBS
 from tests.fix.repairing import PROGRAMS, Outcome, repair, repaired_fixtures
 
 
@@ -19,7 +19,8 @@ def outcome() -> Outcome:
 
 
 def test_rules_say_what_their_fixes_do() -> None:
-    assert {code for code, rule in rules().items() if rule.remedy is not None} == set(CURES)
+    assert {code for code, rule in rules().items() if rule.remedy is not None} == {*CURES, *STUBS}
+    assert {code for code in rules() if (remedy := rules()[code].remedy) and remedy.stub} == set(STUBS)
     assert len(CURES) >= 30
 
 

@@ -279,10 +279,12 @@ def _diff(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no commit 'nonsense'" in capsys.readouterr().err
 
 
-@_covers("fix", "unsafe-fixes", "diff-fixes", "show-fixes")
+@_covers("fix", "unsafe-fixes", "diff-fixes", "show-fixes", "confirm")
 def _fixes(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "fix (unsafe)" in _out(capsys, "--show-fixes")
     assert "+    return jax.numpy.where(x > 0, x, -x)" in _out(capsys, "--diff-fixes", "--unsafe-fixes")
+    assert main(["check", "--confirm"]) == 2
+    assert "--confirm is for --fix or --diff-fixes" in capsys.readouterr().err
     assert main(["check", "--fix"]) == 1
     assert (root / "a.py").read_text(encoding="utf-8") == BRANCH
     assert main(["check", "--fix", "--unsafe-fixes"]) == 0

@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jitlint.fix.cures import arrays, branches, compiled, loops, numbers, others, prints, shapes, truths
+from jitlint.fix.cures import (
+    arrays,
+    branches,
+    compiled,
+    loops,
+    numbers,
+    others,
+    prints,
+    shapes,
+    sizes,
+    truths,
+)
 from jitlint.fix.site import Cure
 
 CURES: Mapping[str, tuple[Cure, ...]] = {
@@ -19,11 +30,11 @@ CURES: Mapping[str, tuple[Cure, ...]] = {
     "JIT104": (truths.asked,),
     "JIT106": (loops.counted, compiled.made_static),
     "JIT107": (numbers.listed_numbers, compiled.made_static),
-    "JIT108": (numbers.cast,),
+    "JIT108": (sizes.of_shape, prints.shown_cast, numbers.cast),
     "JIT109": (numbers.of_numpy,),
     "JIT110": (prints.formatted,),
     "JIT112": (numbers.silently_wrong,),
-    "JIT201": (compiled.made_static,),
+    "JIT201": (sizes.of_shape, compiled.made_static),
     "JIT202": (shapes.reduced,),
     "JIT203": (shapes.updated,),
     "JIT205": (shapes.sliced, compiled.made_static),
@@ -47,3 +58,6 @@ CURES: Mapping[str, tuple[Cure, ...]] = {
     "JIT701": (others.waited,),
     "JIT702": (others.renamed,),
 }
+
+STUBS: Mapping[str, Cure] = {"JIT204": sizes.sized}
+"""What leaves something to be filled in. It is shown, and offered in editors; no command writes it."""

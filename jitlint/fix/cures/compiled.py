@@ -406,7 +406,7 @@ def _moved(site: Site, call: ast.Call, to: int, indent: str, where: str, lines: 
         return None
     scope = document.scope(call)
     around = scope.name if isinstance(scope, ast.FunctionDef) and lines > 1 else ""
-    own = function.id if isinstance(function, ast.Name) else around
+    own = _inner_name(function) or around
     own = f"_{own}" if own else ""
     name = site.names.reserved(f"{'_' if lines > 1 else ''}jitted{own.replace('__', '_')}")
     statement = document.statement(call)
@@ -416,6 +416,13 @@ def _moved(site: Site, call: ast.Call, to: int, indent: str, where: str, lines: 
     return site.patch(
         True, f"make the compiled function once, {where}", Change(to, to, text), site.replace(call, name)
     )
+
+
+def _inner_name(node: ast.expr) -> str:
+    """The function that is compiled in the end: `f` in ``vmap(f)``, `fold_in` in ``jax.random.fold_in``."""
+    if isinstance(node, ast.Call):
+        return next((name for each in reversed(node.args) if (name := _inner_name(each))), "")
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def not_waited_for(site: Site) -> Patch | None:

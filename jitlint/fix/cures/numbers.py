@@ -48,12 +48,15 @@ def cast(site: Site) -> Patch | None:
     if to == "round" and call.args:
         function = site.name("jax.numpy.round", call)
         if function is not None:
-            return site.patch(True, f"use `{function}`", site.replace(call.func, function))
+            return site.patch(
+                site.is_always_traced(call), f"use `{function}`", site.replace(call.func, function)
+            )
     function = site.name("jax.numpy.asarray", call)
     if to not in _TYPES or len(call.args) != 1 or function is None:
         return None
     text = f"{function}({site.document.argument(call.args[0])}, dtype={to})"
-    return site.patch(True, f"use `{function}(..., dtype={to})`", site.replace(call, text))
+    what = f"use `{function}(..., dtype={to})`"
+    return site.patch(site.is_always_traced(call), what, site.replace(call, text))
 
 
 def _is_positional(call: ast.Call) -> bool:
@@ -66,7 +69,7 @@ def _item(site: Site, call: ast.Call) -> Patch | None:
     value, stop = call.func.value, site.document.stop(call)
     closing = site.document.text.rindex(".", site.document.stop(value), stop)
     text = "" if _is_scalar(value) else ".reshape(())"
-    return site.patch(True, "keep the array", Change(closing, stop, text))
+    return site.patch(site.is_always_traced(call), "keep the array", Change(closing, stop, text))
 
 
 def _is_scalar(node: ast.expr) -> bool:
@@ -93,7 +96,7 @@ def _mathematics(site: Site, call: ast.Call, what: str) -> Patch | None:
     changes = [site.replace(call.func, function)]
     if name in _WHOLE:
         changes.append(Change(site.document.stop(call), site.document.stop(call), ".astype(int)"))
-    return site.patch(True, f"use `{function}`", *changes)
+    return site.patch(site.is_always_traced(call), f"use `{function}`", *changes)
 
 
 def of_numpy(site: Site) -> Patch | None:
@@ -121,6 +124,7 @@ def _of_numpy(site: Site, safe: bool) -> Patch | None:
     function = site.name(dotted, call)
     if function is None:
         return None
+    safe = safe and site.is_always_traced(call)
     return site.patch(safe, f"use `{function}`", site.replace(call.func, function))
 
 
@@ -137,7 +141,10 @@ def _table(site: Site) -> Patch | None:
         return None
     start, stop = site.document.start(subscript.value), site.document.stop(subscript.value)
     return site.patch(
-        True, f"index `{function}(...)`", Change(start, start, f"{function}("), Change(stop, stop, ")")
+        site.is_always_traced(subscript),
+        f"index `{function}(...)`",
+        Change(start, start, f"{function}("),
+        Change(stop, stop, ")"),
     )
 
 

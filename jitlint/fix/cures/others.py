@@ -112,16 +112,34 @@ def waited(site: Site) -> Patch | None:
     around = site.document.parent(call) if call is not None else None
     if call is None or not isinstance(around, ast.Expr | ast.Assign | ast.AnnAssign):
         return None
+    if isinstance(around, ast.Expr) and not _may_give(site, call):
+        return None
     function = site.name("jax.block_until_ready", call)
     if function is None:
         return None
     start, stop = site.document.start(call), site.document.stop(call)
     return site.patch(
-        True,
-        f"wait for the result with `{function}`",
+        False,
+        f"wait for the result with `{function}`, on every run",
         Change(start, start, f"{function}("),
         Change(stop, stop, ")"),
     )
+
+
+def _may_give(site: Site, call: ast.Call) -> bool:
+    """Whether a call whose result nobody keeps may have one to wait for, as far as the file says."""
+    function = call.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    found = [
+        each
+        for each in ast.walk(site.document.tree)
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each.name == name
+    ]
+    if found:
+        parts = [part for each in found for part in ast.walk(each)]
+        return any(isinstance(part, ast.Return) and part.value is not None for part in parts)
+    is_own = isinstance(function, ast.Attribute) and getattr(function.value, "id", "") in ("self", "cls")
+    return not is_own
 
 
 def renamed(site: Site) -> Patch | None:

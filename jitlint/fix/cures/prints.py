@@ -13,6 +13,9 @@ from jitlint.fix.site import Site, names_in
 _PERCENT = re.compile(r"%(?:%|(?P<spec>[-+ 0#]*\d*(?:\.\d+)?)(?P<kind>[srdifgeGE]))")
 _ABOUT_TYPES = frozenset({"shape", "dtype", "sharding", "aval", "__name__", "__class__"})
 _OF_TYPES = frozenset({"type", "repr", "id", "dir", "vars", "locals", "globals", "hex"})
+_LOGGING = frozenset(
+    "log debug info warning error critical exception vlog write add_scalar add_scalars log_metrics".split()
+)
 _NAMED = frozenset({"fmt", "ordered", "partitioned", "skip_format_check"})
 
 
@@ -70,7 +73,9 @@ class _Format:
             self.value(node)
 
     def _call(self, node: ast.Call) -> None:
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        if _is_number(self.site, node):
+            self.value(node.args[0])
+        elif isinstance(node.func, ast.Attribute) and node.func.attr == "format":
             self._formatted(node, _text(node.func.value))
         elif not isinstance(node.func, ast.Name) or node.func.id != "str":
             self.value(node)
@@ -173,6 +178,12 @@ def formatted(site: Site) -> Patch | None:
     return _through_jax(site, around[-1]) if around else None
 
 
+def _is_number(site: Site, node: ast.Call) -> bool:
+    """Whether it is ``float(x)``, which shows what ``x`` shows."""
+    is_cast = isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1
+    return is_cast and not node.keywords and site.names.is_builtin("float", node)
+
+
 def _holds(site: Site, node: ast.AST, at: int) -> bool:
     return site.document.start(node) <= at < site.document.stop(node)
 
@@ -226,6 +237,24 @@ def logged(site: Site) -> Patch | None:
     call = site.node(ast.Call)
     if call is None or site.facts.get("effect") not in ("log", "warning"):
         return None
+    return _called_back(site, call, bool(site.facts.get("why")) and site.is_always_traced(call))
+
+
+def shown_cast(site: Site) -> Patch | None:
+    """``float(x)`` that is only shown: a message needs no cast, and what is logged is cast when the program runs."""
+    cast = site.node(ast.Call)
+    statement = site.document.statement(cast) if cast is not None else None
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if cast is None or not isinstance(call, ast.Call) or call is cast:
+        return None
+    if isinstance(call.func, ast.Name) and call.func.id == "print":
+        return _through_jax(site, call) if cast in call.args and _is_number(site, cast) else None
+    is_log = isinstance(call.func, ast.Attribute) and call.func.attr in _LOGGING
+    return _called_back(site, call, False) if is_log else None
+
+
+def _called_back(site: Site, call: ast.Call, safe: bool) -> Patch | None:
+    """The call when the compiled program runs, with what it shows of the functions around."""
     if not isinstance(site.document.parent(call), ast.Expr) or _has_scopes(call):
         return None
     document = site.document
@@ -244,7 +273,7 @@ def logged(site: Site) -> Patch | None:
     listed = ", ".join(names)
     start, stop = document.start(call), document.stop(call)
     text = f"{function}(lambda {listed}: {document.text[start:stop]}, {listed})"
-    return site.patch(bool(site.facts.get("why")), f"call it through `{function}`", site.replace(call, text))
+    return site.patch(safe, f"call it through `{function}`", site.replace(call, text))
 
 
 def _functions(site: Site, node: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda]:

@@ -62,7 +62,7 @@ def _replaced(site: Site, node: ast.expr) -> Patch | None:
         text = _one_of(site, node) or text
     if text is None or text == site.document.source(node):
         return None
-    safe = _is_truth(node)
+    safe = _is_truth(node) and site.is_always_traced(node)
     return site.patch(safe, "use the function of `jax.numpy`", site.replace(node, text))
 
 
@@ -92,7 +92,8 @@ def _builtin(site: Site, call: ast.Call, name: str) -> Patch | None:
         if function is None or len(call.args) != 1:
             return None
         text = f"{function}({document.argument(call.args[0])}, dtype=bool)"
-        return site.patch(True, f"use `{function}(..., dtype=bool)`", site.replace(call, text))
+        what = f"use `{function}(..., dtype=bool)`"
+        return site.patch(site.is_always_traced(call), what, site.replace(call, text))
     if len(call.args) == 1:
         return _of_one(site, call, name)
     function = site.name(_OF_MANY[name], call) if name in _OF_MANY else None
@@ -101,7 +102,11 @@ def _builtin(site: Site, call: ast.Call, name: str) -> Patch | None:
     text = document.argument(call.args[-1])
     for each in reversed(call.args[:-1]):
         text = f"{function}({document.argument(each)}, {text})"
-    return site.patch(_is_in_computation(site, call), f"use `{function}`", site.replace(call, text))
+    return site.patch(
+        _is_in_computation(site, call) and site.is_always_traced(call),
+        f"use `{function}`",
+        site.replace(call, text),
+    )
 
 
 def _is_in_computation(site: Site, call: ast.Call) -> bool:
@@ -123,7 +128,11 @@ def _of_one(site: Site, call: ast.Call, name: str) -> Patch | None:
         if array is None or not given.elts:
             return None
         text = f"{array}({text})"
-    return site.patch(name != "sorted", f"use `{function}`", site.replace(call, f"{function}({text})"))
+    return site.patch(
+        name != "sorted" and site.is_always_traced(call),
+        f"use `{function}`",
+        site.replace(call, f"{function}({text})"),
+    )
 
 
 def asserted(site: Site) -> Patch | None:

@@ -1,5 +1,6 @@
 """Forms of the fixable mistakes that the fixtures of the rules do not have. Each case returns what is to be compared."""
 
+import logging
 from functools import partial
 
 import equinox as eqx
@@ -236,3 +237,37 @@ def error_if_used():
 
 def case_equinox():
     return error_if_used()
+
+
+@jax.jit
+def flattened(x):
+    tail = jnp.array(x.shape[1:]).prod()
+    return x.reshape(x.shape[0], tail) + jnp.zeros(int(jnp.prod(jnp.array(x.shape[1:]))))
+
+
+def case_sizes_of_shapes():
+    return flattened(jnp.ones((2, 3, 4)))
+
+
+logger = logging.getLogger(__name__)
+
+
+@jax.jit
+def trained(x):
+    logger.info("loss %.3f", float(x))
+    print("loss", float(x))
+    return x * 2
+
+
+def case_casts_that_are_shown():
+    return trained(1.5)
+
+
+def unrolled(x):
+    for _ in range(200):
+        x = x * 0.99 + 0.01
+    return x
+
+
+def case_slope_of_a_long_loop():
+    return jax.jit(jax.grad(unrolled))(0.5)
