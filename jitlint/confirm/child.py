@@ -128,41 +128,13 @@ def _made(loader: Loader, number: int, call: Call, flags: list[Flag], told: _Tol
         return Seen(number, [], told.words, "not run: the time for this finding was up", "budget")
     with loader.probes.active():
         if task.repairs:
-            return _repaired(loader, number, call, flags, told)
+            from jitlint.confirm.repairs import seen
+
+            return seen(loader, number, call, flags, told.words)
         if call.search:
             return _search(loader, number, call, flags, task)
         make = _drive_part if call.part else _drive
         return make(loader, number, call, flags, told)
-
-
-def _repaired(loader: Loader, number: int, call: Call, flags: list[Flag], told: _Told) -> Seen:
-    """What a call shows of the fixes of findings; a part of a module shows nothing."""
-    from jitlint.confirm.inputs.search import Wanted, search
-    from jitlint.confirm.repairs import judged, with_texts
-
-    task = loader.task
-    watch = watches(flags)
-    if call.part:
-        return Seen(number, [Result(flag.number, "missed", "the line did not run") for flag in flags])
-    if call.search:
-        wanted = Wanted(
-            watch,
-            lambda *_: [],
-            lambda _: False,
-            lambda once, anew: [
-                judged(flag, once, task, lambda texts: with_texts(loader, anew, texts)) for flag in flags
-            ],
-        )
-        found = search(loader, call, wanted, task.seconds)
-        return Seen(number, found.results, found.inputs, found.problem, found.stage)
-    loader.loads = 0
-    run = runner(loader, call, 1)
-    once = Runs(run, loader.is_project, watch, lambda: loader.leaked)
-    results = [judged(flag, once, task, lambda texts: with_texts(loader, run, texts)) for flag in flags]
-    ended = once.jitted.raised
-    reached = any(result.status != "missed" for result in results)
-    stage, problem = ("", "") if reached else _ended(ended, bool(loader.loads), task)
-    return Seen(number, results, told.words, problem, stage)
 
 
 def _is_to_be_seen(flag: Flag) -> bool:
@@ -256,7 +228,7 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], told: _To
     strays = _stray(jitted, task.flags)
     if results and all(result.status == "confirmed" for result in results):
         return Seen(number, results, told.words, strays=strays)
-    stage, problem = _ended(jitted.raised, bool(loader.loads), task)
+    stage, problem = ended_at(jitted.raised, bool(loader.loads), task)
     if call.target not in ("", "__main__") and not call.target.startswith("::"):
         results = _called_again(loader, call, flags, once, results)
     if jitted.raised is None:
@@ -376,7 +348,7 @@ def _repeated(flag: Flag, once: Runs, several: Runs) -> Result | None:
     return msgspec.structs.replace(found, evidence=f"of {_CALLS} calls, {found.evidence}")
 
 
-def _ended(error: Raised | None, loaded: bool, task: Task) -> tuple[str, str]:
+def ended_at(error: Raised | None, loaded: bool, task: Task) -> tuple[str, str]:
     """At which stage a run ended with an exception, and with which."""
     if error is None:
         return "", ""

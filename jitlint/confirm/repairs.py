@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from jitlint.base.outcome import Raises
-from jitlint.confirm.child import outcome_of, statement_of
-from jitlint.confirm.loading import Loader
-from jitlint.confirm.protocol import Flag, Result, Task
+from jitlint.confirm.child import ended_at, outcome_of, statement_of, watches
+from jitlint.confirm.loading import Loader, runner
+from jitlint.confirm.protocol import Call, Flag, Result, Seen, Task
 from jitlint.confirm.watch.compare import difference
 from jitlint.confirm.watch.observe import Observation, Raised, Runs
 
@@ -22,7 +22,36 @@ _OTHERWISE = frozenset({"JIT112", "JIT403", "JIT601"})
 """An answer that is right, an update that counts, other random numbers: that is what these fixes are for."""
 
 
-def judged(flag: Flag, before: Runs, task: Task, fixed: Callable[[Texts], Runs]) -> Result:
+def seen(loader: Loader, number: int, call: Call, flags: list[Flag], words: str) -> Seen:
+    """What a call shows of the fixes of findings; a part of a module shows nothing."""
+    from jitlint.confirm.inputs.search import Wanted, search
+
+    task = loader.task
+    watch = watches(flags)
+    if call.part:
+        return Seen(number, [Result(flag.number, "missed", "the line did not run") for flag in flags])
+    if call.search:
+        wanted = Wanted(
+            watch,
+            lambda *_: [],
+            lambda _: False,
+            lambda once, anew: [
+                _judged(flag, once, task, lambda texts: _with_texts(loader, anew, texts)) for flag in flags
+            ],
+        )
+        found = search(loader, call, wanted, task.seconds)
+        return Seen(number, found.results, found.inputs, found.problem, found.stage)
+    loader.loads = 0
+    run = runner(loader, call, 1)
+    once = Runs(run, loader.is_project, watch, lambda: loader.leaked)
+    results = [_judged(flag, once, task, lambda texts: _with_texts(loader, run, texts)) for flag in flags]
+    ended = once.jitted.raised
+    reached = any(result.status != "missed" for result in results)
+    stage, problem = ("", "") if reached else ended_at(ended, bool(loader.loads), task)
+    return Seen(number, results, words, problem, stage)
+
+
+def _judged(flag: Flag, before: Runs, task: Task, fixed: Callable[[Texts], Runs]) -> Result:
     """What a call shows of one fix: alone, and where that does not run through, with all others. fixed: the same call with
     other texts for some files."""
     if flag.code in _OTHERWISE:
@@ -52,7 +81,7 @@ def _behind(flag: Flag, before: Runs, task: Task, fixed: Callable[[Texts], Runs]
     return Result(flag.number, found.status, f"with the other fixes, {found.evidence}")
 
 
-def with_texts(loader: Loader, run: Callable[[], Any], texts: Texts) -> Runs:
+def _with_texts(loader: Loader, run: Callable[[], Any], texts: Texts) -> Runs:
     """A run with these texts in the place of files."""
 
     def run_fixed() -> Any:
