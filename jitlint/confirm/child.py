@@ -28,6 +28,7 @@ from jitlint.confirm.loading import Loader, runner
 from jitlint.confirm.protocol import Begin, Call, Done, Flag, Message, Result, Seen, Shown, Task, spend
 from jitlint.confirm.stand_ins import missing_module
 from jitlint.confirm.statement import Statement
+from jitlint.confirm.verdict import ENDED_BEFORE
 from jitlint.confirm.watch.applied import jitted_apply
 from jitlint.confirm.watch.observe import Observation, Place, Raised, Runs, Watch, Watches
 from jitlint.confirm.watch.passing import Passing
@@ -39,6 +40,7 @@ from jitlint.driver.registry import rules
 _CALLS = 3
 # So many places where tracing ends are passed.
 _MOST_REFUSALS = 8
+_IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError")
 _IMMUTABLE = re.compile("arrays are immutable|does not support item assignment")
 
 
@@ -353,9 +355,11 @@ def ended_at(error: Raised | None, loaded: bool, task: Task) -> tuple[str, str]:
     if error is None:
         return "", ""
     where = error.place
-    if where is not None and any(statement_of(flag).covers(where) for flag in task.flags):
-        return "", f"the run ended before, at line {where[1]} of {os.path.basename(where[0])}: {error}"
-    return "" if loaded else "import", str(error)
+    if where is None or error.kind in _IMPORT_ERRORS:
+        return "" if loaded else "import", str(error)
+    said = f"{ENDED_BEFORE}, at line {where[1]} of {os.path.basename(where[0])}: {error}"
+    by_a_mistake = any(statement_of(flag).covers(where) for flag in task.flags)
+    return "" if loaded or by_a_mistake else "import", said
 
 
 def judge(flag: Flag, runs: Runs) -> Result:

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from jitlint.base.diagnostic import Finding
 from jitlint.confirm.protocol import Call, Result, Seen
 
+ENDED_BEFORE = "the run ended before"
+"""How the evidence begins where something else than the finding, or an import, ended a run."""
+
 
 class Verdict(str, enum.Enum):
     """confirmed: seen. refuted: ran under a trace with traced values, and nothing happened. not-reached: nothing
@@ -91,7 +94,8 @@ def verdict(finding: Finding, collected: Collected) -> Confirmation:
                 return Confirmation(finding, word, result.evidence, inputs)
     unloaded = _unloaded(collected)
     if unloaded:
-        return Confirmation(finding, Verdict.COULD_NOT_IMPORT, unloaded)
+        ran = unloaded.startswith(ENDED_BEFORE)  # it was there, and stopped at something else
+        return Confirmation(finding, Verdict.NOT_REACHED if ran else Verdict.COULD_NOT_IMPORT, unloaded)
     for wanted in ("", "end", "budget", "inputs"):
         for stage, problem, inputs in collected.problems:
             if stage == wanted:
@@ -109,7 +113,7 @@ def _unloaded(collected: Collected) -> str:
     # What runs without the module it needs misses the names that it would have got from there.
     ran = [problem for stage, problem, _ in collected.problems if stage == ""]
     needs = [problem for problem in imports if problem.startswith(("ModuleNotFoundError: ", "ImportError: "))]
-    others = [problem for problem in ran if not (needs and problem.startswith("NameError: "))]
+    others = [problem for problem in ran if not (needs and "NameError: " in problem)]
     return "" if others or not imports else (needs or imports)[0]
 
 
