@@ -35,6 +35,9 @@ MISSING = [
     re.compile(r"(?P<owner>\bjax(?:\.\w+)*)\.(?P<name>\w+) (?:was|is|has been) (?:removed|deprecated)"),
     re.compile(r"No module named '(?P<owner>jax(?:lib)?(?:\.\w+)*)\.(?P<name>\w+)'"),
 ]
+ARRAY = re.compile(
+    r"\barr\.(?P<name>\w+) has been|(?:ArrayImpl'? object|Tracer) has no attribute '?(?P<other>\w+)"
+)
 KEYWORD = re.compile(r"(?P<name>\w+)\(\) got an unexpected keyword argument '(?P<keyword>\w+)'")
 FOREIGN_NAME = re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<owner>[\w.]+)'")
 FOREIGN = re.compile(r"No module named '(?P<name>[\w.]+)'")
@@ -128,7 +131,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def look_up(dotted):
-    """The value of a dotted name, or what is raised."""
+    """The value of a dotted name, or what is raised. What an array has is asked of an array."""
+    if dotted.startswith("jax.Array."):
+        return getattr(importlib.import_module("jax.numpy").ones(3), dotted.removeprefix("jax.Array."))
     parts = dotted.split(".")
     for count in range(len(parts), 0, -1):
         try:
@@ -202,6 +207,11 @@ def understand(error, folder):
             row = place(error, folder)
             name = f"{found['owner']}.{found['name']}"
             return {"what": name, "text": text[:200], **(row or {"path": "", "line": 0, "library": True})}
+    found = ARRAY.search(text)
+    if found and isinstance(error, AttributeError):
+        row = place(error, folder)
+        name = f"jax.Array.{found['name'] or found['other']}"
+        return {"what": name, "text": text[:200], **(row or {"path": "", "line": 0, "library": True})}
     found = KEYWORD.search(text)
     if found and isinstance(error, TypeError):
         row = place(error, folder)
@@ -216,7 +226,7 @@ def understand(error, folder):
 def put_in_place(row, finder):
     """Put something in the place of a missing name of JAX, for the next round."""
     owner, _, name = row["what"].rpartition(".")
-    if not owner:
+    if not owner or owner == "jax.Array":
         return False
     module = sys.modules.get(owner)
     if module is None:

@@ -94,6 +94,7 @@ def set_up(python: Path, folder: Path, keep: bool, jax: str = "") -> str:
     ):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
+            shutil.rmtree(folder, ignore_errors=True)  # half of an environment is not to be kept
             return "set-up failed: " + (done.stderr.strip().splitlines() or ["?"])[-1]
     return ""
 

@@ -46,7 +46,8 @@ double({"w": jnp.ones(3)})
 """,
     outcome=Raises(
         ("AttributeError", "ModuleNotFoundError", "ImportError", "TypeError"),
-        says=r"\bjax(lib)?\b|unexpected keyword argument|takes .* positional|config option|abstract array",
+        says=r"\bjax(lib)?\b|unexpected keyword argument|takes .* positional|config option|abstract array"
+        r"|Tracer has no attribute|\barr\.\w+ has been deprecated",
     ),
     since="0.1",
     remedy=Remedy(

@@ -135,6 +135,9 @@ def _refused(m: Machine, f: Frame, at: int, obj: Arr, name: str, kind: str) -> N
     if label == "missing":
         if name in lexicon().arrays.in_place_methods and not obj.weak:
             m.emit(f, ArrayStore, at, obj, op="method", what=name)
+        dotted = f"jax.Array.{name}"
+        if not obj.weak and not m.guards and m.catalogue.view.removed(dotted) is not None:
+            m.removed_seen.setdefault((f.module.name, at), dotted)
     elif hurt(obj, ANY_TRACER) is not None and (obj.modes & STAGED_OR_BATCHED):
         m.emit(
             f,
