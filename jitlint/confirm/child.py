@@ -30,9 +30,10 @@ from jitlint.confirm.stand_ins import missing_module
 from jitlint.confirm.statement import Statement
 from jitlint.confirm.verdict import ENDED_BEFORE
 from jitlint.confirm.watch.applied import jitted_apply
-from jitlint.confirm.watch.observe import Observation, Place, Raised, Runs, Watch, Watches
+from jitlint.confirm.watch.observe import Observation, Place, Raised, Watch, Watches
 from jitlint.confirm.watch.passing import Passing
 from jitlint.confirm.watch.probes import Probes, wanted_of
+from jitlint.confirm.watch.runs import Runs
 from jitlint.confirm.witness import evidence, jitted_at
 from jitlint.driver.registry import rules
 

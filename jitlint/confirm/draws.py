@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from jitlint.base.outcome import RepeatsDraw
 from jitlint.confirm.statement import Statement
-from jitlint.confirm.watch.observe import Draw, Observation, Runs
+from jitlint.confirm.watch.observe import Draw, Observation
+from jitlint.confirm.watch.runs import Runs
 from jitlint.confirm.watch.spots import Spot
 
 

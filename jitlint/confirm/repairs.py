@@ -15,7 +15,8 @@ from jitlint.confirm.child import ended_at, outcome_of, statement_of, watches
 from jitlint.confirm.loading import Loader, runner
 from jitlint.confirm.protocol import Call, Flag, Result, Seen, Task
 from jitlint.confirm.watch.compare import difference
-from jitlint.confirm.watch.observe import Observation, Raised, Runs
+from jitlint.confirm.watch.observe import Observation, Raised
+from jitlint.confirm.watch.runs import Runs
 
 Texts = Mapping[str, str]
 _OTHERWISE = frozenset({"JIT112", "JIT403", "JIT601"})

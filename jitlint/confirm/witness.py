@@ -30,7 +30,8 @@ from jitlint.base.outcome import (
 )
 from jitlint.confirm.draws import repeated_draws, repeats_draw
 from jitlint.confirm.statement import Statement
-from jitlint.confirm.watch.observe import Function, Observation, Place, Raised, Runs, Tick, Trace
+from jitlint.confirm.watch.observe import Function, Observation, Place, Raised, Tick, Trace
+from jitlint.confirm.watch.runs import Runs
 
 # So much of what was printed is shown.
 _WIDTH = 80

@@ -44,6 +44,7 @@ class FuncInfo:
     merged: how many coarse contexts it was run in, by how coarse they are. handed: functions (by id) that it was handed in them.
     resigned: a decorator may have changed what it takes. veiled: one of a library that is not known, which may map it over its arguments.
     disguised: one of which nothing is known, which may give it something else than its callers give: references, say.
+    asks: it asks whether something is traced; None until somebody wants to know.
     """
 
     id: int
@@ -67,11 +68,13 @@ class FuncInfo:
     evidence: dict[str, str] | None = None
     array_uses: frozenset[str] = frozenset()
     keys: tuple[str, ...] | None = None
+    asks: bool | None = None
     surroundings: Any = None
     registers: bool = field(init=False)
     _body: list[ir.Stmt] | None = None
     _parts: list[ir.Node] | None = None
     _outer: tuple[str, ...] | None = None
+    _captured: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         self.registers = "register" in self.node.name
@@ -116,6 +119,15 @@ class FuncInfo:
             names.update(self.node.nonlocal_names)
             self._outer = tuple(sorted(names.difference(self.node.local_names)))
         return self._outer
+
+    @property
+    def captured(self) -> tuple[str, ...]:
+        """Its own names that functions inside it take."""
+        if self._captured is None:
+            inner = [n.function for n in self.parts if type(n) is ir.FuncDef or type(n) is ir.Lambda]
+            taken = {name for number in inner for name in self.module.functions[number].outer_names}
+            self._captured = tuple(sorted(taken.intersection(self.node.local_names)))
+        return self._captured
 
 
 def mentioned(module: ModuleInfo, parts: list[ir.Node]) -> set[str]:

@@ -15,7 +15,8 @@ pytest.importorskip("jax", reason="proof needs JAX")
 
 from jitlint.confirm.statement import Statement
 from jitlint.confirm.statements import guarded_by, statement_around
-from jitlint.confirm.watch.observe import Runs, Watch
+from jitlint.confirm.watch.observe import Watch
+from jitlint.confirm.watch.runs import Runs
 
 PRELUDE = "import time\nimport jax\nimport jax.numpy as jnp\nimport numpy as np\n"
 _NUMBERS = itertools.count()

@@ -9,7 +9,7 @@ from jitlint.confirm.child import judge, watches
 from jitlint.confirm.drivers import read_module
 from jitlint.confirm.protocol import Flag
 from jitlint.confirm.statements import guarded_by, statement_around
-from jitlint.confirm.watch.observe import Runs
+from jitlint.confirm.watch.runs import Runs
 from tests.confirm.programs import runs
 
 BRANCH = "@jax.jit\ndef f(x, n):\n    if {test}:  # here\n        return x\n    return -x\n\nf({call})\n"

@@ -24,7 +24,8 @@ from jitlint.base.outcome import Outcome as Predicted
 from jitlint.base.outcome import Unrolls, Unsynced
 from jitlint.confirm.statement import Statement
 from jitlint.confirm.statements import guarded_by
-from jitlint.confirm.watch.observe import Place, Runs, Watch, class_name
+from jitlint.confirm.watch.observe import Place, Watch, class_name
+from jitlint.confirm.watch.runs import Runs
 from jitlint.driver.registry import rules
 from tests.fixtures.marks import Mark, Program, cases, decorated, marks, statement
 

@@ -33,7 +33,8 @@ from jitlint.confirm.inputs.mutations import mutations
 from jitlint.confirm.loading import Loader, tracers_in
 from jitlint.confirm.protocol import Call, Result
 from jitlint.confirm.stand_ins import missing_module
-from jitlint.confirm.watch.observe import Observation, Raised, Runs, Watches, raised
+from jitlint.confirm.watch.observe import Observation, Raised, Watches, raised
+from jitlint.confirm.watch.runs import Runs
 
 _TRIES = 80
 _BRANCHES = 24

@@ -19,7 +19,6 @@ from jitlint.infer.values import (
     Func,
     Inst,
     Map,
-    Mod,
     Py,
     Seq,
     Tree,
@@ -29,14 +28,16 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.core import contexts, flags
+from jitlint.link.core.asking import asks_for_tracers, called_by_name
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables import ir_walk
 from jitlint.link.tables.results import only_result
-from jitlint.link.values import attributes, parameters, paths, pytrees, truths
+from jitlint.link.values import parameters, paths, pytrees, truths
 from jitlint.link.values.kinds import has_attribute, is_callable, is_concrete, is_foreign, isinstance_of
+from jitlint.link.values.membership import same_object
 from jitlint.syntax import ir
 
 
@@ -86,7 +87,7 @@ def _is_of_doubtful_kind(m: Machine, f: Frame, test: ir.Call) -> bool:
     if value is UNKNOWN or len(test.args) != 2:
         return value is UNKNOWN
     asked = test.args[1].value
-    cls = _callee(m, f, asked) if isinstance(asked, (ir.Name, ir.Attr)) else None
+    cls = called_by_name(m, f, asked) if isinstance(asked, (ir.Name, ir.Attr)) else None
     return cls is not None and type(value) is Arr and is_foreign(m, cls)
 
 
@@ -97,20 +98,26 @@ def _asks_for_lost(m: Machine, f: Frame, test: ir.Node | None) -> bool:
 
 
 _CERTAIN: Final = {True: Confidence.CERTAIN, False: Confidence.CERTAIN}
-_GUESSED: Final = {True: Confidence.POSSIBLE, False: Confidence.POSSIBLE}
+GUESSED: Final = {True: Confidence.POSSIBLE, False: Confidence.POSSIBLE}
 
 
 def doubted(m: Machine, f: Frame, test: ir.Node | None, outcome: bool | None) -> dict[bool, Confidence]:
     """The confidence of findings on each side of a test."""
-    if f.coarse and outcome is None and _asks_for_lost(m, f, test):
-        return _GUESSED
+    if outcome is None and ((f.coarse and _asks_for_lost(m, f, test)) or is_open_question(m, f, test)):
+        return GUESSED
     side = doubtful(m, f, test) if outcome is None else None
     if side is None and f.confidence is Confidence.CERTAIN:
         return _CERTAIN
     return {s: Confidence.POSSIBLE if s is side else f.confidence for s in (True, False)}
 
 
-def _store(f: Frame, node: ir.Node | None, value: Value) -> None:
+def is_open_question(m: Machine, f: Frame, test: ir.Node | None) -> bool:
+    """Whether a test asks if something is traced, in a trace: which side it takes there, nobody knows who reads on."""
+    return f.world.level > 0 and asks_for_tracers(m, f, test)
+
+
+def store(f: Frame, node: ir.Node | None, value: Value) -> None:
+    """What is known of the value of a name or a path from now on."""
     if type(node) is ir.Name:
         f.scope.vars[node.id] = value
     elif type(node) is ir.Walrus:
@@ -133,7 +140,7 @@ def _filter(m: Machine, f: Frame, node: ir.Node | None, keep: Callable[[Value], 
         return True
     if not kept:
         return False
-    _store(f, node, kept[0] if len(kept) == 1 else Union(tuple(kept)))
+    store(f, node, kept[0] if len(kept) == 1 else Union(tuple(kept)))
     return True
 
 
@@ -161,6 +168,11 @@ def _narrow_compare(m: Machine, f: Frame, test: ir.Compare, outcome: bool) -> bo
     positive = op in ("is", "==")
     if type(test.left) is ir.Call and op in ("is", "is not", "==", "!="):
         return _narrow_type(m, f, test.left, right, positive is outcome)
+    if op in ("is", "is not") and isinstance(right, (ir.Name, ir.Attr)):
+        named = called_by_name(m, f, right)
+        return type(named) is not Ext or _filter(
+            m, f, test.left, lambda a: same_object(a, named) is not (positive is not outcome)
+        )
     if op not in ("is", "is not", "==", "!=") or type(right) is not ir.Const:
         return True
     same = positive is outcome
@@ -182,7 +194,7 @@ def _narrow_compare(m: Machine, f: Frame, test: ir.Compare, outcome: bool) -> bo
 
 def _narrow_type(m: Machine, f: Frame, call: ir.Call, right: ir.Node | None, same: bool) -> bool:
     """``type(x) is C``: no value of another kind than C may pass."""
-    callee = _callee(m, f, call.func) if type(call.func) is ir.Name else None
+    callee = called_by_name(m, f, call.func) if type(call.func) is ir.Name else None
     if type(callee) is not Ext or callee.dotted != "builtins.type" or len(call.args) != 1 or not same:
         return True
     cls = evaluator.evaluate(m, f, right)
@@ -200,7 +212,7 @@ def _is_none(value: Value) -> bool | None:
 
 def _narrow_call(m: Machine, f: Frame, test: ir.Call, outcome: bool) -> bool:
     func: ir.Node | None = test.func
-    value = _callee(m, f, func)
+    value = called_by_name(m, f, func)
     subject = test.args[0].value
     if type(value) is Func:
         guarded = _guarded_classes(m, value) if len(test.args) == 1 else None
@@ -249,18 +261,6 @@ def _guarded_classes(m: Machine, func: Func) -> Value | None:
     return evaluator.evaluate(m, g, call.args[1].value)
 
 
-def _callee(m: Machine, f: Frame, func: ir.Node | None) -> Value | None:
-    """What a test calls: a name or ``module.name``."""
-    if type(func) is ir.Name:
-        return scopes.lookup(f, func.id)
-    if type(func) is not ir.Attr:
-        return None
-    owner = _callee(m, f, func.obj) if isinstance(func.obj, (ir.Name, ir.Attr)) else None
-    return (
-        attributes.get(m, f, func.at, owner, func.name) if type(owner) is Ext or type(owner) is Mod else None
-    )
-
-
 def _specialise(m: Machine, f: Frame, node: ir.Node | None, cls: Value) -> None:
     """``isinstance(x, Sub)`` holds: what nobody knows, or may be any instance of a base class, is one of the subclass."""
     value = paths.peek(m, f, node)
@@ -274,7 +274,7 @@ def _specialise(m: Machine, f: Frame, node: ir.Node | None, cls: Value) -> None:
     if made is not None:
         if type(value) is Inst and value.modes:
             made = pytrees.lift(made, value.modes, f.world.level, value.why)
-        _store(f, node, made)
+        store(f, node, made)
 
 
 def _doubt_kind(m: Machine, f: Frame, node: ir.Node | None, classes: Value) -> None:
@@ -284,7 +284,7 @@ def _doubt_kind(m: Machine, f: Frame, node: ir.Node | None, classes: Value) -> N
         return
     alts = alternatives(value)
     if any(type(a) is Arr for a in alts) and not any(isinstance_of(m, a, classes) for a in alts):
-        _store(f, node, UNKNOWN)
+        store(f, node, UNKNOWN)
 
 
 def join_vars(a: dict[str, Value], b: dict[str, Value]) -> dict[str, Value]:

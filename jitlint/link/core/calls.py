@@ -125,11 +125,15 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
 def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Value:
     out: Value | None = None
     confidence = f.confidence
-    f.confidence = weaken(confidence, 1)  # one of several: which of them is not known here
+    sure = weaken(confidence, 1)  # one of several: which of them is not known here
     entry, f.entry = f.entry, at_most(f.entry, Confidence.LIKELY)  # each got here from somewhere
+    twins = {alt.dotted.removeprefix("jax.") for alt in callee.alts if type(alt) is Ext}
     if xforms.wrapped_in_turns(callee.alts):
         args = xforms.without_ranks(args)
     for alt in keys.exclusive(f, callee.alts):
+        # Who chooses between NumPy and its twin takes NumPy for what is not traced.
+        host = type(alt) is Ext and alt.dotted in twins and len(twins) < len(callee.alts)
+        f.confidence = weaken(sure, 1) if host else sure
         value = call(m, f, at, alt, args)
         out = value if out is None else join(out, value)
     f.confidence, f.entry = confidence, entry
@@ -385,6 +389,11 @@ def _run(
     m.domains.on_enter(f, frame)
     _set_receiver(frame, func, bound)
     reached = evaluator.run_block(m, frame, fn.body)
+    if frame.exits:
+        left = (
+            frame.exits if not reached else {n: join(v, scope.vars.get(n, v)) for n, v in frame.exits.items()}
+        )
+        scope.vars = {**scope.vars, **left}
     memo.value = _result(fn, frame, reached)
     memo.stamp = boxes.stamp(memo.value)
     memo.effects = effects.changes(watched, whole=not coarse)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.grounds import weaken
 from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join
 from jitlint.infer.values import (
@@ -32,8 +31,8 @@ from jitlint.infer.values import (
     Value,
     py,
 )
-from jitlint.link.core import branches, calls, field_loops, guesses, host_calls
-from jitlint.link.engine import evaluator, regions, status
+from jitlint.link.core import branches, calls, choices, field_loops, guesses, host_calls
+from jitlint.link.engine import evaluator, status
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.domain import Called, Change, Load
 from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
@@ -215,30 +214,6 @@ def _unary(m: Machine, f: Frame, node: ir.UnaryOp) -> Value:
     return operators.unary(m, f, node.at, node.op, value)
 
 
-def _boolop(m: Machine, f: Frame, node: ir.BoolOp) -> Value:
-    left = evaluate(m, f, node.left)
-    outcome = truths.truth(m, f, node.left.at, left, node.op)
-    if hurt(left, STAGED_OR_BATCHED) is not None:
-        evaluate(m, f, node.right)
-        return Py("bool")
-    is_and = node.op == "and"
-    if outcome is (not is_and):
-        return left
-    saved = dict(f.scope.vars)
-    feasible = branches.narrow(m, f, node.left, is_and)
-    with regions.under(m, node.left, outcome):
-        right = evaluate(m, f, node.right) if feasible else None
-    f.scope.vars = branches.join_vars(saved, f.scope.vars) if outcome is None else f.scope.vars
-    if right is None:
-        return left
-    if outcome is None:
-        kept = truths.filter_truth(left, not is_and)
-        if type(kept) is Py and kept.kind == "bool" and hurt(right, STAGED_OR_BATCHED) is not None:
-            return right  # whoever asks for the truth of the whole may get to ask the right side
-        return right if kept is None else join(kept, right)
-    return right
-
-
 def _compare(m: Machine, f: Frame, node: ir.Compare) -> Value:
     left = evaluate(m, f, node.left)
     if len(node.ops) == 1:
@@ -255,30 +230,6 @@ def _compare(m: Machine, f: Frame, node: ir.Compare) -> Value:
         result = one if result is None else join(result, one)
         left = right
     return result if result is not None else UNKNOWN
-
-
-def _ifexp(m: Machine, f: Frame, node: ir.IfExp) -> Value:
-    outcome = branches.condition(m, f, node.test, "ternary", node.at)
-    levels, confidence = branches.doubted(m, f, node.test, outcome), f.confidence
-    entry = f.entry
-    saved = f.scope.vars
-    out: Value | None = None
-    after: dict[str, Value] | None = None
-    for side, branch in ((True, node.body), (False, node.orelse)):
-        if outcome is (not side):
-            continue
-        f.scope.vars = dict(saved)
-        if not branches.narrow(m, f, node.test, side):
-            continue
-        f.confidence = levels[side]
-        f.entry = entry if levels[side] is confidence else weaken(entry, 1)
-        with regions.under(m, node.test, outcome):
-            value = evaluate(m, f, branch)
-        f.confidence, f.entry = confidence, entry
-        out = value if out is None else join(out, value)
-        after = f.scope.vars if after is None else branches.join_vars(after, f.scope.vars)
-    f.scope.vars = branches.restore_paths(saved, after) if after is not None else saved
-    return out if out is not None else UNKNOWN
 
 
 def _lambda(m: Machine, f: Frame, node: ir.Lambda) -> Value:
@@ -482,9 +433,9 @@ EVALUATORS: dict[type, Evaluator] = {
     ir.Slice: _slice,
     ir.BinOp: _binop,
     ir.UnaryOp: _unary,
-    ir.BoolOp: _boolop,
+    ir.BoolOp: choices.either,
     ir.Compare: _compare,
-    ir.IfExp: _ifexp,
+    ir.IfExp: choices.ternary,
     ir.Lambda: _lambda,
     ir.Tuple: _tuple,
     ir.List: _list,

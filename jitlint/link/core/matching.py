@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from jitlint.infer.events import Truth
 from jitlint.infer.lattice import seq_element
-from jitlint.infer.values import NO_CONST, UNKNOWN, Map, Py, Seq, Tree, Tup, Value, alternatives
+from jitlint.infer.values import NO_CONST, UNKNOWN, Map, Py, Seq, Tree, Tup, Union, Value, alternatives
 from jitlint.link.core import branches
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.events import STAGED_OR_BATCHED, confidence_of, hurt
@@ -25,7 +25,7 @@ def run(
     m: Machine, f: Frame, node: ir.Match, run_block: Callable[[Machine, Frame, Sequence[ir.Node]], bool]
 ) -> bool:
     """Run a match statement. Answers whether its end can be reached."""
-    subject = evaluator.evaluate(m, f, node.subject)
+    whole = subject = evaluator.evaluate(m, f, node.subject)
     saved = f.scope.vars
     token = f.token
     out: dict[str, Value] | None = None
@@ -33,15 +33,20 @@ def run(
     for case in node.cases:
         f.scope.vars = dict(saved)
         f.token = object()
-        answer = _matches(m, f, case.pattern, subject)
+        passing, left = _told_apart(m, f, case.pattern, subject)
+        if passing is None:
+            continue
+        if passing is not whole:
+            branches.store(f, node.subject, passing)
+        answer = _matches(m, f, case.pattern, passing)
+        if answer is not False and case.guard is not None:
+            answer = _guarded(m, f, case.guard, answer)
+        elif left is None:
+            answer = True
+        else:
+            subject = left
         if answer is False:
             continue
-        if case.guard is not None:
-            outcome = branches.condition(m, f, case.guard, "match-guard", case.guard.at)
-            if outcome is False:
-                continue
-            answer = None if outcome is None else answer
-            branches.narrow(m, f, case.guard, True)
         if run_block(m, f, case.body):
             out = f.scope.vars if out is None else branches.join_vars(out, f.scope.vars)
         if answer is True:
@@ -52,6 +57,45 @@ def run(
         out = saved if out is None else branches.join_vars(out, saved)
     f.scope.vars = out if out is not None else saved
     return out is not None
+
+
+def _guarded(m: Machine, f: Frame, guard: ir.Expr, answer: bool | None) -> bool | None:
+    """Whether a case is taken whose pattern fits, by its guard."""
+    outcome = branches.condition(m, f, guard, "match-guard", guard.at)
+    if outcome is False:
+        return False
+    branches.narrow(m, f, guard, True)
+    return None if outcome is None else answer
+
+
+def _told_apart(m: Machine, f: Frame, pattern: ir.Node, subject: Value) -> tuple[Value | None, Value | None]:
+    """Of the alternatives of a value those that a pattern may take, and those that it may leave to the next one."""
+    answers = [(a, _is_of_class(m, f, pattern, a)) for a in alternatives(subject)]
+    taken = [a for a, answer in answers if answer is not False]
+    left = [a for a, answer in answers if answer is not True]
+    return tuple(  # type: ignore[return-value]
+        None
+        if not part
+        else subject
+        if len(part) == len(answers)
+        else part[0]
+        if len(part) == 1
+        else Union(tuple(part))
+        for part in (taken, left)
+    )
+
+
+def _is_of_class(m: Machine, f: Frame, pattern: ir.Node | None, value: Value) -> bool | None:
+    """Whether a pattern takes a value as far as classes decide about it."""
+    if type(pattern) is ir.PatCapture and pattern.pattern is not None:
+        return _is_of_class(m, f, pattern.pattern, value)
+    if type(pattern) is ir.PatOr:
+        answers = [_is_of_class(m, f, item, value) for item in pattern.items]
+        return True if True in answers else None if None in answers else False
+    if type(pattern) is not ir.PatClass:
+        return None
+    answer = kinds.isinstance_of(m, value, evaluator.evaluate(m, f, pattern.cls))
+    return None if answer and (pattern.items or pattern.kw_items) else answer
 
 
 def _matches(m: Machine, f: Frame, pattern: ir.Node, subject: Value) -> bool | None:

@@ -10,10 +10,12 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import ArrayStore
 from jitlint.infer.grounds import weaken
 from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join, seq_element
+from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     NONE,
     UNKNOWN,
@@ -180,6 +182,7 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
     saved = f.scope.vars
     token, before, entry = f.token, f.confidence, f.entry
     levels = branches.doubted(m, f, node.test, outcome)
+    asks = outcome is None and levels == branches.GUESSED and branches.is_open_question(m, f, node.test)
     reached: list[tuple[dict[str, Value], flags.Sides | None]] = []
     for side, block in ((True, node.body), (False, node.orelse)):
         if outcome is (not side):
@@ -193,6 +196,8 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
         if branches.narrow(m, f, node.test, side) and run_block(m, f, block):
             reached.append((f.scope.vars, f.sides))
     f.token, f.confidence, f.entry = token, before, entry
+    if asks and len(reached) == 1:
+        f.confidence = Confidence.POSSIBLE  # the other side has ended: the answer decides about the rest
     f.sides = flags.apart(reached, flags.asked_by(m, node) if len(reached) == 2 else frozenset())
     states = [variables for variables, _ in reached]
     f.scope.vars = functools.reduce(branches.join_vars, states) if states else saved
@@ -269,12 +274,25 @@ def _entered_value(m: Machine, f: Frame, at: int, value: Value) -> Value:
     return value if type(value) is ExtInst else UNKNOWN
 
 
+def left_behind(fn: FuncInfo, variables: dict[str, Value], before: dict[str, Value]) -> dict[str, Value]:
+    """What functions inside another find in its variables when it is over, if it may end like this as well as before."""
+    out = dict(before)
+    for name in fn.captured:
+        value = variables.get(name)
+        if value is not None:
+            old = before.get(name)
+            out[name] = value if old is None else join(old, value)
+    return out
+
+
 def _return(m: Machine, f: Frame, node: ir.Return) -> bool:
     value = evaluator.evaluate(m, f, node.value) if node.value is not None else NONE
     f.returns = value if f.returns is None else join(f.returns, value)
     if f.fn is not None:
         seen = f.fn.returned.get(node.at)
         f.fn.returned[node.at] = value if seen is None else join(seen, value)
+        if f.fn.captured:
+            f.exits = left_behind(f.fn, f.scope.vars, f.exits)
     return False
 
 

@@ -83,11 +83,12 @@ class Frame:
     outer: the same activation seen from outside a transform that it calls. own: what domains keep with it.
     loops: those around, as the source has them. coarse: how much was forgotten of what it, or a caller, was given.
     confidence: how sure it is what is found here. entry: how sure it is that the code runs at all, whatever its values are.
+    exits: what it left in the variables that functions inside it take, where it returned.
     sides: the states after both sides of the ``if`` that just ran. apart: how many states are followed at once.
     """
 
     __slots__ = (
-        "apart", "at", "breaks", "caught", "cls", "coarse", "confidence", "continues", "depth", "entry", "fn", "ground", "loops", "module", "outer", "own", "owner", "recv", "returns",
+        "apart", "at", "breaks", "caught", "cls", "coarse", "confidence", "continues", "depth", "entry", "exits", "fn", "ground", "loops", "module", "outer", "own", "owner", "recv", "returns",
         "scope", "sides", "steps", "token", "world", "yields",
     )  # fmt: skip
 
@@ -113,6 +114,7 @@ class Frame:
         self.entry = confidence
         self.returns: Value | None = None
         self.yields: Value | None = None
+        self.exits: dict[str, Value] = {}
         self.breaks: list[dict[str, Value]] = []
         self.continues: list[dict[str, Value]] = []
         self.token: object = scope.token

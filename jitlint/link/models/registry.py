@@ -29,7 +29,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import arrays, numpy_calls, results
+from jitlint.link.models.arrays import arrays, numpy_calls, results, shape_calls
 from jitlint.link.models.jax import carries, higher, jax_calls, xforms
 from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import dispatch, stdlib_calls
@@ -59,7 +59,7 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         if dotted.startswith("jax."):
             _check_static(m, f, at, dotted, args)
         return handler(m, f, at, args)
-    made = _transformed(m, f, at, dotted, args)
+    made = _described(m, f, at, dotted, args)
     if made is not None:
         return made
     fn = m.catalogue.function(dotted)
@@ -79,6 +79,10 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     if dotted in tables.roles or any(dotted.startswith(p) for p in tables.modules):
         return ExtInst(dotted)
     return _unknown(m, f, at, dotted, args)
+
+
+def _described(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value | None:
+    return _transformed(m, f, at, dotted, args) or shape_calls.answered(m, f, at, dotted, args)
 
 
 def _transformed(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value | None:

@@ -105,7 +105,7 @@ def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
     if type(value) is Py:
         plain = value.kind in ("int", "float", "bool", "str", "none")
         return False if plain and name in ("shape", "dtype", "ndim", "at", "__array__") else None
-    if type(value) is Tup and name in ("shape", "dtype", "ndim"):
+    if type(value) in (Tup, Seq, Map) and name in ("shape", "dtype", "ndim"):
         return False
     if type(value) is Ext and value.dotted.partition(".")[0] == "jax":
         return _jax_has(m, f"{value.dotted}.{name}")

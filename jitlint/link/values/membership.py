@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Truth
 from jitlint.infer.values import (
     BOOL,
@@ -33,7 +34,7 @@ from jitlint.link.values.arithmetic import NUMBER_KINDS
 
 def identity(positive: bool, left: Value, right: Value) -> Value:
     """What ``is`` answers."""
-    answers = {_same_object(a, b) for a in alternatives(left) for b in alternatives(right)}
+    answers = {same_object(a, b) for a in alternatives(left) for b in alternatives(right)}
     if len(answers) == 1:
         answer = answers.pop()
         if answer is not None:
@@ -41,7 +42,8 @@ def identity(positive: bool, left: Value, right: Value) -> Value:
     return BOOL
 
 
-def _same_object(a: Value, b: Value) -> bool | None:
+def same_object(a: Value, b: Value) -> bool | None:
+    """Whether two values are one object; None when that is not known."""
     same = _SAME.get(type(a)) if type(a) is type(b) else None
     if same is not None:
         return same(a, b)
@@ -70,6 +72,9 @@ def _same_function(a: Func, b: Func) -> bool | None:
 def _same_library_object(a: Ext, b: Ext) -> bool | None:
     if a.dotted == b.dotted:
         return True
+    modules = {"numpy", *lexicon().evidence.roots.values()}
+    if a.dotted in modules and b.dotted in modules:
+        return False
     return False if a.dotted.startswith("builtins.") or b.dotted.startswith("builtins.") else None
 
 

@@ -37,6 +37,21 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         [],
     ),
+    "one seed for each of a few things, and a state that hands its key on": (
+        """
+        def start(k):
+            k, own = jax.random.split(k)
+            return {"x": jax.random.normal(own), "key": k}
+        def advance(state):
+            k, own = jax.random.split(state["key"])
+            return {"x": jax.random.normal(own), "key": k}
+        for name in ("a", "b"):
+            state = start(jax.random.key(0))
+            for _ in range(3):
+                state = advance(state)
+        """,
+        ["LimitMet limit=turns times=2 in <module>: certain eager"],
+    ),
     "a split whose keys are thrown away": (
         """
         def ready(k, n):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.keys import Key, Use
+from jitlint.infer.keys import Either, Key, Use
 from jitlint.infer.values import Arr, L, S, Value
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
@@ -84,7 +84,7 @@ def _is_dropped(f: Frame, this: Use, found: Use) -> bool:
 
 def _shows(values: Sequence[Value], key: Key) -> bool:
     """Whether some values hold keys that come of another, or numbers that were drawn from them, perhaps."""
-    return any(type(value) is Arr for value in values) or any(_descends(one, key) for one in inside(values))
+    return any(type(value) is Arr for value in values) or any(descends(one, key) for one in inside(values))
 
 
 def _reads(parts: Sequence[ir.Node]) -> Iterator[tuple[str, int]]:
@@ -118,7 +118,10 @@ def _bound(node: ir.Node | None) -> list[str]:
     return [target.id for target in bound_names(node.targets)] if type(node) is ir.Assign else []
 
 
-def _descends(key: Key | None, from_: Key) -> bool:
+def descends(key: Key | None, from_: Key) -> bool:
+    """Whether a key is another one, or was derived from it; of several keys, whether one of them was."""
     while key is not None and key is not from_:
+        if type(key) is Either:
+            return any(descends(member, from_) for member in key.members)
         key = key.parent
     return key is not None

@@ -19,8 +19,10 @@ from jitlint.infer.values import (
     NO_CONST,
     NONE,
     Arr,
+    Map,
     Py,
     S,
+    Seq,
     Tup,
     Value,
 )
@@ -30,7 +32,9 @@ from jitlint.link.domains.keys.meant import DRAW, RANDOM, SHUFFLE
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.sink import Condition
 from jitlint.link.tables import naming
+from jitlint.link.values import paths
 from jitlint.link.values.keys import inside, keys_of, named, uses_of, with_key
+from jitlint.syntax import ir
 from jitlint.syntax.documents import is_document
 
 CARRIED = "carried"
@@ -90,7 +94,29 @@ def _made(k: Ledger, f: Frame, at: int, short: str, args: Args, out: Value) -> V
     key = k.m.keys.derived(None, "const", f.scope.key, const)
     if len(makers) > 1:
         _start_again(f, key)
+    if f.loops and _compares(k, f):
+        _forget(f, key)
     return with_key(out, key)
+
+
+def _compares(k: Ledger, f: Frame) -> bool:
+    """Whether the innermost loop goes through things that the program lists one by one: each is to get the same numbers."""
+    loop = f.loops[-1]
+    over = loop.iter if type(loop) is ir.For else None
+    if isinstance(over, (ir.Tuple, ir.List, ir.Dict)):
+        return True
+    if type(over) is ir.Call and type(over.func) is ir.Attr and over.func.name in ("items", "keys", "values"):
+        over = over.func.obj
+    value = paths.peek(k.m, f, over) if isinstance(over, (ir.Name, ir.Attr)) else None
+    return isinstance(value, (Tup, Map)) or (type(value) is Seq and value.items is not None)
+
+
+def _forget(f: Frame, key: Key) -> None:
+    """The uses of a key, and of those made of it, count for nothing: it is made once more, on purpose."""
+    state = uses_of(f)
+    if state is not None:
+        kept = {place: use for place, use in state.table.items() if not meant.descends(use.key, key)}
+        f.scope.vars[USES] = KeyUses(kept)
 
 
 def _start_again(f: Frame, key: Key) -> None:

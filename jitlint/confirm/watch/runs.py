@@ -1,0 +1,69 @@
+"""The same run in several ways: with and without jit, past places where tracing ends (layer: ``confirm``).
+
+Each way is observed when first asked for. What a run does is `jitlint.confirm.watch.observe`'s business.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jitlint.confirm.watch.observe import Observation, Watches, observe
+from jitlint.confirm.watch.passing import Passing
+from jitlint.confirm.watch.probes import Probes
+
+
+class Runs:
+    """The same run with and without jit, each observed when first asked for. ``leaked``: see `Observation`. ``probes`` sees
+    the values of expressions, ``passing`` goes past places where tracing ends."""
+
+    def __init__(
+        self,
+        run: Callable[[], Any],
+        watched: Callable[[str], bool],
+        watches: Watches | None = None,
+        leaked: Callable[[], Mapping[str, Any]] | None = None,
+        probes: Probes | None = None,
+        passing: Passing | None = None,
+    ) -> None:
+        self.run = run
+        self._probes = probes
+        self._passing = passing
+        self._leaked = leaked
+        self._watches = watches
+        self.watched = watched
+        self._seen: dict[bool, Observation] = {}
+        self._plain: Observation | None = None
+
+    def _observed(self, jit: bool) -> Observation:
+        if jit not in self._seen:
+            if self._probes is not None:
+                self._probes.begin()
+            with self._passing.active(jit) if self._passing is not None else contextlib.nullcontext():
+                self._seen[jit] = seen = observe(self.run, self.watched, jit=jit, watches=self._watches)
+            for number, values in self._probes.values.items() if self._probes is not None else ():
+                seen.values[number] = set(values)
+            seen.leaked = self._leaked() if self._leaked is not None else {}
+        return self._seen[jit]
+
+    @property
+    def jitted(self) -> Observation:
+        """As the program is written."""
+        return self._observed(True)
+
+    @property
+    def eager(self) -> Observation:
+        """Under `jax.disable_jit`."""
+        return self._observed(False)
+
+    @property
+    def plain(self) -> Observation:
+        """Without jit, and with Python's own numbers and NumPy's arrays where the program passes these."""
+        if self._plain is None:
+            self._plain = observe(self.run, self.watched, jit=False, lift=False)
+        return self._plain
+
+    def eager_again(self) -> Observation:
+        """Another run without jit, to tell chance from effect."""
+        return observe(self.run, self.watched, jit=False)

@@ -1,0 +1,54 @@
+"""Functions that ask an array for its shape, as attributes do, and take numbers as well (layer: ``link``, room ``models``).
+
+Where the answer is known it decides branches: who asks for `numpy.ndim(x)` has another way for what is no array of that kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from jitlint.infer.values import FALSE, TRUE, Arr, Py, Tree, Tup, Value, py
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.models.arrays.results import nested_rank
+from jitlint.link.values import attributes
+from jitlint.link.values.pytrees import NUMBERS
+
+Asked = Callable[[Machine, Frame, int, Args], "Value | None"]
+
+
+def _ndim(m: Machine, f: Frame, at: int, args: Args) -> Value | None:
+    rank = nested_rank(args.pos[0])
+    return py(rank) if rank is not None else None
+
+
+def _shape(m: Machine, f: Frame, at: int, args: Args) -> Value | None:
+    value = args.pos[0]
+    if type(value) is Py and value.kind in NUMBERS:
+        return Tup(())
+    return attributes.get(m, f, at, value, "shape") if type(value) is Arr and len(args.pos) == 1 else None
+
+
+def _is_scalar(m: Machine, f: Frame, at: int, args: Args) -> Value | None:
+    """For NumPy an array of JAX is none, whatever its rank: measured."""
+    value = args.pos[0]
+    if type(value) is Py and value.kind in (*NUMBERS, "str"):
+        return TRUE
+    traced = bool(value.modes) and not value.weak if isinstance(value, (Arr, Tree)) else False
+    return FALSE if traced or (type(value) is Arr and not value.host) else None
+
+
+_ASKED: Final[dict[str, Asked]] = {
+    "numpy.ndim": _ndim,
+    "jax.numpy.ndim": _ndim,
+    "numpy.shape": _shape,
+    "jax.numpy.shape": _shape,
+    "numpy.isscalar": _is_scalar,
+}
+
+
+def answered(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value | None:
+    """What is known of the answer of a library function; None leaves it to the catalogue."""
+    asked = _ASKED.get(dotted) if args.pos and not args.kw else None
+    return None if asked is None else asked(m, f, at, args)
