@@ -124,8 +124,8 @@ def parameters(value):
     """Kind and name of each parameter; None if it does not say."""
     if isinstance(value, enum.EnumMeta):
         return None
-    try:
-        signature = inspect.signature(value)
+    try:  # since Python 3.12 the signature of a member is that of its class
+        signature = inspect.signature(value.__call__ if isinstance(value, enum.Enum) else value)
     except Exception:
         return None
     return [[int(parameter.kind), parameter.name] for parameter in signature.parameters.values()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import subprocess
 import sys
@@ -140,6 +141,21 @@ def test_the_installed_release_takes_the_arguments_that_the_history_says(found: 
         if ((1, argument) in map(tuple, takes) or (3, argument) in map(tuple, takes)) is not _at(story):
             wrong.append(key)
     assert wrong == [] and asked > 500
+
+
+def test_a_member_of_an_enumeration_takes_what_its_call_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Since Python 3.12 `inspect` says of it what its class takes, and Pallas's memory spaces are such members."""
+    monkeypatch.syspath_prepend(str(TOOL.parent))
+    import probe_names
+
+    class Space(enum.Enum):
+        FAST = 1
+
+        def __call__(self, shape: object, dtype: object) -> None:
+            """A place for an array."""
+
+    assert [name for _, name in probe_names.parameters(Space.FAST)] == ["shape", "dtype"]
+    assert catalogue().at("0.12").view.lacks("jax.experimental.pallas.tpu.VMEM", "shape") is None
 
 
 def test_behaviours_begin_with_a_release() -> None:
