@@ -368,7 +368,7 @@ def _times(run: Callable[[], None], is_begun: Callable[[], bool]) -> tuple[float
 
 
 def _text(number: int) -> bytes:
-    return _PROGRAM.format(number=number, text=f"line {number}\n" * 20_000).encode()
+    return _PROGRAM.format(number=number, text=f"line {number}\n" * 6_000).encode()
 
 
 def _state(path: Path, before: bytes, after: bytes) -> str:
@@ -416,7 +416,7 @@ def _options() -> argparse.Namespace:
     one.set_defaults(run=corpus)
     one = commands.add_parser("killed")
     one.add_argument("--runs", type=int, default=1000)
-    one.add_argument("--files", type=int, default=12)
+    one.add_argument("--files", type=int, default=6)
     one.add_argument("--seed", type=int, default=0)
     one.set_defaults(run=killed)
     return parser.parse_args()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import random
+import re
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -42,3 +46,44 @@ def test_fixing_and_laying_out_anew_go_together(number: int) -> None:
             step * ((len(line) - len(line.lstrip(" "))) // 4) + line.lstrip(" ") for line in text.split("\n")
         )
         assert others.texts[path] == again
+
+
+def _continued(text: str, number: int) -> str:
+    """The text with line breaks inside of brackets, and with comments behind statements."""
+    chance = random.Random(number)
+    lines = text.split("\n")
+    breaks: list[tuple[int, int, str]] = []
+    depth = 0
+    in_text = 0
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        row, column = token.end
+        kind = tokenize.tok_name[token.type]
+        in_text += {"FSTRING_START": 1, "FSTRING_END": -1}.get(kind, 0)
+        depth += (token.string in "([{") - (token.string in ")]}") if kind == "OP" and not in_text else 0
+        opens = kind == "OP" and token.string in ("(", "[", "{", ",")
+        if opens and depth and not in_text and chance.random() < 0.5:
+            indent = len(lines[row - 1]) - len(lines[row - 1].lstrip())
+            breaks.append((row, column, "\n" + " " * (indent + chance.choice([4, 8, 11]))))
+        elif kind == "NEWLINE" and "#" not in lines[row - 1] and chance.random() < 0.4:
+            breaks.append((row, token.start[1], f"  # remark {len(breaks)}"))
+    for row, column, added in sorted(breaks, reverse=True):
+        line = lines[row - 1]
+        lines[row - 1] = (
+            line[:column] + added + (line[column:].lstrip() if added[0] == "\n" else line[column:])
+        )
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_lines_that_go_on_and_comments_change_nothing(number: int) -> None:
+    """The same is fixed, it means the same, and each remark is still there."""
+    plain = {Path(f"{code}.py"): PRELUDE + rules()[code].bad for code in WITH_EXAMPLES}
+    varied = {path: _continued(text, number * 100 + at) for at, (path, text) in enumerate(plain.items())}
+    fixed = repair({path: text.encode() for path, text in plain.items()})
+    others = repair({path: text.encode() for path, text in varied.items()})
+    assert sum(text != plain[path] for path, text in varied.items()) > 30
+    assert fixed.texts.keys() == others.texts.keys()
+    for path, text in fixed.texts.items():
+        assert ast.dump(ast.parse(others.texts[path])) == ast.dump(ast.parse(text)), others.texts[path]
+        remarks = re.findall(r"# remark \d+", varied[Path(path.name)])
+        assert sorted(re.findall(r"# remark \d+", others.texts[path])) == sorted(remarks)

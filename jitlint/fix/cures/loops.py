@@ -101,6 +101,7 @@ def while_of_test(site: Site, test: ast.expr) -> Patch | None:
     going, turn = site.names.fresh("cond", "keep_going"), site.names.fresh("body", "loop_body", "turn")
     indent, step, newline = site.document.indent(loop), site.document.step(), site.document.newline
     head = _function(site, loop, going, [], carried)
+    condition = f"({condition})" if "\n" in condition else condition
     before = [*head, f"{step}return {condition}"]
     if indent is None:
         return None
@@ -155,7 +156,7 @@ def _rewritten(
         document.stop(loop.iter if isinstance(loop, ast.For) else loop.test),
     )
     colon = document.text.index(":", header_stop)
-    if document.text[header_stop:colon].strip(" )\t") or "\n" in document.text[start:colon]:
+    if document.text[header_stop:colon].strip(" )\t\r\n"):
         return None
     step, newline = document.step(), document.newline
     head = [line if not number else inner + line.removeprefix(step) for number, line in enumerate(head)]
