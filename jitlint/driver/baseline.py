@@ -113,7 +113,7 @@ def write(findings: Sequence[Finding], path: str, lines_of: Lines, looked: Looke
         _Entry(mark, place(each.path), each.code, each.severity, each.confidence, each.message)
         for each, mark in zip(findings, marks)
     ]
-    _save(path, [*entries, *kept])
+    _save(path, [*entries, *kept], [entry.fingerprint for entry in before])
     new = sum(mark not in known for mark in marks)
     return Written(len(entries) + len(kept), not before, new, len(gone), len(kept))
 
@@ -123,7 +123,8 @@ def prune(findings: Sequence[Finding], path: str, lines_of: Lines, looked: Looke
     entries = _read(path).findings
     gone = _gone(entries, fingerprints(findings, lines_of, _relative_to(path)), path, looked)
     if gone:
-        _save(path, [each for each in entries if each.fingerprint not in gone])
+        left = [each for each in entries if each.fingerprint not in gone]
+        _save(path, left, [entry.fingerprint for entry in left])
     return len(gone)
 
 
@@ -163,8 +164,10 @@ def _relative_to(baseline: str) -> Callable[[str], str]:
     return relative
 
 
-def _save(path: str, entries: list[_Entry]) -> None:
-    entries.sort(key=lambda entry: entry.path)
+def _save(path: str, entries: list[_Entry], before: Sequence[str]) -> None:
+    """Write the entries by path; those that were listed before stay in their order, so that a diff shows what is new."""
+    places = {mark: number for number, mark in enumerate(before)}
+    entries.sort(key=lambda entry: (entry.path, places.get(entry.fingerprint, len(places))))
     save(path, msgspec.json.format(msgspec.json.encode(_File(_VERSION, entries)), indent=1) + b"\n")
 
 

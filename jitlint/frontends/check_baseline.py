@@ -9,6 +9,7 @@ import click
 
 from jitlint.base.config import ConfigError, Settings
 from jitlint.base.result import BY_A_RUN, CheckResult
+from jitlint.base.text import display_path
 from jitlint.frontends import console
 from jitlint.frontends.check_run import Request
 from jitlint.frontends.console import Texts
@@ -83,14 +84,15 @@ def without_known(
 def _prune(request: Request, result: CheckResult, texts: Texts, looked: Looked) -> None:
     from jitlint.driver.baseline import prune
 
+    name = display_path(request.baseline)
     dropped = prune(result.findings, request.baseline, texts.lines, looked)
     if not looked.is_whole:
         console.warn(
-            f"{request.baseline}: nothing is dropped, as this run did not look at all that may bring findings about"
+            f"{name}: nothing is dropped, as this run did not look at all that may bring findings about"
         )
     elif request.verbosity >= 0:
         what = f"{dropped:,} finding{'s' if dropped != 1 else ''}" if dropped else "nothing"
-        click.echo(f"Dropped {what} from {request.baseline}.", err=True)
+        click.echo(f"Dropped {what} from {name}.", err=True)
 
 
 def _looked(request: Request, settings: Settings, result: CheckResult) -> Looked:

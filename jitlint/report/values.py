@@ -35,13 +35,21 @@ def values_text(place: str, result: WhyResult, style: Style, column: int) -> Ite
         yield f"  {'under a transform' if in_trace else 'outside of any transform'}, in `{listed[0].function}`:"
         width = max(len(visible(row.text)) for row in listed)
         yield from dict.fromkeys(f"    {_value(row, width, style)}" for row in listed)
-        for steps, because in groupby(listed, key=lambda row: row.because):
-            first = next(because)
-            if steps:
-                yield f"    because{_ground(first)}:"
-                for step in steps:
-                    where = f"{step.path}:cell {step.cell}" if step.cell else step.path
-                    yield f"      {visible(where)}:{step.line}: {visible(step.message)}"
+        yield from _reasons([row for row in listed if row.because])
+
+
+def _reasons(rows: Sequence[ValueRow]) -> Iterator[str]:
+    """How the code comes to be run like that; of what, where different values have different reasons."""
+    groups: dict[object, list[ValueRow]] = {}
+    for row in rows:
+        groups.setdefault((row.because, _ground(row)), []).append(row)
+    for group in groups.values():
+        names = dict.fromkeys(f"`{visible(row.text)}` ({row.status})" for row in group)
+        of_what = f"{', '.join(names)}, " if len(groups) > 1 else ""
+        yield f"    {of_what}because{_ground(group[0])}:"
+        for step in group[0].because:
+            where = f"{step.path}:cell {step.cell}" if step.cell else step.path
+            yield f"      {visible(where)}:{step.line}: {visible(step.message)}"
 
 
 def _is_evident(row: ValueRow) -> bool:

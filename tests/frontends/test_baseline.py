@@ -94,6 +94,17 @@ def test_pruning_drops_what_is_gone_and_takes_nothing_in(project: Write, capsys:
     assert _listed(root) == [("b.py", "JIT108")]
 
 
+def test_what_stays_listed_stays_in_its_place(project: Write, capsys: Capture) -> None:
+    root = project({"a.py": BRANCH + PRINTS + FLOAT, "jitlint.toml": 'baseline = "known.json"\n'})
+    _said(capsys, "--write-baseline", "known.json")
+    before = (root / "known.json").read_text()
+    for options in (["--select", "JIT108"], ["--select", "JIT301"]):
+        _said(capsys, *options, "--write-baseline", "known.json")
+        assert (root / "known.json").read_text() == before
+    (root / "a.py").write_text(BRANCH + FLOAT)
+    assert _said(capsys, "--prune-baseline") == "Dropped 1 finding from known.json.\n"
+
+
 def test_the_entries_of_a_deleted_file_are_gone(project: Write, capsys: Capture) -> None:
     root = project({"a.py": BRANCH, "pkg/b.py": FLOAT})
     _said(capsys, "--write-baseline", "known.json")

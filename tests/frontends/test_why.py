@@ -202,3 +202,33 @@ def test_a_column_without_a_value_is_told_what_the_line_has(project: Write, caps
     assert missed == "  no value is at column 2; those of the line are:"
     assert rest == _why(capsys, "losses.py:5")[1:]
     assert json.loads("\n".join(_why(capsys, "losses.py:5:2", "--output-format", "json"))) == []
+
+
+RIDGE = """\
+import jax
+
+def ridge(x):
+    r = x * 2
+    if r < 1:
+        return r
+    return x
+
+def gradient(x):
+    return jax.grad(ridge)(x)
+
+@jax.jit
+def step(x):
+    return gradient(x)
+
+gradient(1.0)
+step(1.0)
+"""
+
+
+def test_different_reasons_say_what_they_are_about(project: Write, capsys: Capture) -> None:
+    project({"a.py": RIDGE})
+    assert [line.strip() for line in _why(capsys, "a.py:5") if line.endswith("because:")] == [
+        "`r` (traced), `r < 1` (static), because:",
+        "`r < 1` (traced), because:",
+    ]
+    assert [line.strip() for line in _why(capsys, "a.py:5:8") if line.endswith("because:")] == ["because:"]
