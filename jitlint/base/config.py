@@ -327,7 +327,7 @@ KEYS: tuple[Key, ...] = (
         "baseline",
         "file",
         "none",
-        "Known findings that are not reported, as written by `--write-baseline`.",
+        "Known findings that are not reported, as written by `--write-baseline`; `--prune-baseline` drops those that are gone.",
         'baseline = "jitlint-baseline.json"',
         _string,
     ),

@@ -53,29 +53,31 @@ def changed_lines(revision: str, directory: str) -> Changes:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The files that differ from a revision, as they were there: contents by the absolute path that they have now, nothing in
-    those that are new. gone: files that are no more."""
+    """The files that differ from a revision, as they were there: contents by absolute path, nothing in those that are new.
+
+    gone: files that are not there any more, with the path that they have now if they got another one, else their own.
+    """
 
     texts: dict[str, bytes]
-    gone: list[str]
+    gone: dict[str, str]
 
 
 def before(revision: str, directory: str) -> Before:
     """What a revision of the repository around ``directory`` holds instead of what is in the working tree."""
     top = _top(directory)
     shown = os.path.normpath(os.path.join(directory, os.path.relpath(top, os.path.realpath(directory))))
-    found = Before({}, [])
+    found = Before({}, {})
     asked: dict[str, bytes] = {}
     for status, old, new in _listed(top, revision):
-        path = os.path.join(shown, os.fsdecode(new))
+        path, now = (os.path.join(shown, os.fsdecode(name)) for name in (old, new))
         if not (path.endswith(".py") or is_document(path)) or b"\n" in old:
             continue
-        if status in (b"A", b"?"):
-            found.texts[path] = b""
-            continue
-        asked[path] = old
-        if status == b"D":
-            found.gone.append(path)
+        if status in b"A?CR":
+            found.texts[now] = b""
+        if status in b"MDRT":
+            asked[path] = old
+        if status in b"DR":
+            found.gone[path] = now
     for path, data in zip(asked, _contents(top, revision, list(asked.values()))):
         if data is not None:
             found.texts[path] = data

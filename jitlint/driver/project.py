@@ -79,11 +79,14 @@ class Layout:
     """The directories of one project: which are packages, where imports start. Remembers what it looked up.
 
     When the project's top is itself a package, names start in the directory above, but what else lies there
-    does not belong to the project.
+    does not belong to the project. unsaved: files that count as existing, by absolute path.
     """
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, unsaved: Iterable[str] = ()) -> None:
         self.root = root
+        self._unsaved: dict[str, tuple[set[str], set[str]]] = {}
+        for path in unsaved:
+            self._count_as_existing(path)
         self._listings: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._start: dict[str, str] = {}
         self._found: dict[tuple[str, str], str] = {}
@@ -92,6 +95,13 @@ class Layout:
         while self.is_package(self.root) and os.path.dirname(self.root) != self.root:
             self._top = self.root
             self.root = os.path.dirname(self.root)
+
+    def _count_as_existing(self, path: str) -> None:
+        directory, name = os.path.split(path)
+        self._unsaved.setdefault(directory, (set(), set()))[0].add(name)
+        while _inside(directory, self.root) and directory != self.root:
+            directory, name = os.path.split(directory)
+            self._unsaved.setdefault(directory, (set(), set()))[1].add(name)
 
     def is_package(self, directory: str) -> bool:
         """Whether a directory holds an ``__init__.py``."""
@@ -193,6 +203,9 @@ class Layout:
                             files.add(entry.name)
             except OSError:
                 pass  # what cannot be listed has no modules
+            more_files, more_directories = self._unsaved.get(directory, ((), ()))
+            files.update(name for name in more_files if name.endswith(".py"))
+            directories.update(more_directories)
             known = self._listings[directory] = (frozenset(files), frozenset(directories))
         return known
 

@@ -156,7 +156,7 @@ def read_workspace(
     context: Sequence[str] = (),
 ) -> Workspace:
     """As `open_workspace`, for somebody who has the project's cache."""
-    workspace = Workspace(cache.root, Layout(cache.root), cache)
+    workspace = Workspace(cache.root, Layout(cache.root, unsaved), cache)
     for path, data in unsaved.items():
         workspace.contents[path] = workspace.module(path, data)
     found = files_of(paths, settings, workspace.contents)

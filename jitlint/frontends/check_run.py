@@ -135,10 +135,14 @@ def _were_there(
 
     old = before(request.diff, _folder(request))
     top = project_root(request.paths).rstrip(os.sep) + os.sep
-    gone = [path for path in old.gone if path in old.texts and path.startswith(top) and path.endswith(".py")]
+    gone = [path for path in old.gone if path in old.texts and path.startswith(top)]
     texts = {**request.unsaved, **old.texts}
     result = run(replace(request, paths=(*request.paths, *gone)), settings, texts)
-    then = fingerprints([*result.findings, *result.elsewhere], Texts(texts).lines, os.path.abspath)
+
+    def name_now(path: str) -> str:
+        return old.gone.get(os.path.abspath(path), os.path.abspath(path))
+
+    then = fingerprints([*result.findings, *result.elsewhere], Texts(texts).lines, name_now)
     last = {id(each) for each, is_last in zip(findings, come_last) if is_last}
     now = fingerprints(findings, Texts(request.unsaved).lines, os.path.abspath, lambda each: id(each) in last)
     known = set(then)

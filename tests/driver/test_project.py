@@ -164,3 +164,16 @@ def test_files_that_share_nothing_but_the_root_of_the_file_system(project: Write
     root = project({"a/x.py": "import jax\nimport nowhere_to_be_found\n"})
     layout = Layout(os.path.abspath(os.sep))
     assert layout.resolve(str(root / "a" / "x.py"), "nowhere_to_be_found") == []
+
+
+def test_what_is_not_saved_yet_can_be_imported(project: Write) -> None:
+    root = str(project({"a.py": "", "pkg/__init__.py": ""}))
+    unsaved = [
+        os.path.join(root, *name.split("/")) for name in ("new.py", "pkg/more.py", "other/deep/far.py")
+    ]
+    layout = Layout(root, unsaved)
+    here = os.path.join(root, "a.py")
+    assert layout.resolve(here, "new") == unsaved[:1]
+    assert layout.resolve(here, "pkg.more")[-1:] == unsaved[1:2]
+    assert layout.resolve(here, "other.deep.far") == unsaved[2:]
+    assert Layout(root).resolve(here, "new") == []

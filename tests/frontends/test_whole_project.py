@@ -321,6 +321,8 @@ def test_a_file_with_another_name_is_not_new(project: Write, capsys: Capture) ->
     _git(root, "mv", "lib.py", "helpers.py")
     (root / "run.py").write_text(USE.replace("lib", "helpers"))
     assert _places(capsys, "--diff", "HEAD") == []
+    (root / "run.py").write_text(USE.replace("lib", "helpers").replace("fast(1.0)", "fast(2.0)"))
+    assert _places(capsys, "--diff", "HEAD") == []
     (root / "helpers.py").write_text(DOUBLE.replace("> 0", "> 1") + "# end\n" * 20)
     assert _places(capsys, "--diff", "HEAD") == ["helpers.py:2:8: JIT101"]
 
