@@ -102,8 +102,8 @@ def confirmed(project: Write, monkeypatch: pytest.MonkeyPatch) -> list[dict[str,
     """What `confirm` was asked for, run by run. It answers with a confirmed finding and one that is not."""
     asked: list[dict[str, Any]] = []
 
-    def confirm(*arguments: Any) -> ConfirmResult:
-        bound = inspect.signature(real).bind(*arguments).arguments
+    def confirm(*arguments: Any, **named: Any) -> ConfirmResult:
+        bound = inspect.signature(real).bind(*arguments, **named).arguments
         asked.append(bound)
         verdicts = [(FOUND, Verdict.CONFIRMED, "raised"), (OTHER, Verdict.REFUTED, "ran")]
         lost = [Missed("a.py", 9, "SomeError", "f(1)")] if bound["options"].missed else []
@@ -206,6 +206,12 @@ def test_confirm_without_what_was_recorded(confirmed: list[dict[str, Any]]) -> N
     main(["confirm", "--no-recorded"])
     assert confirmed[0]["recorded"] is not None
     assert confirmed[1]["recorded"] is None
+
+
+@_covers("confirm fixes")
+def test_confirm_of_fixes_confirms_no_findings(confirmed: list[dict[str, Any]], capsys: Capture) -> None:
+    assert "JIT106" not in _out(capsys, "confirm", "--fixes")
+    assert confirmed == []
 
 
 @_covers("record store", "record reasons", "record merge", "record report", "record compare", "record color")
