@@ -7,6 +7,7 @@ What it does not: write (`jitlint.fix.writing`), or choose which findings may be
 
 from __future__ import annotations
 
+import ast
 import os
 from bisect import bisect_right
 from collections import Counter
@@ -312,6 +313,7 @@ class Engine:
             near = _near(finding, line, lines, line_after)
             sure.update(dict.fromkeys(near))
             others.update(dict.fromkeys(() if near else _blamed(finding, offers, lines)))
+            others.update(dict.fromkeys(() if near else _upstream(finding, offers, places)))
         return list(sure), [] if sure else list(others)
 
     @staticmethod
@@ -340,6 +342,7 @@ class _Places:
         self.made = made
         self._view = view
         self._changes = changes
+        self._functions: list[tuple[int, int]] | None = None
         self._starts = line_starts(view.text)
         self._ends = line_starts(applied(view.text, changes))
 
@@ -350,6 +353,15 @@ class _Places:
             return 0
         offset = self._starts[there.span.line - 1] + there.span.column - 1
         return _line_of(moved(offset, self._changes), self._ends)
+
+    def function(self, line: int) -> int:
+        """The first line of the innermost function around a line of the changed file; 0 outside of all."""
+        if self._functions is None:
+            document = open_document("", self.made.text)
+            nodes = ast.walk(document.tree) if document is not None else ()
+            kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+            self._functions = [(n.lineno, n.end_lineno or n.lineno) for n in nodes if isinstance(n, kinds)]
+        return max((first for first, last in self._functions if first <= line <= last), default=0)
 
     def written(self, wanted: Iterable[Change]) -> set[int]:
         """The lines that some of the changes have written."""
@@ -378,6 +390,20 @@ def _blamed(finding: Finding, offers: Sequence[Offer], lines: Mapping[Offer, set
     if finding.code.startswith("JIT0") or finding.code in _OF_CALLERS or not errors:
         return list(lines) or list(offers)
     return flowing or [offer for offer in around if offer.finding.severity is not Severity.ERROR]
+
+
+def _upstream(finding: Finding, offers: Sequence[Offer], places: Mapping[str, _Places]) -> list[Offer]:
+    """The offers that let a traced value flow out of a function through which the way to a new finding leads."""
+    found: list[Offer] = []
+    for offer in offers:
+        there = places[offer.finding.path]
+        if offer.finding.code not in _FLOWING:
+            continue
+        written = {there.function(line) for line in there.written(offer.patch.changes)} - {0}
+        steps = [step.span for step in finding.related if step.path == offer.finding.path]
+        if written & {there.function(there.made.line(span)) for span in steps}:
+            found.append(offer)
+    return found
 
 
 def _compatible(offers: Sequence[Offer]) -> list[Offer]:

@@ -177,6 +177,30 @@ def test_a_fix_that_brings_another_finding_is_not_made(path: Path) -> None:
     assert path.read_text() == text
 
 
+def test_a_fix_whose_value_stops_another_function_is_not_made(path: Path) -> None:
+    """The whole number goes on as an array, and the function that gets it needs a number."""
+    text = """\
+import jax
+import jax.numpy as jnp
+
+
+def grid(n):
+    return jnp.linspace(0.0, 1.0, n)
+
+
+@jax.jit
+def points(x):
+    count = int(x * 10)
+    return grid(count)
+
+
+points(1.0)
+"""
+    path.write_text(text)
+    run("--fix", "--unsafe-fixes")
+    assert path.read_text() == text
+
+
 def test_a_file_that_has_changed_meanwhile_is_left_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from jitlint.fix import writing
 
