@@ -24,6 +24,8 @@ class Arrays(msgspec.Struct, frozen=True):
     in_place_methods: frozenset[str]
     host_in_place_methods: frozenset[str]
     in_place_functions: frozenset[str]
+    pure_functions: frozenset[str]
+    pure_methods: frozenset[str]
     counting_attributes: frozenset[str]
     generators: frozenset[str]
     rule_methods: frozenset[str]

@@ -264,9 +264,11 @@ class Capture(Event):
 
 @dataclass(frozen=True, slots=True)
 class DroppedUpdate(Event):
-    """The new array that ``x.at[i].set(v)`` makes is thrown away. method: set, add, ..."""
+    """The new value that an update makes is thrown away. method: set, add, ... of ``x.at[i]``; what: another function or
+    method, ``optax.apply_updates``, "" for these."""
 
     method: str = "set"
+    what: str = ""
 
 
 @dataclass(frozen=True, slots=True)

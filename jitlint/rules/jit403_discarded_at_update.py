@@ -1,4 +1,4 @@
-"""JIT403: `x.at[i].set(v)` whose result nobody keeps (layer: ``rules``)."""
+"""JIT403: `x.at[i].set(v)`, and its like, whose result nobody keeps (layer: ``rules``)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ RULE = Rule(
     code="JIT403",
     name="discarded-at-update",
     severity=Severity.WARNING,
-    summary="result of `.at[...]` update thrown away",
+    summary="result of an update thrown away",
     explanation="""\
 JAX arrays never change: `x.at[i].set(v)` makes a new array, and `x` stays what it was.
 
 As a statement of its own it therefore does nothing at all, traced or not, and no error says so. Under `jit` not even
 the time is spent: what nobody uses is not computed.
+
+So with all that makes a new value in the place of an old one: `optax.apply_updates`, `eqx.apply_updates`,
+`eqx.tree_at`, `dataclasses.replace`, `state.replace(...)`, `pair._replace(...)`, and in traced code any function of
+`jax.numpy`.
 """,
     instead="""\
 Keep the result:
@@ -56,6 +60,11 @@ mark(jnp.zeros(3), 1)
 @RULE.on(DroppedUpdate)
 def check(event: DroppedUpdate) -> Report | None:
     """Report updates that stand alone."""
+    if event.what:
+        return Report(
+            f"`{event.what}` makes a new value, and nothing keeps it: what it was given stays as it was",
+            "assign the result, or take the line out",
+        )
     return Report(
         f"`.at[...].{event.method}` makes a new array, and nothing keeps it: the old one stays as it was",
         f"assign it: `x = x.at[...].{event.method}(...)`",

@@ -237,11 +237,11 @@ class Instruments:
                 stack = self._stack(caller)
                 if data is not None and stack:
                     self._makers_by_key[data.tobytes()] = stack[0]
-            if caller is not None and _discards(caller.f_code, caller.f_lasti):
-                name = frame.f_code.co_name
-                if name == "reraise_with_filtered_traceback":
-                    name = getattr(frame.f_locals.get("fun"), "__name__", name)
-                self._seen.dropped.append(self._data.Dropped(name, self._stack(caller)[0]))
+        if event == "return" and argument is not None and _is_dropped(frame, argument):
+            name = frame.f_code.co_name
+            if name == "reraise_with_filtered_traceback":
+                name = getattr(frame.f_locals.get("fun"), "__name__", name)
+            self._seen.dropped.append(self._data.Dropped(name, self._stack(frame.f_back)[0]))
         return self.on_return
 
     def _is_batching(self) -> bool:
@@ -461,6 +461,14 @@ def _instructions(code: CodeType) -> tuple[list[int], list[str]]:
     """Offsets and names of a function's instructions."""
     instructions = list(dis.get_instructions(code))
     return [one.offset for one in instructions], [one.opname for one in instructions]
+
+
+def _is_dropped(frame: FrameType, value: Any) -> bool:
+    """Whether a project line throws away at once what a library function returns, and an array is in that."""
+    caller = frame.f_back
+    if caller is None or not _discards(caller.f_code, caller.f_lasti):
+        return False
+    return any(isinstance(leaf, (jax.Array, jax.core.Tracer)) for leaf in jax.tree.leaves(value))
 
 
 def _discards(code: CodeType, offset: int) -> bool:

@@ -1,29 +1,72 @@
-"""Mistakes that one statement shows by itself: a thrown away update, a misleading import (layer: ``link``, room ``domains``)."""
+"""Mistakes that one statement shows by itself: a thrown away result, a misleading import (layer: ``link``, room ``domains``)."""
 
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate, ImportIdiom
-from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Value
+from jitlint.infer.values import UNKNOWN, Arr, Ext, ExtInst, Inst, Mod, S, Tup, Value
+from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import paths
+from jitlint.link.values.kinds import find_method
 from jitlint.syntax import ir
 
 
 def thrown_away(m: Machine, f: Frame, node: ir.Node | None, value: Value) -> None:
-    """Record ``x.at[i].set(v)`` that stands alone as a statement."""
-    if type(node) is not ir.Call or type(node.func) is not ir.Attr or not _updates(m, node.func.name):
+    """Record ``x.at[i].set(v)``, and other calls that do nothing but make a value, that stand alone as a statement."""
+    if type(node) is not ir.Call:
         return
-    place = node.func.obj
-    if type(place) is not ir.Sub or type(place.obj) is not ir.Attr or place.obj.name != "at":
+    if type(node.func) is not ir.Attr or type(place := node.func.obj) is not ir.Sub:
+        what = _makes(m, f, node, value)
+        if what and not f.module.is_test:
+            m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, what=what)
+        return
+    if not _updates(m, node.func.name) or type(place.obj) is not ir.Attr or place.obj.name != "at":
         return
     base = paths.peek(m, f, place.obj.obj)
     if type(base) is Arr and type(value) is Arr:
         m.emit(f, DroppedUpdate, node.at, value, Confidence.CERTAIN, method=node.func.name)
     elif type(base) is not ExtInst and (type(value) is Arr or value is UNKNOWN) and _has_no_references(f):
         m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, method=node.func.name)
+
+
+def _makes(m: Machine, f: Frame, node: ir.Call, value: Value) -> str:
+    """What a call is called that does nothing but make a value; "" for any other.
+
+    Functions over arrays are counted in traces only: elsewhere somebody may want to see that they run, or how fast.
+    """
+    func = node.func
+    if type(func) is ir.Attr:
+        base = paths.peek(m, f, func.obj)
+        if type(base) is Tup and base.cls is not None and func.name == "_replace":
+            return f".{func.name}"
+        if type(base) is Inst and func.name == "replace" and _has_no_method_of_its_own(base, func.name):
+            return f".{func.name}"
+        if type(base) is Arr and not base.host and f.world.here & S and type(value) is Arr:
+            return f".{func.name}" if func.name in lexicon().arrays.pure_methods else ""
+    dotted = _library_name(m, f, func)
+    if dotted in lexicon().arrays.pure_functions:
+        return dotted
+    pure = f.world.here & S and type(value) is Arr and dotted.startswith(("jax.numpy.", "jax.nn."))
+    return dotted if pure and m.catalogue.function(dotted) is not None else ""
+
+
+def _has_no_method_of_its_own(base: Inst, name: str) -> bool:
+    """Whether a library gave the class its ``replace``, which changes nothing."""
+    return bool(base.cls.shape == "dataclass" or base.cls.pytree) and find_method(base, name) is None
+
+
+def _library_name(m: Machine, f: Frame, func: ir.Node | None) -> str:
+    """What a name or a path means, if that is a function of a library."""
+    root = func
+    while type(root) is ir.Attr:
+        root = root.obj
+    if type(root) is not ir.Name or not isinstance(scopes.lookup(f, root.id), (Ext, Mod)):
+        return ""
+    value = evaluator.evaluate(m, f, func)
+    return m.catalogue.canonical(value.dotted) if type(value) is Ext else ""
 
 
 def _updates(m: Machine, method: str) -> bool:
