@@ -183,6 +183,7 @@ class Evidence(msgspec.Struct, frozen=True):
     roots: dict[str, str]
     numpy_names: frozenset[str]
     tracer_words: tuple[str, ...]
+    kind_words: frozenset[str]
 
 
 class Python(msgspec.Struct, frozen=True):

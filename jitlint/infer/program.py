@@ -44,7 +44,7 @@ class FuncInfo:
     merged: how many coarse contexts it was run in, by how coarse they are. handed: functions (by id) that it was handed in them.
     resigned: a decorator may have changed what it takes. veiled: one of a library that is not known, which may map it over its arguments.
     disguised: one of which nothing is known, which may give it something else than its callers give: references, say.
-    asks: it asks whether something is traced; None until somebody wants to know.
+    asks: whether it asks if something is traced, or of which kind something is; None until somebody wants to know.
     """
 
     id: int
@@ -68,7 +68,7 @@ class FuncInfo:
     evidence: dict[str, str] | None = None
     array_uses: frozenset[str] = frozenset()
     keys: tuple[str, ...] | None = None
-    asks: bool | None = None
+    asks: str | None = None
     surroundings: Any = None
     registers: bool = field(init=False)
     _body: list[ir.Stmt] | None = None

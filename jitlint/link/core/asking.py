@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import UNKNOWN, Bound, Descr, Ext, Func, Mod, Value, alternatives
 from jitlint.link.engine import scopes, surroundings
@@ -36,18 +38,80 @@ def called_by_name(m: Machine, f: Frame, func: ir.Node | None) -> Value | None:
     )
 
 
-def asks_for_tracers(m: Machine, f: Frame, test: ir.Node | None, depth: int = _DEEP) -> bool:
-    """Whether an expression asks if something is traced."""
-    if surroundings.mentions_tracing(test):
-        return True
-    for node in ir_walk.nodes(test):
-        if type(node) is ir.Call and depth and _does(m, f, _called(m, f, node.func), depth):
-            return True
-        if type(node) is ir.Compare and _asks_for_module(m, f, node):
-            return True
-        if type(node) is ir.Name and f.fn is not None and depth and _holds_answer(m, f, f.fn, node.id, depth):
-            return True
-    return False
+def is_open_question(m: Machine, f: Frame, test: ir.Node | None) -> bool:
+    """Whether a test asks, in a trace, if something is traced, or of which kind a traced value is.
+
+    Which side it takes there, nobody knows who cannot decide it.
+    """
+    return f.world.level > 0 and _asked(m, f, test, _DEEP) is not None and _asks_here(m, f, test)
+
+
+def _asks_here(m: Machine, f: Frame, test: ir.Node | None) -> bool:
+    asked = _asked(m, f, test, _DEEP)
+    return asked == _TRACING or (asked == _KIND and _is_about_tracers(m, f, test))
+
+
+def _asked(m: Machine, f: Frame, node: ir.Node | None, depth: int) -> str | None:
+    """What an expression asks for: whether something is traced, of which kind something is, or nothing of that."""
+    if surroundings.mentions_tracing(node):
+        return _TRACING
+    found: str | None = None
+    for part in ir_walk.nodes(node):
+        asked: str | None = None
+        if type(part) is ir.Call:
+            asked = _KIND if _asks_for_kind(m, f, part) else _done(m, f, _method(f, part.func), depth)
+        elif type(part) is ir.Name:
+            asked = _by_name(m, f, part, depth)
+        elif type(part) is ir.Attr:
+            asked = _done(m, f, _function(called_by_name(m, f, part)), depth)
+        elif type(part) is ir.Lambda or type(part) is ir.FuncDef:
+            asked = _done(m, f, f.module.functions[part.function], depth)
+        elif type(part) is ir.Compare and _asks_for_module(m, f, part):
+            asked = _TRACING
+        if asked == _TRACING:
+            return asked
+        found = found or asked
+    return found
+
+
+def _asks_for_kind(m: Machine, f: Frame, call: ir.Call) -> bool:
+    """``type(x)``, and ``isinstance`` with numbers or arrays: containers look alike whether they hold tracers or not."""
+    name = call.func.id if type(call.func) is ir.Name else ""
+    if name == "type":
+        return len(call.args) == 1
+    if name not in ("isinstance", "issubclass") or len(call.args) != 2:
+        return False
+    classes = ir_walk.nodes(call.args[1].value)
+    return any(ir_walk.last_name(node) in lexicon().evidence.kind_words for node in classes)
+
+
+def _by_name(m: Machine, f: Frame, name: ir.Name, depth: int) -> str | None:
+    """What a function of this name asks, or what a variable of this name holds the answer to."""
+    asked = _done(m, f, _function(scopes.lookup(f, name.id)), depth)
+    if asked is not None or f.fn is None or not depth:
+        return asked
+    for node in f.fn.parts:
+        if type(node) is ir.Assign and any(t.id == name.id for t in ir_walk.bound_names(node.targets)):
+            asked = _asked(m, f, _question(node.value), depth - 1)
+            if asked == _TRACING or (asked and _is_about_tracers(m, f, node.value)):
+                return _TRACING
+    return None
+
+
+def _question(node: ir.Node | None) -> ir.Node | None:
+    """The part of an expression that a variable which is set to it holds the answer to."""
+    if type(node) is ir.IfExp:
+        return node.test
+    return node if isinstance(node, (ir.Call, ir.BoolOp, ir.UnaryOp, ir.Compare, ir.Attr, ir.Sub)) else None
+
+
+def _is_about_tracers(m: Machine, f: Frame, node: ir.Node | None) -> bool:
+    """Whether a variable that an expression names holds a tracer, perhaps inside."""
+    return any(
+        traced_modes(value, 2)
+        for part in ir_walk.nodes(node)
+        if type(part) is ir.Name and (value := scopes.lookup(f, part.id)) is not None
+    )
 
 
 def _asks_for_module(m: Machine, f: Frame, node: ir.Compare) -> bool:
@@ -56,37 +120,39 @@ def _asks_for_module(m: Machine, f: Frame, node: ir.Compare) -> bool:
     return {"numpy", "jax.numpy"} <= chosen
 
 
-def _called(m: Machine, f: Frame, func: ir.Node | None) -> FuncInfo | None:
-    """The function of the project that is called, a method of the object at hand included."""
-    value = called_by_name(m, f, func)
-    if type(func) is ir.Attr and type(func.obj) is ir.Name and f.owner is not None and value is None:
-        value = next((c.namespace[func.name] for c in mro(f.owner) if func.name in c.namespace), None)
+def _method(f: Frame, func: ir.Node | None) -> FuncInfo | None:
+    """The method that is called on the object at hand."""
+    if type(func) is not ir.Attr or type(func.obj) is not ir.Name or f.owner is None:
+        return None
+    return _function(next((c.namespace[func.name] for c in mro(f.owner) if func.name in c.namespace), None))
+
+
+def _function(value: Value | None) -> FuncInfo | None:
     while type(value) is Bound or type(value) is Descr:
         value = value.func
     return value.fn if type(value) is Func else None
 
 
-def _does(m: Machine, f: Frame, fn: FuncInfo | None, depth: int) -> bool:
-    """Whether a function asks, or one that it calls."""
-    if fn is None or fn is f.fn:
-        return False
+def _done(m: Machine, f: Frame, fn: FuncInfo | None, depth: int) -> str | None:
+    """What a function asks, or one that it calls."""
+    if fn is None or fn is f.fn or not depth:
+        return None
     if fn.asks is None:
-        fn.asks = False  # until it is known: a function that calls itself
+        fn.asks = ""  # until it is known: a function that calls itself
         inside = fn.values[0].scope if fn.values else fn.module.scope
         frame = Frame(fn.module, inside, HOST, fn)
-        fn.asks = asks_for_tracers(m, frame, fn.body, depth - 1)  # type: ignore[arg-type]
-    return fn.asks
+        if _is_long(fn):
+            return None
+        fn.asks = _asked(m, frame, fn.body, depth - 1) or ""  # type: ignore[arg-type]
+    return fn.asks or None
 
 
-def _holds_answer(m: Machine, f: Frame, fn: FuncInfo, name: str, depth: int) -> bool:
-    """Whether a variable of a function is set to the answer."""
-    return any(
-        type(node) is ir.Assign
-        and any(target.id == name for target in ir_walk.bound_names(node.targets))
-        and type(node.value) in _ANSWERS
-        and asks_for_tracers(m, f, node.value, depth - 1)
-        for node in fn.parts
-    )
+def _is_long(fn: FuncInfo) -> bool:
+    """Whether a function is too long to be one that does nothing but answer."""
+    return len(fn.parts) > _LONGEST
 
 
-_ANSWERS: Final = (ir.Call, ir.BoolOp, ir.UnaryOp, ir.Compare)
+_TRACING: Final = "tracing"
+_KIND: Final = "kind"
+_LONGEST: Final = 60
+"""Nodes of a function that answers a question, and does nothing else."""

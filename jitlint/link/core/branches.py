@@ -28,7 +28,7 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.core import contexts, flags
-from jitlint.link.core.asking import asks_for_tracers, called_by_name
+from jitlint.link.core.asking import called_by_name, is_open_question
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -109,11 +109,6 @@ def doubted(m: Machine, f: Frame, test: ir.Node | None, outcome: bool | None) ->
     if side is None and f.confidence is Confidence.CERTAIN:
         return _CERTAIN
     return {s: Confidence.POSSIBLE if s is side else f.confidence for s in (True, False)}
-
-
-def is_open_question(m: Machine, f: Frame, test: ir.Node | None) -> bool:
-    """Whether a test asks if something is traced, in a trace: which side it takes there, nobody knows who reads on."""
-    return f.world.level > 0 and asks_for_tracers(m, f, test)
 
 
 def store(f: Frame, node: ir.Node | None, value: Value) -> None:

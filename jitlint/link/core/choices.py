@@ -6,7 +6,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.infer.grounds import weaken
 from jitlint.infer.lattice import join
 from jitlint.infer.values import UNKNOWN, Py, Value
-from jitlint.link.core import branches
+from jitlint.link.core import asking, branches
 from jitlint.link.engine import evaluator, regions
 from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Frame
@@ -26,7 +26,7 @@ def either(m: Machine, f: Frame, node: ir.BoolOp) -> Value:
     if outcome is (not is_and):
         return left
     saved, confidence = dict(f.scope.vars), f.confidence
-    asks = outcome is None and branches.is_open_question(m, f, node.left)
+    asks = outcome is None and asking.is_open_question(m, f, node.left)
     feasible = branches.narrow(m, f, node.left, is_and)
     f.confidence = Confidence.POSSIBLE if asks else confidence
     with regions.under(m, node.left, outcome):

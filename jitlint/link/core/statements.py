@@ -28,7 +28,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.core import branches, calls, flags, host_calls, loops, matching
+from jitlint.link.core import asking, branches, calls, flags, host_calls, loops, matching
 from jitlint.link.engine import evaluator, imports, regions
 from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.frame import Args, Frame
@@ -182,7 +182,7 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
     saved = f.scope.vars
     token, before, entry = f.token, f.confidence, f.entry
     levels = branches.doubted(m, f, node.test, outcome)
-    asks = outcome is None and levels == branches.GUESSED and branches.is_open_question(m, f, node.test)
+    asks = outcome is None and levels == branches.GUESSED and asking.is_open_question(m, f, node.test)
     reached: list[tuple[dict[str, Value], flags.Sides | None]] = []
     for side, block in ((True, node.body), (False, node.orelse)):
         if outcome is (not side):
@@ -226,6 +226,8 @@ def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
         start[USES] = before[USES]  # what failed consumed nothing
     m.guards += fallback
     for handler in node.handlers:
+        if regions.never_runs(f, handler):
+            continue
         f.scope.vars = dict(start)
         if handler.name:
             f.scope.vars[handler.name] = UNKNOWN

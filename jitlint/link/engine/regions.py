@@ -51,6 +51,12 @@ def guarded(f: Frame, handlers: list[ir.Handler]) -> World:
     return f.world
 
 
+def never_runs(f: Frame, handler: ir.Handler) -> bool:
+    """Whether a handler is one for errors of tracing, and nothing is traced here."""
+    found = names(handler.type) if handler.type is not None else []
+    return bool(found) and not f.world.level and lexicon().errors.tracing.issuperset(found)
+
+
 def catching(f: Frame, handlers: list[ir.Handler], body: Sequence[ir.Node]) -> Catch | None:
     """The handler that keeps errors of the ``try`` body from everybody: the last one that does not raise again."""
     for handler in reversed(handlers):

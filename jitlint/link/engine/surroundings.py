@@ -74,6 +74,12 @@ def asks_for_tracers(f: Frame) -> bool:
     return any(isinstance(node, (ir.If, ir.While)) and mentions_tracing(node.test) for node, _ in around(f))
 
 
+def asks_for_shapes(f: Frame) -> bool:
+    """Whether a condition around asks for a shape: only some of what comes here gets on from there."""
+    tests = (node.test for node, _ in around(f) if isinstance(node, (ir.If, ir.While)))
+    return any(_name(part) in ("shape", "ndim", "size") for test in tests for part in expressions(test))
+
+
 def fills(f: Frame, name: str) -> bool:
     """Whether the statement fills what is missing yet: under a condition that asks for absence or looks at the place
     itself, or in the handler of a failed look-up."""

@@ -163,8 +163,9 @@ def _unknown(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
 
 def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
     """Call an object of a library: a layer maps arrays to arrays."""
-    if obj.dotted == dispatch.DISPATCH:
-        return dispatch.call(m, f, at, obj, args)
+    own = _INSTANCES.get(obj.dotted)
+    if own is not None:
+        return own(m, f, at, obj, args)
     if obj.dotted == higher.PULLBACK:
         loop = obj.attrs["loop"]
         if type(loop) is Py and loop.const:
@@ -292,6 +293,11 @@ def _update_wrapper(m: Machine, f: Frame, at: int, args: Args) -> Value:
         return UNKNOWN
     return _wraps_apply(m, f, at, Args([wrapped, wrapper]))
 
+
+_INSTANCES: Final[dict[str, Callable[[Machine, Frame, int, ExtInst, Args], Value]]] = {
+    dispatch.DISPATCH: dispatch.call,
+    jax_calls.UNRAVEL: jax_calls.unravelled,
+}
 
 _OWN: dict[str, Handler] = {
     "functools.partial": _partial,

@@ -220,3 +220,13 @@ def _changeable(value: Value) -> list[Value] | None:
     else:
         return None
     return [part for part in parts if part is not None]
+
+
+def entries_for(obj: Map, index: Value) -> Map:
+    """The entries that an unknown key may mean, by the type of the keys."""
+    kinds: dict[str, type] = {"str": str, "int": int}
+    kind = tuple if type(index) is Tup else kinds.get(index.kind) if type(index) is Py else None
+    if kind is None or all(isinstance(key, kind) for key in obj.entries):
+        return obj
+    fitting = {key: value for key, value in obj.entries.items() if isinstance(key, kind)}
+    return Map(fitting, obj.rest, obj.level, obj.token, obj.key)

@@ -43,7 +43,7 @@ from jitlint.link.engine.events import (
 )
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import bounds, keys, operators
+from jitlint.link.values import bounds, boxes, keys, operators
 from jitlint.link.values.kinds import find_method
 from jitlint.syntax import ir
 
@@ -331,7 +331,7 @@ def _map_item(obj: Map, index: Value) -> Value:
             one = _map_item(obj, alt)
             out = one if out is None else join(out, one)
         return out if out is not None else UNKNOWN
-    return any_item(obj)
+    return any_item(boxes.entries_for(obj, index))
 
 
 def put(target: Map, key: Value, value: Value, strong: bool) -> None:

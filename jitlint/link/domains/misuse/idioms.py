@@ -37,20 +37,26 @@ def _makes(m: Machine, f: Frame, node: ir.Call, value: Value) -> str:
 
     Functions over arrays are counted in traces only: elsewhere somebody may want to see that they run, or how fast.
     """
-    func = node.func
-    if type(func) is ir.Attr:
-        base = paths.peek(m, f, func.obj)
-        if type(base) is Tup and base.cls is not None and func.name == "_replace":
-            return f".{func.name}"
-        if type(base) is Inst and func.name == "replace" and _has_no_method_of_its_own(base, func.name):
-            return f".{func.name}"
-        if type(base) is Arr and not base.host and f.world.here & S and type(value) is Arr:
-            return f".{func.name}" if func.name in lexicon().arrays.pure_methods else ""
-    dotted = _library_name(m, f, func)
+    method = _pure_method(m, f, node.func, value) if type(node.func) is ir.Attr else ""
+    if method:
+        return method
+    dotted = _library_name(m, f, node.func)
     if dotted in lexicon().arrays.pure_functions:
         return dotted
     pure = f.world.here & S and type(value) is Arr and dotted.startswith(("jax.numpy.", "jax.nn."))
     return dotted if pure and m.catalogue.function(dotted) is not None else ""
+
+
+def _pure_method(m: Machine, f: Frame, func: ir.Attr, value: Value) -> str:
+    base, name = paths.peek(m, f, func.obj), func.name
+    if type(base) is Tup:
+        found = base.cls is not None and name == "_replace"
+    elif type(base) is Inst:
+        found = name == "replace" and _has_no_method_of_its_own(base, name)
+    else:
+        traced = type(base) is Arr and not base.host and bool(f.world.here & S) and type(value) is Arr
+        found = traced and name in lexicon().arrays.pure_methods
+    return f".{name}" if found else ""
 
 
 def _has_no_method_of_its_own(base: Inst, name: str) -> bool:

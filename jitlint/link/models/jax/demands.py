@@ -25,6 +25,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
+from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import arrival
@@ -56,7 +57,7 @@ def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None
             return
         result = items[0]
     scalar = x.spec.result in ("grad", "value_and_grad")
-    detail = _no_scalar(result) if scalar else ""
+    detail = _no_scalar(result) if scalar and not surroundings.asks_for_shapes(f) else ""
     if detail:
         _report(m, f, at, x.spec.name, "no-scalar", detail, value=result)
     elif scalar and (kind := _whole(result)):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
-from jitlint.infer.lattice import traced_modes, why_of
+from jitlint.infer.lattice import join, traced_modes, why_of
 from jitlint.infer.values import (
     BOOL,
     INT,
@@ -28,6 +29,7 @@ from jitlint.infer.values import (
     alternatives,
     py,
 )
+from jitlint.link.engine import evaluator
 from jitlint.link.engine.events import emit_truth, tracer_inside
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
@@ -182,10 +184,34 @@ def _inspected(kind: type) -> Handler:
     return handler
 
 
+UNRAVEL: Final = "jax.flatten_util.unravel"
+"""What the second result of `ravel_pytree` is called here; the library gives it no name."""
+
+
 def _ravel_pytree(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "pytree")
     modes = traced_modes(value) | f.world.here
-    return Tup((Arr(modes, None, 1, why_of(value), result_level(f, [value])), UNKNOWN))
+    flat = Arr(modes, None, 1, why_of(value), result_level(f, [value]))
+    return Tup((flat, ExtInst(UNRAVEL, {"$tree": value})))
+
+
+def unravelled(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
+    """What ``unravel(flat)`` gives: the pytree that was flattened, its leaves parts of ``flat``."""
+    flat = args.pos[0] if args.pos else UNKNOWN
+    if type(flat) is not Arr:
+        return UNKNOWN
+    return pytrees.rebuild(obj.attrs["$tree"], Arr(flat.modes, None, None, flat.why, flat.level, flat.traced))
+
+
+def _tree_reduce(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """As `functools.reduce` over the leaves: what is carried along is what the function gives, no array of its own."""
+    function, tree = args.get(0, "function"), args.get(1, "tree")
+    if function is None or tree is None:
+        return UNKNOWN
+    element = pytrees.leaf(tree)
+    start = args.get(2, "initializer") or element
+    once = evaluator.call(m, f, at, function, Args([start, element]))
+    return join(once, evaluator.call(m, f, at, function, Args([once, element])))
 
 
 JAX_CALLS: dict[str, Handler] = {
@@ -195,6 +221,7 @@ JAX_CALLS: dict[str, Handler] = {
     "jax.tree.unflatten": _unflatten,
     "jax.tree.structure": _structure,
     "jax.tree.all": _tree_all,
+    "jax.tree.reduce": _tree_reduce,
     "jax.block_until_ready": _same,
     "jax.device_put": _device_put,
     "jax.device_get": _device_get,
