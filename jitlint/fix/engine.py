@@ -115,13 +115,17 @@ class Engine:
     def candidates(
         self, result: CheckResult, may_fix: Callable[[Finding], bool], wanted: Wanted
     ) -> list[Offer]:
-        """What cures in the texts as they are, each beside all others: one round of `repair`."""
+        """What cures in the texts as they are, each beside all others; where one way does not, another may."""
+        kept: list[Offer] = []
         for _ in range(ROUNDS):
-            offers = self._offers(filter(may_fix, result.findings), {}, wanted)
-            attempt = self._proved(_compatible(offers), {}, result)
-            if attempt.result is not None or not attempt.refused:
-                return attempt.offers
-        return []
+            known = {offer.finding for offer in kept}
+            more = self._offers(filter(may_fix, result.findings), {}, wanted)
+            offers = _compatible([*kept, *(offer for offer in more if offer.finding not in known)])
+            if len(offers) == len(kept):
+                break
+            attempt = self._proved(offers, {}, result)
+            kept = attempt.offers if attempt.result is not None else []
+        return kept
 
     def texts(self, offers: Sequence[Offer], also: str = "") -> dict[str, str]:
         """The texts that these of the candidates give to files, by absolute path. also: a file that has one in any case."""
