@@ -32,7 +32,8 @@ DN = lax.GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0,), start
 SDN = lax.ScatterDimensionNumbers(
     update_window_dims=(), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,)
 )
-RAGGED = lax.RaggedDotDimensionNumbers(
+# JAX 0.4.30 has no such class: a text is no array either.
+RAGGED = getattr(lax, "RaggedDotDimensionNumbers", "{dot_dimension_numbers} {lhs_ragged_dimensions}".format)(
     dot_dimension_numbers=(((1,), (1,)), ((), ())), lhs_ragged_dimensions=(0,), rhs_group_dimensions=(0,)
 )
 CONV = ("NCHW", "OIHW", "NCHW")

@@ -197,5 +197,7 @@ def test_control_flow_has_the_parameters_of_the_library(book: Book) -> None:
 def test_metadata_of_a_deleted_array_can_be_read() -> None:
     array = jnp.ones((2, 3))
     array.delete()
+    view = catalogue().at(jax.__version__).view
     for name in lexicon().buffers.metadata - {"delete"}:
-        getattr(array, name)
+        if view.there(f"array.{name}") is not False:
+            getattr(array, name)
