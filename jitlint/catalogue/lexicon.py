@@ -37,6 +37,7 @@ class Types(msgspec.Struct, frozen=True):
     python: dict[str, tuple[str, ...]]
     containers: dict[str, tuple[str, ...]]
     callables: frozenset[str]
+    partials: frozenset[str]
     tracers: frozenset[str]
     host_arrays: frozenset[str]
     scalars: dict[str, tuple[str, ...]]

@@ -220,3 +220,30 @@ device = Device()
 {kernels}
 """
     assert [e for e in run(source).events if type(e).__name__ == "ArrayStore"] == []
+
+
+def test_what_a_decorator_makes_is_as_many_functions_as_it_decorates() -> None:
+    """One wrapper stands for all functions that it wraps, and is called with something else each time."""
+    wrapped = "\n".join(f"@logged\ndef one_{n}(x):\n    return x" for n in range(90))
+    calls = "\n".join(f"    one_{n}([x] * {n}, '{n}')" for n in range(90))
+    source = f"""
+def logged(function):
+    @functools.wraps(function)
+    def wrapper(*args):
+        return function(*args)
+    return wrapper
+
+{wrapped}
+
+@logged
+def last(x):
+    return 1 if x > 0 else 2
+
+@jit
+def root(x):
+{calls}
+    return last(x)
+
+root(2.0)
+"""
+    assert "last" in {function.qualname for function in run("import functools\n" + source).traced}

@@ -304,7 +304,7 @@ def _run_coarse(
         if memo is not None and _holds(m, memo, f):
             m.memo[exact] = memo
             return _again(m, f, at, memo, bound)
-        allowed = level if memo is not None else contexts.coarser(func.fn, traced, level, bound)
+        allowed = level if memo is not None else contexts.coarser(func, traced, level, bound)
         if allowed == level:
             memo = m.memo[key] = m.memo[exact] = Memo(f.confidence, f.entry, level, m.sink.trial_number)
             value = _run(m, f, at, func, given, memo, confidence, level)

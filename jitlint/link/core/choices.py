@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.grounds import weaken
+from jitlint.infer.grounds import at_most
 from jitlint.infer.lattice import join
 from jitlint.infer.values import UNKNOWN, Py, Value
 from jitlint.link.core import asking, branches
@@ -58,7 +58,7 @@ def ternary(m: Machine, f: Frame, node: ir.IfExp) -> Value:
         if not branches.narrow(m, f, node.test, side):
             continue
         f.confidence = levels[side]
-        f.entry = entry if levels[side] is confidence else weaken(entry, 1)
+        f.entry = entry if levels[side] is confidence else at_most(entry, Confidence.LIKELY)
         with regions.under(m, node.test, outcome):
             value = evaluator.evaluate(m, f, branch)
         f.confidence, f.entry = confidence, entry

@@ -83,18 +83,27 @@ def coarseness(fn: FuncInfo, traced: bool, bound: dict[str, Value], depth: int, 
     return EXACT if several and used <= MANY_CONTEXTS * limit else WITHOUT_NUMBERS
 
 
-def coarser(fn: FuncInfo, traced: bool, level: int, bound: dict[str, Value]) -> int:
+def coarser(func: Func, traced: bool, level: int, bound: dict[str, Value]) -> int:
     """Count a new context that is coarse already: whether it may run (the level), or has to be coarser still."""
+    fn = func.fn
     used = fn.merged[traced, level] = fn.merged.get((traced, level), 0) + 1
     if used <= (MAX_TRACED_COARSE if traced else MAX_COARSE)[level - 1]:
         return level
     if level < SHALLOW:
         return level + 1
-    handed = tuple([value.fn.id if type(value) is Func else 0 for value in bound.values()])
+    handed = _functions(bound.values())
+    if func.scope.fn is not None:
+        handed += _functions(
+            func.scope.vars.values()
+        )  # what a decorator made is as many functions as it decorates
     if any(handed) and handed not in fn.handed:
         fn.handed.add(handed)
         return level
     return GIVEN_UP
+
+
+def _functions(values: Iterable[Value]) -> tuple[int, ...]:
+    return tuple([value.fn.id if type(value) is Func else 0 for value in values])
 
 
 def inherited(bound: dict[str, Value], level: int) -> int:

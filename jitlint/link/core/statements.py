@@ -12,7 +12,7 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import ArrayStore
-from jitlint.infer.grounds import weaken
+from jitlint.infer.grounds import at_most
 from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.program import FuncInfo
@@ -28,7 +28,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.core import asking, branches, calls, flags, host_calls, loops, matching
+from jitlint.link.core import branches, calls, flags, host_calls, loops, matching
 from jitlint.link.engine import evaluator, imports, regions
 from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.frame import Args, Frame
@@ -182,13 +182,12 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
     saved = f.scope.vars
     token, before, entry = f.token, f.confidence, f.entry
     levels = branches.doubted(m, f, node.test, outcome)
-    asks = outcome is None and levels == branches.GUESSED and asking.is_open_question(m, f, node.test)
     reached: list[tuple[dict[str, Value], flags.Sides | None]] = []
     for side, block in ((True, node.body), (False, node.orelse)):
         if outcome is (not side):
             continue
         f.confidence = levels[side]
-        f.entry = entry if levels[side] is before else weaken(entry, 1)
+        f.entry = entry if levels[side] is before else at_most(entry, Confidence.LIKELY)
         f.scope.vars = dict(saved)
         if outcome is None:
             f.token = object()
@@ -196,7 +195,7 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
         if branches.narrow(m, f, node.test, side) and run_block(m, f, block):
             reached.append((f.scope.vars, f.sides))
     f.token, f.confidence, f.entry = token, before, entry
-    if asks and len(reached) == 1:
+    if levels is branches.GUESSED and len(reached) == 1:
         f.confidence = Confidence.POSSIBLE  # the other side has ended: the answer decides about the rest
     f.sides = flags.apart(reached, flags.asked_by(m, node) if len(reached) == 2 else frozenset())
     states = [variables for variables, _ in reached]

@@ -29,7 +29,6 @@ from jitlint.link.values.kinds import find_method
 GUESSES = 6
 """Runs of one function that rest on a guess."""
 
-
 GUESS_DEPTH = 24
 """Activations on the abstract stack beyond which nothing is guessed."""
 
@@ -38,8 +37,7 @@ def worth(f: Frame, func: Func) -> bool:
     """Whether another guess at a function may still reach something new, or is surer than those before."""
     fn = func.fn
     fn.guesses += 1
-    surer = f.entry.rank > fn.guessed
-    fn.guessed = max(fn.guessed, f.entry.rank)
+    surer, fn.guessed = f.entry.rank > fn.guessed, max(fn.guessed, f.entry.rank)
     return surer or fn.guesses <= GUESSES
 
 

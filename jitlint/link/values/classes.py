@@ -53,7 +53,7 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
         len(m.classes) + 1, f.module, node.name, node.qualname, node.at, bases, scope.vars, {}, f.scope
     )
     m.classes.append(info)
-    _inherit(m, info)
+    inherit(m, info)
     outer_scope, outer_cls = f.scope, f.cls
     f.scope, f.cls = scope, info
     try:
@@ -71,7 +71,7 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
         info.hashable = False
     _note_members(m, info)
     info.extern = info.extern or bool(options)
-    _init_subclass(m, f, node.at, info, options)
+    init_subclass(m, f, node.at, info, options)
     info.extern = info.extern or any("__init_subclass__" in c.namespace for c in mro(info)[1:])
     return _decorated(m, f, node, info)
 
@@ -101,7 +101,7 @@ def _decorated(m: Machine, f: Frame, node: ir.ClassDef, info: ClassInfo) -> Valu
     return out
 
 
-def _init_subclass(m: Machine, f: Frame, at: int, info: ClassInfo, options: dict[str, Value]) -> None:
+def init_subclass(m: Machine, f: Frame, at: int, info: ClassInfo, options: dict[str, Value]) -> None:
     """Run what the bases do to every subclass, such as registering it as a pytree."""
     meta = options.pop("metaclass", None)
     if type(meta) is Ext and meta.dotted == "abc.ABCMeta":
@@ -118,7 +118,7 @@ def _init_subclass(m: Machine, f: Frame, at: int, info: ClassInfo, options: dict
             break
 
 
-def _inherit(m: Machine, info: ClassInfo) -> None:
+def inherit(m: Machine, info: ClassInfo) -> None:
     role = _role_of(m, info)
     for base in info.bases:
         if type(base) is Class:

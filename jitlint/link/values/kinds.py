@@ -213,6 +213,8 @@ def _instance_of_library_class(m: Machine, value: Value, name: str) -> bool | No
         return _instance_of_container(value, types.containers[name])
     if name in types.callables:
         return is_callable(value)
+    if name in types.partials:
+        return _instance_of_partial(value)
     if isinstance(value, (Arr, Py)) and name.startswith(("flax.", "haiku.", "equinox.", "optax.")):
         return False
     return None
@@ -233,6 +235,13 @@ def _instance_of_type(value: Value) -> bool | None:
     if type(value) is Class:
         return True
     return None if type(value) is Ext or _is_static(value) else False
+
+
+def _instance_of_partial(value: Value) -> bool | None:
+    if type(value) is Partial:
+        return type(value.func) is not Ext or None  # of a library, it may be what its decorator is
+    known = isinstance(value, (Class, Arr, Map, Seq)) or (type(value) is Func and not value.fn.disguised)
+    return False if known else None
 
 
 def _instance_of_host_array(value: Value) -> bool | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.infer.lattice import join, or_unknown
+from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     BOOL,
     FLOAT,
@@ -42,7 +43,7 @@ from jitlint.link.engine.frame import Args, Frame, here_array
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python import python_sequences as sequences
 from jitlint.link.tables.builtin_names import EXCEPTIONS
-from jitlint.link.values import attributes, callbacks, operators, truths
+from jitlint.link.values import attributes, callbacks, classes, iteration, operators, truths
 from jitlint.link.values.boxes import (
     argument,
     const_int,
@@ -221,7 +222,29 @@ def _setattr(m: Machine, f: Frame, at: int, args: Args) -> Value:
 _TYPE_NAMES: Final = frozenset({"int", "float", "bool", "complex", "str", "bytes", "slice"})
 
 
+def _made_class(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """``type(name, bases, members)``, if it is known what is in the class, and what it is derived from."""
+    name, bases, members = args.pos
+    derived = iteration.known_items(bases)
+    if type(members) is not Map or members.rest is not None or not derived:
+        return UNKNOWN
+    first = derived[0]
+    if type(first) is not Class or any(type(base) is not Class for base in derived):
+        return UNKNOWN
+    own = {key: value for key, value in members.entries.items() if isinstance(key, str)}
+    called = const_text(name) or first.info.name
+    qualname = called if f.fn is None else f"{f.qualname}.<locals>.{called}"
+    info = ClassInfo(len(m.classes) + 1, f.module, called, qualname, at, derived, own, {}, f.scope)
+    m.classes.append(info)
+    classes.inherit(m, info)
+    info.extern = True  # what else the program does with it is not written down
+    classes.init_subclass(m, f, at, info, {})
+    return Class(info)
+
+
 def _type(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    if len(args.pos) == 3:
+        return _made_class(m, f, at, args)
     if len(args.pos) != 1:
         return UNKNOWN
 
