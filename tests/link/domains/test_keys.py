@@ -52,6 +52,24 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["LimitMet limit=turns times=2 in <module>: certain eager"],
     ),
+    "the same numbers for each of a few things that are compared": (
+        """
+        def run(name, k):
+            return jax.random.normal(k)
+        k = jax.random.key(seed())
+        for name in ("a", "b"):
+            run(name, k)
+        """,
+        ["KeyReuse how=loop in <module>: possible eager"],
+    ),
+    "one key for each of a few shapes": (
+        """
+        k = jax.random.key(seed())
+        for shape in ((2, 3), (3, 4)):
+            w = jax.random.normal(k, shape)
+        """,
+        ["KeyReuse api=jax.random.normal how=loop in <module>: likely eager"],
+    ),
     "a split whose keys are thrown away": (
         """
         def ready(k, n):

@@ -335,7 +335,7 @@ def _in_loop(
         return
     amortised = len(f.loops) > len(birth.loops)
     varying = bool(table.mentions_through(maker, assigned))
-    if (amortised and (varying or not retraces)) or (varying and is_literal(table, loop)):
+    if (amortised and (varying or not retraces)) or is_literal(table, loop):
         return
     log.done.add(key)
     also: tuple[Step, ...] = ()

@@ -205,6 +205,8 @@ def report(
     else:
         whole = is_document(path) or not (this.api and found.api)
         on_purpose = made_apart and this.function == "<module>" and whole
+        # Whoever goes through a few things by name, and hands each the same key, compares them.
+        on_purpose = on_purpose or (how == "loop" and not this.api and bool(f.loops) and _compares(k, f))
     if on_purpose:
         level = Confidence.POSSIBLE
     k.m.emit(
