@@ -135,7 +135,6 @@ PROGRAMS: dict[str, str] = {
     "jax.scipy.sparse.linalg.cg": "jax.scipy.sparse.linalg.cg(lambda x: f(x[0]) * x, MANY)",
     "jax.tree.map": "jax.tree.map(f, [ONE])",
     "jax.tree.map_with_path": "jax.tree.map_with_path(lambda path, x: f(x), [ONE])",
-    "jax.tree.reduce": "jax.tree.reduce(pair, [ONE, ONE])",
 }
 EXCUSED = {
     "haiku.jit": "gone from Haiku; kept for programs written for older ones",
