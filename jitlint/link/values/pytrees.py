@@ -191,19 +191,19 @@ def _is_kept(info: ClassInfo, name: str) -> bool:
 
 def static_names(value: Inst) -> frozenset[str]:
     """Attributes of this instance that are handed on as they are: what the registration does not call data."""
-    known = _data_names(value.cls)
+    known = data_names(value.cls)
     static = meta_names(value.cls)
     return static if known is None else static | (value.attrs.keys() - known)
 
 
-def _data_names(info: ClassInfo) -> frozenset[str] | None:
+def data_names(info: ClassInfo) -> frozenset[str] | None:
     """The children, where the registration of the class itself, or of the next base that has one, says which they are."""
     return next((c.data_fields for c in mro(info) if c.data_fields is not None or c.opaque_flatten), None)
 
 
 def _is_opaque(info: ClassInfo) -> bool:
     """Whether a flatten function that is not understood looks at the values to say which are children."""
-    return _data_names(info) is None and any(c.opaque_flatten for c in mro(info))
+    return data_names(info) is None and any(c.opaque_flatten for c in mro(info))
 
 
 def _child_or_not(value: Value, depth: int = DEPTH) -> Value:
@@ -251,7 +251,7 @@ def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: b
             part = _child_or_not(part) if opaque else part
             attrs[name] = lift(part, modes, level, why, arrays_only or keeps_python, depth - 1)
     out = Inst(info, attrs, level, None, value.open)
-    if info.role == "struct" or (_data_names(info) is None and info.role == ""):
+    if info.role == "struct" or (data_names(info) is None and info.role == ""):
         out.modes = modes
         out.why = why
     return out

@@ -11,13 +11,16 @@ from typing import Final
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.lattice import traced_modes
+from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     FORI,
     LOOPS,
+    NO_CONST,
     NONE,
     UNKNOWN,
     WHILE,
     Arr,
+    Inst,
     L,
     Map,
     Py,
@@ -64,7 +67,7 @@ def check_condition(m: Machine, f: Frame, at: int, spec: HigherOrder, result: Va
     if type(result) is Arr and result.rank:
         detail = f"an array with {result.rank} axes"
     elif _outline(result) not in ("", "array"):
-        detail = _WORDS[_outline(result)]
+        detail = _word(_outline(result))
     _report(m, f, at, spec, "no-boolean", detail)
 
 
@@ -103,13 +106,10 @@ def mismatch(init: Value, out: Value, path: str = "", strict: bool = False) -> s
     shape_a, shape_b = _outline(init), _outline(out)
     if shape_a != shape_b:
         known = shape_a and shape_b
-        return f"{_WORDS[shape_a]} {verbs[0]}, {_WORDS[shape_b]} {verbs[1]}{where}" if known else ""
-    if shape_a in ("tuple", "list"):
-        parts = _items_to_compare(init, out, path, _WORDS[shape_a], verbs, where)
-    elif shape_a == "dict":
-        parts = _entries_to_compare(init, out, path, where)
-    else:
-        return _arrays(init, out, where, verbs, strict) if shape_a == "array" else ""
+        return f"{_word(shape_a)} {verbs[0]}, {_word(shape_b)} {verbs[1]}{where}" if known else ""
+    if shape_a == "array":
+        return _arrays(init, out, where, verbs, strict)
+    parts = _parts(init, out, path, _word(shape_a), verbs, where)
     if isinstance(parts, str):
         return parts
     return next((found for p, x, y in parts if (found := mismatch(x, y, p, strict))), "")
@@ -117,6 +117,15 @@ def mismatch(init: Value, out: Value, path: str = "", strict: bool = False) -> s
 
 _Pairs = list[tuple[str, Value, Value]]
 """Parts of two values that belong together, with where they are."""
+
+
+def _parts(init: Value, out: Value, path: str, kind: str, verbs: tuple[str, str], where: str) -> _Pairs | str:
+    """What two values of one outline hold, or how they differ in that."""
+    if type(init) is Inst and type(out) is Inst:
+        return _fields_to_compare(init, out, path, verbs, where)
+    if type(init) is Map:
+        return _entries_to_compare(init, out, path, where)
+    return _items_to_compare(init, out, path, kind, verbs, where)
 
 
 def _items_to_compare(
@@ -139,6 +148,23 @@ def _entries_to_compare(init: Value, out: Value, path: str, where: str) -> _Pair
         extra = sorted(map(str, set(init.entries) ^ set(out.entries)))
         return f"the dict keys differ ({', '.join(extra[:3])}){where}"
     return [(f"{path}[{key!r}]", x, out.entries[key]) for key, x in init.entries.items()]
+
+
+def _fields_to_compare(init: Inst, out: Inst, path: str, verbs: tuple[str, str], where: str) -> _Pairs | str:
+    """The fields of two objects of one class, where it is known which are data; the others belong to the structure."""
+    if pytrees.data_names(init.cls) is None:
+        return ""
+    static = pytrees.static_names(init)
+    pairs: _Pairs = []
+    for name, x in init.attrs.items():
+        y = out.attrs.get(name)
+        if y is None:
+            continue
+        if name not in static:
+            pairs.append((f"{path}.{name}", x, y))
+        elif type(x) is Py and type(y) is Py and NO_CONST not in (x.const, y.const) and x.const != y.const:
+            return f"the static field `{name}` is {x.const!r} where it {verbs[0]}, {y.const!r} where it {verbs[1]}{where}"
+    return pairs
 
 
 def _arrays(init: Value, out: Value, where: str, verbs: tuple[str, str], strict: bool) -> str:
@@ -175,8 +201,19 @@ def _outline(value: Value) -> str:
     if type(value) is Seq:
         return "list" if value.kind == "list" else ""
     if type(value) is Tup:
-        return "tuple" if value.cls is None else ""
+        return "tuple" if value.cls is None else _class(value.cls)
+    if type(value) is Inst:
+        return "" if value.open or not pytrees.is_pytree(value.cls) else _class(value.cls)
     return {Arr: "array", Map: "dict"}.get(type(value), "")
+
+
+def _class(cls: ClassInfo) -> str:
+    """Objects of a class have an outline of their own: the class decides what they are put together from."""
+    return f"`{cls.qualname}`" if not cls.extern else ""
+
+
+def _word(outline: str) -> str:
+    return _WORDS.get(outline) or f"a {outline}"
 
 
 LOOP_NAMES: Final = {WHILE: "jax.lax.while_loop", FORI: "jax.lax.fori_loop"}
