@@ -45,6 +45,7 @@ class FuncInfo:
     resigned: a decorator may have changed what it takes. veiled: one of a library that is not known, which may map it over its arguments.
     disguised: one of which nothing is known, which may give it something else than its callers give: references, say.
     asks: whether it asks if something is traced, or of which kind something is; None until somebody wants to know.
+    answers: its variables that are set to answers, with the questions.
     """
 
     id: int
@@ -69,6 +70,7 @@ class FuncInfo:
     array_uses: frozenset[str] = frozenset()
     keys: tuple[str, ...] | None = None
     asks: str | None = None
+    answers: dict[str, list[ir.Node]] | None = None
     surroundings: Any = None
     registers: bool = field(init=False)
     _body: list[ir.Stmt] | None = None

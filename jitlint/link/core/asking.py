@@ -7,6 +7,7 @@ neither: no error may rest on the wrong one. What it does not: answer; `jitlint.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -38,21 +39,55 @@ def called_by_name(m: Machine, f: Frame, func: ir.Node | None) -> Value | None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What an expression asks, as far as it is written there. about: the expressions that say of what; chosen: comparisons that
+    may ask which module was chosen."""
+
+    tracing: bool
+    about: tuple[ir.Node, ...]
+    chosen: tuple[ir.Compare, ...]
+
+
 def is_open_question(m: Machine, f: Frame, test: ir.Node | None) -> bool:
     """Whether a test asks, in a trace, if something is traced, or of which kind a traced value is.
 
     Which side it takes there, nobody knows who cannot decide it.
     """
-    return f.world.level > 0 and _asked(m, f, test, _DEEP) is not None and _asks_here(m, f, test)
+    if not f.world.level or test is None:
+        return False
+    question = m.questions.get(id(test))
+    if question is None:
+        question = m.questions[id(test)] = _question(m, f, test)
+    if question is _NONE:
+        return False
+    return (
+        question.tracing
+        or any(_is_about_tracers(f, node) for node in question.about)
+        or any(_asks_for_module(m, f, node) for node in question.chosen)
+    )
 
 
-def _asks_here(m: Machine, f: Frame, test: ir.Node | None) -> bool:
-    asked = _asked(m, f, test, _DEEP)
-    return asked == _TRACING or (asked == _KIND and _is_about_tracers(m, f, test))
+def _question(m: Machine, f: Frame, test: ir.Node) -> _Question:
+    about: list[ir.Node] = []
+    asked = _asked(m, f, test, _DEEP, about)
+    chosen = [
+        node
+        for node in ir_walk.nodes(test)
+        if type(node) is ir.Compare
+        and node.ops in (["is"], ["is not"])
+        and isinstance(node.rights[0], (ir.Name, ir.Attr))
+    ]
+    if asked is None and not chosen:
+        return _NONE
+    return _Question(asked == _TRACING, tuple(about), tuple(chosen))
 
 
-def _asked(m: Machine, f: Frame, node: ir.Node | None, depth: int) -> str | None:
-    """What an expression asks for: whether something is traced, of which kind something is, or nothing of that."""
+def _asked(m: Machine, f: Frame, node: ir.Node | None, depth: int, about: list[ir.Node]) -> str | None:
+    """What an expression asks for: whether something is traced, of which kind something is, or nothing of that.
+
+    about: gets the expressions that say of what.
+    """
     if surroundings.mentions_tracing(node):
         return _TRACING
     found: str | None = None
@@ -61,15 +96,15 @@ def _asked(m: Machine, f: Frame, node: ir.Node | None, depth: int) -> str | None
         if type(part) is ir.Call:
             asked = _KIND if _asks_for_kind(m, f, part) else _done(m, f, _method(f, part.func), depth)
         elif type(part) is ir.Name:
-            asked = _by_name(m, f, part, depth)
+            asked = _by_name(m, f, part, depth, about)
         elif type(part) is ir.Attr:
             asked = _done(m, f, _function(called_by_name(m, f, part)), depth)
         elif type(part) is ir.Lambda or type(part) is ir.FuncDef:
             asked = _done(m, f, f.module.functions[part.function], depth)
-        elif type(part) is ir.Compare and _asks_for_module(m, f, part):
-            asked = _TRACING
         if asked == _TRACING:
             return asked
+        if asked and node is not None:
+            about.append(node)
         found = found or asked
     return found
 
@@ -85,27 +120,36 @@ def _asks_for_kind(m: Machine, f: Frame, call: ir.Call) -> bool:
     return any(ir_walk.last_name(node) in lexicon().evidence.kind_words for node in classes)
 
 
-def _by_name(m: Machine, f: Frame, name: ir.Name, depth: int) -> str | None:
+def _by_name(m: Machine, f: Frame, name: ir.Name, depth: int, about: list[ir.Node]) -> str | None:
     """What a function of this name asks, or what a variable of this name holds the answer to."""
     asked = _done(m, f, _function(scopes.lookup(f, name.id)), depth)
     if asked is not None or f.fn is None or not depth:
         return asked
-    for node in f.fn.parts:
-        if type(node) is ir.Assign and any(t.id == name.id for t in ir_walk.bound_names(node.targets)):
-            asked = _asked(m, f, _question(node.value), depth - 1)
-            if asked == _TRACING or (asked and _is_about_tracers(m, f, node.value)):
-                return _TRACING
-    return None
+    for question in _answers(f.fn).get(name.id, ()):
+        asked = asked or _asked(m, f, question, depth - 1, about)
+    return asked
 
 
-def _question(node: ir.Node | None) -> ir.Node | None:
+def _answers(fn: FuncInfo) -> dict[str, list[ir.Node]]:
+    """The variables of a function that are set to answers, with the expressions that may ask."""
+    if fn.answers is None:
+        fn.answers = {}
+        for node in fn.parts:
+            question = _asking_part(node.value) if type(node) is ir.Assign else None
+            if type(node) is ir.Assign and question is not None:
+                for target in ir_walk.bound_names(node.targets):
+                    fn.answers.setdefault(target.id, []).append(question)
+    return fn.answers
+
+
+def _asking_part(node: ir.Node | None) -> ir.Node | None:
     """The part of an expression that a variable which is set to it holds the answer to."""
     if type(node) is ir.IfExp:
         return node.test
     return node if isinstance(node, (ir.Call, ir.BoolOp, ir.UnaryOp, ir.Compare, ir.Attr, ir.Sub)) else None
 
 
-def _is_about_tracers(m: Machine, f: Frame, node: ir.Node | None) -> bool:
+def _is_about_tracers(f: Frame, node: ir.Node) -> bool:
     """Whether a variable that an expression names holds a tracer, perhaps inside."""
     return any(
         traced_modes(value, 2)
@@ -143,7 +187,7 @@ def _done(m: Machine, f: Frame, fn: FuncInfo | None, depth: int) -> str | None:
         frame = Frame(fn.module, inside, HOST, fn)
         if _is_long(fn):
             return None
-        fn.asks = _asked(m, frame, fn.body, depth - 1) or ""  # type: ignore[arg-type]
+        fn.asks = _asked(m, frame, fn.body, depth - 1, []) or ""  # type: ignore[arg-type]
     return fn.asks or None
 
 
@@ -152,6 +196,7 @@ def _is_long(fn: FuncInfo) -> bool:
     return len(fn.parts) > _LONGEST
 
 
+_NONE: Final = _Question(False, (), ())
 _TRACING: Final = "tracing"
 _KIND: Final = "kind"
 _LONGEST: Final = 60

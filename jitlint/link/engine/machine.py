@@ -105,7 +105,7 @@ class Machine:
     retests: by module, origin and tests of an ``if`` how many statements after it there are up to the last that tests the same.
     version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
     sides: by identity of a test under what the side is remembered that it takes.
-    version_flags: names of variables that hold the answer to such a test.
+    version_flags: names of variables that hold the answer to such a test. questions: by identity of a test what it asks of tracing.
     filled: calls of cached functions, with constants, that host code made before.
     loads: attributes that were read, how many transforms deep, and of which object: its class, None when that is not known, and when it was made.
     keep_statuses: somebody wants to know of each parameter whether it is traced.
@@ -159,6 +159,7 @@ class Machine:
     version_tests: dict[int, bool] = field(default_factory=dict)
     sides: dict[int, tuple[str, bool]] = field(default_factory=dict)
     version_flags: set[str] = field(default_factory=set)
+    questions: dict[int, Any] = field(default_factory=dict)
     filled: set[tuple[int, int, str]] = field(default_factory=set)
     loads: set[tuple[str, int, ClassInfo | None, int]] = field(default_factory=set)
     stop: Callable[[], None] | None = None
