@@ -151,6 +151,7 @@ class Keys(msgspec.Struct, frozen=True):
     copies: frozenset[str]
     placeholders: frozenset[str]
     inverses: frozenset[str]
+    derivatives: frozenset[str]
 
 
 class Errors(msgspec.Struct, frozen=True):

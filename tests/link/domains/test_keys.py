@@ -70,6 +70,22 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["KeyReuse api=jax.random.normal how=loop in <module>: likely eager"],
     ),
+    "a function and its derivative": (
+        """
+        def loss(x, k):
+            return x * jax.random.normal(k)
+        def other(x, k):
+            return x * jax.random.normal(k)
+        def f(x, seed):
+            k = jax.random.key(seed)
+            return loss(x, k), jax.grad(loss)(x, k)
+        def g(x, seed):
+            k = jax.random.key(seed)
+            return loss(x, k), jax.grad(other)(x, k)
+        f(1.0, 3), g(1.0, 3)
+        """,
+        ["KeyReuse in g: likely eager"],
+    ),
     "a split whose keys are thrown away": (
         """
         def ready(k, n):

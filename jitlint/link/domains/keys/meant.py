@@ -96,13 +96,27 @@ def _reads(parts: Sequence[ir.Node]) -> Iterator[tuple[str, int]]:
 
 
 def _belong_together(f: Frame, this: Use, found: Use) -> bool:
-    """Whether two calls must draw the same: a function and its inverse."""
+    """Whether two calls must draw the same: a function and its inverse, or a function and its derivative."""
     calls = {n.at: n for n in _parts(f) if type(n) is ir.Call and n.at in (this.site[1], found.site[1])}
     if len(calls) != 2 or this.site[0] != found.site[0]:
         return False
-    one, other = (last_name(call.func) for call in calls.values())
+    functions = [call.func for call in calls.values()]
+    if sum(map(_is_derivative, functions)) == 1:
+        return len({_applied(func) for func in functions}) == 1
+    one, other = map(last_name, functions)
     rest = set(one.split("_")) ^ set(other.split("_"))
     return bool(rest) and rest <= lexicon().keys.inverses
+
+
+def _is_derivative(func: ir.Node | None) -> bool:
+    return type(func) is ir.Call and last_name(func.func) in lexicon().keys.derivatives
+
+
+def _applied(func: ir.Node | None) -> str:
+    """The name of what is called; of what a transform was made of, that of the function in it."""
+    if type(func) is ir.Call:
+        return last_name(func.args[0].value) if func.args else "?"
+    return last_name(func)
 
 
 def _parts(f: Frame) -> Sequence[ir.Node]:

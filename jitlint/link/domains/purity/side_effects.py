@@ -64,7 +64,9 @@ def _record(
             return
         meant = tracer is None and _META in _text(args)
     if tracer is None and (f.module.is_test or f.ground == "catalogue"):
-        level = Confidence.POSSIBLE  # a test; or nobody is seen who traces it: what it does shows nothing of that
+        level = (
+            Confidence.POSSIBLE
+        )  # a test; or nobody is seen who traces it: what it does shows nothing of that
     m.emit(f, Effect, at, tracer, level, when=when, effect=kind, what=dotted, meant=meant)
 
 
