@@ -84,7 +84,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
             return loss(x, k), jax.grad(other)(x, k)
         f(1.0, 3), g(1.0, 3)
         """,
-        ["KeyReuse in g: likely eager"],
+        ["KeyReuse in g: likely"],
     ),
     "a split whose keys are thrown away": (
         """
