@@ -208,7 +208,6 @@ def _traced(m: Machine) -> list[TracedFunction]:
     for id, function in m.traced.items():
         found = m.statuses.get(id, {})
         function.parameters = [
-            TracedParameter(name, status.of_parameter(kinds, function.confidence))
-            for name, kinds in found.items()
+            TracedParameter(name, status.of_parameter(kinds)) for name, kinds in found.items()
         ]
     return [m.traced[id] for id in sorted(m.traced)]

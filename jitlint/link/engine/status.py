@@ -104,15 +104,12 @@ def _may_hold_leaves(value: Inst) -> bool:
     return value.open or value.cls.pytree
 
 
-def of_parameter(found: set[str], entry: Confidence) -> str:
-    """One word for what a parameter is over all entries: the sure ones decide, the guessed ones may raise a doubt.
-
-    entry: how sure it is that the function is traced at all; less is said of its parameters than of itself.
-    """
+def of_parameter(found: set[str]) -> str:
+    """One word for what a parameter is over all entries: the sure ones decide, the guessed ones may raise a doubt."""
     guessed = {word[len(_PERHAPS) :] for word in found if word.startswith(_PERHAPS)}
     sure = {word for word in found if not word.startswith(_PERHAPS)}
     if not sure:
-        return summary(guessed) if entry is Confidence.POSSIBLE else "unknown"
+        return "unknown"
     return "unknown" if sure == {"static"} != guessed and guessed else summary(sure)
 
 
