@@ -80,12 +80,13 @@ def body(text: str, number: int) -> str:
     """Another statement in a function."""
     bodies = _bodies(text)
     node = bodies[number % len(bodies)].body[0]
+    first = min([node.lineno, *[d.lineno for d in getattr(node, "decorator_list", ())]])
     lines = text.splitlines(keepends=True)
     return "".join(
         [
-            *lines[: node.lineno - 1],
+            *lines[: first - 1],
             f"{' ' * node.col_offset}changed_{number} = {number}\n",
-            *lines[node.lineno - 1 :],
+            *lines[first - 1 :],
         ]
     )
 

@@ -207,12 +207,15 @@ def _is_loose(node: ast.stmt) -> bool:
 
 
 def _names(node: ast.AST) -> frozenset[str]:
+    """The names that code uses, those included by which it may look something up."""
     found = set()
     for part in ast.walk(node):
         if isinstance(part, ast.Name):
             found.add(part.id)
         elif isinstance(part, ast.Attribute):
             found.add(part.attr)
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.isidentifier():
+            found.add(part.value)
     return frozenset(found)
 
 

@@ -41,6 +41,7 @@ _WAS_TRACED = re.compile(r" at ([^\n]+?):(\d+) traced for ")
 _MADE = re.compile(r"leaked intermediate value was created on line (?P<where>[^\n]*?)\. *$", re.MULTILINE)
 _FRAME = re.compile(r"^(?:The leaked [\w ]+ on line )?(/[^\n]+?):(\d+):\d+ \(", re.MULTILINE)
 _JAX_SAYS = re.compile(r"abstract array|JAX (type|array)")
+_NO_HASH = re.compile(r"[Nn]on-hashable static")
 _WORD = re.compile(r"\w+")
 # From so many traces of the same code on, one speaks of "again and again".
 TRACES = 3
@@ -93,8 +94,16 @@ def _leaks(outcome: Raises, statement: Statement, seen: Observation) -> str | No
     return None
 
 
+def _calls_owner(error: Raised, statement: Statement) -> bool:
+    """Whether an error that names no function comes from a line that calls the flagged method."""
+    text = linecache.getline(*error.place) if error.place is not None else ""
+    return bool(statement.owner) and f".{statement.owner}(" in text
+
+
 def _speaks_of(outcome: Raises, error: Raised, seen: Observation, statement: Statement) -> bool:
     """Whether an error from elsewhere is of the statement's making, by the functions that its message names."""
+    if _NO_HASH.search(error.message):
+        return _calls_owner(error, statement)
     if "." not in error.kind and not _JAX_SAYS.search(error.message):
         return False
     called = _CALLED.findall(error.message)

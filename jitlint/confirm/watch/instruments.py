@@ -238,10 +238,9 @@ class Instruments:
                 if data is not None and stack:
                     self._makers_by_key[data.tobytes()] = stack[0]
         if event == "return" and argument is not None and _is_dropped(frame, argument):
-            name = frame.f_code.co_name
-            if name == "reraise_with_filtered_traceback":
-                name = getattr(frame.f_locals.get("fun"), "__name__", name)
-            self._seen.dropped.append(self._data.Dropped(name, self._stack(frame.f_back)[0]))
+            name = _called_name(frame)
+            if name != _OF_A_JITTED_FUNCTION:  # what is compiled answers after it
+                self._seen.dropped.append(self._data.Dropped(name, self._stack(frame.f_back)[0]))
         return self.on_return
 
     def _is_batching(self) -> bool:
@@ -461,6 +460,16 @@ def _instructions(code: CodeType) -> tuple[list[int], list[str]]:
     """Offsets and names of a function's instructions."""
     instructions = list(dis.get_instructions(code))
     return [one.offset for one in instructions], [one.opname for one in instructions]
+
+
+_WRAPPER = "reraise_with_filtered_traceback"
+_OF_A_JITTED_FUNCTION = "cache_miss"
+
+
+def _called_name(frame: FrameType) -> str:
+    """The name of the function that a frame stands for."""
+    name = frame.f_code.co_name
+    return str(getattr(frame.f_locals.get("fun"), "__name__", name)) if name == _WRAPPER else name
 
 
 def _is_dropped(frame: FrameType, value: Any) -> bool:
