@@ -104,6 +104,10 @@ def _speaks_of(outcome: Raises, error: Raised, seen: Observation, statement: Sta
     """Whether an error from elsewhere is of the statement's making, by the functions that its message names."""
     if _NO_HASH.search(error.message):
         return _calls_owner(error, statement)
+    return _names_owner(outcome, error, seen, statement)
+
+
+def _names_owner(outcome: Raises, error: Raised, seen: Observation, statement: Statement) -> bool:
     if "." not in error.kind and not _JAX_SAYS.search(error.message):
         return False
     called = _CALLED.findall(error.message)
