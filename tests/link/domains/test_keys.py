@@ -62,6 +62,22 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["KeyReuse how=loop in <module>: possible eager"],
     ),
+    "one key for each of a few layers": (
+        """
+        def layer(k, size):
+            return jax.random.normal(k, (size,))
+        k = jax.random.key(seed())
+        for size in (64, 64, 10):
+            w = layer(k, size)
+        sizes = [(2, 3), (3, 4)]
+        for shape in sizes:
+            w = layer(k, shape)
+        """,
+        [
+            "KeyReuse how=loop in <module>: likely eager",
+            "KeyReuse in <module>: likely eager",
+        ],
+    ),
     "one key for each of a few shapes": (
         """
         k = jax.random.key(seed())

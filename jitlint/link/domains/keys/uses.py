@@ -100,15 +100,33 @@ def _made(k: Ledger, f: Frame, at: int, short: str, args: Args, out: Value) -> V
 
 
 def _compares(k: Ledger, f: Frame) -> bool:
-    """Whether the innermost loop goes through things that the program lists one by one: each is to get the same numbers."""
+    """Whether the innermost loop goes through things that the program lists one by one: each is to get the same numbers.
+
+    Things have names; sizes and shapes are those of layers, which are to differ.
+    """
     loop = f.loops[-1]
     over = loop.iter if type(loop) is ir.For else None
-    if isinstance(over, (ir.Tuple, ir.List, ir.Dict)):
-        return True
     if type(over) is ir.Call and type(over.func) is ir.Attr and over.func.name in ("items", "keys", "values"):
         over = over.func.obj
+    if isinstance(over, (ir.Tuple, ir.List)):
+        return not any(_is_size(node) for node in over.elts)
     value = paths.peek(k.m, f, over) if isinstance(over, (ir.Name, ir.Attr)) else None
-    return isinstance(value, (Tup, Map)) or (type(value) is Seq and value.items is not None)
+    if type(value) is Map or type(over) is ir.Dict:
+        return True
+    items = value.items if isinstance(value, (Tup, Seq)) else None
+    return items is not None and not any(_is_number(item) for item in items)
+
+
+def _is_size(node: ir.Node) -> bool:
+    if isinstance(node, (ir.Tuple, ir.List)):
+        return any(map(_is_size, node.elts))
+    return type(node) is ir.Const and node.kind in ("int", "float")
+
+
+def _is_number(value: Value) -> bool:
+    if isinstance(value, (Tup, Seq)):
+        return any(map(_is_number, value.items or ()))
+    return type(value) is Py and value.kind in ("int", "float", "static")
 
 
 def _forget(f: Frame, key: Key) -> None:
