@@ -36,13 +36,14 @@ from jitlint.frontends.console import (
     style_for,
     warn_if_empty,
 )
+from jitlint.frontends.playground_command import playground
 from jitlint.frontends.record_command import record
 from jitlint.frontends.server_command import server
 from jitlint.frontends.why_command import why
 
 _GROUPS = {
     "Find and fix": ("check", "confirm", "record"),
-    "Understand": ("explain", "why", "traced", "rules"),
+    "Understand": ("explain", "why", "traced", "playground", "rules"),
     "Set up": ("server", "completion", "clean"),
 }
 
@@ -91,6 +92,7 @@ cli.add_command(record)
 cli.add_command(confirm)
 cli.add_command(why)
 cli.add_command(server)
+cli.add_command(playground)
 
 
 @cli.command(short_help="List the functions that JAX traces, and why.")
