@@ -36,6 +36,7 @@ function load(document) {
   shown = { name: document.name, kind: document.kind, cells: document.cells.map((cell) => box(cell)) };
   answer = { findings: [], values: [] };
   chosen = pointed = undefined;
+  state.textContent = '';
   hover.hidden = true;
   byId('name').textContent = document.name;
   editor.append(...shown.cells.map((cell) => cell.box));
@@ -75,6 +76,7 @@ function onKey(event, field) {
 
 /** Keys may come faster than a text is drawn. */
 function typed(cell) {
+  state.textContent = '';
   point(undefined);
   clearTimeout(timer);
   timer = setTimeout(ask, WAIT);
@@ -101,7 +103,7 @@ async function ask() {
     return;
   }
   isAsking = true;
-  state.textContent = 'looking …';
+  byId('busy').textContent = 'looking …';
   const asked = shown;
   const texts = asked.cells.map((cell) => cell.field.value);
   try {
@@ -115,6 +117,7 @@ async function ask() {
     state.textContent = error instanceof TypeError ? 'the playground has ended; start it again' : error.message;
   }
   isAsking = false;
+  byId('busy').textContent = '';
   if (isStale) {
     isStale = false;
     ask();
@@ -138,7 +141,7 @@ function take(said) {
   const same = (finding) => before && finding.code === before.code && finding.message === before.message;
   chosen = said.findings.find(same) ?? said.findings[0];
   pointed = undefined;
-  state.textContent = said.problem ?? '';
+  if (said.problem) state.textContent = said.problem;
   if (said.about) byId('about').textContent = said.about;
   for (const cell of shown.cells) draw(cell);
   list();
@@ -345,14 +348,14 @@ let own = ''; // the part of the address that this page has written itself
 async function share() {
   own = `#${await packed(current())}`;
   history.replaceState(undefined, '', own);
-  let where = 'in the address bar';
-  try {
-    await navigator.clipboard.writeText(location.href);
-    where += ', and copied';
-  } catch {
-    // not allowed: the address bar has it
-  }
-  state.textContent = `The link is ${where}. It opens wherever a playground runs at ${location.host}.`;
+  const say = (where) => {
+    state.textContent = `The link is ${where}. It opens wherever a playground runs at ${location.host}.`;
+  };
+  say('in the address bar');
+  navigator.clipboard.writeText(location.href).then(
+    () => say('in the address bar, and copied'),
+    () => undefined, // not allowed: the address bar has it
+  );
 }
 
 async function fromAddress() {
