@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 from lsprotocol import types
 from pygls import uris
@@ -31,13 +32,21 @@ class Editor:
         self.count: dict[str, int] = {}
         self.messages: list[str] = []
         self.refreshed = 0
+        self.pulls_again = 0
+        self.progress: list[dict[str, Any]] = []
         self._versions: dict[str, int] = {}
         self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: self._tell(params))
         self.client.feature(types.WORKSPACE_CODE_LENS_REFRESH)(lambda _: self._refresh())
+        self.client.feature(types.WORKSPACE_DIAGNOSTIC_REFRESH)(lambda _: self._refresh_diagnostics())
+        self.client.feature(types.PROGRESS)(lambda params: self.progress.append(params.value))
+        self.client.feature(types.WINDOW_WORK_DONE_PROGRESS_CREATE)(lambda _: None)
         self.client.feature(types.WINDOW_SHOW_MESSAGE)(lambda params: self.messages.append(params.message))
 
     def _refresh(self) -> None:
         self.refreshed += 1
+
+    def _refresh_diagnostics(self) -> None:
+        self.pulls_again += 1
 
     def _tell(self, params: types.PublishDiagnosticsParams) -> None:
         self.told[params.uri] = list(params.diagnostics)
@@ -54,11 +63,13 @@ class Editor:
         )
         about = types.TextDocumentClientCapabilities(code_action=actions)
         lenses = types.CodeLensWorkspaceClientCapabilities(refresh_support=True)
+        pulled = types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
         result = await self.client.initialize_async(
             types.InitializeParams(
                 types.ClientCapabilities(
                     text_document=about if resolves else None,
-                    workspace=types.WorkspaceClientCapabilities(code_lens=lenses),
+                    workspace=types.WorkspaceClientCapabilities(code_lens=lenses, diagnostics=pulled),
+                    window=types.WindowClientCapabilities(work_done_progress=True),
                 ),
                 workspace_folders=[folder],
                 initialization_options={"debounce": 1, **options},

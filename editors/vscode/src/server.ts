@@ -13,6 +13,7 @@ export interface Settings {
   readonly arguments: readonly string[];
   readonly inlayHints: boolean;
   readonly codeLens: boolean;
+  readonly semanticTokens: boolean;
   readonly diagnosticsFor: 'open' | 'workspace';
   readonly debounce: number;
 }
@@ -21,6 +22,7 @@ export interface Settings {
 export interface InitializationOptions {
   readonly inlayHints: boolean;
   readonly codeLens: boolean;
+  readonly semanticTokens: boolean;
   readonly diagnosticsFor: 'open' | 'workspace';
   readonly debounce: number;
   readonly explanations: 'result';
@@ -77,8 +79,8 @@ export async function findServer(settings: Settings, machine: Machine): Promise<
 
 /** What the server is told; `explanations`: a rule's page is the answer to a question, and shown by the extension. */
 export function initializationOptions(settings: Settings): InitializationOptions {
-  const { inlayHints, codeLens, diagnosticsFor, debounce } = settings;
-  return { inlayHints, codeLens, diagnosticsFor, debounce, explanations: 'result' };
+  const { inlayHints, codeLens, semanticTokens, diagnosticsFor, debounce } = settings;
+  return { inlayHints, codeLens, semanticTokens, diagnosticsFor, debounce, explanations: 'result' };
 }
 
 /** The settings, of any values: what somebody wrote by hand may be of another type, and counts as not written then. */
@@ -91,6 +93,7 @@ export function readSettings(get: (name: string) => unknown): Settings {
     arguments: Array.isArray(args) && args.every((each) => typeof each === 'string') ? args : ['server'],
     inlayHints: get('inlayHints') === true,
     codeLens: get('codeLens') === true,
+    semanticTokens: get('semanticTokens') === true,
     diagnosticsFor: get('diagnosticsFor') === 'workspace' ? 'workspace' : 'open',
     debounce: typeof debounce === 'number' && debounce >= 0 && debounce <= 10_000 ? debounce : 150,
   };

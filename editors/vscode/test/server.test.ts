@@ -107,6 +107,7 @@ test('settings of another type count as not written', () => {
     arguments: ['a', 1],
     inlayHints: 'yes',
     codeLens: 1,
+    semanticTokens: "yes",
     diagnosticsFor: 'none',
     debounce: -1,
   };
@@ -136,6 +137,7 @@ test('the manifest has the settings that are read, with the same defaults', () =
   assert.deepEqual(initializationOptions(settings), {
     inlayHints: false,
     codeLens: false,
+    semanticTokens: false,
     diagnosticsFor: 'open',
     debounce: 150,
     explanations: 'result',

@@ -50,8 +50,12 @@ class Converter:
         )
         return self._codec.range_to_client_units(lines, wanted) if lines else wanted
 
-    def diagnostic(self, path: str, finding: Finding) -> types.Diagnostic:
-        """A finding, with its path as related information."""
+    def diagnostic(self, path: str, finding: Finding, proof: str = "") -> types.Diagnostic:
+        """A finding, with its path as related information, and what running the code has shown."""
+        related = [self._related(step) for step in finding.related]
+        if proof:
+            here = types.Location(self._uri_of(path, finding.span), self.range(path, finding.span))
+            related.append(types.DiagnosticRelatedInformation(here, proof))
         url = rules()[finding.code].url
         tag = _TAGS.get(finding.code)
         return types.Diagnostic(
@@ -62,7 +66,7 @@ class Converter:
             code_description=types.CodeDescription(url) if url else None,
             source=SOURCE,
             tags=[tag] if tag is not None else None,
-            related_information=[self._related(step) for step in finding.related],
+            related_information=related,
         )
 
     def _related(self, step: Related) -> types.DiagnosticRelatedInformation:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import ast
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from jitlint.base.result import Reason, ValueRow
-
-Place = tuple[int, int]
+from jitlint.frontends.server.tokens import Place, common
 
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """What stands above a function. line: its first one, with decorators. reason: the first of the places that trace it."""
+    """What stands above a function. line: its first one, with decorators; last: its last. reason: the first of the places that trace it."""
 
     line: int
+    last: int
     title: str
     reason: Reason
 
@@ -27,22 +27,47 @@ def parameters(source: str, rows: Iterable[ValueRow], cell: int) -> dict[Place, 
 
     Nothing is said of functions that no transform runs, and of what is not known.
     """
-    tree = _parsed(source)
-    lines = source.split("\n")
     ends: dict[Place, Place] = {}
-    for node in ast.walk(tree):
+    for node in ast.walk(_parsed(source)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            listed = node.args
-            for one in (*listed.posonlyargs, *listed.args, *listed.kwonlyargs):
-                before = lines[one.lineno - 1].encode("utf-8")[: one.col_offset].decode("utf-8", "replace")
-                ends[one.lineno, len(before) + 1] = (one.lineno, len(before) + 1 + len(one.arg))
-    found: dict[Place, set[str]] = {}
-    for row in rows:
-        place = (row.span.line, row.span.column)
-        if row.in_trace and row.span.cell == cell and place in ends:
-            found.setdefault(ends[place], set()).add(row.status)
-    said = {place: statuses.pop() if len(statuses) == 1 else "mixed" for place, statuses in found.items()}
-    return {place: status for place, status in sorted(said.items()) if status != "unknown"}
+            ends.update({start: end for _, start, end in _parameters(node, source.split("\n"))})
+    return common(
+        (ends[place], row.status)
+        for row in rows
+        if row.in_trace and row.span.cell == cell and (place := (row.span.line, row.span.column)) in ends
+    )
+
+
+def function_text(source: str, rows: Sequence[ValueRow], path: str, cell: int, place: Place) -> str:
+    """What there is to say of the traced function whose name stands at a place, as Markdown; "" if there is none."""
+    for _, node in _functions(_parsed(source), ""):
+        line = source.split("\n")[node.lineno - 1]
+        start = line.find(node.name, line.find("def") + 3) + 1
+        if node.lineno != place[0] or not start <= place[1] < start + len(node.name):
+            continue
+        first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        lens = next((each for each in lenses(source, rows, path, cell) if each.line == first), None)
+        if lens is None:
+            return ""
+        said = parameters(source, rows, cell)
+        own = [
+            f"- `{name}`: **{said[end]}**"
+            for name, _, end in _parameters(node, source.split("\n"))
+            if end in said
+        ]
+        return "\n".join([f"`{node.name}` is {lens.title}", "", *own])
+    return ""
+
+
+def _parameters(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]
+) -> Iterator[tuple[str, Place, Place]]:
+    """The name of each parameter, and where it starts and ends; lines and columns count from 1."""
+    listed = node.args
+    for one in (*listed.posonlyargs, *listed.args, *listed.kwonlyargs):
+        before = lines[one.lineno - 1].encode("utf-8")[: one.col_offset].decode("utf-8", "replace")
+        start = len(before) + 1
+        yield one.arg, (one.lineno, start), (one.lineno, start + len(one.arg))
 
 
 def lenses(source: str, rows: Iterable[ValueRow], path: str, cell: int) -> list[Lens]:
@@ -66,7 +91,7 @@ def lenses(source: str, rows: Iterable[ValueRow], path: str, cell: int) -> list[
             )
             more = ", among others" if len(ordered) > 1 else ""
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            found.append(Lens(first, f"traced: {_said(ordered[0], path, cell)}{more}", ordered[0]))
+            found.append(Lens(first, last, f"traced: {_said(ordered[0], path, cell)}{more}", ordered[0]))
     return found
 
 

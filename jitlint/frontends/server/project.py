@@ -24,6 +24,7 @@ from jitlint.driver.select import fixable_codes
 from jitlint.driver.session import Session, Stopped
 from jitlint.driver.why import values
 from jitlint.frontends.console import Texts
+from jitlint.frontends.server.proof import Key, key_of
 
 if TYPE_CHECKING:
     from jitlint.fix.engine import Offer
@@ -38,12 +39,13 @@ _FAR = 500
 
 
 class Project:
-    """A folder (or a file alone, with what it imports) and its settings. shown: what the editor shows, or should. unsaved: the buffers, by absolute path."""
+    """A folder (or a file alone, with what it imports) and its settings. shown: what the editor shows, or should. unsaved: the buffers, by absolute path. proofs: what running the code has shown of findings, by path; an edit ends it."""
 
     def __init__(self, root: str) -> None:
         self.root = root
         self.shown: Findings = {}
         self.unsaved: dict[str, bytes] = {}
+        self.proofs: dict[str, dict[Key, str]] = {}
         self._good: dict[str, list[str]] = {}
         self._values: dict[str, list[ValueRow]] = {}
         self._settings = Settings()
@@ -80,6 +82,10 @@ class Project:
             path = list(edits)[-1]
             session.update(path, edits[path], stop)
         return self._show(session)
+
+    def proof(self, path: str, finding: Finding) -> str:
+        """What running the code has shown of a finding; "" if it was not run as it is now."""
+        return self.proofs.get(path, {}).get(key_of(finding), "")
 
     def values(self, path: str) -> list[ValueRow]:
         """What the values in a file are."""

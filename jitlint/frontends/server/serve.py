@@ -23,52 +23,29 @@ from pygls.lsp.server import LanguageServer
 import jitlint
 from jitlint.base.config import ConfigError
 from jitlint.base.diagnostic import Finding, Span
-from jitlint.base.result import AnalysisError, ValueRow
-from jitlint.base.text import split_lines
+from jitlint.base.result import AnalysisError
 from jitlint.driver.documents import is_notebook, with_file_lines
 from jitlint.driver.project import callers_of, project_root
 from jitlint.driver.session import Stopped
 from jitlint.frontends.server import fixes
-from jitlint.frontends.server.actions import EXPLAIN, actions, explanation
-from jitlint.frontends.server.convert import Converter, at_position, file_uri, hover_text
-from jitlint.frontends.server.hints import lenses, parameters
+from jitlint.frontends.server.actions import EXPLAIN
+from jitlint.frontends.server.convert import Converter, file_uri
+from jitlint.frontends.server.progress import Progress
 from jitlint.frontends.server.project import Findings, Project, inside
+from jitlint.frontends.server.questions import CONFIRM, SHOW, Questions
+from jitlint.frontends.server.tokens import LEGEND
+from jitlint.frontends.server.wishes import Wishes
 from jitlint.frontends.server.worker import Worker
 
 CONFIGURATION = ("jitlint.toml", "pyproject.toml", "setup.cfg")
-SHOW = "jitlint.show"
-_DEBOUNCE = 0.15
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the client asked for when it started: ``initializationOptions``."""
-
-    inlay_hints: bool = False
-    all_files: bool = False
-    debounce: float = _DEBOUNCE
-    shows_pages: bool = True
-    code_lens: bool = False
-
-    @classmethod
-    def of(cls, options: object) -> Wishes:
-        """Read them; what is not understood is as if it were not there."""
-        table = options if isinstance(options, dict) else {}
-        delay = table.get("debounce")
-        return cls(
-            table.get("inlayHints") is True,
-            table.get("diagnosticsFor") == "workspace",
-            delay / 1000 if isinstance(delay, (int, float)) and 0 <= delay <= 10_000 else _DEBOUNCE,
-            table.get("explanations") != "result",
-            table.get("codeLens") is True,
-        )
 
 
 @dataclass(slots=True)
 class _Open:
     """A project with what waits for it. told: files that the client is told about even if nothing changed.
 
-    stopped: of the work that runs. refresh, reload: files, or the configuration, have changed on the disk.
+    stopped: of the work that runs. refresh, reload: files, or the configuration, have changed on the disk. running: how much
+    was given to the worker and has not come back. idle: all that was told is answered.
     """
 
     project: Project
@@ -78,6 +55,9 @@ class _Open:
     reload: bool = False
     timer: asyncio.TimerHandle | None = None
     stopped: threading.Event = field(default_factory=threading.Event)
+    running: int = 0
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+    shown: asyncio.Task[None] | None = None
 
 
 class Server(LanguageServer):
@@ -95,7 +75,9 @@ class Server(LanguageServer):
         self.wishes = Wishes()
         self._open: dict[str, _Open] = {}
         self._documents: dict[str, str] = {}
-        self._worker = Worker()
+        self.worker = Worker()
+        self.long_work = Progress(self)
+        self._questions = Questions(self)
         self._register()
 
     def _register(self) -> None:
@@ -112,25 +94,33 @@ class Server(LanguageServer):
             types.NOTEBOOK_DOCUMENT_DID_CLOSE: self._notebook_closed,
             types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._files_changed,
             types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: self._folders_changed,
-            types.TEXT_DOCUMENT_HOVER: self._hover,
+            types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._wishes_changed,
+            types.TEXT_DOCUMENT_HOVER: self._questions.hover,
         }
         for name, handler in handlers.items():
             self.feature(name)(_free(handler))
         kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.Empty, fixes.FIX_ALL]
         options = types.CodeActionOptions(kinds, resolve_provider=True)
-        self.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)(_free(self._actions))
-        self.feature(types.CODE_ACTION_RESOLVE)(_free(self._resolve))
-        self.command(EXPLAIN)(_free(self._explain))
-        self.command(SHOW)(_free(self._show))
+        self.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)(_free(self._questions.actions))
+        self.feature(types.CODE_ACTION_RESOLVE)(_free(self._questions.resolve))
+        self.command(EXPLAIN)(_free(self._questions.explain))
+        self.command(SHOW)(_free(self._questions.show))
+        self.command(CONFIRM)(_free(self._questions.confirm))
 
     # ------------------------------------------------------------ life
 
     def _initialize(self, params: types.InitializeParams) -> None:
         self.wishes = Wishes.of(params.initialization_options)
+        asked = self._questions
         if self.wishes.inlay_hints:
-            self.feature(types.TEXT_DOCUMENT_INLAY_HINT)(_free(self._inlay_hints))
+            self.feature(types.TEXT_DOCUMENT_INLAY_HINT)(_free(asked.inlay_hints))
         if self.wishes.code_lens:
-            self.feature(types.TEXT_DOCUMENT_CODE_LENS)(_free(self._code_lenses))
+            self.feature(types.TEXT_DOCUMENT_CODE_LENS)(_free(asked.code_lenses))
+        if self.wishes.semantic_tokens:
+            self.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)(_free(asked.semantic_tokens))
+        if self.wishes.pulls:
+            options = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False)
+            self.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)(_free(self._pulled))
 
     def _initialized(self, params: types.InitializedParams) -> None:
         watching = (
@@ -145,20 +135,47 @@ class Server(LanguageServer):
             for folder in self.workspace.folders.values():
                 path = _path_of(folder.uri)
                 if path:
-                    self._schedule(self._project(path), 0)
+                    self._schedule(self.project_of(path), 0)
 
     def _end(self, params: object) -> None:
+        self._questions.prover.stop()
         for one in self._open.values():
             one.stopped.set()
             if one.timer is not None:
                 one.timer.cancel()
 
     def _folders_changed(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
+        """Folders have come or gone: buffers belong to other projects now, which are told what is in them."""
         for folder in params.event.removed:
             gone = self._open.pop(_path_of(folder.uri) or "", None)
             if gone is not None:
                 gone.stopped.set()
                 self._publish(gone.project, {path: [] for path in gone.project.shown})
+                for path, text in {**gone.project.unsaved, **gone.edits}.items():
+                    self._edited(path, text, 0)
+        for path in self._documents:
+            self._moved(path, self.project_of(path))
+        if self.wishes.all_files:
+            for folder in params.event.added:
+                self._schedule(self.project_of(_path_of(folder.uri) or folder.uri), 0)
+
+    def _moved(self, path: str, holder: _Open) -> None:
+        """A buffer belongs to this project now."""
+        for other in self._open.values():
+            text = other.edits.get(path) or other.project.unsaved.get(path)
+            if other is not holder and text is not None:
+                other.edits[path] = None
+                self._edited(path, text, 0)
+
+    def _wishes_changed(self, params: types.DidChangeConfigurationParams) -> None:
+        table = params.settings.get("jitlint") if isinstance(params.settings, dict) else None
+        before, self.wishes = self.wishes, self.wishes.changed(table)
+        for one in self._open.values():
+            if before.all_files and not self.wishes.all_files:
+                for path in one.project.shown.keys() - self._documents.keys():
+                    self._tell(file_uri(path), [])
+            one.told |= set(one.project.shown)
+            self._schedule(one, 0)
 
     # ------------------------------------------------------------ buffers
 
@@ -184,7 +201,7 @@ class Server(LanguageServer):
     def _closed(self, params: types.DidCloseTextDocumentParams) -> None:
         path = _path_of(params.text_document.uri)
         if path is not None and path in self._documents:
-            one = self._project(path)
+            one = self.project_of(path)
             if not self.wishes.all_files:
                 self._publish(one.project, {path: []})
             del self._documents[path]
@@ -219,9 +236,10 @@ class Server(LanguageServer):
 
     def _edited(self, path: str, data: bytes | None, delay: float) -> None:
         if is_notebook(path) or path.endswith((".py", ".pyi", ".md", ".rst")) or data is None:
-            one = self._project(path)
+            one = self.project_of(path)
             one.edits[path] = data
-            one.told.add(path)
+            one.told |= {path, *one.project.proofs}
+            one.project.proofs.clear()  # of another text
             self._schedule(one, delay)
 
     # ------------------------------------------------------------ the disk
@@ -236,11 +254,13 @@ class Server(LanguageServer):
             one.reload |= any(os.path.basename(path) in CONFIGURATION for path in mine)
             one.refresh |= bool(mine)
             if mine:
+                one.told |= set(one.project.proofs)
+                one.project.proofs.clear()
                 self._schedule(one, self.wishes.debounce)
 
     # ------------------------------------------------------------ work
 
-    def _project(self, path: str) -> _Open:
+    def project_of(self, path: str) -> _Open:
         """The project that a file belongs to: a folder of the workspace; without any, what looks like its project's top.
 
         A file outside of all of them is looked at with what it imports: nobody asked for the folder that it is in.
@@ -258,6 +278,7 @@ class Server(LanguageServer):
         if one.timer is not None:
             one.timer.cancel()
         one.stopped.set()
+        one.idle.clear()
         one.timer = asyncio.get_running_loop().call_later(delay, self._start, one)
 
     def _start(self, one: _Open) -> None:
@@ -269,7 +290,11 @@ class Server(LanguageServer):
         one.refresh = one.reload = False
         loop, stop = asyncio.get_running_loop(), one.stopped.is_set
         apply = functools.partial(one.project.apply, edits, stop, refresh=refresh, reload=reload)
-        done = self._worker.submit(apply)
+        one.running += 1
+        if self.long_work.is_wanted and (one.shown is None or one.shown.done()):
+            name = os.path.basename(one.project.root)
+            one.shown = loop.create_task(self.long_work.until(one.idle, "jitlint", f"looking at {name}"))
+        done = self.worker.submit(apply)
         done.add_done_callback(
             lambda future: (
                 None if loop.is_closed() else loop.call_soon_threadsafe(self._done, one, told, future)
@@ -277,6 +302,12 @@ class Server(LanguageServer):
         )
 
     def _done(self, one: _Open, told: set[str], future: Future[Findings]) -> None:
+        one.running -= 1
+        self._take(one, told, future)
+        if not one.running and one.timer is None:
+            one.idle.set()
+
+    def _take(self, one: _Open, told: set[str], future: Future[Findings]) -> None:
         if future.cancelled():
             return
         try:
@@ -286,44 +317,78 @@ class Server(LanguageServer):
             return
         except (ConfigError, AnalysisError) as error:
             one.told |= told
-            self._complain(str(error))
+            self.complain(str(error))
             if isinstance(error, ConfigError):
                 self._schedule(one, self.wishes.debounce)  # without it
             return
         except Exception as error:
-            self._complain(f"internal error: {type(error).__name__}: {error}")
+            self.complain(f"internal error: {type(error).__name__}: {error}")
             return
+        if one.timer is None:  # of work that was stopped when this had begun
+            told, one.told = told | one.told, set()
         shown = one.project.shown
         self._publish(one.project, {**{path: shown.get(path, []) for path in told}, **changed})
+        self._ask_again(changed.keys() - told)
+
+    def _ask_again(self, others: set[str]) -> None:
+        """Let the client ask anew for what it asks itself. others: files that it does not expect to have changed."""
         about = self.client_capabilities.workspace
         if self.wishes.code_lens and about and about.code_lens and about.code_lens.refresh_support:
             self.workspace_code_lens_refresh(None)  # another file may trace what this one traced
+        unexpected = self.wishes.pulls and not others.isdisjoint(self._documents)
+        if unexpected and about and about.diagnostics and about.diagnostics.refresh_support:
+            self.workspace_diagnostic_refresh(None)
 
-    def _complain(self, message: str) -> None:
+    def tell_again(self, one: _Open, path: str) -> None:
+        """Something else is to be shown with the findings of a file."""
+        self._publish(one.project, {path: one.project.shown.get(path, [])})
+        self._ask_again({path})
+
+    def complain(self, message: str) -> None:
+        """Say what went wrong."""
         self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"jitlint: {message}"))
 
     # ------------------------------------------------------------ findings
 
     def _publish(self, project: Project, changed: Findings) -> None:
         for path, found in changed.items():
-            if path not in self._documents and not self.wishes.all_files:
-                continue
-            uri = self._documents.get(path, file_uri(path))
-            notebook = self.workspace.get_notebook_document(notebook_uri=uri)
-            converter = self._converter(project)
-            if notebook is not None:
-                for number, cell in enumerate(notebook.cells, 1):
-                    mine = [finding for finding in found if finding.span.cell == number]
-                    self._tell(cell.document, [converter.diagnostic(path, f) for f in mine])
-                continue
-            if is_notebook(path):
-                found = [_in_file(finding) for finding in with_file_lines(found, project.unsaved)]
-            self._tell(uri, [converter.diagnostic(path, finding) for finding in found])
+            is_open = path in self._documents
+            if (is_open and not self.wishes.pulls) or (not is_open and self.wishes.all_files):
+                for uri, diagnostics in self._diagnostics(project, path, found).items():
+                    self._tell(uri, diagnostics)
+
+    def _diagnostics(
+        self, project: Project, path: str, found: list[Finding]
+    ) -> dict[str, list[types.Diagnostic]]:
+        """What is shown of a file: by its URI, or by those of its cells."""
+        uri = self._documents.get(path, file_uri(path))
+        notebook = self.workspace.get_notebook_document(notebook_uri=uri)
+        converter = self.converter(project)
+        if notebook is not None:
+            return {
+                cell.document: [converter.diagnostic(path, f) for f in found if f.span.cell == number]
+                for number, cell in enumerate(notebook.cells, 1)
+            }
+        if is_notebook(path):
+            found = [_in_file(finding) for finding in with_file_lines(found, project.unsaved)]
+        return {uri: [converter.diagnostic(path, each, project.proof(path, each)) for each in found]}
+
+    async def _pulled(self, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+        """What is shown of a document, when all that was typed so far is looked at."""
+        uri = params.text_document.uri
+        where = self.where(uri)
+        if where is None:
+            return types.RelatedFullDocumentDiagnosticReport([])
+        path, one = where[0], self.project_of(where[0])
+        await one.idle.wait()
+        shown = self._diagnostics(one.project, path, one.project.shown.get(path, []))
+        return types.RelatedFullDocumentDiagnosticReport(shown.get(uri, []))
 
     def _tell(self, uri: str, diagnostics: list[types.Diagnostic]) -> None:
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics))
 
-    def _converter(self, project: Project) -> Converter:
+    def converter(self, project: Project) -> Converter:
+        """Puts findings of a project in the words of the protocol."""
         known: dict[str, list[str]] = {}
 
         def lines(place: str) -> list[str]:
@@ -331,18 +396,17 @@ class Server(LanguageServer):
                 known[place] = project.lines(place)
             return known[place]
 
-        return Converter(self.workspace.position_codec, lines, self._uri_of)
+        return Converter(self.workspace.position_codec, lines, self.uri_of)
 
-    def _uri_of(self, path: str, span: Span) -> str:
+    def uri_of(self, path: str, span: Span) -> str:
+        """What the client calls a file, or a cell of it."""
         uri = self._documents.get(path, file_uri(path))
         notebook = self.workspace.get_notebook_document(notebook_uri=uri)
         if notebook is not None and 1 <= span.cell <= len(notebook.cells):
             return notebook.cells[span.cell - 1].document
         return uri
 
-    # ------------------------------------------------------------ questions
-
-    def _where(self, uri: str) -> tuple[str, int] | None:
+    def where(self, uri: str) -> tuple[str, int] | None:
         """The file, and the cell, that a document stands for."""
         notebook = self.workspace.get_notebook_document(cell_uri=uri)
         if notebook is None:
@@ -351,113 +415,6 @@ class Server(LanguageServer):
         path = _path_of(notebook.uri)
         numbers = [n for n, cell in enumerate(notebook.cells, 1) if cell.document == uri]
         return (path, numbers[0]) if path is not None and numbers else None
-
-    async def _values(self, path: str) -> list[ValueRow]:
-        project = self._project(path).project
-        try:
-            return await asyncio.wrap_future(self._worker.submit(lambda: project.values(path)))
-        except (ConfigError, AnalysisError, OSError):
-            return []
-
-    async def _hover(self, params: types.HoverParams) -> types.Hover | None:
-        uri = params.text_document.uri
-        where = self._where(uri)
-        if where is None:
-            return None
-        lines = split_lines(self.workspace.get_text_document(uri).source)
-        place = self.workspace.position_codec.position_from_client_units(lines, params.position)
-        rows = at_position(await self._values(where[0]), place.line + 1, place.character + 1, where[1])
-        text = hover_text([row for row in rows if not row.code] or rows)
-        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
-
-    async def _inlay_hints(self, params: types.InlayHintParams) -> list[types.InlayHint]:
-        uri = params.text_document.uri
-        where = self._where(uri)
-        if where is None:
-            return []
-        source = self.workspace.get_text_document(uri).source
-        lines, codec = split_lines(source), self.workspace.position_codec
-        found = []
-        for (line, column), status in parameters(source, await self._values(where[0]), where[1]).items():
-            if params.range.start.line <= line - 1 <= params.range.end.line:
-                place = codec.position_to_client_units(lines, types.Position(line - 1, column - 1))
-                found.append(
-                    types.InlayHint(place, f"‹{status}›", kind=types.InlayHintKind.Type, padding_left=True)
-                )
-        return found
-
-    async def _code_lenses(self, params: types.CodeLensParams) -> list[types.CodeLens]:
-        where = self._where(params.text_document.uri)
-        if where is None:
-            return []
-        source = self.workspace.get_text_document(params.text_document.uri).source
-        found = []
-        for lens in lenses(source, await self._values(where[0]), *where):
-            start, reason = types.Position(lens.line - 1, 0), lens.reason
-            span = Span(reason.line, 1, reason.line, 1, reason.cell)
-            place = {"uri": self._uri_of(os.path.abspath(reason.path), span), "line": reason.line - 1}
-            command = types.Command(lens.title, SHOW, arguments=[place])
-            found.append(types.CodeLens(types.Range(start, start), command))
-        return found
-
-    async def _show(self, place: dict[str, Any]) -> None:
-        """Open the place that traces a function."""
-        start = types.Position(int(place["line"]), 0)
-        params = types.ShowDocumentParams(
-            str(place["uri"]), take_focus=True, selection=types.Range(start, start)
-        )
-        await self.window_show_document_async(params)
-
-    async def _actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
-        uri = params.text_document.uri
-        where = self._where(uri)
-        if where is None:
-            return []
-        path, cell = where
-        project = self._project(path).project
-        converter = self._converter(project)
-        text = self.workspace.get_text_document(uri).source
-        here = [
-            finding
-            for finding in project.shown.get(path, ())
-            if finding.span.cell == cell and _meets(converter.range(path, finding.span), params.range)
-        ]
-        found: list[types.CodeAction] = []
-        for offer in await fixes.suggested(self._worker, project, here) if here and not cell else ():
-            found.append(fixes.fixing(offer, uri, converter.diagnostic(path, offer.finding)))
-        if fixes.wants_all(params.context.only) and not cell:
-            found.append(fixes.fixing_all(uri))
-        if not self._resolves():
-            found = [each for each in [await self._resolve(each) for each in found] if each.edit is not None]
-        for finding in here:
-            found += actions(text, finding, uri, converter.diagnostic(path, finding))
-        return found
-
-    def _resolves(self) -> bool:
-        """Whether the client asks again for what an action does, when somebody has chosen it."""
-        about = self.client_capabilities.text_document
-        support = about.code_action.resolve_support if about and about.code_action else None
-        return support is not None and "edit" in support.properties
-
-    async def _resolve(self, action: types.CodeAction) -> types.CodeAction:
-        """Make what an action does, now that it is wanted, if it is proved."""
-        wish = fixes.Wish.of(action.data)
-        where = self._where(wish.uri) if wish is not None else None
-        if wish is None or where is None:
-            return action
-        one = self._project(where[0])
-        text = self.workspace.get_text_document(wish.uri).source
-        convert = self._converter(one.project).range
-        edits = await fixes.edits(
-            self._worker, one.project, where[0], wish, text, convert, one.stopped.is_set
-        )
-        return fixes.chosen(action, wish, edits)
-
-    def _explain(self, code: str) -> str:
-        text = explanation(code)
-        if text and self.wishes.shows_pages:
-            self.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
-        return text
 
 
 def _path_of(uri: str) -> str | None:
@@ -475,10 +432,6 @@ def _in_file(finding: Finding) -> Finding:
 
     related = tuple(replace(step, span=placed(step.span)) for step in finding.related)
     return replace(finding, span=placed(finding.span), related=related)
-
-
-def _meets(one: types.Range, other: types.Range) -> bool:
-    return one.start.line <= other.end.line and other.start.line <= one.end.line
 
 
 def _free(handler: Callable[[Any], object]) -> Callable[..., object]:
