@@ -29,6 +29,7 @@ class Arrays(msgspec.Struct, frozen=True):
     counting_attributes: frozenset[str]
     generators: frozenset[str]
     rule_methods: frozenset[str]
+    joins: dict[str, str]
 
 
 class Types(msgspec.Struct, frozen=True):
@@ -52,6 +53,7 @@ class Types(msgspec.Struct, frozen=True):
     harmless_decorators: tuple[str, ...]
     familiar: frozenset[str]
     special_forms: frozenset[str]
+    freezing: frozenset[str]
 
 
 class Containers(msgspec.Struct, frozen=True):
@@ -217,6 +219,13 @@ class Tests(msgspec.Struct, frozen=True):
     benchmarks: frozenset[str]
 
 
+class Contracts(msgspec.Struct, frozen=True):
+    """What objects of libraries need for their methods."""
+
+    needs_parameters: frozenset[str]
+    composing: frozenset[str]
+
+
 class Lexicon(msgspec.Struct, frozen=True):
     """All of them, by topic."""
 
@@ -232,6 +241,7 @@ class Lexicon(msgspec.Struct, frozen=True):
     evidence: Evidence
     python: Python
     tests: Tests
+    contracts: Contracts
 
 
 @cache

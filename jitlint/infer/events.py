@@ -94,7 +94,7 @@ class BadIndex(Event):
 @dataclass(frozen=True, slots=True)
 class ArrayStore(Event):
     """In-place change of a JAX array. op: setitem, augmented, delitem, method (``what``: sort, fill, ...),
-    out (``out=`` argument), attribute (x.shape = ...)."""
+    out (``out=`` argument), attribute (x.shape = ...), field (of an object that cannot be changed; ``what``: class and field)."""
 
     op: str = "setitem"
     what: str = ""
@@ -108,7 +108,9 @@ class ApiMisuse(Event):
     data-dependent-shape (``cure`` names the argument that fixes the size, or ""), list-argument,
     removed (``cure``: replacement, ``since``: the first JAX without it; ``target``: the JAX that the code is to move to
     from one that has it), moved (``parameter`` was ``cure`` and is ``since``), no-function (a transform makes no decorator in
-    the JAX ``since``), concrete-only (an attribute or method that a tracer lacks).
+    the JAX ``since``), concrete-only (an attribute or method that a tracer lacks), no-key (``detail`` is no PRNG key),
+    cannot-join (``detail`` says of what kind the arrays are), missing-argument (this object needs ``parameter``),
+    missing-mutable and missing-rngs (a layer needs the collection or stream ``parameter``).
     """
 
     api: str = ""
@@ -118,6 +120,7 @@ class ApiMisuse(Event):
     cure: str = ""
     since: str = ""
     target: str = ""
+    detail: str = ""
 
     @property
     def subject(self) -> str:

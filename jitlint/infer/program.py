@@ -152,7 +152,7 @@ class ClassInfo:
     """One class. bases: their values. namespace: class body variables. fields: annotated names in order with
     annotation and default. role: what the catalogue says of a library base (linen, nnx, eqx, ...), or "".
 
-    linear: itself and its project bases in order, once somebody asked. shape: "namedtuple", "dataclass" or "". data_fields / meta_fields: of a registered pytree (None: not
+    frozen: its fields cannot be assigned. linear: itself and its project bases in order, once somebody asked. shape: "namedtuple", "dataclass" or "". data_fields / meta_fields: of a registered pytree (None: not
     registered). opaque_flatten: its own function decides which fields are data, and is not understood. extern: it has
     a base that is not understood. stands_for_others: as an annotation it means objects of other classes too: abstract,
     a protocol, or a base of classes of the project. hashable: what the class itself says, None: nothing.
@@ -169,6 +169,7 @@ class ClassInfo:
     scope: Scope
     role: str = ""
     shape: str = ""
+    frozen: bool = False
     pytree: bool = False
     meta_fields: frozenset[str] = frozenset()
     data_fields: frozenset[str] | None = None

@@ -20,6 +20,7 @@ from jitlint.link.core import calls, expressions, statements
 from jitlint.link.domains.asked.domain import Answers, Asked
 from jitlint.link.domains.captures.domain import Captures
 from jitlint.link.domains.compilation.domain import Compilation
+from jitlint.link.domains.contracts.domain import Contracts
 from jitlint.link.domains.donation.domain import Donation
 from jitlint.link.domains.keys.domain import Keys
 from jitlint.link.domains.leaks.domain import Leaks
@@ -52,6 +53,7 @@ DOMAINS: Final[tuple[type[AnyDomain], ...]] = (
     Donation,
     Timing,
     Versions,
+    Contracts,
 )
 """The questions that are followed beside the values, in the order in which they hear of anything."""
 

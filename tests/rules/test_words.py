@@ -112,6 +112,15 @@ def _misuses() -> list[tuple[str, AnyEvent]]:
                     PLACE, api="jax.numpy.zeros", problem=problem, parameter=parameter, cure=cure
                 )
                 events.append((code, event))
+    for detail in ("the int `0`", "several keys", "a tuple", "one number"):
+        events.append(("JIT603", ApiMisuse(PLACE, api="jax.random.normal", problem="no-key", detail=detail)))
+    for detail in ("a number", "arrays with 2 axes and with 1 axis", "axis 1 of arrays with 1 axis"):
+        events.append(
+            ("JIT407", ApiMisuse(PLACE, api="jax.numpy.stack", problem="cannot-join", detail=detail))
+        )
+    for problem in ("missing-argument", "missing-mutable", "missing-rngs"):
+        events.append(("JIT514", ApiMisuse(PLACE, api="optax.adamw", problem=problem, parameter="params")))
+    events += [("JIT408", ArrayStore(PLACE, op="field", what=what)) for what in ("State.x", "x")]
     transform = {
         "JIT208": "carry-mismatch branch-mismatch",
         "JIT209": "reverse-mode-loop",

@@ -17,6 +17,7 @@ from jitlint.catalogue.transforms import Role, Transforms
 from jitlint.infer.events import (
     RAISING,
     AnyEvent,
+    ApiMisuse,
     ArrayStore,
     BadIndex,
     Convert,
@@ -265,6 +266,8 @@ def needs_kind(kind: type[AnyEvent], fields: dict[str, object]) -> bool:
     """Whether an event is one only if its value is an array: a container, or a Python number, would pass."""
     if kind is Convert:
         return fields.get("to") in ("numpy", "hash", "format", "iter", "string")
+    if kind is ApiMisuse:
+        return fields.get("problem") in ("no-key", "cannot-join")
     return kind in (ArrayStore, BadIndex, Truth)
 
 
@@ -273,7 +276,7 @@ def _family(kind: type[AnyEvent], fields: dict[str, object]) -> str:
     if kind is BadIndex:
         return "IndexError" if fields.get("problem") in ("mask", "mask-update", "slice") else "TypeError"
     exception = str(fields.get("exception", ""))
-    attribute = kind is ArrayStore and fields.get("op") in ("delitem", "method", "attribute")
+    attribute = kind is ArrayStore and fields.get("op") in ("delitem", "method", "attribute", "field")
     if attribute or exception.endswith("AttributeError"):
         return "AttributeError"
     if exception.endswith(("IndexError", "NonConcreteBooleanIndexError")):

@@ -11,6 +11,7 @@ from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     NO_CONST,
+    TRUE,
     UNKNOWN,
     Arr,
     Class,
@@ -214,8 +215,14 @@ def _decorate(m: Machine, f: Frame, at: int, dotted: str, kind: str, args: Args)
     if kind == "cached_property":
         return Descr("cached_property", target)
     if type(target) is Class:
+        target.info.frozen |= _freezes(dotted, args.kw.get("frozen"))
         return classes.decorate(m, f, at, kind, target, {**args.kw, **_register_options(args)})
     return target
+
+
+def _freezes(dotted: str, frozen: Value | None) -> bool:
+    """Whether a decorator makes a class whose fields cannot be assigned."""
+    return frozen is TRUE or (frozen is None and dotted in lexicon().types.freezing)
 
 
 def _register_options(args: Args) -> dict[str, Value]:

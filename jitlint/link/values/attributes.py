@@ -417,25 +417,28 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
         if type(alt) is Inst:
             _store_in_instance(m, f, at, alt, name, value, len(alts) == 1)
         elif type(alt) is Mod:
-            scope = alt.info.scope
-            old = scope.vars.get(name)
-            m.domains.on_store(f, Store(at, "module", scope, name, value, old))
-            scope.vars[name] = value if old is None else join(old, value)
+            _store_shared(m, f, Store(at, "module", alt.info.scope, name, value), alt.info.scope.vars)
         elif type(alt) is Class:
-            old = alt.info.namespace.get(name)
-            m.domains.on_store(f, Store(at, "class", alt.info, name, value, old))
-            alt.info.namespace[name] = value if old is None else join(old, value)
+            _store_shared(m, f, Store(at, "class", alt.info, name, value), alt.info.namespace)
         elif type(alt) is ExtInst:
             alt.attrs[name] = value
-        elif type(alt) is Arr and not alt.host and not alt.weak and _refuses(m, alt, name):
+        elif type(alt) is Tup and alt.cls is not None and len(alts) == 1:
+            m.domains.on_store(f, Store(at, "field", alt, name, value))
+        elif type(alt) is Arr and _refuses(m, alt, name):
             # an object takes what an array refuses: it may be meant
             meant = any(type(a) is not Arr or a.host for a in alts)
             m.emit(f, ArrayStore, at, alt, Confidence.POSSIBLE if meant else None, op="attribute", what=name)
 
 
+def _store_shared(m: Machine, f: Frame, store: Store, into: dict[str, Value]) -> None:
+    old, value = into.get(store.key), store.value or UNKNOWN
+    m.domains.on_store(f, store._replace(old=old))
+    into[store.key] = value if old is None else join(old, value)
+
+
 def _refuses(m: Machine, arr: Arr, name: str) -> bool:
     """A concrete array takes new names."""
-    return bool(arr.modes or m.catalogue.array_attribute(name))
+    return not arr.host and not arr.weak and bool(arr.modes or m.catalogue.array_attribute(name))
 
 
 def _store_in_instance(
@@ -448,7 +451,9 @@ def _store_in_instance(
             evaluator.call(m, f, at, found.setter, Args([inst, value]))
         return
     callbacks.run_implied(m, f, at, found, ("__set__",), inst, value)
-    m.domains.on_store(f, Store(at, "attribute", inst, name, value, inst.attrs.get(name)))
+    m.domains.on_store(
+        f, Store(at, "attribute", inst, name, value, inst.attrs.get(name), "" if only else "one of several")
+    )
     if f.world.level:
         callbacks.run_protocol(m, f, at, inst, "__setattr__", [STR, value])
     if outlives(inst, value):

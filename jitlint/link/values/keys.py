@@ -29,11 +29,10 @@ def named(m: Machine, value: Arr) -> Arr:
     return with_key(value, m.keys.fresh())
 
 
-def with_key(value: Arr, key: Key | None) -> Arr:
-    """The same array as this key."""
-    return Arr(
-        value.modes, value.dtype or "key", value.rank, value.why, value.level, value.traced, value.host, key
-    )
+def with_key(value: Arr, key: Key | None, less: int = 0) -> Arr:
+    """The same array as this key. less: with so many axes less."""
+    rank = value.rank - less if value.rank else value.rank
+    return Arr(value.modes, value.dtype or "key", rank, value.why, value.level, value.traced, value.host, key)
 
 
 def keys_of(value: Value | None) -> list[Key]:
@@ -86,15 +85,11 @@ def _gather(value: Value, out: list[Key], seen: set[int], depth: int, traced: bo
 
 def item(m: Machine, arr: Arr, index: int) -> Arr:
     """The key at a constant index of an array of keys."""
-    key = arr.key
-    if key is None or type(key) is Either:
-        return with_key(arr, None)
-    count = key.step[1] if key.step[0] == "split" else None
-    if index < 0:
-        if count is None:
-            return with_key(arr, None)
-        index += count
-    return with_key(arr, m.keys.derived(key, "item", index))
+    key, out = arr.key, with_key(arr, None, 1)
+    count: int | None = key.step[1] if key is not None and key.step[0] == "split" else None
+    if key is not None and type(key) is not Either and (index >= 0 or count is not None):
+        out.key = m.keys.derived(key, "item", index if index >= 0 or count is None else index + count)
+    return out
 
 
 def items(m: Machine, arr: Arr) -> list[Value] | None:

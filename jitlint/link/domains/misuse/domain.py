@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from jitlint.infer.values import Value, Xform
-from jitlint.link.domains.misuse import idioms
+from jitlint.link.domains.misuse import frozen, idioms
 from jitlint.link.engine import imports
-from jitlint.link.engine.domain import Domain
+from jitlint.link.engine.domain import Domain, Store
 from jitlint.link.engine.frame import Frame
 from jitlint.syntax import ir
 
 
 class Misuse(Domain[None]):
-    """Looks at results that are thrown away and at the names of imports."""
+    """Looks at results that are thrown away, at assignments that are refused, and at the names of imports."""
 
     nodes = frozenset({ir.ExprStmt, ir.Import, ir.ImportFrom})
 
@@ -27,3 +27,12 @@ class Misuse(Domain[None]):
         elif type(node) is ir.ImportFrom and imports.absolute(f.module, node.module, node.level) == "jax":
             for name in node.names:
                 idioms.imported(self.m, f, node.at, f"jax.{name.name}", name.asname or name.name)
+
+    def on_enter(self, f: Frame, inner: Frame) -> None:
+        """Who builds an object may fill it."""
+        frozen.entered(f, inner)
+
+    def on_store(self, f: Frame, store: Store) -> None:
+        """A field is assigned."""
+        if store.kind in ("attribute", "field"):
+            frozen.stored(self.m, f, store)

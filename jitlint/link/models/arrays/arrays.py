@@ -34,6 +34,7 @@ from jitlint.link.engine.events import (
 )
 from jitlint.link.engine.frame import Args, Frame, result_level, settle
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.arrays import operands as operands_of
 from jitlint.link.models.arrays import results
 from jitlint.link.values import callbacks, pytrees, truths
 
@@ -56,6 +57,7 @@ def call_api(
     whole = args.more is None and args.kw_more is None
     operands = _Operands(receiver)
     blamed = _check_arguments(m, f, at, fn, bound, given if whole else None, operands)
+    blamed = operands_of.check(m, f, at, fn, bound, whole) or blamed
     _writes(m, f, at, fn, bound)
     switches = {p.name: truths.static_truth(v) for p, v in bound} if fn.conditions else {}
     result = fn.result_given(given, switches)
@@ -238,6 +240,8 @@ def check_layer(m: Machine, f: Frame, at: int, name: str, static: tuple[str, ...
 def _list_argument(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parameter, value: Value) -> None:
     if not param.refuses_list or param.kind.startswith("var") or not fn.name.startswith("jax."):
         return
+    if param.role == "consumed-key":
+        return  # other words are due
     if (type(value) is Seq and value.kind == "list") or (type(value) is Tup and value.cls is None):
         m.emit(
             f,

@@ -1,0 +1,1 @@
+"""What objects of libraries ask of those who call their methods."""

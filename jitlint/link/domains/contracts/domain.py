@@ -1,0 +1,36 @@
+"""What objects of libraries ask of those who call their methods (layer: ``link``, room ``domains``)."""
+
+from __future__ import annotations
+
+from jitlint.infer.values import Value
+from jitlint.link.domains.contracts import linen, optimisers
+from jitlint.link.engine.domain import Activation, Domain, Library
+from jitlint.link.engine.frame import Frame
+
+
+class Contracts(Domain[linen.Needs]):
+    """Knows of an optimiser whether it needs the parameters, and of layers what an ``apply`` around must give them."""
+
+    def hears_of(self, dotted: str) -> bool:
+        """Optimisers and layers."""
+        return dotted.startswith((optimisers.OPTAX, linen.LINEN))
+
+    def on_library(self, f: Frame, library: Library) -> Value | None:
+        """One is made, or called."""
+        if library.dotted.startswith(optimisers.OPTAX):
+            optimisers.heard(self.m, f, library)
+        else:
+            linen.heard(f, library)
+        return None
+
+    def summarise(self, inner: Frame, activation: Activation) -> linen.Needs | None:
+        """What layers in it need."""
+        return linen.NEEDS.of(inner)
+
+    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
+        """Its caller has to give that, unless it is an ``apply``."""
+        linen.passed_on(self.m, f, activation.at, linen.NEEDS.of(inner) or ())
+
+    def replay(self, f: Frame, activation: Activation, summary: linen.Needs) -> None:
+        """Layers need the same again."""
+        linen.passed_on(self.m, f, activation.at, summary)

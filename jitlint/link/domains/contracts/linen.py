@@ -1,0 +1,117 @@
+"""Layers of `flax.linen` that need what only ``apply`` can give: a collection to write to, a stream of keys (layer: ``link``, room ``domains``).
+
+What it does: notes what a layer needs where it is called, hands that on from callee to caller, and compares it with what the
+``apply`` around gives. What it does not: speak of layers whose mode is not known, or of an ``apply`` whose options are not.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import ApiMisuse, Step
+from jitlint.infer.values import FALSE, NONE, ExtInst, Map, Py, Seq, Tup, Value
+from jitlint.link.engine.domain import Library
+from jitlint.link.engine.frame import Args, Frame, Slot
+from jitlint.link.engine.machine import Machine
+from jitlint.link.values import iteration
+
+LINEN: Final = "flax.linen."
+_APPLY: Final = "flax.linen.Module.apply"
+_BATCH_NORM: Final = "flax.linen.BatchNorm"
+_DROPOUT: Final = "flax.linen.Dropout"
+_OFF: Final = "$off"
+_STREAM: Final = "$stream"
+_MOST: Final = 16
+
+
+class Need(NamedTuple):
+    """One layer, where it is called, needs the collection or the stream ``name``. kind: mutable, rngs."""
+
+    kind: str
+    name: str
+    api: str
+    module: str
+    at: int
+    function: str
+    confidence: Confidence
+
+
+Needs = tuple[Need, ...]
+NEEDS: Final = Slot[Needs]()
+_APPLIED: Final = Slot[dict[int, Args]]()
+
+
+def heard(f: Frame, library: Library) -> None:
+    """A layer is made or called, or a module is applied."""
+    dotted, args, owner = library.dotted, library.args, library.owner
+    if dotted == _APPLY:
+        _APPLIED.put(f, {**(_APPLIED.of(f) or {}), library.at: args})
+    elif owner is None and type(library.result) is ExtInst and dotted in (_BATCH_NORM, _DROPOUT):
+        _remember(library.result, dotted, args)
+    elif type(owner) is ExtInst and dotted in (f"{_BATCH_NORM}.__call__", f"{_DROPOUT}.__call__"):
+        _called(f, library.at, owner, args)
+
+
+def _remember(layer: ExtInst, dotted: str, args: Args) -> None:
+    """How a layer is set: what switches it off, and from which stream it draws."""
+    whole = args.more is None and args.kw_more is None
+    place, name = (0, "use_running_average") if dotted == _BATCH_NORM else (2, "deterministic")
+    off = args.get(place, name)
+    if off is not None and whole:
+        layer.attrs[_OFF] = off
+    stream, rate = args.get(3, "rng_collection"), args.get(0, "rate")
+    drops = type(rate) is Py and type(rate.const) is float and rate.const > 0.0
+    if dotted == _DROPOUT and stream is None and drops and whole:
+        layer.attrs[_STREAM] = rate or NONE
+
+
+def _called(f: Frame, at: int, layer: ExtInst, args: Args) -> None:
+    batch = layer.dotted == _BATCH_NORM
+    name = "use_running_average" if batch else "deterministic"
+    own = args.get(1, name) if not batch else args.kw.get(name)
+    off = layer.attrs.get(_OFF) if own is None or own is NONE else own
+    if off is not FALSE or args.more is not None or args.kw_more is not None:
+        return
+    if batch:
+        _note(f, "mutable", "batch_stats", _BATCH_NORM, at)
+    elif _STREAM in layer.attrs and "rng" not in args.kw:
+        _note(f, "rngs", "dropout", _DROPOUT, at)
+
+
+def _note(f: Frame, kind: str, name: str, api: str, at: int) -> None:
+    need = Need(kind, name, api, f.module.name, at, f.qualname, f.confidence)
+    NEEDS.put(f, (*(NEEDS.of(f) or ()), need)[:_MOST])
+
+
+def passed_on(m: Machine, f: Frame, at: int, needs: Needs) -> None:
+    """What a called function needs, its caller has to give: itself, if the call is an ``apply``."""
+    if not needs:
+        return
+    args = (_APPLIED.of(f) or {}).get(at)
+    if args is None:
+        NEEDS.put(f, (*(NEEDS.of(f) or ()), *needs)[:_MOST])
+        return
+    for need in needs:
+        if args.more is None and args.kw_more is None and _lacks(args, need):
+            step = Step(f.module.name, at, f"`apply` is called without `{need.name}` in `{need.kind}` here")
+            m.emit(
+                f, ApiMisuse, need.at, confidence=need.confidence, where=(need.module, need.function),
+                api=need.api, problem=f"missing-{need.kind}", parameter=need.name, also=(step,),
+            )  # fmt: skip
+
+
+def _lacks(args: Args, need: Need) -> bool:
+    """Whether an ``apply`` certainly does not give what a layer needs."""
+    given = args.kw.get(need.kind)
+    if given is None or given is NONE or given is FALSE:
+        return True
+    if need.kind == "rngs":  # where a stream is missing, that of the parameters takes its place
+        return type(given) is Map and not given.open and not {need.name, "params"} & given.entries.keys()
+    return _misses(given, need.name)
+
+
+def _misses(given: Value, name: str) -> bool:
+    items = iteration.known_items(given) if isinstance(given, (Tup, Seq)) else [given]
+    names = [item.const if type(item) is Py else None for item in items or ()]
+    return items is not None and all(isinstance(n, str) for n in names) and name not in names

@@ -1,0 +1,119 @@
+"""Arguments that a function of arrays refuses for what they are (layer: ``link``, room ``models``).
+
+What it does: says where arrays are joined that have no such axis or unlike ranks, and where no PRNG key stands where one is
+wanted; as measured. What it does not: ask whether an argument is traced, which is for `arrays`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.catalogue.schema import ApiFunction
+from jitlint.infer.events import ApiMisuse
+from jitlint.infer.values import NO_CONST, Arr, Map, Py, Seq, Tup, Value
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.models.arrays import results
+from jitlint.link.values import iteration
+from jitlint.link.values.pytrees import NUMBERS
+
+_NO_KEYS: Final = frozenset({*NUMBERS, "str"})
+
+
+def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, whole: bool) -> bool:
+    """Whether a call is refused for what its arguments are. whole: none of them is hidden behind ``*`` or ``**``."""
+    form = lexicon().arrays.joins.get(fn.name)
+    if form is not None and whole and bound:
+        return _joined(m, f, at, fn, bound, form)
+    for param, value in bound if fn.result.kind != "same" else ():  # what only copies takes anything
+        if param.role in ("consumed-key", "key") and param.name == "key":
+            what = _no_key(value)
+            if what:
+                _report(m, f, at, fn, "no-key", param.name, what, value)
+                return True
+    return False
+
+
+def _no_key(value: Value) -> str:
+    """What a value certainly is instead of a PRNG key, or ""."""
+    if type(value) is Arr:
+        return _no_key_array(value)
+    if type(value) is Py and value.kind in _NO_KEYS and value.const is not NO_CONST:
+        return f"the {value.kind} `{value.const!r}`"
+    if type(value) is Map:
+        return "a dict"
+    is_list = type(value) is Seq and value.kind == "list"
+    return "a list" if is_list else "a tuple" if type(value) is Tup and value.cls is None else ""
+
+
+def _no_key_array(value: Arr) -> str:
+    if value.dtype == "key":
+        made = value.key.step[0] if value.key is not None else ""
+        return "several keys" if value.rank and made == "split" else ""  # one raw key has an axis, too
+    if value.dtype is not None and value.rank == 0:
+        return "one number"
+    return f"an array of {value.dtype}s" if value.dtype in ("float", "bool", "complex") else ""
+
+
+def _joined(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, form: str) -> bool:
+    """Arrays are put together along an axis that they have (``along``), or along one that they get (``new``)."""
+    axis = next((v.const if type(v) is Py else v for p, v in bound if p.name in ("axis", "dimension")), 0)
+    if type(axis) is not int:
+        return False
+    param, arrays = bound[0]
+    known = {rank: part for part, rank in reversed(_parts(arrays))}
+    problem, witness = _misfit(known, axis, form)
+    if problem:
+        _report(m, f, at, fn, "cannot-join", param.name, problem, witness)
+    return bool(problem)
+
+
+def _misfit(known: dict[int, Value], axis: int, form: str) -> tuple[str, Value | None]:
+    """Why arrays of these ranks cannot be put together along an axis, and one that shows it."""
+    if form == "along" and 0 in known:
+        return "a number", known[0]
+    if len(known) > 1:
+        first, second = list(reversed(known))[:2]
+        return f"arrays with {_axes(first)} and with {_axes(second)}", known[second]
+    for rank, part in known.items():
+        size = rank + (form == "new")
+        if rank and not -size <= axis < size:
+            return f"axis {axis} of arrays with {_axes(rank)}", part
+    return "", None
+
+
+def _parts(arrays: Value) -> list[tuple[Value, int]]:
+    """What is joined, with its rank, as far as that is known: the items of a sequence, or the rows of one array."""
+    if type(arrays) is Arr:
+        return [(arrays, arrays.rank - 1)] if arrays.rank else []
+    if not isinstance(arrays, (Tup, Seq)):
+        return []
+    items = iteration.known_items(arrays)
+    if items is None:
+        items = [arrays.rest] if type(arrays) is Seq and arrays.rest is not None else []
+    ranks = [(item, _rank(item)) for item in items]
+    return [(item, rank) for item, rank in ranks if rank is not None]
+
+
+def _rank(value: Value) -> int | None:
+    if type(value) is Py:
+        return 0 if value.kind in NUMBERS and value.const is not NO_CONST else None
+    return value.rank if type(value) is Arr and value.dtype != "key" else None
+
+
+def _axes(rank: int) -> str:
+    return "1 axis" if rank == 1 else f"{rank} axes" if rank else "none"
+
+
+def _report(
+    m: Machine,
+    f: Frame,
+    at: int,
+    fn: ApiFunction,
+    problem: str,
+    parameter: str,
+    detail: str,
+    value: Value | None,
+) -> None:
+    m.emit(f, ApiMisuse, at, value, api=fn.name, problem=problem, parameter=parameter, detail=detail)

@@ -1,0 +1,76 @@
+"""JIT514: a method of a library's object is called without what this object needs (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import ApiMisuse
+
+RULE = Rule(
+    code="JIT514",
+    name="missing-argument",
+    severity=Severity.ERROR,
+    summary="optimiser or layer called without what it needs",
+    explanation="""\
+Some arguments are optional for one object and not for another. Transformations of `optax` that look at the parameters, as
+weight decay does, want them in `update`:
+
+> ValueError: You are using a transformation that requires the current value of parameters, but you are not passing `params` when calling `update`.
+
+A layer of `flax.linen` that keeps statistics while training writes to a collection, one that drops draws from a stream of keys,
+and `apply` has to allow the one and give the other:
+
+> flax.errors.ModifyScopeVariableError: Cannot update variable "mean" in "/BatchNorm_0" because collection "batch_stats" is immutable.
+
+> flax.errors.InvalidRngError: Dropout_0 needs PRNG for "dropout"
+""",
+    instead="""\
+```python
+updates, state = optimiser.update(grads, state, params)
+y, changed = net.apply(variables, x, train=True, mutable=["batch_stats"])
+y = net.apply(variables, x, train=True, rngs={"dropout": key})
+```
+""",
+    bad="""\
+import optax
+
+optimiser = optax.adamw(1e-3)
+params = jnp.ones(3)
+updates, state = optimiser.update(params, optimiser.init(params))  # expect: JIT514
+""",
+    good="""\
+import optax
+
+optimiser = optax.adamw(1e-3)
+params = jnp.ones(3)
+updates, state = optimiser.update(params, optimiser.init(params), params)
+""",
+    outcome=Raises(
+        ("ValueError", "TypeError", "flax.errors.ModifyScopeVariableError", "flax.errors.InvalidRngError"),
+        says=r"param|immutable|needs PRNG",
+    ),
+    since="0.1",
+    reference="https://optax.readthedocs.io/en/latest/api/transformations.html",
+)
+
+
+@RULE.on(ApiMisuse)
+def check(event: ApiMisuse) -> Report | None:
+    """Report calls that lack ``parameter``."""
+    if event.problem == "missing-argument":
+        return Report(
+            f"`{event.api}` needs the parameters, but this `update` does not get them",
+            "pass them: `update(grads, state, params)`",
+        )
+    if event.problem == "missing-mutable":
+        return Report(
+            f"`{event.api}` updates its statistics here, but `apply` does not make `{event.parameter}` mutable",
+            f'call `apply(..., mutable=["{event.parameter}"])` and keep what it returns, or set `use_running_average=True`',
+        )
+    if event.problem == "missing-rngs":
+        return Report(
+            f"`{event.api}` draws random numbers here, but `apply` gets no key for them",
+            f'call `apply(..., rngs={{"{event.parameter}": key}})`, or set `deterministic=True`',
+        )
+    return None
