@@ -59,7 +59,7 @@ def measure(pythons: Sequence[str], names: Iterable[str]) -> list[Release]:
     wanted = set(names)
     looked = [_run(python, []) for python in pythons]
     for release in looked:
-        wanted.update(name for name in release["names"] if not name.startswith("array."))
+        wanted.update(release["names"])
     asked = [_run(python, sorted(wanted)) for python in pythons]
     return sorted(asked, key=lambda release: Version(release["version"]))
 

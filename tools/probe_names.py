@@ -30,6 +30,8 @@ APART = (
     "jax.collect_profile",
     "jax.extend.mlir",
 )
+# What arrays have is asked of an array: the class that it is an instance of is not public.
+ARRAY = "jax.Array."
 FOREIGN = frozenset(
     "abc collections collections.abc contextlib copy dataclasses enum functools itertools operator threading types "
     "typing warnings weakref".split()
@@ -173,7 +175,7 @@ def main():
                             found[dotted + "." + below] = entry_of(None, said or text)
         gone = {}
         for dotted in asked:
-            if dotted in found or dotted in known:
+            if dotted in found or dotted in known or dotted.startswith(ARRAY):
                 continue
             answer = find(dotted, known)
             if answer is None:
@@ -186,7 +188,7 @@ def main():
         for short in names_of(type(array)):
             value, there, said = read(array, short)
             if there:
-                found["array." + short] = entry_of(value, said)
+                found[ARRAY + short] = entry_of(value, said)
     answer = {
         "version": jax.__version__,
         "python": sys.version.split()[0],

@@ -40,6 +40,7 @@ ARRAY = re.compile(
 )
 KEYWORD = re.compile(r"(?P<name>\w+)\(\) got an unexpected keyword argument '(?P<keyword>\w+)'")
 FOREIGN_NAME = re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<owner>[\w.]+)'")
+FLAG_TWICE = re.compile(r"The flag '(?P<name>[\w-]+)' is defined twice")
 FOREIGN = re.compile(r"No module named '(?P<name>[\w.]+)'")
 
 
@@ -52,45 +53,22 @@ class Anything(types.ModuleType):
         self.__file__ = None
 
     def __getattr__(self, name):
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        return Placeholder
+        return getattr(PLACEHOLDER, name)
 
 
-class _Meta(type):
-    def __getattr__(cls, name):
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        return Placeholder
+class Placeholder:
+    """A class, function, decorator and constant that does nothing.
 
-    def __getitem__(cls, item):
-        return cls
+    It is no type, so that a class can have it among its bases whatever metaclass the other ones have.
+    """
 
-    def __setitem__(cls, item, value):
-        pass
+    def __mro_entries__(self, bases):
+        return ()
 
-    def _itself(cls, *others):
-        return cls
+    def __instancecheck__(self, value):
+        return False
 
-    __or__ = __ror__ = __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __truediv__ = __mod__ = _itself
-
-    def __iter__(cls):
-        return iter(())
-
-
-class Placeholder(metaclass=_Meta):
-    """A class, function, decorator and constant that does nothing."""
-
-    def __new__(cls, *args, **kwargs):
-        if len(args) == 1 and not kwargs and isinstance(args[0], (types.FunctionType, type)):
-            return args[0]
-        return super().__new__(cls)
-
-    def __init__(self, *args, **kwargs):
-        pass
-
-    def __init_subclass__(cls, **kwargs):
-        pass
+    __subclasscheck__ = __instancecheck__
 
     def __call__(self, *args, **kwargs):
         if len(args) == 1 and not kwargs and isinstance(args[0], (types.FunctionType, type)):
@@ -110,6 +88,18 @@ class Placeholder(metaclass=_Meta):
 
     def __iter__(self):
         return iter(())
+
+    def _itself(self, *others):
+        return self
+
+    __or__ = __ror__ = __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __truediv__ = __mod__ = _itself
+    __enter__ = _itself
+
+    def __exit__(self, *error):
+        pass
+
+
+PLACEHOLDER = Placeholder()
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -240,7 +230,7 @@ def put_in_place(row, finder):
         return False
     finder.given.add(full)
     sys.modules.setdefault(full, Anything(full))
-    setattr(module, name, Placeholder)
+    setattr(module, name, PLACEHOLDER)
     return True
 
 
@@ -264,6 +254,15 @@ def find_foreign(name, path, finder):
     if name in finder.given:
         return False
     finder.given.add(name)
+    return True
+
+
+def forget_flag(name):
+    """Scripts that are started one by one may define the same flag; here they are all in one process."""
+    known = sys.modules["absl.flags"].FLAGS
+    if name not in known:
+        return False
+    delattr(known, name)
     return True
 
 
@@ -298,9 +297,12 @@ def import_all(files, folder, finder):
                 if row is None and lacking and lacking["owner"] in sys.modules:
                     owner = sys.modules[lacking["owner"]]
                     if not hasattr(owner, lacking["name"]):
-                        setattr(owner, lacking["name"], Placeholder)
+                        setattr(owner, lacking["name"], PLACEHOLDER)
                         finder.given.add(f"{lacking['owner']}.{lacking['name']}")
                         continue
+                twice = FLAG_TWICE.search(str(error))
+                if row is None and twice and forget_flag(twice["name"]):
+                    continue
                 if row is None:
                     other[path] = f"{type(error).__name__}: {str(error)[:160]}"
                 break
@@ -334,6 +336,8 @@ class Plugin:
 def run_tests(files, folder):
     import pytest
 
+    if "absl.flags" in sys.modules:  # their own way to run tests would do so
+        sys.modules["absl.flags"].FLAGS.mark_as_parsed()
     plugin = Plugin(folder)
     with contextlib.redirect_stdout(io.StringIO()):
         options = [

@@ -115,9 +115,19 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
         )
     if obj.host:
         return Method(obj, name)
+    _gone(m, f, at, obj, name)
     if kind is not None and kind.startswith(("concrete-only:", "missing:")):
         _refused(m, f, at, obj, name, kind)
     return Method(obj, name) if m.catalogue.array_method(name) is not None else UNKNOWN
+
+
+def _gone(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> None:
+    """What arrays of this version lack, and those of another one have: only what is surely an array can break by that."""
+    dotted = f"jax.Array.{name}"
+    if obj.softness or f.confidence is Confidence.POSSIBLE or m.guards:
+        return
+    if m.catalogue.view.removed(dotted) is not None:
+        m.removed_seen.setdefault((f.module.name, at), dotted)
 
 
 def _counted(name: str) -> Value:
@@ -135,9 +145,6 @@ def _refused(m: Machine, f: Frame, at: int, obj: Arr, name: str, kind: str) -> N
     if label == "missing":
         if name in lexicon().arrays.in_place_methods and not obj.weak:
             m.emit(f, ArrayStore, at, obj, op="method", what=name)
-        dotted = f"jax.Array.{name}"
-        if not obj.weak and not m.guards and m.catalogue.view.removed(dotted) is not None:
-            m.removed_seen.setdefault((f.module.name, at), dotted)
     elif hurt(obj, ANY_TRACER) is not None and (obj.modes & STAGED_OR_BATCHED):
         m.emit(
             f,
