@@ -34,9 +34,14 @@ def module(m: Machine, f: Frame, at: int, dotted: str) -> Value:
 
 
 def _library(m: Machine, f: Frame, at: int, dotted: str) -> Ext:
+    note(m, f, at, dotted)
+    return Ext(m.catalogue.canonical(dotted))
+
+
+def note(m: Machine, f: Frame, at: int, dotted: str) -> None:
+    """A name is used: if this version lacks it, and the code did not ask, that is to be said."""
     if not m.guards and m.catalogue.view.removed(dotted) is not None:
         m.removed_seen.setdefault((f.module.name, at), dotted)
-    return Ext(m.catalogue.canonical(dotted))
 
 
 def find(m: Machine, near: ModuleInfo, dotted: str) -> ModuleInfo | None:

@@ -115,19 +115,11 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
         )
     if obj.host:
         return Method(obj, name)
-    _gone(m, f, at, obj, name)
+    if not obj.softness and f.confidence is not Confidence.POSSIBLE:  # surely an array
+        imports.note(m, f, at, f"jax.Array.{name}")
     if kind is not None and kind.startswith(("concrete-only:", "missing:")):
         _refused(m, f, at, obj, name, kind)
     return Method(obj, name) if m.catalogue.array_method(name) is not None else UNKNOWN
-
-
-def _gone(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> None:
-    """What arrays of this version lack, and those of another one have: only what is surely an array can break by that."""
-    dotted = f"jax.Array.{name}"
-    if obj.softness or f.confidence is Confidence.POSSIBLE or m.guards:
-        return
-    if m.catalogue.view.removed(dotted) is not None:
-        m.removed_seen.setdefault((f.module.name, at), dotted)
 
 
 def _counted(name: str) -> Value:
@@ -327,13 +319,8 @@ def _ext(m: Machine, f: Frame, at: int, obj: Ext, name: str) -> Value:
     if obj.dotted in lexicon().arrays.constant_modules and name in lexicon().arrays.constants:
         kind = lexicon().arrays.constants[name]
         return Py(kind, None) if kind == "none" else Py(kind)
-    if not m.guards and dotted.startswith("jax."):
-        view = m.catalogue.view
-        said = (
-            obj.dotted != "jax" and view.removed(obj.dotted) is not None
-        )  # what is around it has been removed
-        if not said and view.removed(dotted) is not None:
-            m.removed_seen.setdefault((f.module.name, at), dotted)
+    if dotted.startswith("jax.") and (obj.dotted == "jax" or not m.catalogue.view.removed(obj.dotted)):
+        imports.note(m, f, at, dotted)  # of what is in something that has gone, nothing more is said
     return Ext(m.catalogue.canonical(dotted))
 
 

@@ -11,7 +11,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import Removed
 from jitlint.infer.events import ApiMisuse, Place
 from jitlint.infer.program import ModuleInfo
-from jitlint.infer.values import Ext, Func, Value
+from jitlint.infer.values import Arr, Ext, Func, Value
 from jitlint.link.engine import scopes
 from jitlint.link.engine.domain import Domain, Library
 from jitlint.link.engine.frame import Args, Frame
@@ -82,7 +82,7 @@ class Versions(Domain[None]):
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A call is made that this version may refuse, or understand otherwise."""
-        if self.m.guards:
+        if self.m.guards or _perhaps_no_array(library.owner):
             return None
         view, args, dotted = self.m.catalogue.view, library.args, library.dotted
         if dotted == _JIT and _names_options_only(args) and view.behaves("jit-makes-decorators") is False:
@@ -146,6 +146,11 @@ class Versions(Domain[None]):
                     target=view.version if gone.upgrade else "",
                 )
                 self.m.sink.add((ApiMisuse, module, at, "removed"), event)
+
+
+def _perhaps_no_array(owner: Value | None) -> bool:
+    """Whether a method is asked of something that is only taken for an array."""
+    return type(owner) is Arr and owner.softness > 0
 
 
 def _names_options_only(args: Args) -> bool:

@@ -84,8 +84,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
     fn = m.catalogue.array_method(name)
     if fn is None:
         return UNKNOWN
-    if not obj.softness:
-        m.domains.on_library(f, at, f"jax.Array.{name}", args, owner=obj)
+    m.domains.on_library(f, at, f"jax.Array.{name}", args, owner=obj)
     out = arrays.call_api(m, f, at, fn, args, obj)
     if type(out) is Arr and obj.kind is USED and out is not obj:
         out.kind = max(out.kind, USED)  # a method of what is perhaps of another class gives one of that class
