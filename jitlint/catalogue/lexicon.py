@@ -224,6 +224,7 @@ class Contracts(msgspec.Struct, frozen=True):
 
     needs_parameters: frozenset[str]
     composing: frozenset[str]
+    collectives: dict[str, str]
 
 
 class Lexicon(msgspec.Struct, frozen=True):

@@ -110,7 +110,7 @@ class ApiMisuse(Event):
     from one that has it), moved (``parameter`` was ``cure`` and is ``since``), no-function (a transform makes no decorator in
     the JAX ``since``), concrete-only (an attribute or method that a tracer lacks), no-key (``detail`` is no PRNG key),
     cannot-join (``detail`` says of what kind the arrays are), missing-argument (this object needs ``parameter``),
-    missing-mutable and missing-rngs (a layer needs the collection or stream ``parameter``).
+    unbound-axis (nothing binds the axis ``parameter``), missing-mutable and missing-rngs (a layer needs the collection or stream ``parameter``).
     """
 
     api: str = ""
@@ -135,7 +135,8 @@ class TransformMisuse(Event):
     problem: unhashable-static, static-out-of-range, static-unknown-name,
     static-not-a-number, static-and-donated, non-array-argument, method-self,
     non-array-output, carry-mismatch, no-pair, no-boolean, branch-mismatch, reverse-mode-loop; of derivatives no-scalar,
-    no-real-result, no-real-input; of maps axes-count, no-axis, unequal-sizes; of branches no-scalar-choice, no-index.
+    no-real-result, no-real-input; of maps axes-count, no-axis, unequal-sizes; of branches no-scalar-choice, no-index; of
+    derivative rules rule-result (``parameter``: jvp, fwd or bwd).
     detail: the argument, name or the two structures.
     """
 

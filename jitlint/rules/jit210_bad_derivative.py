@@ -1,4 +1,4 @@
-"""JIT210: a derivative of what is not one real number, or by what is not real (layer: ``rules``)."""
+"""JIT210: a derivative of what is not one real number, by what is not real, or by a rule of another form (layer: ``rules``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RULE = Rule(
     code="JIT210",
     name="bad-derivative",
     severity=Severity.ERROR,
-    summary="derivative of more than one number, or of an integer",
+    summary="derivative of more than one number, of an integer, or by a rule of another form",
     explanation="""\
 `jax.grad` and `jax.value_and_grad` differentiate a function that returns one real number, by arguments that are real
 numbers. JAX refuses everything else when the derivative is called:
@@ -22,6 +22,11 @@ numbers. JAX refuses everything else when the derivative is called:
 
 A Python `3` is an integer, and so is one number among the parameters that counts steps. A function that returns its
 loss together with something else needs `has_aux=True`; a function that forgot its `return` gives `None`.
+
+Rules of `jax.custom_vjp` and `jax.custom_jvp` have a fixed form: the forward rule gives the result and what the backward rule
+needs, the backward rule a tuple with one cotangent for each argument, a JVP rule the result and its tangent:
+
+> TypeError: Custom VJP bwd rule must produce an output with the same container (pytree) structure as the args tuple of the primal function
 """,
     instead="""\
 Return one number (the sum or mean of the losses), pass floats, and keep whole numbers out of what is differentiated:
@@ -75,7 +80,25 @@ def check(event: TransformMisuse) -> Report | None:
             f"{api} differentiates by floats, but {where} is {kind}",
             "pass a float (`3.0`), or keep it out of the argument that is differentiated",
         )
+    if event.problem == "rule-result":
+        what, _, count = event.detail.partition(" for ")
+        name, form = _RULES[event.parameter]
+        return Report(
+            f"the {name} rule of {api} gives {what}, which is refused when the derivative is taken",
+            form.format(count),
+        )
     return None
+
+
+# What a rule is called, and what it is to give.
+_RULES = {
+    "jvp": ("JVP", "return a pair: the result and its tangent"),
+    "fwd": ("forward", "return a pair: the result, and what the backward rule needs"),
+    "bwd": (
+        "backward",
+        "return a tuple of {}: one cotangent for each argument, `None` for those that have none",
+    ),
+}
 
 
 def _help(what: str) -> str:

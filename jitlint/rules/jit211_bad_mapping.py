@@ -5,7 +5,7 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Severity
 from jitlint.base.outcome import Raises
 from jitlint.base.rule import Report, Rule
-from jitlint.infer.events import TransformMisuse
+from jitlint.infer.events import ApiMisuse, TransformMisuse
 
 RULE = Rule(
     code="JIT211",
@@ -19,6 +19,10 @@ otherwise. A number has no axis, so it must be left out with `None`; and all axe
 > ValueError: vmap was requested to map its argument along axis 0, which implies that its rank should be at least 1, but is only 0 (its shape is ())
 
 A tuple `in_axes` has one entry for each positional argument, no more and no less.
+
+Collectives such as `jax.lax.pmean` know a mapped axis by the name that `axis_name` of the map, or a mesh, gives it:
+
+> NameError: Found an unbound axis name: batch. To fix this, please call psum under `jax.shard_map`.
 """,
     instead="""\
 Say which arguments are the same for all elements of the batch:
@@ -43,10 +47,21 @@ def scale(x, by):
 
 jax.vmap(scale, in_axes=(0, None))(jnp.ones(3), 2.0)
 """,
-    outcome=Raises(("ValueError",), spread=True),
+    outcome=Raises(("ValueError", "NameError"), spread=True),
     since="0.2",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html",
 )
+
+
+@RULE.on(ApiMisuse)
+def check_name(event: ApiMisuse) -> Report | None:
+    """Report collectives over an axis that nothing binds; ``parameter`` names it."""
+    if event.problem != "unbound-axis":
+        return None
+    return Report(
+        f"`{event.api}` works across the axis `{event.parameter}`, but nothing here binds an axis of that name",
+        f'bind it around the function: `axis_name="{event.parameter}"` of `jax.vmap`, or a mesh of `jax.shard_map`',
+    )
 
 
 @RULE.on(TransformMisuse)

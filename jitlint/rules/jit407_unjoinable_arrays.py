@@ -19,8 +19,6 @@ none, and arrays with one and with two axes do not fit together:
 > ValueError: Zero-dimensional arrays cannot be concatenated.
 
 > TypeError: Cannot concatenate arrays with different numbers of dimensions: got (3, 4), (4,).
-
-`jnp.stack` makes a new axis, for arrays of one and the same shape.
 """,
     instead="""\
 Stack numbers, and give a row its axis before it is joined to a table:
@@ -67,10 +65,9 @@ def check(event: ApiMisuse) -> Report | None:
             "use `jnp.stack([...])` for numbers, or give each an axis: `jnp.atleast_1d(x)`",
         )
     if event.detail.startswith("axis"):
-        axis, _, arrays = event.detail.partition(" of ")
         return Report(
-            f"{api} is asked for {axis}, but the {arrays}",
-            "choose an axis that they have; `jnp.stack` makes a new one",
+            f"{api} is asked for {event.detail}",
+            "choose an axis that they have; `jnp.stack` makes a new one, of arrays of one shape",
         )
     return Report(
         f"{api} gets {event.detail}, which do not fit together",

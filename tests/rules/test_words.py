@@ -118,6 +118,13 @@ def _misuses() -> list[tuple[str, AnyEvent]]:
         events.append(
             ("JIT407", ApiMisuse(PLACE, api="jax.numpy.stack", problem="cannot-join", detail=detail))
         )
+    events.append(("JIT211", ApiMisuse(PLACE, api="jax.lax.psum", problem="unbound-axis", parameter="batch")))
+    for kind in ("jvp", "fwd", "bwd"):
+        for detail in ("an array for 2", "a tuple of 1 for 2", "`None` for 1"):
+            misuse = TransformMisuse(
+                PLACE, problem="rule-result", parameter=kind, detail=detail, transform="f"
+            )
+            events.append(("JIT210", misuse))
     for problem in ("missing-argument", "missing-mutable", "missing-rngs"):
         events.append(("JIT514", ApiMisuse(PLACE, api="optax.adamw", problem=problem, parameter="params")))
     events += [("JIT408", ArrayStore(PLACE, op="field", what=what)) for what in ("State.x", "x")]

@@ -268,7 +268,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         _met(m, "size", func.fn)
     memo = m.memo.get(key)
     if memo is not None and _holds(m, memo, f):
-        return _again(m, f, at, memo, bound)
+        return _again(m, f, at, func, memo, bound)
     if f.depth >= MAX_STACK:
         _met(m, "depth", func.fn)
         return UNKNOWN
@@ -303,7 +303,7 @@ def _run_coarse(
         memo = m.memo.get(key)
         if memo is not None and _holds(m, memo, f):
             m.memo[exact] = memo
-            return _again(m, f, at, memo, bound)
+            return _again(m, f, at, func, memo, bound)
         allowed = level if memo is not None else contexts.coarser(func, traced, level, bound)
         if allowed == level:
             memo = m.memo[key] = m.memo[exact] = Memo(f.confidence, f.entry, level, m.sink.trial_number)
@@ -400,17 +400,17 @@ def _run(
     memo.done = True
     if m.limits.cuts > cuts:
         memo.depth = f.depth
-    activation = Activation(at, bound, memo.value, watched)
+    activation = Activation(at, func, bound, memo.value, watched)
     memo.summaries = m.domains.summarise(frame, activation)
     m.domains.on_leave(f, frame, activation)
     return memo.value
 
 
-def _again(m: Machine, f: Frame, at: int, memo: Memo, bound: dict[str, Value]) -> Value:
+def _again(m: Machine, f: Frame, at: int, func: Func, memo: Memo, bound: dict[str, Value]) -> Value:
     """A remembered call: the domains repeat what it did, its arguments are changed as its own were."""
     rename = None
     if memo.summaries:
-        rename = m.domains.replay(f, Activation(at, bound, memo.value), memo.summaries)
+        rename = m.domains.replay(f, Activation(at, func, bound, memo.value), memo.summaries)
     if memo.effects is not None:
         effects.replay(f, memo.effects, bound, rename)
     return memo.value if rename is None else rename(memo.value)

@@ -121,6 +121,7 @@ class Activation(NamedTuple):
     """An activation of a function that is over, or is remembered. watched: what it got, with the contents before."""
 
     at: int
+    func: Func
     bound: dict[str, Value]
     value: Value
     watched: Watched = ()

@@ -6,7 +6,7 @@ from typing import Final
 
 from jitlint.infer.keys import Key
 from jitlint.infer.values import ExtInst, Func, Inst, Map, Method, S, Value
-from jitlint.link.domains.keys import calls, defaults, libraries, parameters, uses
+from jitlint.link.domains.keys import calls, closures, defaults, libraries, parameters, uses
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger, Runs
 from jitlint.link.domains.keys.meant import RANDOM
 from jitlint.link.engine.domain import Activation, Called, Domain, Library, Rename, Repeat, Store, Turn
@@ -21,7 +21,7 @@ _OUTLIVE: Final = ("attribute", "global", "nonlocal")
 
 
 class _Activation:
-    """What an activation starts from. given: keys in its arguments. handed: those that its caller hands over. first:
+    """What an activation starts from. given: keys in its arguments, and those that its functions close over. handed: those that its caller hands over. first:
     the number of the last key that is older. summary: what it did to keys, once it is over."""
 
     __slots__ = ("first", "given", "handed", "summary")
@@ -61,8 +61,9 @@ class Keys(Domain[calls.Summary]):
         """An activation consumes for itself first."""
         LOG.put(inner, [])
         bound = inner.scope.vars
-        given = keys.inside(bound.values())
-        handed = _handed(f, bound, given) if given else given
+        own = keys.inside(bound.values())
+        handed = _handed(f, bound, own) if own else own
+        given = closures.given(bound.values(), _called(inner))
         _ACTIVATION.put(inner, _Activation(given, handed, self.m.keys.count))
 
     def summarise(self, inner: Frame, activation: Activation) -> calls.Summary | None:
@@ -81,9 +82,10 @@ class Keys(Domain[calls.Summary]):
 
     def replay(self, f: Frame, activation: Activation, summary: calls.Summary) -> Rename | None:
         """A remembered call consumes and makes other keys than the first one did."""
-        given = keys.inside(activation.bound.values())
-        names = calls.renaming(self.ledger, summary, given)
-        calls.apply(self.ledger, f, activation.at, summary, names, _handed(f, activation.bound, given))
+        bound = activation.bound
+        names = calls.renaming(self.ledger, summary, closures.given(bound.values(), activation.func))
+        own = _handed(f, bound, keys.inside(bound.values()))
+        calls.apply(self.ledger, f, activation.at, summary, names, own)
         return names.value
 
     def on_store(self, f: Frame, store: Store) -> None:
@@ -135,6 +137,12 @@ class Keys(Domain[calls.Summary]):
     def finish(self) -> None:
         """Fields whose default is a key."""
         defaults.check(self.m)
+
+
+def _called(inner: Frame) -> Func | None:
+    """The function that an activation runs, with what it closes over."""
+    around = inner.scope.parent
+    return Func(inner.fn, around, {}) if inner.fn is not None and around is not None else None
 
 
 def _handed(f: Frame, bound: dict[str, Value], given: list[Key]) -> list[Key]:

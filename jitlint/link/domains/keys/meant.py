@@ -15,6 +15,7 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import bound_names, last_name
+from jitlint.link.tables.results import only_result
 from jitlint.link.values.keys import inside
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -101,21 +102,28 @@ def _belong_together(f: Frame, this: Use, found: Use) -> bool:
     if len(calls) != 2 or this.site[0] != found.site[0]:
         return False
     functions = [call.func for call in calls.values()]
-    if sum(map(_is_derivative, functions)) == 1:
-        return len({_applied(func) for func in functions}) == 1
+    derived = {_derivative(func) for func in functions}
+    if len(derived) > 1:
+        return len({_applied(f, func) for func in functions}) == 1
     one, other = map(last_name, functions)
     rest = set(one.split("_")) ^ set(other.split("_"))
     return bool(rest) and rest <= lexicon().keys.inverses
 
 
-def _is_derivative(func: ir.Node | None) -> bool:
-    return type(func) is ir.Call and last_name(func.func) in lexicon().keys.derivatives
+def _derivative(func: ir.Node | None) -> str:
+    """Which derivative is called, "" if none is."""
+    name = last_name(func.func) if type(func) is ir.Call else ""
+    return name if name in lexicon().keys.derivatives else ""
 
 
-def _applied(func: ir.Node | None) -> str:
-    """The name of what is called; of what a transform was made of, that of the function in it."""
+def _applied(f: Frame, func: ir.Node | None) -> str:
+    """The name of what is called; of what a transform was made of, that of the function in it, or called by it."""
     if type(func) is ir.Call:
-        return last_name(func.args[0].value) if func.args else "?"
+        inner: ir.Node | None = func.args[0].value if func.args else None
+        if type(inner) is ir.Lambda:
+            result = only_result(f.module.functions[inner.function].body)
+            inner = result.func if type(result) is ir.Call else None
+        return last_name(inner) or "?"
     return last_name(func)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Value, Xform
-from jitlint.link.domains.misuse import frozen, idioms
+from jitlint.link.domains.misuse import axes, frozen, idioms
 from jitlint.link.engine import imports
-from jitlint.link.engine.domain import Domain, Store
+from jitlint.link.engine.domain import Domain, Library, Store
 from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.syntax import ir
 
 
@@ -14,6 +16,18 @@ class Misuse(Domain[None]):
     """Looks at results that are thrown away, at assignments that are refused, and at the names of imports."""
 
     nodes = frozenset({ir.ExprStmt, ir.Import, ir.ImportFrom})
+
+    def __init__(self, m: Machine) -> None:
+        super().__init__(m)
+        self._axes = axes.Axes(m)
+
+    def hears_of(self, dotted: str) -> bool:
+        """Collectives."""
+        return dotted in lexicon().contracts.collectives
+
+    def on_library(self, f: Frame, library: Library) -> None:
+        """A collective is called."""
+        self._axes.heard(f, library)
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """A statement stands alone."""

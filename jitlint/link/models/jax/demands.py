@@ -1,7 +1,7 @@
 """What derivatives, maps and branches demand of what they get and give (layer: ``link``, room ``models``).
 
 What it does: compares what is known of arguments and results with what JAX asks for, as measured: a derivative is taken
-of one real number, by real numbers; a mapped argument has the axis it is mapped along; one predicate chooses a branch.
+of one real number, by real numbers; a rule of one gives a pair, or one value for each argument; a mapped argument has the axis it is mapped along; one predicate chooses a branch.
 What it does not: speak of functions that no known code calls, or of values of which only a part is known.
 """
 
@@ -12,9 +12,11 @@ from typing import Final
 
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.events import TransformMisuse
+from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import (
     NO_CONST,
     NONE,
+    UNKNOWN,
     Arr,
     Map,
     Py,
@@ -30,7 +32,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import arrival
 from jitlint.link.values import iteration, pytrees
-from jitlint.link.values.signatures import constant_ints
+from jitlint.link.values.signatures import constant_ints, describe
 
 _NUMBERS: Final = frozenset({"int", "bool"})
 _DEPTH: Final = 4
@@ -62,6 +64,30 @@ def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None
         _report(m, f, at, x.spec.name, "no-scalar", detail, value=result)
     elif scalar and (kind := _whole(result)):
         _report(m, f, at, x.spec.name, "no-real-result", kind, value=result)
+
+
+def check_rule(m: Machine, f: Frame, at: int, x: Xform, kind: str, result: Value, count: int) -> None:
+    """A derivative rule has run: has what it gives the form that JAX asks for. count: of the arguments with a derivative."""
+    if kind not in ("jvp", "fwd", "bwd") or result is UNKNOWN:
+        return
+    wanted = count if kind == "bwd" else 2
+    if type(result) is Tup and result.cls is None:
+        fits = len(result.items) == wanted
+    else:
+        fits = (
+            result is not NONE
+            and not (type(result) is Arr and result.kind is SEEN)
+            and type(result) is not Map
+        )
+    if not fits:
+        detail = f"{_what(result)} for {wanted}"
+        _report(m, f, at, describe(x.target), "rule-result", detail, kind)
+
+
+def _what(value: Value) -> str:
+    if type(value) is Tup:
+        return f"a tuple of {len(value.items)}"
+    return "`None`" if value is NONE else "a dict" if type(value) is Map else "an array"
 
 
 def check_choice(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:

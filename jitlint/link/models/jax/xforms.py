@@ -286,19 +286,28 @@ def _run_rules(
     """The result as the rules give it. nondiff: the positions that are not differentiated."""
     given = [pytrees.remode(v, _not_linear) for v in tangents]
     lead = [given[n] if n < len(given) else UNKNOWN for n in nondiff if n >= 0]
+    asked = x.spec.name.startswith("jax.custom_") and any(traced_modes(v) & L for v in tangents)
+    backward = dict(x.rules).get("bwd")
     for kind, rule in x.rules:
+        pair: Value = UNKNOWN
         if kind == "jvp":
-            primals, moved = (
-                Tup(tuple([v for i, v in enumerate(part) if i not in nondiff])) for part in (given, tangents)
-            )
-            tangent = _second(evaluator.call(m, f, at, rule, Args([*lead, primals, moved])))
-            result = _through(traced_modes(tangent) & LOOPS, result)
+            moved = [_leave_out(nondiff, part) for part in (given, tangents)]
+            pair = evaluator.call(m, f, at, rule, Args([*lead, *moved]))
+            result = _through(traced_modes(_second(pair)) & LOOPS, result)
         elif kind == "fwd":
-            residuals = _second(evaluator.call(m, f, at, rule, Args(list(given))))
-            backward = next((r for k, r in x.rules if k == "bwd"), None)
-            if backward is not None:
-                evaluator.call(m, f, at, backward, Args([*lead, residuals, _cotangent(f, result)]))
+            pair = evaluator.call(m, f, at, rule, Args(list(given)))
+        if asked:
+            demands.check_rule(m, f, at, x, kind, pair, 2)
+        if kind == "fwd" and backward is not None:
+            args = Args([*lead, _second(pair), _cotangent(f, result)])
+            cotangents = evaluator.call(m, f, at, backward, args)
+            if asked:
+                demands.check_rule(m, f, at, x, "bwd", cotangents, len(given) - len(nondiff))
     return result
+
+
+def _leave_out(numbers: list[int], values: list[Value]) -> Tup:
+    return Tup(tuple([v for i, v in enumerate(values) if i not in numbers]))
 
 
 def _second(pair: Value) -> Value:
