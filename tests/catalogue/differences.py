@@ -15,7 +15,7 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from tests.versions import DESCRIBED, installed, minor
+from tests.versions import DESCRIBED, holds, installed, minor
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -50,8 +50,8 @@ def known() -> Tables:
 def of_python() -> Tables:
     """The differences that the running Python makes."""
     found: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for version, tables in tomllib.loads(BY_PYTHON.read_text(encoding="utf-8")).items():
-        if sys.version_info[:2] >= Version(version).release:
+    for conditions, tables in tomllib.loads(BY_PYTHON.read_text(encoding="utf-8")).items():
+        if all(map(holds, conditions.split())):
             for table, entries in tables.items():
                 found[table] |= entries
     return found
