@@ -119,6 +119,7 @@ class Compilation(msgspec.Struct, frozen=True):
     options: frozenset[str]
     same_number: frozenset[str]
     draws: frozenset[str]
+    counting: frozenset[str]
     growing: frozenset[str]
     joining: frozenset[str]
     makers: dict[str, tuple[str, ...]]

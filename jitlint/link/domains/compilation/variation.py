@@ -52,20 +52,30 @@ class Variation:
         if type(node) is ir.Name:
             return self._name(node.id, depth)
         if type(node) is ir.BinOp:
-            if node.op == "%" and type(node.left) is ir.Const and node.left.kind == "str":
-                return self.scalar(node.right, depth - 1)
-            if node.op in ("%", "//", "&", ">>"):
-                return ""
-            return self.scalar(node.left, depth - 1) or self.scalar(node.right, depth - 1)
+            return self._operation(node, depth)
         if type(node) is ir.UnaryOp and node.op != "not":
             return self.scalar(node.operand, depth - 1)
         if type(node) is ir.Fstr:
             return self._first([part.value for part in node.parts], depth)
         if type(node) is ir.Tuple:
             return self._first(node.elts, depth)
-        if type(node) is ir.Call:
-            return self._number(node, depth)
-        return ""
+        if type(node) is ir.Sub:
+            moves = self.scalar(node.index, depth - 1) and self._counts(node.obj)
+            return "an element that is another one at every turn" if moves else ""
+        return self._number(node, depth) if type(node) is ir.Call else ""
+
+    def _operation(self, node: ir.BinOp, depth: int) -> str:
+        if node.op == "%" and type(node.left) is ir.Const and node.left.kind == "str":
+            return self.scalar(node.right, depth - 1)
+        sides = () if node.op in ("%", "//", "&", ">>") else (node.left, node.right)
+        return self._first(sides, depth)
+
+    def _written(self, node: ir.Node | None) -> ir.Node | None:
+        """What a variable was made of before the loops, if that is one expression; anything else as it is."""
+        if type(node) is not ir.Name or node.id in self.assigned:
+            return node
+        values = self.table.bound.get(node.id, ())
+        return values[0] if len(values) == 1 else None
 
     def _first(self, nodes: Sequence[ir.Node], depth: int) -> str:
         return next((how for node in nodes if (how := self.scalar(node, depth - 1))), "")
@@ -211,12 +221,13 @@ class Variation:
 
     def _counts(self, iterable: ir.Node | None) -> bool:
         """Whether an iterable gives many different numbers."""
+        iterable = self._written(iterable)
         if type(iterable) is not ir.Call:
             return False
         name = self.dotted(iterable.func)
         if name in ("builtins.reversed", "tqdm.tqdm", "tqdm.auto.tqdm", "builtins.iter") and iterable.args:
             return self._counts(iterable.args[0].value)
-        if name in ("tqdm.trange", "itertools.count", "numpy.linspace", "numpy.arange", "numpy.logspace"):
+        if name in lexicon().compilation.counting:
             return True
         length = self._length(iterable)
         return name == "builtins.range" and (length is None or length > FEW)
