@@ -286,6 +286,7 @@ class _Writer:
             return self._again(number)
         self.seen[place] = len(self.seen)
         out: list[object] = []
+        taken: dict[int, list[tuple[str, object]]] = {}
         for name in fn.outer_names:
             around: Scope | None = scope
             while around is not None and around.fn is not None:
@@ -293,7 +294,12 @@ class _Writer:
                 if found is not None:
                     out.append((name, self.key(found)))
                     if "$paths" in around.vars:
-                        out.extend(_sides_taken(around, name))
+                        sides = taken.get(id(around))
+                        if sides is None:
+                            sides = taken[id(around)] = _sides_taken(around)
+                        if sides:
+                            prefix = f"path:{name}."
+                            out.extend([side for side in sides if side[0].startswith(prefix)])
                     break
                 around = around.parent
         return tuple(out)
@@ -306,12 +312,9 @@ class _Writer:
         return (info.id, tuple([self.cells(func.fn, func.scope) for func in made]))
 
 
-def _sides_taken(scope: Scope, name: str) -> list[object]:
-    """The tests of a variable whose side is remembered, and the side: what closes over it takes the same."""
-    prefix = f"path:{name}."
-    return [
-        (k, v.const) for k, v in scope.vars.items() if k.startswith(prefix) and ".?" in k and type(v) is Py
-    ]
+def _sides_taken(scope: Scope) -> list[tuple[str, object]]:
+    """The tests of variables whose side is remembered, and the side: what closes over such a variable takes the same."""
+    return [(k, v.const) for k, v in scope.vars.items() if ".?" in k and type(v) is Py]
 
 
 _BOXES: Final[dict[type, Callable[[_Writer, Any], object]]] = {

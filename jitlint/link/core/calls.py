@@ -263,7 +263,8 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     bounds.leave_out(bound)
     m.domains.on_bind(f, func, bound)
     inherited = f.coarse and contexts.inherited(bound, f.coarse)
-    key = _context(f, func, bound, f.confidence, inherited)
+    frozen = freeze_all(bound.values(), func, f.token)
+    key = _context(f, func, frozen, f.confidence, inherited)
     if type(key[-1]) is TooLarge:
         _met(m, "size", func.fn)
     memo = m.memo.get(key)
@@ -296,10 +297,13 @@ def _run_coarse(
     level: int,
 ) -> Value:
     """Run a function in a context that stands for many: as coarse as it takes."""
+    given, frozen = bound, exact[-1]
     while level < contexts.GIVEN_UP:
-        given = contexts.coarse(bound, level)
+        less = contexts.coarse(bound, level)
+        if any(less[name] is not value for name, value in given.items()):
+            given, frozen = less, freeze_all(less.values(), func, f.token)
         confidence = weaken(f.confidence, level - contexts.WITHOUT_NUMBERS)
-        key = _context(f, func, given, confidence, level)
+        key = _context(f, func, frozen, confidence, level)
         memo = m.memo.get(key)
         if memo is not None and _holds(m, memo, f):
             m.memo[exact] = memo
@@ -319,9 +323,9 @@ def _run_coarse(
 
 
 def _context(
-    f: Frame, func: Func, bound: dict[str, Value], confidence: Confidence, coarse: int
+    f: Frame, func: Func, frozen: object, confidence: Confidence, coarse: int
 ) -> tuple[object, ...]:
-    """Everything that a function can read, and what its events depend on."""
+    """Everything that a function can read, and what its events depend on. frozen: the key of its arguments."""
     guessed: object = confidence is Confidence.POSSIBLE
     caught = f.caught
     if caught is not None and caught.traced:
@@ -334,7 +338,7 @@ def _context(
         guessed,
         coarse,
         enters,
-        freeze_all(bound.values(), func, f.token),
+        frozen,
     )
 
 
