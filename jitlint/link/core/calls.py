@@ -322,9 +322,7 @@ def _run_coarse(
     return UNKNOWN
 
 
-def _context(
-    f: Frame, func: Func, frozen: object, confidence: Confidence, coarse: int
-) -> tuple[object, ...]:
+def _context(f: Frame, func: Func, frozen: object, confidence: Confidence, coarse: int) -> tuple[object, ...]:
     """Everything that a function can read, and what its events depend on. frozen: the key of its arguments."""
     guessed: object = confidence is Confidence.POSSIBLE
     caught = f.caught

@@ -31,7 +31,7 @@ from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, numpy_calls, results, shape_calls
-from jitlint.link.models.jax import carries, higher, jax_calls, xforms
+from jitlint.link.models.jax import carries, higher, jax_calls, leaves, xforms
 from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import dispatch, stdlib_calls
 from jitlint.link.tables.code_tables import CodeTable
@@ -56,7 +56,7 @@ def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
 def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     handler = _HANDLERS[dotted]
     if handler is not None:
-        _ask_leaves(m, f, at, args)
+        args = _asked_leaves(m, f, at, args)
         if dotted.startswith("jax."):
             _check_static(m, f, at, dotted, args)
         return handler(m, f, at, args)
@@ -66,7 +66,7 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     fn = m.catalogue.function(dotted)
     if fn is not None:
         if args.kw:
-            _ask_leaves(m, f, at, args)
+            args = _asked_leaves(m, f, at, args)
         out = arrays.call_api(m, f, at, fn, args)
         return ExtInst(dotted) if makes_initialiser(dotted, out) else out
     if m.catalogue.constant(dotted) == "dtype" and args.pos:
@@ -98,13 +98,21 @@ def _transformed(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Valu
             return Partial(Ext(dotted), args.pos, args.kw)
         if spec.params[0] not in args.kw and not args.pos:
             return UNKNOWN
-        _ask_leaves(m, f, at, args)
+        _ask_leaves(m, f, at, args)  # what it takes for leaves is followed there
         return higher.run(m, f, at, spec, args)
     kind = tables.decorators.get(dotted)
     if kind is not None:
         return _decorate(m, f, at, dotted, kind, args)
     handed = tables.handed.get(dotted)
     return None if handed is None else callbacks.hand_over(m, f, handed, args)
+
+
+def _asked_leaves(m: Machine, f: Frame, at: int, args: Args) -> Args:
+    """The arguments of a function over pytrees, in the light of ``is_leaf``."""
+    if "is_leaf" not in args.kw:
+        return args
+    _ask_leaves(m, f, at, args)
+    return leaves.without_told(m, f, at, args)
 
 
 def _ask_leaves(m: Machine, f: Frame, at: int, args: Args) -> None:

@@ -318,8 +318,7 @@ def leaf(value: Value, depth: int = DEPTH) -> Value:
         return Arr(value.modes, None, None, value.why, value.level, value.traced)
     if _ends(value, depth):
         return UNKNOWN
-    below = _BELOW.get(type(value))
-    inner = below(value) if below is not None else None
+    inner = below(value)
     if inner is None:
         return value
     out: Value | None = None
@@ -353,6 +352,12 @@ _BELOW: Final[dict[type, Callable[[Any], Iterable[Value] | None]]] = {
     Inst: _below_instance,
     Union: lambda value: value.alts,
 }
+
+
+def below(value: Value) -> Iterable[Value] | None:
+    """What lies directly below a container; None for a leaf."""
+    inside = _BELOW.get(type(value))
+    return None if inside is None else inside(value)
 
 
 def remode(value: Value, change: Callable[[int], int], depth: int = DEPTH) -> Value:

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import Step
 from jitlint.infer.grounds import GUESSED, RULED, SEEN
@@ -35,7 +36,7 @@ from jitlint.link.engine.domain import Repeat, Turn
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.models.jax import carries, demands, xforms
+from jitlint.link.models.jax import carries, demands, leaves, xforms
 from jitlint.link.models.jax.references import references
 from jitlint.link.values import iteration, keys, prefixes, pytrees
 from jitlint.link.values.signatures import describe, signature
@@ -64,7 +65,9 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
 
 
 def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> Value:
-    split = _split_tree(m, named) if spec.result == "tree_map" and "is_leaf" not in named else None
+    if spec.result == "tree_map" and "is_leaf" in named:
+        return _map_told(m, f, at, spec, named)
+    split = _split_tree(m, named) if spec.result == "tree_map" else None
     if split is not None:
         tree, children = split
         return pytrees.with_children(tree, [_run_all(m, f, at, spec, child) for child in children])
@@ -88,6 +91,31 @@ def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, 
         demands.check_choice(m, f, at, spec, named)
         carries.check_branches(m, f, at, spec, branches)
     return _result(m, f, at, spec, named, results, given)
+
+
+def _map_told(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> Value:
+    """`jax.tree.map` with ``is_leaf``: what that takes for a leaf is handed over whole."""
+    asks, tree = named["is_leaf"], named.get("tree", UNKNOWN)
+    plain = {name: value for name, value in named.items() if name != "is_leaf"}
+    told = leaves.Told(m, f, at, asks)
+    if asks is NONE or told.takes_none(tree):
+        return _run_all(m, f, at, spec, plain)
+    answer = told.is_leaf(tree)
+    if answer is True:
+        whole = [
+            msgspec.structs.replace(one, args=tuple([text.removeprefix("leaf:") for text in one.args]))
+            for one in spec.run
+        ]
+        return _run_all(m, f, at, msgspec.structs.replace(spec, run=tuple(whole), result="mapped"), plain)
+    rest = named.get("rest", Tup(()))
+    trees = leaves.columns([tree, *rest.items]) if answer is False and type(rest) is Tup else None
+    if trees is not None:
+        parts = [{**named, "tree": column[0], "rest": Tup(tuple(column[1:]))} for column in trees]
+        return pytrees.with_children(tree, [_map_told(m, f, at, spec, part) for part in parts])
+    confidence, f.confidence = f.confidence, Confidence.POSSIBLE
+    _run_all(m, f, at, spec, plain)
+    f.confidence = confidence
+    return UNKNOWN
 
 
 def _split_tree(m: Machine, named: dict[str, Value]) -> tuple[Value, list[dict[str, Value]]] | None:
@@ -349,6 +377,7 @@ _RESULTS: Final[dict[str, Callable[[_Ran], Value]]] = {
     # of a solver, whose derivative is a rule of its own
     "last": lambda ran: ran.out(pytrees.remode(ran.results[-1], lambda modes: modes & ~LOOPS)),
     "tree_map": _of_tree_map,
+    "mapped": lambda ran: ran.results[0],
     "jvp": _of_jvp,
     "vjp": _of_vjp,
     "array": lambda ran: Tree(ran.f.world.here | ran.outer, "", ran.f.world.level),

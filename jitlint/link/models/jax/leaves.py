@@ -1,0 +1,111 @@
+"""What `jax.tree.map` takes for a leaf when it is told by ``is_leaf`` (layer: ``link``, room ``models``).
+
+What it does: asks the function about each container, as JAX does, and takes apart what is surely none, so that the function
+that is mapped gets what it will get. Where the answer is not known, what is mapped is guessed and nothing is known of the
+result. What it does not: say what such a function does with a traced value; that it is called is noted where it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jitlint.infer.sizes import DEPTH
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Ext,
+    ExtInst,
+    Func,
+    Inst,
+    Map,
+    Partial,
+    Py,
+    Seq,
+    Tree,
+    Tup,
+    Value,
+)
+from jitlint.link.engine import evaluator, scopes
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.values import pytrees
+
+MAX_NODES = 64
+"""Containers of one tree that are asked about."""
+
+MAX_CHILDREN = 32
+
+_CONTAINERS = (Tup, Seq, Map)
+
+
+class Told:
+    """The answers of one ``is_leaf`` about the containers of a tree."""
+
+    __slots__ = ("asks", "at", "f", "left", "m")
+
+    def __init__(self, m: Machine, f: Frame, at: int, asks: Value) -> None:
+        self.m = m
+        self.f = scopes.in_world(f, f.world, f.steps)
+        self.f.token = object()
+        self.at = at
+        self.asks = asks
+        self.left = MAX_NODES
+
+    def is_leaf(self, node: Value) -> bool | None:
+        """Whether it takes this container for a leaf; None when that is not known."""
+        if type(self.asks) not in (Func, Partial, Ext):
+            return None
+        out = evaluator.call(self.m, self.f, self.at, self.asks, Args([node]))
+        return out.const if type(out) is Py and isinstance(out.const, bool) else None
+
+    def takes_none(self, tree: Value) -> bool:
+        """Whether it surely takes no container of a tree for a leaf: it need not be asked."""
+        for node in _nodes(tree):
+            self.left -= 1
+            if self.left < 0 or self.is_leaf(node) is not False:
+                return False
+        return True
+
+
+def without_told(m: Machine, f: Frame, at: int, args: Args) -> Args:
+    """The arguments of a function over trees; what may hold containers that ``is_leaf`` takes for leaves is unknown."""
+    asks = args.kw.get("is_leaf", NONE)
+    if asks is NONE:
+        return args
+    told = Told(m, f, at, asks)
+    pos = [value if told.takes_none(value) else UNKNOWN for value in args.pos]
+    kw = {
+        name: value if name == "is_leaf" or told.takes_none(value) else UNKNOWN
+        for name, value in args.kw.items()
+    }
+    return Args(pos, kw, args.more, args.kw_more)
+
+
+def _nodes(value: Value, depth: int = DEPTH) -> Iterator[Value]:
+    """The containers of a tree, itself included; of one that is not known, those that Python has."""
+    if type(value) is Tree:
+        yield from (Tup(()), Seq("list", [], None, value.level), Map({}, None, value.level))
+        return
+    inner = pytrees.below(value) if depth else None
+    if inner is None and value is not NONE:
+        return
+    if type(value) in _CONTAINERS or value is NONE or type(value) is Inst:
+        yield value
+    for part in inner or ():
+        yield from _nodes(part, depth - 1)
+
+
+def columns(trees: list[Value]) -> list[list[Value]] | None:
+    """The children of several trees that lie beside each other; None when the trees cannot be taken apart."""
+    first = pytrees.children(trees[0])
+    if first is None or len(first) > MAX_CHILDREN:
+        return None
+    parts = [first, *[_beside(tree, len(first)) for tree in trees[1:]]]
+    if any(part is None or len(part) != len(first) for part in parts):
+        return None
+    return [list(column) for column in zip(*[part for part in parts if part is not None])]
+
+
+def _beside(tree: Value, count: int) -> list[Value] | None:
+    """The children of a further tree; each is as unknown as a whole that is not known."""
+    return [tree] * count if tree is UNKNOWN or type(tree) in (Tree, ExtInst) else pytrees.children(tree)
