@@ -72,6 +72,23 @@ def test_half_a_statement_is_no_news(project: Write) -> None:
     play(root, scene)
 
 
+def test_a_broken_buffer_keeps_no_other_from_news(project: Write) -> None:
+    root = project({"train.py": TRAIN, "losses.py": LOSSES, "other.py": "x = 1\n"})
+
+    async def scene(editor: Editor) -> None:
+        broken, helper = editor.open("other.py", "import jax\nx = ("), editor.open("losses.py")
+        await editor.until(broken, [("JIT001", 1)])
+        await editor.until(helper, [("JIT101", 1)])
+        editor.type(helper, "\n" + LOSSES)
+        await editor.until(helper, [("JIT101", 2)])
+        editor.type(broken, "import jax\nx = (1 +")
+        editor.type(helper, GOOD)
+        await editor.until(helper, [])
+        assert editor.codes(broken) == [("JIT001", 1)]
+
+    play(root, scene)
+
+
 def test_what_a_value_is(project: Write) -> None:
     root = project({"train.py": TRAIN, "losses.py": LOSSES})
 

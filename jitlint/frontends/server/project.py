@@ -1,7 +1,7 @@
 """An open project of the language server: buffers in, findings and values out; knows no protocol (layer: ``frontends``).
 
 One thread at a time may use a project. While a buffer does not parse, what was found in it before stays, at the lines that are
-still there, and nothing changes in the files that depend on it: half a statement is no news.
+still there, and nothing changes in the files that depend on it: half a statement is no news. What is typed into these is.
 """
 
 from __future__ import annotations
@@ -155,8 +155,13 @@ class Project:
             now = {path: self._new(found) for path, found in now.items()}
         broken = {path for path in self.unsaved if any(f.code in _BROKEN for f in now.get(path, ()))}
         if broken:
-            kept = {path: found for path, found in self.shown.items() if path not in broken}
-            now = {**kept, **{path: [*now[path], *self._still_there(path, now[path])] for path in broken}}
+            typed = {
+                path for path, data in self.unsaved.items() if self._good.get(path) != _lines(data)
+            } - broken
+            kept = {path: found for path, found in self.shown.items() if path not in broken | typed}
+            fresh = {path: now[path] for path in typed if path in now}
+            half = {path: [*now[path], *self._still_there(path, now[path])] for path in broken}
+            now = {**kept, **fresh, **half}
         for path, data in self.unsaved.items():
             if path not in broken:
                 self._good[path] = _lines(data)

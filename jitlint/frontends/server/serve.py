@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -31,7 +32,7 @@ from jitlint.frontends.server import fixes
 from jitlint.frontends.server.actions import EXPLAIN
 from jitlint.frontends.server.convert import Converter, file_uri
 from jitlint.frontends.server.progress import Progress
-from jitlint.frontends.server.project import Findings, Project, inside
+from jitlint.frontends.server.project import Findings, Project, Stop, inside
 from jitlint.frontends.server.questions import CONFIRM, SHOW, Questions
 from jitlint.frontends.server.tokens import LEGEND
 from jitlint.frontends.server.wishes import Wishes
@@ -45,7 +46,7 @@ class _Open:
     """A project with what waits for it. told: files that the client is told about even if nothing changed.
 
     stopped: of the work that runs. refresh, reload: files, or the configuration, have changed on the disk. running: how much
-    was given to the worker and has not come back. idle: all that was told is answered.
+    was given to the worker and has not come back. idle: all that was told is answered. took: seconds of the last answer.
     """
 
     project: Project
@@ -56,6 +57,7 @@ class _Open:
     timer: asyncio.TimerHandle | None = None
     stopped: threading.Event = field(default_factory=threading.Event)
     running: int = 0
+    took: float = 1.0
     idle: asyncio.Event = field(default_factory=asyncio.Event)
     shown: asyncio.Task[None] | None = None
 
@@ -275,11 +277,12 @@ class Server(LanguageServer):
         return self._open[root]
 
     def _schedule(self, one: _Open, delay: float) -> None:
+        """Look at it, soon: where answers are quick, there is no use in waiting for the next key."""
         if one.timer is not None:
             one.timer.cancel()
         one.stopped.set()
         one.idle.clear()
-        one.timer = asyncio.get_running_loop().call_later(delay, self._start, one)
+        one.timer = asyncio.get_running_loop().call_later(min(delay, one.took), self._start, one)
 
     def _start(self, one: _Open) -> None:
         one.timer = None
@@ -289,7 +292,7 @@ class Server(LanguageServer):
         refresh, reload = one.refresh, one.reload
         one.refresh = one.reload = False
         loop, stop = asyncio.get_running_loop(), one.stopped.is_set
-        apply = functools.partial(one.project.apply, edits, stop, refresh=refresh, reload=reload)
+        apply = functools.partial(_timed, one, edits, stop, refresh=refresh, reload=reload)
         one.running += 1
         if self.long_work.is_wanted and (one.shown is None or one.shown.done()):
             name = os.path.basename(one.project.root)
@@ -415,6 +418,15 @@ class Server(LanguageServer):
         path = _path_of(notebook.uri)
         numbers = [n for n, cell in enumerate(notebook.cells, 1) if cell.document == uri]
         return (path, numbers[0]) if path is not None and numbers else None
+
+
+def _timed(
+    one: _Open, edits: dict[str, bytes | None], stop: Stop, *, refresh: bool, reload: bool
+) -> Findings:
+    start = time.monotonic()
+    changed = one.project.apply(edits, stop, refresh=refresh, reload=reload)
+    one.took = time.monotonic() - start
+    return changed
 
 
 def _path_of(uri: str) -> str | None:

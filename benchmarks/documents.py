@@ -1,0 +1,250 @@
+"""Documents with code, run piece by piece under real JAX: is what raises found at its line, and is nothing else an error?
+
+    python benchmarks/documents.py FOLDER... [--seconds 120] [--jobs 2] [--list] [--of KIND]
+
+RUNS THE CODE of all `*.md` and `*.ipynb` below the folders, each file in a process of its own, every piece whatever those before it
+did, and compares with what `jitlint check` says of the file. What raises is told apart by why: *JAX refuses* it (the exception
+comes out of JAX, or is about one of its values), or *the rest*: a module or a file that is not there, a name that an
+earlier piece should have made, a mistake in the text. An error on a line that ran and did not raise is a false one; on a line
+that did not run, nothing is known. A notebook whose code a text of the same name repeats is counted once.
+--list prints each place with what was raised and found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import multiprocessing.pool
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+import types
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from jitlint.base.config import Settings  # noqa: E402
+from jitlint.base.diagnostic import Finding, Severity  # noqa: E402
+from jitlint.driver.registry import rules  # noqa: E402
+from jitlint.driver.run import check  # noqa: E402
+from jitlint.syntax.documents import read_document  # noqa: E402
+from jitlint.syntax.documents.document import Document  # noqa: E402
+
+Place = tuple[int, int]
+JAX, REST = "JAX refuses", "the rest"
+LATER = {"JIT304"}
+"""What these say happens where the leaked value is used, in another line."""
+_ELSEWHERE = (ImportError, OSError, NameError, SyntaxError, KeyError, AssertionError)
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """Where a piece raised, what, and whose doing it was."""
+
+    place: Place
+    kind: str
+    what: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What happened in one document. ran: lines that were reached. left: pieces that time did not allow."""
+
+    path: Path
+    pieces: int = 0
+    left: int = 0
+    ran: set[Place] = field(default_factory=set)
+    raised: list[Raised] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    unread: str = ""
+
+    def at(self, raised: Raised) -> list[str]:
+        """What is said at that line; of a leaked value, where it leaks."""
+        leaks = [f.code for f in self.findings if f.code in LATER and "UnexpectedTracerError" in raised.what]
+        return leaks + [f.code for f in self.findings if _touches(f, raised.place)]
+
+    def false_errors(self) -> list[Finding]:
+        """Errors on lines that ran, in which nothing was raised."""
+        return [
+            f
+            for f in self.findings
+            if rules()[f.code].severity is Severity.ERROR
+            and f.confidence.value != "possible"
+            and f.severity is not Severity.WARNING
+            and f.code not in LATER
+            and (f.span.cell, f.span.line) in self.ran
+            and not any(_touches(f, raised.place) for raised in self.raised)
+        ]
+
+
+def _touches(finding: Finding, place: Place) -> bool:
+    cell, line = place
+    return finding.span.cell == cell and finding.span.line <= line <= finding.span.end_line
+
+
+def pieces(document: Document) -> Iterator[tuple[int, str]]:
+    """The pieces that run one after the other, each with the number of lines before it."""
+    lines = document.text.split("\n")
+    starts = [number for number, text in enumerate(lines) if text.startswith("# %% [")]
+    for start, stop in zip(starts, [*starts[1:], len(lines)]):
+        yield start, "\n".join(lines[start:stop])
+
+
+def _blame(error: BaseException, path: str) -> str:
+    """Whose doing an exception is."""
+    own = type(error).__module__.partition(".")[0] in ("jax", "jaxlib")
+    frames = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    last = max((at for at, name in enumerate(frames) if name == path), default=-1)
+    inside = any(f"{os.sep}jax{os.sep}" in name for name in frames[last + 1 :])
+    about = any(
+        word in str(error) for word in ("tracer", "Tracer", "ShapeDtypeStruct", "jax.Array", "ArrayImpl")
+    )
+    return JAX if own or ((inside or about) and not isinstance(error, _ELSEWHERE)) else REST
+
+
+def run(path: str) -> None:
+    """Run one document; a line of JSON for each piece."""
+    document = read_document(path, Path(path).read_bytes())
+    module = types.ModuleType("__main__")
+    module.__dict__["get_ipython"] = lambda: None
+    sys.modules["__main__"] = module
+    answers, sys.stdout = sys.stdout, io.StringIO()
+    seen: set[int] = set()
+
+    def trace(frame: Any, event: str, argument: object) -> Any:
+        if frame.f_code.co_filename != path:
+            return None
+        seen.add(frame.f_lineno)
+        return trace
+
+    def place(line: int) -> Place:
+        row = document.rows[line - 1]
+        return row.cell, row.line
+
+    warnings.simplefilter("ignore")
+    for before, text in pieces(document):
+        answer: dict[str, object] = {}
+        seen.clear()
+        sys.settrace(trace)
+        try:
+            exec(compile("\n" * before + text, path, "exec"), module.__dict__)
+        except BaseException as error:
+            sys.settrace(None)
+            frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+            line = (frames[-1].lineno if frames else getattr(error, "lineno", None)) or before + 1
+            words = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+            answer = {"place": place(line), "kind": _blame(error, path), "what": words}
+        sys.settrace(None)
+        answer["ran"] = sorted({place(line) for line in seen if line <= len(document.rows)})
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def outcome(path: Path, seconds: float) -> Outcome:
+    """Run a document in a process of its own, and check it."""
+    result = Outcome(path)
+    document = read_document(str(path), path.read_bytes())
+    if document.failure is not None:
+        result.unread = document.failure.message
+        return result
+    result.pieces = len(list(pieces(document)))
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder).resolve() / path.name
+        shutil.copy(path, copy)
+        process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).resolve()), "--run", str(copy)],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL,
+            encoding="utf-8",
+            env={**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "MPLBACKEND": "agg"},
+        )
+        try:
+            out, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, _ = process.communicate()
+        lines = [line for line in out.splitlines() if line.endswith("}")]
+        for answer in map(json.loads, lines):
+            result.ran |= {(cell, line) for cell, line in answer["ran"]}
+            if "place" in answer:
+                cell, line = answer["place"]
+                result.raised.append(Raised((cell, line), answer["kind"], answer["what"]))
+        result.left = result.pieces - len(lines)
+        settings = Settings(min_severity=Severity.INFO)
+        result.findings = check([str(copy)], settings, jobs=1, use_cache=False, context=[]).findings
+    return result
+
+
+def documents(folders: list[Path]) -> list[Path]:
+    """The files with code in them; of two with the same code, the first."""
+    found: dict[tuple[str, ...], Path] = {}
+    for folder in folders:
+        for path in sorted([*folder.rglob("*.md"), *folder.rglob("*.ipynb")]):
+            document = read_document(str(path), path.read_bytes())
+            code = tuple(text.partition("\n")[2].strip() for _, text in pieces(document))
+            if code or document.failure is not None:
+                found.setdefault((path.stem, *code), path)
+    return sorted(found.values())
+
+
+def report(outcomes: list[Outcome], listed: bool, kind: str) -> None:
+    """Print the table, and each place if that is asked for."""
+    raised = [(one, each) for one in outcomes for each in one.raised]
+    false = [(one, each) for one in outcomes for each in one.false_errors()]
+    if listed:
+        for one, each in raised:
+            if kind in ("", each.kind):
+                cell, line = each.place
+                said = " ".join(one.at(each)) or "-"
+                print(f"{one.path}:{cell}:{line}: {each.kind}: {each.what[:150]} [{said}]")
+        for one, finding in false:
+            print(
+                f"{one.path}:{finding.span.cell}:{finding.span.line}: FALSE {finding.code} {finding.message}"
+            )
+    for one in outcomes:
+        if one.unread or one.left:
+            print(f"{one.path}: {one.unread or f'{one.left} of {one.pieces} pieces were not reached'}")
+    print("\n| | pieces that raise | found at the line |\n| --- | --- | --- |")
+    for name in (JAX, REST):
+        mine = [(one, each) for one, each in raised if each.kind == name]
+        print(f"| {name} | {len(mine)} | {sum(bool(one.at(each)) for one, each in mine)} |")
+    print(f"\n{len(outcomes)} documents, {sum(one.pieces for one in outcomes)} pieces, ", end="")
+    print(f"{len(false)} errors where nothing raises: {dict(Counter(f.code for _, f in false))}")
+
+
+def main() -> None:
+    """Read the arguments, run everything, print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--seconds", type=float, default=120, help="for each document")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--of", default="", help="list these only: 'JAX refuses' or 'the rest'")
+    parser.add_argument("--run", default="", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.run:
+        run(options.run)
+        return
+    found = documents([folder.resolve() for folder in options.folders])
+    with multiprocessing.pool.ThreadPool(options.jobs) as pool:
+        outcomes = pool.map(lambda path: outcome(path, options.seconds), found, chunksize=1)
+    report(outcomes, options.list, options.of)
+
+
+if __name__ == "__main__":
+    main()
