@@ -31,7 +31,7 @@ from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, numpy_calls, results, shape_calls
-from jitlint.link.models.jax import carries, higher, jax_calls, leaves, xforms
+from jitlint.link.models.jax import carries, higher, jax_calls, leaves, train_states, xforms
 from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import dispatch, stdlib_calls
 from jitlint.link.tables.code_tables import CodeTable
@@ -315,6 +315,7 @@ _INSTANCES: Final[dict[str, Callable[[Machine, Frame, int, ExtInst, Args], Value
 }
 
 _OWN: dict[str, Handler] = {
+    f"{train_states.STATE}.create": train_states.create,
     "functools.partial": _partial,
     "functools.update_wrapper": _update_wrapper,
     MEMO: _memo_call,

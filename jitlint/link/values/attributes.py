@@ -341,7 +341,7 @@ def _class(m: Machine, f: Frame, at: int, obj: Class, name: str) -> Value:
         return STR
     if name == "__dataclass_fields__":
         return fields.descriptions(info)
-    if name in ("_make", "_fields"):
+    if name in ("_make", "_fields") or (name == "create" and info.role == "struct"):
         return Method(obj, name)
     return UNKNOWN
 

@@ -16,6 +16,7 @@ from jitlint.infer.values import (
     At,
     Class,
     Descr,
+    Ext,
     ExtInst,
     Inst,
     Py,
@@ -32,9 +33,10 @@ from jitlint.link.engine.events import emit_convert, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, numpy_calls, results
+from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import containers, dispatch
 from jitlint.link.values import bounds
-from jitlint.link.values.kinds import find_method
+from jitlint.link.values.kinds import find_method, mro
 
 
 def call(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args) -> Value:
@@ -60,8 +62,14 @@ def call(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args) -> Va
         return _super(m, f, a, name, args)
     if t is Descr:
         return Descr(a.kind, a.func, args.pos[0] if name == "setter" and args.pos else a.setter)
-    if t is Class and name == "_make" and args.pos:
-        return UNKNOWN
+    return _of_class(m, f, at, a, name, args) if t is Class else UNKNOWN
+
+
+def _of_class(m: Machine, f: Frame, at: int, cls: Class, name: str, args: Args) -> Value:
+    """A method that a class has from a library."""
+    bases = [base.dotted for part in mro(cls.info) for base in part.bases if type(base) is Ext]
+    if name == "create" and train_states.STATE in bases:
+        return train_states.created(m, f, at, cls.info, args)
     return UNKNOWN
 
 
