@@ -175,11 +175,6 @@ def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Va
     own = _INSTANCES.get(obj.dotted)
     if own is not None:
         return own(m, f, at, obj, args)
-    if obj.dotted == higher.PULLBACK:
-        loop = obj.attrs["loop"]
-        if type(loop) is Py and loop.const:
-            carries.emit_reverse(m, f, at, str(loop.const))
-        return UNKNOWN
     modes = 0
     why = ""
     for value in (*args.pos, *args.kw.values()):
@@ -193,6 +188,14 @@ def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Va
         return Tree(modes | f.world.here, why, f.world.level, GUESSED)
     first = args.pos[0] if args.pos else UNKNOWN
     return first if type(first) in (Func, Class) and len(args.pos) == 1 and not args.kw else UNKNOWN
+
+
+def _pulled_back(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
+    """What `jax.vjp` gave is called."""
+    loop = obj.attrs["loop"]
+    if type(loop) is Py and loop.const:
+        carries.emit_reverse(m, f, at, str(loop.const))
+    return UNKNOWN
 
 
 def _dtype_call(m: Machine, f: Frame, dotted: str, args: Args) -> Value:
@@ -312,6 +315,7 @@ def _update_wrapper(m: Machine, f: Frame, at: int, args: Args) -> Value:
 _INSTANCES: Final[dict[str, Callable[[Machine, Frame, int, ExtInst, Args], Value]]] = {
     dispatch.DISPATCH: dispatch.call,
     jax_calls.UNRAVEL: jax_calls.unravelled,
+    higher.PULLBACK: _pulled_back,
 }
 
 _OWN: dict[str, Handler] = {
