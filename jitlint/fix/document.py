@@ -14,9 +14,10 @@ import io
 import re
 import tokenize
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from jitlint.base.diagnostic import Span
+from jitlint.fix.patch import Change, applied
 from jitlint.syntax.guard import guard, python_parse
 from jitlint.syntax.source import end_lines
 
@@ -162,6 +163,27 @@ class Document:
         decorators = getattr(statement, "decorator_list", [])
         return min([self.start(statement), *(self.text.rindex("@", 0, self.start(d)) for d in decorators)])
 
+    def moved(self, body: list[ast.stmt], inner: str, changes: Sequence[Change] = ()) -> list[str] | None:
+        """The lines of statements, with the comments above them, changed and indented otherwise; None where that would
+        change a text."""
+        own, stop = self.indent(body[0]), self.line_stop(self.stop(body[-1]))
+        if own is None or any(self.indent(each) is None or _goes_over_lines(each) for each in body):
+            return None
+        start = self.comments_above(self.line_start(self.first(body[0])))
+        within = sorted(Change(each.start - start, each.stop - start, each.text) for each in changes)
+        text = applied(self.text[start:stop], within)
+        lines = [inner + line[len(own) :] if line.startswith(own) else line for line in text.splitlines()]
+        return [line if line.strip() else "" for line in lines]
+
+    def comments_above(self, start: int) -> int:
+        """Where the lines of comments above a line begin."""
+        while start:
+            above = self.line_start(start - 1)
+            if not self.text[above:start].lstrip().startswith("#"):
+                break
+            start = above
+        return start
+
     # ------------------------------------------------------------ the tree
 
     def parent(self, node: ast.AST) -> ast.AST | None:
@@ -204,6 +226,14 @@ def open_document(path: str, text: str) -> Document | None:
         return None
     tree = python_parse(end_lines(text))
     return Document(path, text, tree) if isinstance(tree, ast.Module) else None
+
+
+def _goes_over_lines(statement: ast.stmt) -> bool:
+    """Whether a text goes over lines, whose beginnings belong to it."""
+    return any(
+        isinstance(each, ast.JoinedStr | ast.Constant) and each.lineno != (each.end_lineno or each.lineno)
+        for each in ast.walk(statement)
+    )
 
 
 def _comments(text: str, starts: list[int]) -> list[tuple[int, str]]:

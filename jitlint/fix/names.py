@@ -22,7 +22,7 @@ class Names:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._reserved: set[str] = set()
+        self._reserved: dict[str, str] = {}
         self._bound: dict[ast.AST, frozenset[str]] = {}
         self._imports: dict[ast.AST, dict[str, str | None]] = {}
 
@@ -100,14 +100,24 @@ class Names:
             number += 1
         return f"{names[0]}_{number}"
 
-    def reserved(self, name: str) -> str:
-        """A name that the file does not use, and that no other fix gets: it lives on beyond its block."""
+    def unread(self, *names: str) -> str:
+        """The first of the names that nobody in the file reads, as of one that is bound for nothing."""
+        read = {
+            node.id
+            for node in ast.walk(self._document.tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
+        return next((name for name in names if name not in read), self.fresh(*names))
+
+    def reserved(self, name: str, owner: str = "") -> str:
+        """A name that the file does not use, and that no other fix gets but those with this owner: it lives on beyond
+        its block."""
         free = self.fresh(name)
         number = 2
-        while free in self._reserved:
+        while free in self._reserved and (not owner or self._reserved[free] != owner):
             free = self.fresh(f"{name}_{number}")
             number += 1
-        self._reserved.add(free)
+        self._reserved[free] = owner
         return free
 
     def _is_taken(self, name: str) -> bool:

@@ -77,6 +77,37 @@ class Site:
         """The change of a node's text."""
         return Change(self.document.start(node), self.document.stop(node), text)
 
+    def called(self, node: ast.expr, text: str) -> list[Change]:
+        """The change of a function that is called; lines that are aligned with the first argument stay so."""
+        document, call = self.document, self.document.parent(node)
+        changes = [self.replace(node, text)]
+        if not isinstance(call, ast.Call) or call.func is not node or "\n" in text:
+            return changes
+        longer = len(text) - (document.stop(node) - document.start(node))
+        lines = self._aligned(call)
+        if longer > 0:
+            return [*changes, *(Change(line, line, " " * longer) for line in lines)]
+        return [*changes, *(Change(line, line - longer, "") for line in lines if longer)]
+
+    def _aligned(self, call: ast.Call) -> list[int]:
+        """Where the lines of a call begin behind the first, if none of them begins left of the first argument."""
+        document, stop = self.document, self.document.stop(call)
+        given = [*call.args, *(each.value for each in call.keywords)]
+        first = min(map(document.start, given), default=stop)
+        column = first - document.line_start(first)
+        texts = [each for each in ast.walk(call) if isinstance(each, ast.Constant | ast.JoinedStr)]
+        inside = [range(document.line_stop(document.start(each)), document.stop(each)) for each in texts]
+        lines: list[int] = []
+        at = document.line_stop(first)
+        while at < stop:
+            line = document.text[at : document.line_stop(at)]
+            if len(line) - len(line.lstrip(" ")) < column:
+                return []
+            if line.strip() and not any(at in each for each in inside):
+                lines.append(at)
+            at = document.line_stop(at)
+        return lines
+
     def is_local(self, name: str, at: ast.AST) -> bool:
         """Whether the scope around binds the name itself, so that it may bind it again."""
         return name in self.names.bound(self.document.scope(at))

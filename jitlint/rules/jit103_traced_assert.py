@@ -62,7 +62,8 @@ error.throw()
     since="0.1",
     remedy=Remedy(
         Safety.UNSAFE,
-        "Writes `eqx.error_if` or `checkify.check`, if the file uses one of them.",
+        "Writes `eqx.error_if`, `checkify.check` or, for what `chex` has, its assertion, if the file uses one "
+        "of them.",
     ),
     reference="https://docs.jax.dev/en/latest/debugging/checkify_guide.html",
 )

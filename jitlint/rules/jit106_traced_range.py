@@ -57,8 +57,8 @@ power(2.0, 3)
     since="0.1",
     remedy=Remedy(
         Safety.UNSAFE,
-        "Makes the body a function of `jax.lax.fori_loop`, if it only assigns names and nothing is "
-        "differentiated; elsewhere makes the number static.",
+        "Makes the body a function of `jax.lax.fori_loop`, if it only assigns names; under a derivative, of "
+        "`jax.lax.scan` over the array that the loop reads; elsewhere makes the number static.",
     ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerIntegerConversionError",
 )

@@ -51,7 +51,8 @@ result = jax.make_jaxpr(walk)(1.0)
     since="0.2",
     remedy=Remedy(
         Safety.UNSAFE,
-        "Makes the body a function of `jax.lax.fori_loop`, if it only assigns names.",
+        "Makes the body a function of `jax.lax.fori_loop`, if it only assigns names; of `jax.lax.scan` or "
+        "`jax.lax.map`, if it goes over rows, or adds to a list that is stacked afterwards.",
     ),
     reference="https://docs.jax.dev/en/latest/control-flow.html",
 )

@@ -76,7 +76,8 @@ Line(2.0).at(3.0)
     remedy=Remedy(
         Safety.UNSAFE,
         "Makes `self` static: the method is compiled for each object, and changes of the object are not "
-        "seen.",
+        "seen. For an object that changes or has no hash, a compiled function of the module gets what the "
+        "method reads of it.",
     ),
     reference="https://docs.jax.dev/en/latest/faq.html#how-to-use-jit-with-methods",
 )

@@ -21,11 +21,12 @@ PROGRAMS = Path(__file__).parent / "programs"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """texts: the changed files; fixed: what was done; left: what is found in the changed files."""
+    """texts: the changed files; fixed: what was done; found, left: the findings before and afterwards."""
 
     before: Mapping[Path, str]
     texts: Mapping[Path, str]
     fixed: tuple[Offer, ...]
+    found: tuple[Finding, ...]
     left: tuple[Finding, ...]
 
 
@@ -45,7 +46,13 @@ def repair(contents: Mapping[Path, bytes], safety: Safety = Safety.UNSAFE) -> Ou
     before = {Path(path).absolute(): source.text for path, (source, _) in done.sources.items()}
     after = {Path(path).absolute(): text for path, (_, text) in done.sources.items()}
     left = (*done.result.findings, *done.result.problems)
-    return Outcome(before, after, tuple(done.fixed), tuple(replace(each, fix=None) for each in left))
+    return Outcome(
+        before,
+        after,
+        tuple(done.fixed),
+        tuple(first.findings),
+        tuple(replace(each, fix=None) for each in left),
+    )
 
 
 @functools.cache

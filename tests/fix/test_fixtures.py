@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from jitlint.base.diagnostic import Finding
 from jitlint.driver.registry import rules
 from jitlint.fix.cures import CURES, STUBS
-from tests.fix.repairing import PROGRAMS, Outcome, repair, repaired_fixtures
+from tests.fix.repairing import Outcome, repair, repaired_fixtures
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +52,37 @@ def _comments(text: str) -> list[str]:
 
 
 def test_a_second_time_changes_nothing(outcome: Outcome) -> None:
-    ours = {path: text.encode() for path, text in outcome.texts.items() if path.parent == PROGRAMS}
-    assert len(ours) > 2
-    assert repair(ours).fixed == ()
+    assert len(outcome.texts) > 30
+    assert repair({path: text.encode() for path, text in outcome.texts.items()}).fixed == ()
+
+
+@pytest.mark.parametrize("code", sorted(CURES))
+def test_what_was_fixed_is_not_found_any_more(code: str, outcome: Outcome) -> None:
+    found, left = (Counter(map(_key, each)) for each in (outcome.found, outcome.left))
+    fixed = Counter(_key(offer.finding) for offer in outcome.fixed if offer.finding.code == code)
+    assert fixed
+    for key, number in fixed.items():
+        # What was hidden behind another mistake may have been found on the way, and fixed as well.
+        assert left[key] <= max(found[key] - number, 0), key
+
+
+def _key(finding: Finding) -> tuple[str, str, str, str]:
+    return finding.path, finding.code, finding.function, finding.message
+
+
+WITH_EXAMPLES = [code for code in sorted(CURES) if rules()[code].bad]
+
+
+def test_the_example_of_each_rule_is_fixed_for_good() -> None:
+    """Afterwards it has no finding of any rule, but for the next turn of a chain, and nothing more is done."""
+    prelude = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n\n"
+    examples = {Path(f"{code}.py"): (prelude + rules()[code].bad).encode() for code in WITH_EXAMPLES}
+    done = repair(examples)
+    of_rule = {path.stem: text for path, text in done.texts.items()}
+    assert len(of_rule) >= 30
+    left = [(finding.path, finding.code) for finding in done.left if Path(finding.path).stem in of_rule]
+    assert left == []
+    assert repair({path: text.encode() for path, text in done.texts.items()}).fixed == ()
 
 
 def test_nothing_is_found_that_was_not_there(outcome: Outcome) -> None:

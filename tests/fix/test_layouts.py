@@ -13,7 +13,7 @@ import pytest
 
 from jitlint.driver.registry import rules
 from jitlint.fix.cures import CURES
-from tests.fix.repairing import repair
+from tests.fix.repairing import PROGRAMS, repair
 
 PRELUDE = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n\n"
 WITH_EXAMPLES = [code for code in sorted(CURES) if rules()[code].bad]
@@ -48,9 +48,24 @@ def test_fixing_and_laying_out_anew_go_together(number: int) -> None:
         assert others.texts[path] == again
 
 
+def _texts() -> dict[Path, str]:
+    """The example of each rule, and the programs with forms that these lack."""
+    texts = {Path(f"{code}.py"): PRELUDE + rules()[code].bad for code in WITH_EXAMPLES}
+    return texts | {Path(name): (PROGRAMS / name).read_text() for name in ("forms.py", "more.py")}
+
+
+_GO_ON = frozenset(
+    "= += -= *= /= //= + - * / // % ** < > <= >= == != return in if while assert and or not".split()
+)
+"""Behind what a line may go on below a backslash."""
+
+
 def _continued(text: str, number: int) -> str:
-    """The text with line breaks inside of brackets, and with comments behind statements."""
+    """The text in another layout: line breaks inside of brackets, backslashes outside of them, comments behind and above
+    statements, other indentation and line ends."""
     chance = random.Random(number)
+    text, _, newline = _variant(text, number)
+    text = text.replace("\r\n", "\n")
     lines = text.split("\n")
     breaks: list[tuple[int, int, str]] = []
     depth = 0
@@ -61,27 +76,35 @@ def _continued(text: str, number: int) -> str:
         in_text += {"FSTRING_START": 1, "FSTRING_END": -1}.get(kind, 0)
         depth += (token.string in "([{") - (token.string in ")]}") if kind == "OP" and not in_text else 0
         opens = kind == "OP" and token.string in ("(", "[", "{", ",")
+        line = lines[row - 1]
+        margin = line[: len(line) - len(line.lstrip())]
         if opens and depth and not in_text and chance.random() < 0.5:
-            indent = len(lines[row - 1]) - len(lines[row - 1].lstrip())
-            breaks.append((row, column, "\n" + " " * (indent + chance.choice([4, 8, 11]))))
-        elif kind == "NEWLINE" and "#" not in lines[row - 1] and chance.random() < 0.4:
+            breaks.append((row, column, "\n" + margin + " " * chance.choice([4, 8, 11])))
+        elif kind in ("OP", "NAME") and token.string in _GO_ON and not depth and not in_text:
+            if chance.random() < 0.45:
+                breaks.append((row, column, f" \\\n{margin}{' ' * chance.choice([1, 4, 7])}"))
+        elif kind == "NEWLINE" and "#" not in line and chance.random() < 0.4:
             breaks.append((row, token.start[1], f"  # remark {len(breaks)}"))
     for row, column, added in sorted(breaks, reverse=True):
         line = lines[row - 1]
-        lines[row - 1] = (
-            line[:column] + added + (line[column:].lstrip() if added[0] == "\n" else line[column:])
-        )
-    return "\n".join(lines)
+        rest = line[column:].lstrip() if "\n" in added else line[column:]
+        lines[row - 1] = line[:column] + added + rest
+    above = [at for at, line in enumerate(lines) if line.lstrip().startswith("@") and chance.random() < 0.5]
+    for at in reversed(above):
+        margin = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+        lines.insert(at, f"{margin}# remark {1000 + at}")
+    return newline.join("\n".join(lines).split("\n"))
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", range(8))
 def test_lines_that_go_on_and_comments_change_nothing(number: int) -> None:
     """The same is fixed, it means the same, and each remark is still there."""
-    plain = {Path(f"{code}.py"): PRELUDE + rules()[code].bad for code in WITH_EXAMPLES}
+    plain = _texts()
     varied = {path: _continued(text, number * 100 + at) for at, (path, text) in enumerate(plain.items())}
     fixed = repair({path: text.encode() for path, text in plain.items()})
     others = repair({path: text.encode() for path, text in varied.items()})
     assert sum(text != plain[path] for path, text in varied.items()) > 30
+    assert sum("\\" in text for text in varied.values()) > 12
     assert fixed.texts.keys() == others.texts.keys()
     for path, text in fixed.texts.items():
         assert ast.dump(ast.parse(others.texts[path])) == ast.dump(ast.parse(text)), others.texts[path]

@@ -25,6 +25,11 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.LShift: "<<",
     ast.RShift: ">>",
 }
+_LIMITS = {
+    name: method
+    for method, module in (("min", "minimum"), ("max", "maximum"))
+    for name in (method, f"numpy.{module}", f"jax.numpy.{module}")
+}
 _IN_PLACE = {"sort": ("jax.numpy.sort", ""), "fill": ("jax.numpy.full_like", ", ")}
 """Methods of NumPy's arrays that change them: the function that makes the array instead."""
 
@@ -36,7 +41,7 @@ def stored(site: Site) -> Patch | None:
     statement = document.parent(target) if target is not None else None
     if target is None or not isinstance(statement, ast.Assign | ast.AugAssign):
         return None
-    if isinstance(statement, ast.Assign) and statement.targets != [target]:
+    if not _is_taken(site, target, statement):
         return None
     base = target.value
     has_at = isinstance(base, ast.Attribute) and base.attr == "at" and isinstance(statement, ast.Assign)
@@ -51,8 +56,11 @@ def stored(site: Site) -> Patch | None:
     tail = document.text.index("=", end) + 1
     tail += len(document.text[tail:]) - len(document.text[tail:].lstrip(" \t"))
     opening, closing = _around(site, statement.value, operation)
-    if "\\" in document.text[end:tail]:
-        return None
+    limit = _limit(site, target, statement)
+    ends = Change(stop, stop, f"{closing})")
+    if limit is not None:
+        method, value = limit
+        opening, tail, ends = "", document.start(value), Change(document.stop(value), stop, ")")
     whole = document.source(base)
     return site.patch(
         _is_own(site, base, target),
@@ -60,8 +68,47 @@ def stored(site: Site) -> Patch | None:
         Change(start, start, f"{whole} = "),
         *(() if has_at else (Change(document.stop(base), document.stop(base), ".at"),)),
         Change(end, tail, f".{method}({opening}"),
-        Change(stop, stop, f"{closing})"),
+        ends,
     )
+
+
+def _is_taken(site: Site, target: ast.Subscript, statement: ast.Assign | ast.AugAssign) -> bool:
+    """Whether a statement stores in one place, and JAX takes what it stores there as far as one can see."""
+    if isinstance(statement, ast.AugAssign):
+        return True
+    return statement.targets == [target] and not _is_one_row(site, statement.value, target.slice)
+
+
+def _is_one_row(site: Site, value: ast.expr, index: ast.expr) -> bool:
+    """Whether a single place gets what is seen to be an array of one element, which NumPy takes and JAX does not."""
+    if isinstance(index, ast.Slice | ast.Tuple):
+        return False
+    if isinstance(value, ast.Name):
+        made = [site.document.parent(each) for each in site.stores(value.id, value)]
+        values = [each.value for each in made if isinstance(each, ast.Assign)]
+        return any(_is_one_row(site, each, index) for each in values if not isinstance(each, ast.Name))
+    given = [*value.args, *(each.value for each in value.keywords)] if isinstance(value, ast.Call) else []
+    return any(isinstance(each, ast.Tuple) and ast.unparse(each) == "(1,)" for each in given)
+
+
+def _limit(
+    site: Site, target: ast.expr, statement: ast.Assign | ast.AugAssign
+) -> tuple[str, ast.expr] | None:
+    """The method and the value of ``x[i] = min(x[i], v)``, which `.at[]` has as one."""
+    call = statement.value
+    if not isinstance(statement, ast.Assign) or not isinstance(call, ast.Call) or call.keywords:
+        return None
+    name = site.names.meaning(call.func)
+    if isinstance(call.func, ast.Name) and site.names.is_builtin(call.func.id, call):
+        name = call.func.id
+    method = _LIMITS.get(name)
+    if method is None or len(call.args) != 2 or not is_plain(target):
+        return None
+    same = [ast.unparse(each) == ast.unparse(target) for each in call.args]
+    value = call.args[same.index(True) - 1] if sum(same) == 1 else None
+    if value is None or isinstance(value, ast.Starred | ast.GeneratorExp | ast.NamedExpr):
+        return None
+    return method, value
 
 
 def _around(site: Site, value: ast.expr, operation: str) -> tuple[str, str]:

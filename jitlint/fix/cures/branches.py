@@ -102,12 +102,12 @@ def _statement(site: Site, node: ast.If) -> Patch | None:
     if returned is not None:
         text, last = returned
         stop = document.stop(last if last is not None else node)
-        return _written(site, start, stop, indent, is_elif, [text])
+        return written(site, start, stop, indent, is_elif, [text])
     guard = _guarded(site, chain, node) if not is_elif else None
     if guard is not None:
         return guard
     lines = _assigned(site, chain, node)
-    return None if lines is None else _written(site, start, document.stop(node), indent, is_elif, lines)
+    return None if lines is None else written(site, start, document.stop(node), indent, is_elif, lines)
 
 
 def _guarded(site: Site, chain: _Chain, node: ast.If) -> Patch | None:
@@ -158,7 +158,15 @@ def _stored(statement: ast.stmt) -> set[str]:
     return found | ({""} if any(isinstance(each, _NOT_TWICE) for each in ast.walk(statement)) else set())
 
 
-def _written(site: Site, start: int, stop: int, indent: str, is_elif: bool, lines: list[str]) -> Patch | None:
+def written(
+    site: Site,
+    start: int,
+    stop: int,
+    indent: str,
+    is_elif: bool,
+    lines: list[str],
+    what: str = "use `jnp.where`, which computes both branches",
+) -> Patch | None:
     """Lines in the place of a statement; its comments stay, behind the line if there is one of each."""
     document = site.document
     if document.text[stop : document.line_stop(stop)].strip() and not any(
@@ -175,7 +183,7 @@ def _written(site: Site, start: int, stop: int, indent: str, is_elif: bool, line
     text = (document.newline + inner).join(lines)
     if is_elif:
         text = f"else:{document.newline}{inner}{text}"
-    return site.patch(False, "use `jnp.where`, which computes both branches", Change(start, stop, text))
+    return site.patch(False, what, Change(start, stop, text))
 
 
 def _following(site: Site, node: ast.stmt) -> ast.stmt | None:

@@ -11,7 +11,7 @@ from jitlint.fix.patch import Change, Patch
 from jitlint.fix.site import Site, names_in
 
 _PARAMETER = re.compile(r"parameter `(\w+)` of `([^`]+)`")
-_JIT = "jax.jit"
+JIT = "jax.jit"
 
 
 def made_static(site: Site) -> Patch | None:
@@ -22,7 +22,7 @@ def made_static(site: Site) -> Patch | None:
     name, function = found.groups()
     if not _is_used_itself(site, name):
         return None
-    head = f"`{function}` is jitted with `{_JIT}` here"
+    head = f"`{function}` is jitted with `{JIT}` here"
     step = next((each for each in site.finding.related if each.message == head), None)
     if step is None or step.path != site.finding.path:
         return None
@@ -73,7 +73,7 @@ def _is_used_itself(site: Site, name: str) -> bool:
 def _with_static(site: Site, node: ast.expr, name: str, function: str) -> Patch | None:
     message = f"make `{name}` static: `{function.rpartition('.')[2]}` is compiled for each of its values"
     if isinstance(node, ast.Name | ast.Attribute):
-        change = _partial(site, node, f'static_argnames=("{name}",)')
+        change = partial(site, node, _static_option(site, function, name))
         return None if change is None else site.patch(False, message, change)
     if not isinstance(node, ast.Call):
         return None
@@ -81,27 +81,52 @@ def _with_static(site: Site, node: ast.expr, name: str, function: str) -> Patch 
     if None in given or any(isinstance(each, ast.Call) for each in node.args[:1]):
         return None
     if "static_argnames" in given:
-        change = _extended(site, given["static_argnames"], f'"{name}"', str)
+        change = extended(site, given["static_argnames"], f'"{name}"', str)
     elif "static_argnums" in given:
         position = _position(site, function, name)
-        change = None if position is None else _extended(site, given["static_argnums"], str(position), int)
+        change = None if position is None else extended(site, given["static_argnums"], str(position), int)
     else:
-        change = _keyword(site, node, f'static_argnames=("{name}",)')
+        change = keyword(site, node, _static_option(site, function, name))
     return None if change is None else site.patch(False, message, change)
 
 
-def _partial(site: Site, node: ast.expr, keyword: str) -> Change | None:
-    """``@jax.jit`` with an option, in the form that every JAX understands."""
+def partial(site: Site, node: ast.expr, keyword: str) -> Change | None:
+    """``@jax.jit`` with an option: as a call where the file does so, else in the form that every JAX understands."""
     around = site.document.parent(node)
     if not isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef) or node not in around.decorator_list:
         return None
+    source = site.document.source(node)
+    if any(_is_jit_with_options(site, each) for each in ast.walk(site.document.tree)):
+        return site.replace(node, f"{source}({keyword})")
     partial = site.name("functools.partial", site.document.tree.body[0])
-    return (
-        None if partial is None else site.replace(node, f"{partial}({site.document.source(node)}, {keyword})")
-    )
+    return None if partial is None else site.replace(node, f"{partial}({source}, {keyword})")
 
 
-def _keyword(site: Site, call: ast.Call, keyword: str) -> Change:
+def _is_jit_with_options(site: Site, node: ast.AST) -> bool:
+    """Whether it is ``jax.jit(static_argnames=...)`` without a function, which newer JAX has."""
+    return isinstance(node, ast.Call) and not node.args and site.names.meaning(node.func) == JIT
+
+
+def _static_option(site: Site, function: str, name: str) -> str:
+    """How the file says which parameters are static: by name unless it only counts, in its own brackets."""
+    options = [
+        each
+        for call in ast.walk(site.document.tree)
+        if isinstance(call, ast.Call) and JIT in map(site.names.meaning, (call.func, *call.args[:1]))
+        for each in call.keywords
+    ]
+    named = [each.value for each in options if each.arg == "static_argnames"]
+    if not named and any(each.arg == "static_argnums" for each in options):
+        position = _position(site, function, name)
+        if position is not None:
+            return f"static_argnums=({position},)"
+    if named and isinstance(named[0], ast.Constant):
+        return f'static_argnames="{name}"'
+    brackets = "[]" if named and isinstance(named[0], ast.List) else "()"
+    return f'static_argnames={brackets[0]}"{name}"{"," * (brackets == "()")}{brackets[1]}'
+
+
+def keyword(site: Site, call: ast.Call, keyword: str) -> Change:
     """One more argument at the end of a call."""
     at = site.document.stop(call) - 1
     before = site.document.text[site.document.start(call) : at].rstrip()
@@ -109,7 +134,7 @@ def _keyword(site: Site, call: ast.Call, keyword: str) -> Change:
     return Change(at, at, f"{comma}{' ' * before.endswith(',')}{keyword}")
 
 
-def _extended(site: Site, value: ast.expr, item: str, kind: type) -> Change | None:
+def extended(site: Site, value: ast.expr, item: str, kind: type) -> Change | None:
     """A literal of one item or several, with one more."""
     if isinstance(value, ast.Constant) and isinstance(value.value, kind):
         return site.replace(value, f"({site.document.source(value)}, {item})")
@@ -162,42 +187,16 @@ def _compiling(site: Site, call: ast.Call) -> tuple[ast.expr, str] | None:
 def _site_of(site: Site, node: ast.expr, name: str = "") -> tuple[ast.expr, str] | None:
     """A decorator, or a call of `jax.jit`, with the name of the function that it compiles."""
     if not isinstance(node, ast.Call):
-        return (node, name) if site.names.meaning(node) == _JIT and name else None
+        return (node, name) if site.names.meaning(node) == JIT and name else None
     meaning = site.names.meaning(node.func)
     if meaning == "functools.partial":
-        is_jit = bool(node.args) and site.names.meaning(node.args[0]) == _JIT
+        is_jit = bool(node.args) and site.names.meaning(node.args[0]) == JIT
         return (node, name) if is_jit and name and len(node.args) == 1 else None
-    if meaning != _JIT:
+    if meaning != JIT:
         return None
     given = node.args[0] if node.args else None
     own = given.attr if isinstance(given, ast.Attribute) else getattr(given, "id", name)
     return (node, own) if own and not isinstance(given, ast.Call) else None
-
-
-def method_made_static(site: Site) -> Patch | None:
-    """``@jax.jit`` on a method: the object is static."""
-    node = site.node(ast.expr)
-    if (
-        node is None
-        or site.facts.get("problem") != "method-self"
-        or site.facts.get("parameter") not in ("self", "cls")
-    ):
-        return None
-    if isinstance(node, ast.Name | ast.Attribute):
-        change = _partial(site, node, "static_argnums=0") if site.names.meaning(node) == _JIT else None
-    elif isinstance(node, ast.Call):
-        given = {each.arg: each.value for each in node.keywords}
-        if "static_argnums" in given:
-            change = _extended(site, given["static_argnums"], "0", int)
-        else:
-            change = _keyword(site, node, "static_argnums=0")
-    else:
-        change = None
-    if change is None:
-        return None
-    return site.patch(
-        False, "make `self` static: compiled for each object, whose changes are not seen", change
-    )
 
 
 def hashable(site: Site) -> Patch | None:
@@ -252,7 +251,7 @@ def _frozen(site: Site, name: str) -> Patch | None:
         if isinstance(decorator, ast.Call) and site.names.meaning(decorator.func) == "dataclasses.dataclass":
             if {each.arg for each in decorator.keywords} & {"frozen", "eq", "unsafe_hash"}:
                 return None
-            return site.patch(False, message, _keyword(site, decorator, "frozen=True"))
+            return site.patch(False, message, keyword(site, decorator, "frozen=True"))
     return None
 
 
@@ -295,7 +294,7 @@ def replaced(site: Site) -> Patch | None:
     if node is None or not isinstance(node, ast.Attribute) or not re.fullmatch(r"jax(\.\w+)+", cure):
         return None
     name = site.name(cure, node) if _is_another_name(site.facts.get("api", ""), cure) else None
-    return None if name is None else site.patch(True, f"use `{name}`", site.replace(node, name))
+    return None if name is None else site.patch(True, f"use `{name}`", *site.called(node, name))
 
 
 def _is_another_name(gone: str, cure: str) -> bool:
@@ -311,7 +310,7 @@ def _is_another_name(gone: str, cure: str) -> bool:
 def hoisted(site: Site) -> Patch | None:
     """``jax.jit(f)`` in a loop is made before the loop, if nothing of it changes there."""
     document, call = site.document, site.node(ast.Call)
-    if call is None or site.names.meaning(call.func) != _JIT:
+    if call is None or site.names.meaning(call.func) != JIT:
         return None
     loop = None
     for each in document.above(call):
@@ -323,8 +322,8 @@ def hoisted(site: Site) -> Patch | None:
     indent = document.indent(loop) if loop is not None else None
     if loop is None or indent is None or _is_header(loop, call, site):
         return None
-    stored = _bound_by(loop)
-    free = _free_names(call)
+    stored = bound_by(loop)
+    free = free_names(call)
     if free & stored or any(isinstance(each, ast.NamedExpr) for each in ast.walk(call)):
         return None
     return _moved_whole(site, call, loop, indent) or _moved(
@@ -356,7 +355,7 @@ def _is_header(loop: ast.For | ast.While, call: ast.Call, site: Site) -> bool:
     return site.document.start(call) < site.document.start(loop.body[0])
 
 
-def _free_names(node: ast.AST) -> set[str]:
+def free_names(node: ast.AST) -> set[str]:
     own = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
     return names_in(node) - own
 
@@ -364,28 +363,51 @@ def _free_names(node: ast.AST) -> set[str]:
 def made_once(site: Site) -> Patch | None:
     """``jax.jit(f)`` in a function is made in the module, if it needs nothing of the function."""
     document, call = site.document, site.node(ast.Call)
-    if call is None or site.names.meaning(call.func) != _JIT:
+    if call is None or site.names.meaning(call.func) != JIT:
         return None
-    free = _free_names(call)
+    free = free_names(call)
     if not _is_free_of_functions(site, call, free):
         return None
-    top = next(each for each in (call, *document.above(call)) if document.parent(each) is document.tree)
-    if not isinstance(top, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-        return None
-    before = document.tree.body[: document.tree.body.index(top)]
-    known = {name for each in before for name in _bound_by(each)}
-    if not all(name in known or name not in site.names.bound(document.tree) for name in free):
-        return None
-    return _moved(site, call, document.first(top), "", "in the module", 3)
+    missing = free & site.names.bound(document.tree)
+    text = ast.dump(call)
+    for top in document.tree.body:
+        made = "" if missing else _made_by(site, call, top)
+        if made:
+            return site.patch(True, f"use `{made}`", site.replace(call, made))
+        if (
+            not missing
+            and isinstance(top, (*FUNCTIONS, ast.ClassDef))
+            and text in map(ast.dump, _calls_in(top))
+        ):
+            return _moved(site, call, document.first(top), "", "in the module", 3, text)
+        missing -= bound_by(top)
+    return None
+
+
+def _made_by(site: Site, call: ast.Call, top: ast.stmt) -> str:
+    """The name under which a statement of the module has made the same before; "" if it has not."""
+    if not isinstance(top, ast.Assign) or ast.dump(top.value) != ast.dump(call) or len(top.targets) != 1:
+        return ""
+    name = getattr(top.targets[0], "id", "")
+    is_hidden = any(name in site.names.bound(each) for each in _functions(site, call))
+    return name if name and len(site.stores(name, top)) == 1 and not is_hidden else ""
+
+
+def _calls_in(node: ast.AST) -> list[ast.Call]:
+    return [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+
+
+def _functions(site: Site, node: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda]:
+    return [each for each in site.document.above(node) if isinstance(each, FUNCTIONS)]
 
 
 def _is_free_of_functions(site: Site, call: ast.Call, free: set[str]) -> bool:
     """Whether a call stands in functions and uses no name of theirs."""
-    scopes = [each for each in site.document.above(call) if isinstance(each, FUNCTIONS)]
+    scopes = _functions(site, call)
     return bool(scopes) and not any(free & site.names.bound(each) for each in scopes)
 
 
-def _bound_by(statement: ast.stmt) -> set[str]:
+def bound_by(statement: ast.stmt) -> set[str]:
     """The names that a statement binds, inside too."""
     found: set[str] = set()
     for node in ast.walk(statement):
@@ -398,8 +420,10 @@ def _bound_by(statement: ast.stmt) -> set[str]:
     return found
 
 
-def _moved(site: Site, call: ast.Call, to: int, indent: str, where: str, lines: int) -> Patch | None:
-    """Make the compiled function elsewhere, under a name of its own."""
+def _moved(
+    site: Site, call: ast.Call, to: int, indent: str, where: str, lines: int, what: str = ""
+) -> Patch | None:
+    """Make the compiled function elsewhere, under a name of its own. what: with whom it shares the name."""
     document = site.document
     function = call.args[0] if call.args else None
     if function is None or isinstance(function, ast.Starred):
@@ -408,7 +432,7 @@ def _moved(site: Site, call: ast.Call, to: int, indent: str, where: str, lines: 
     around = scope.name if isinstance(scope, ast.FunctionDef) and lines > 1 else ""
     own = _inner_name(function) or around
     own = f"_{own}" if own else ""
-    name = site.names.reserved(f"{'_' if lines > 1 else ''}jitted{own.replace('__', '_')}")
+    name = site.names.reserved(f"{'_' if lines > 1 else ''}jitted{own.replace('__', '_')}", what)
     statement = document.statement(call)
     inner = document.indent(statement) if statement is not None else None
     source = document.source(call).replace(f"\n{inner}", f"\n{indent}") if inner else document.source(call)

@@ -6,6 +6,7 @@ The body stays where it is, with its comments; its header becomes that of a func
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from jitlint.fix.document import FUNCTIONS
 from jitlint.fix.patch import Change, Patch
@@ -46,7 +47,7 @@ def counted(site: Site) -> Patch | None:
         return None
     if not isinstance(loop.target, ast.Name) or call.keywords:
         return None
-    carried = _carried(site, loop, {loop.target.id}) if _is_range(call) else []
+    carried = carried_by(site, loop, {loop.target.id}) if is_range(call) else []
     if not carried or site.is_read_later(loop.target.id, loop):
         return None
     document = site.document
@@ -58,13 +59,13 @@ def counted(site: Site) -> Patch | None:
     )
     name = site.names.fresh("body", "loop_body", "turn")
     head = _function(site, loop, name, [loop.target.id], carried)
-    values = _tuple(carried)
+    values = listed(carried)
     tail = [f"return {values}"]
-    after = [f"{values} = {function}({start}, {stop}, {name}, {_grouped(carried)})"]
-    return _rewritten(site, loop, [], head, tail, after, "use `jax.lax.fori_loop`")
+    after = [f"{values} = {function}({start}, {stop}, {name}, {grouped(carried)})"]
+    return rewritten(site, loop, [], head, tail, after, "use `jax.lax.fori_loop`")
 
 
-def _is_range(call: ast.Call) -> bool:
+def is_range(call: ast.Call) -> bool:
     """Whether it is ``range`` of one number or two."""
     is_range = isinstance(call.func, ast.Name) and call.func.id == "range"
     return is_range and len(call.args) in (1, 2) and not any(isinstance(a, ast.Starred) for a in call.args)
@@ -94,7 +95,7 @@ def while_of_test(site: Site, test: ast.expr) -> Patch | None:
         return None
     if any(isinstance(each, ast.NamedExpr) for each in ast.walk(test)):
         return None
-    carried = _carried(site, loop, set())
+    carried = carried_by(site, loop, set())
     function, condition = site.name("jax.lax.while_loop", loop), logical(site, test)
     if not carried or function is None or condition is None:
         return None
@@ -105,10 +106,10 @@ def while_of_test(site: Site, test: ast.expr) -> Patch | None:
     before = [*head, f"{step}return {condition}"]
     if indent is None:
         return None
-    values = _tuple(carried)
-    after = [f"{values} = {function}({going}, {turn}, {_grouped(carried)})"]
+    values = listed(carried)
+    after = [f"{values} = {function}({going}, {turn}, {grouped(carried)})"]
     lines = (newline + indent).join(before) + newline * 2 + indent
-    return _rewritten(
+    return rewritten(
         site,
         loop,
         [lines],
@@ -130,15 +131,15 @@ def _function(site: Site, loop: ast.stmt, name: str, first: list[str], carried: 
     ]
 
 
-def _tuple(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
     return ", ".join(names)
 
 
-def _grouped(names: list[str]) -> str:
+def grouped(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
 
-def _rewritten(
+def rewritten(
     site: Site,
     loop: ast.For | ast.While,
     before: list[str],
@@ -146,6 +147,7 @@ def _rewritten(
     tail: list[str],
     after: list[str],
     what: str,
+    *more: Change,
 ) -> Patch | None:
     document = site.document
     indent, inner = document.indent(loop), document.indent(loop.body[0])
@@ -165,16 +167,24 @@ def _rewritten(
     lines = [*(inner + line for line in tail), "", *(indent + line for line in after)]
     closing = missing + newline.join(lines) + newline
     header = "".join(before) + head[0]
-    if _needs_blank_above(site, loop):
+    if needs_blank_above(site, loop) and not _is_first_then(site, loop, more):
         start, header = document.line_start(start), f"{newline}{indent}{header}"
-    changes = [Change(start, colon + 1, header), Change(end, end, closing)]
+    changes = [*more, Change(start, colon + 1, header), Change(end, end, closing)]
     if len(head) > 1:
         behind = document.line_stop(colon)
         changes.append(Change(behind, behind, newline.join([*head[1:], ""])))
     return site.patch(False, what, *changes)
 
 
-def _needs_blank_above(site: Site, loop: ast.stmt) -> bool:
+def _is_first_then(site: Site, loop: ast.stmt, more: Sequence[Change]) -> bool:
+    """Whether nothing is left above a loop when other changes have been made."""
+    block = site.document.block(loop)
+    start = site.document.start(loop)
+    is_second = block.index(loop) == 1 and bool(more) and not more[0].text
+    return is_second and not site.document.text[more[0].stop : start].strip()
+
+
+def needs_blank_above(site: Site, loop: ast.stmt) -> bool:
     """Whether a statement stands on the line above, which a function keeps its distance from."""
     document = site.document
     above = document.text[: document.line_start(document.start(loop))].removesuffix(document.newline)
@@ -182,25 +192,28 @@ def _needs_blank_above(site: Site, loop: ast.stmt) -> bool:
     return document.block(loop)[0] is not loop and bool(line) and not line.startswith("#")
 
 
-def _carried(site: Site, loop: ast.For | ast.While, own: set[str]) -> list[str]:
-    """What goes from one turn to the next, or out of the loop; empty if the loop cannot be made a function."""
+def carried_by(
+    site: Site, loop: ast.For | ast.While, own: set[str], skip: ast.stmt | None = None
+) -> list[str] | None:
+    """What goes from one turn to the next, or out of the loop; None if the loop cannot be made a function.
+    skip: a statement that will be another one."""
     scope = site.document.scope(loop)
     if not isinstance(scope, FUNCTIONS) or isinstance(scope, ast.Lambda):
-        return []
-    inside = [node for each in loop.body for node in ast.walk(each)]
+        return None
+    inside = [node for each in loop.body if each is not skip for node in ast.walk(each)]
     stored = [name for node in inside if (name := _bound_at(site, node, loop))]
-    if own & set(stored) or any(_does_more(site, node) for node in inside):
-        return []
+    if own & set(stored) or any(does_more(site, node) for node in inside):
+        return None
     names = list(dict.fromkeys(stored))
     carried = [name for name in names if _goes_on(site, name, loop)]
-    return carried if all(_is_bound_before(site, name, loop) for name in carried) else []
+    return carried if all(is_bound_before(site, name, loop) for name in carried) else None
 
 
 def _goes_on(site: Site, name: str, loop: ast.For | ast.While) -> bool:
     """Whether another turn, the loop's test or what comes behind the loop reads what a turn has bound."""
     if isinstance(loop, ast.While) and name in names_in(loop.test):
         return True
-    if _reads_before_store(name, loop.body):
+    if reads_before_store(name, loop.body):
         return True
     return site.is_read_later(name, loop) and _is_read_behind(site, name, loop)
 
@@ -212,16 +225,16 @@ def _bound_at(site: Site, node: ast.AST, loop: ast.stmt) -> str:
     return "" if _is_in_comprehension(site, node, loop) else node.id
 
 
-def _does_more(site: Site, node: ast.AST) -> bool:
+def does_more(site: Site, node: ast.AST) -> bool:
     """Whether it does more than compute and bind names."""
     if isinstance(node, ast.Attribute | ast.Subscript):
         return not isinstance(node.ctx, ast.Load)
     if isinstance(node, ast.Expr):
-        return not _is_harmless(site, node.value)
+        return not is_harmless(site, node.value)
     return isinstance(node, (*_ESCAPES, *_ESCAPES_TOO))
 
 
-def _is_harmless(site: Site, node: ast.expr) -> bool:
+def is_harmless(site: Site, node: ast.expr) -> bool:
     """A text, or a message that the compiled program gives."""
     if isinstance(node, ast.Constant):
         return True
@@ -237,22 +250,37 @@ def _is_in_comprehension(site: Site, node: ast.AST, loop: ast.stmt) -> bool:
     return False
 
 
-def _reads_before_store(name: str, body: list[ast.stmt]) -> bool:
+def reads_before_store(name: str, body: list[ast.stmt]) -> bool:
     """Whether a turn may read what an earlier one left: a read before a statement that surely binds the name."""
     for statement in body:
-        if name in _reads(statement):
+        if isinstance(statement, ast.If):
+            bodies = (statement.body, statement.orelse)
+            if name in names_in(statement.test) or any(reads_before_store(name, each) for each in bodies):
+                return True
+        elif isinstance(statement, ast.For) and name in stores(statement.target):
+            return name in names_in(statement.iter)
+        elif name in _reads(statement):
             return True
-        if isinstance(statement, ast.Assign | ast.AnnAssign) and name in _stores(statement):
+        if surely_stores(name, statement):
             return False
-        if name in _stores(statement):
+        if name in stores(statement) and not isinstance(statement, ast.If):
             return True
     return False
+
+
+def surely_stores(name: str, statement: ast.stmt) -> bool:
+    """Whether a statement binds a name on every way."""
+    if isinstance(statement, ast.If):
+        return all(
+            any(surely_stores(name, each) for each in body) for body in (statement.body, statement.orelse)
+        )
+    return isinstance(statement, ast.Assign | ast.AnnAssign) and name in stores(statement)
 
 
 def _reads(statement: ast.stmt) -> set[str]:
     found = names_in(statement)
     if isinstance(statement, ast.AugAssign):
-        found |= _stores(statement)
+        found |= stores(statement)
     return found | {
         each.target.id
         for each in ast.walk(statement)
@@ -260,7 +288,7 @@ def _reads(statement: ast.stmt) -> set[str]:
     }
 
 
-def _stores(statement: ast.AST) -> set[str]:
+def stores(statement: ast.AST) -> set[str]:
     return {
         each.id
         for each in ast.walk(statement)
@@ -274,12 +302,12 @@ def _is_read_behind(site: Site, name: str, loop: ast.stmt) -> bool:
     for statement in block[block.index(loop) + 1 :]:
         if name in _reads(statement):
             return True
-        if isinstance(statement, ast.Assign) and name in _stores(statement):
+        if isinstance(statement, ast.Assign) and name in stores(statement):
             return False
     return site.is_read_later(name, loop)
 
 
-def _is_bound_before(site: Site, name: str, loop: ast.stmt) -> bool:
+def is_bound_before(site: Site, name: str, loop: ast.stmt) -> bool:
     scope = site.document.scope(loop)
     assert isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)
     arguments = scope.args
@@ -287,7 +315,7 @@ def _is_bound_before(site: Site, name: str, loop: ast.stmt) -> bool:
         return True
     block = site.document.block(loop)
     return any(
-        isinstance(each, ast.Assign | ast.AnnAssign | ast.AugAssign) and name in _stores(each)
+        isinstance(each, ast.Assign | ast.AnnAssign | ast.AugAssign) and name in stores(each)
         for each in block[: block.index(loop)]
     ) or (site.document.parent(loop) is not scope and _is_bound_above(site, name, loop))
 
@@ -297,5 +325,5 @@ def _is_bound_above(site: Site, name: str, loop: ast.stmt) -> bool:
     return (
         isinstance(around, ast.stmt)
         and not isinstance(around, FUNCTIONS)
-        and _is_bound_before(site, name, around)
+        and is_bound_before(site, name, around)
     )

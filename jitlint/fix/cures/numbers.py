@@ -125,7 +125,7 @@ def _of_numpy(site: Site, safe: bool) -> Patch | None:
     if function is None:
         return None
     safe = safe and site.is_always_traced(call)
-    return site.patch(safe, f"use `{function}`", site.replace(call.func, function))
+    return site.patch(safe, f"use `{function}`", *site.called(call.func, function))
 
 
 def _table(site: Site) -> Patch | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from jitlint.fix.cures.asserts import of_chex
 from jitlint.fix.cures.branches import logical, of_test
 from jitlint.fix.cures.loops import while_of_test
 from jitlint.fix.patch import Change, Patch
@@ -136,7 +137,7 @@ def _of_one(site: Site, call: ast.Call, name: str) -> Patch | None:
 
 
 def asserted(site: Site) -> Patch | None:
-    """``assert c`` becomes `eqx.error_if` or `checkify.check`, where the file uses one of them."""
+    """``assert c`` becomes `eqx.error_if`, `checkify.check` or an assertion of chex, where the file uses one of them."""
     test = site.node(ast.expr)
     statement = site.document.parent(test) if test is not None else None
     if test is None or not isinstance(statement, ast.Assert) or statement.test is not test:
@@ -148,8 +149,17 @@ def asserted(site: Site) -> Patch | None:
     if "equinox" in meanings:
         return _error_if(site, statement, condition, message)
     used = any(getattr(node, "attr", "") == "checkify" for node in ast.walk(site.document.tree))
-    checkify = site.name("jax.experimental.checkify.check", test) if used else None
-    if checkify is None or "jax.experimental.checkify" not in meanings:
+    if used or "jax.experimental.checkify" in meanings:
+        return (
+            _checked(site, statement, condition, message) if "jax.experimental.checkify" in meanings else None
+        )
+    return of_chex(site, statement) if "chex" in meanings else None
+
+
+def _checked(site: Site, statement: ast.Assert, condition: str, message: str) -> Patch | None:
+    used = any(getattr(node, "attr", "") == "checkify" for node in ast.walk(site.document.tree))
+    checkify = site.name("jax.experimental.checkify.check", statement) if used else None
+    if checkify is None:
         return None
     return site.patch(
         False, f"use `{checkify}`", site.replace(statement, f"{checkify}({condition}, {message})")
