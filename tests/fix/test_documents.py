@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jitlint.base.diagnostic import Safety
 from tests.fix.repairing import repair
 
 BROKEN = "@jax.jit\ndef f(x):\n    print(x)  # shown\n    return x"
@@ -64,6 +65,12 @@ def test_only_the_strings_of_the_changed_lines_are_others(indent: int | None, as
     )
     assert wanted != before
     assert fixed(before) == wanted
+
+
+def test_prints_of_notebooks_are_not_changed_without_being_asked() -> None:
+    """Whoever wrote the notebook has seen the tracer; it may be what the cell is there for."""
+    before = notebook(code("import jax"), code(*BROKEN.splitlines(keepends=True), outputs=OUTPUTS))
+    assert not repair({Path("a.ipynb"): before.encode()}, Safety.SAFE).texts
 
 
 def test_a_source_in_one_string_stays_one() -> None:
