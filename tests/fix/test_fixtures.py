@@ -73,13 +73,22 @@ def _key(finding: Finding) -> tuple[str, str, str, str]:
 WITH_EXAMPLES = [code for code in sorted(CURES) if rules()[code].bad]
 
 
+_NEEDS_MORE = {
+    "JIT103": "the file imports nothing that checks values in traced code",
+    "JIT112": "what it becomes is tested by a conditional expression, which is another mistake",
+    "JIT502": "the function that is compiled uses a variable of the one around",
+    "JIT702": "the prelude has the name that it would get",
+}
+"""Rules whose example cannot be fixed by itself; their fixtures and programs are."""
+
+
 def test_the_example_of_each_rule_is_fixed_for_good() -> None:
     """Afterwards it has no finding of any rule, but for the next turn of a chain, and nothing more is done."""
     prelude = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n\n"
     examples = {Path(f"{code}.py"): (prelude + rules()[code].bad).encode() for code in WITH_EXAMPLES}
     done = repair(examples)
     of_rule = {path.stem: text for path, text in done.texts.items()}
-    assert len(of_rule) >= 30
+    assert set(WITH_EXAMPLES) - set(of_rule) == set(_NEEDS_MORE)
     left = [(finding.path, finding.code) for finding in done.left if Path(finding.path).stem in of_rule]
     assert left == []
     assert repair({path: text.encode() for path, text in done.texts.items()}).fixed == ()
