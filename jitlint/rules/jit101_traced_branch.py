@@ -58,9 +58,8 @@ magnitude(3.0)
     remedy=Remedy(
         Safety.UNSAFE,
         "Writes an `if` whose branches only return or only assign names, or a conditional expression, "
-        "with `jnp.where`, which computes both branches; branches that are more than that, or that call "
-        "functions of the file, become functions of `jax.lax.cond`; a parameter that is tested by itself, "
-        "as a flag is, becomes static.",
+        "with `jnp.where`, which computes both branches; longer ones, and calls of the file, with "
+        "`jax.lax.cond`; a parameter that is tested by itself, as a flag is, becomes static.",
     ),
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError",
 )

@@ -62,8 +62,7 @@ error.throw()
     since="0.1",
     remedy=Remedy(
         Safety.UNSAFE,
-        "Writes `eqx.error_if`, `checkify.check` or, for what `chex` has, its assertion, if the file uses one "
-        "of them.",
+        "Writes `eqx.error_if`, `checkify.check` or an assertion of `chex`, if the file uses one.",
     ),
     reference="https://docs.jax.dev/en/latest/debugging/checkify_guide.html",
 )

@@ -51,8 +51,7 @@ result = jax.make_jaxpr(walk)(1.0)
     since="0.2",
     remedy=Remedy(
         Safety.UNSAFE,
-        "Makes the body a function of `jax.lax.fori_loop`, if it only assigns names; of `jax.lax.scan` or "
-        "`jax.lax.map`, if it goes over rows, or adds to a list that is stacked afterwards.",
+        "Makes the body a function of `fori_loop`; of `scan` or `map` for rows, and lists that are stacked.",
     ),
     reference="https://docs.jax.dev/en/latest/control-flow.html",
 )

@@ -52,9 +52,8 @@ for scale in (1.0, 2.0, 3.0):
     since="0.1",
     remedy=Remedy(
         Safety.SAFE,
-        "Writes `jax.debug.print` with the format that the arguments ask for. Unsafe where no traced "
-        "value is seen to be shown: then it prints more often than it did; and in notebooks, which may be "
-        "meant to show what tracing is.",
+        "Writes `jax.debug.print` with the format that the arguments ask for. Unsafe in notebooks, and where "
+        "no traced value is seen to be shown: then it prints more often than it did.",
     ),
     reference="https://docs.jax.dev/en/latest/debugging.html",
 )

@@ -57,8 +57,7 @@ for i in range(5):
     since="0.2",
     remedy=Remedy(
         Safety.SAFE,
-        "Makes the compiled function once, in the module, if it needs nothing of the function around; unsafe "
-        "for a method of the object, which is compiled once for each object, in `__init__`.",
+        "Makes the compiled function once, in the module; unsafe for methods, made once for each object.",
     ),
     reference="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
 )

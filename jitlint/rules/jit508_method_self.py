@@ -75,9 +75,8 @@ Line(2.0).at(3.0)
     since="0.1",
     remedy=Remedy(
         Safety.UNSAFE,
-        "Makes `self` static: the method is compiled for each object, and changes of the object are not "
-        "seen. For an object that changes or has no hash, a compiled function of the module gets what the "
-        "method reads of it.",
+        "Makes `self` static: changes of the object are not seen. If it changes or has no hash, a function "
+        "of the module gets what the method reads.",
     ),
     reference="https://docs.jax.dev/en/latest/faq.html#how-to-use-jit-with-methods",
 )

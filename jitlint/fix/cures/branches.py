@@ -220,7 +220,7 @@ def _assigned(site: Site, chain: _Chain, node: ast.If) -> list[str] | None:
     lines: list[str] = []
     tested = set[str]().union(*map(names_in, chain.tests))
     for number, name in enumerate(names):
-        values = _values_of(site, name, known, node) or []
+        values = _values_of(site, name, known, node)
         reads = tested.union(*(each for _, each in values))
         if not values or reads & set(names[:number]):  # these have their new values by then
             return None
@@ -240,10 +240,11 @@ def _go_together(
 
 def _values_of(
     site: Site, name: str, bodies: list[dict[str, tuple[str, set[str]]]], node: ast.If
-) -> list[tuple[str, set[str]]] | None:
-    """What a name gets in each of the branches, and what that reads: its own value where a branch leaves it alone."""
+) -> list[tuple[str, set[str]]]:
+    """What a name gets in each of the branches, and what that reads: its own value where a branch leaves it alone. Empty if
+    it has none by then."""
     if not all(name in body for body in bodies) and not _is_bound_before(site, name, node):
-        return None
+        return []
     return [body.get(name, (name, {name})) for body in bodies]
 
 
