@@ -28,6 +28,8 @@ from typing import Any
 PROBE = Path(__file__).with_name("probe_upgrade.py")
 SUBJECT = re.compile(r"(?:`(?P<argument>\w+)` of |argument \d+ by position of )?`(?P<name>[\w.]+)`")
 TEST = re.compile(r"(^|/)(tests?/.*|test_[^/]*|[^/]*_test)\.py\Z")
+# What the tests of a project answer.
+IN_TESTS = ("in_tests", "tests", "test_errors")
 # The exit code if a file cannot be read.
 UNREAD = 2
 # So many other errors of tests are shown.
@@ -93,15 +95,31 @@ def probe(python: str, project: Path, report: Sequence[Listed], tests: bool) -> 
     suite = [path for path in files if tests and is_test(Path(path), project)]
     options = {item.argument for item in report if item.argument and item.name.startswith("jax.config")}
     arguments = {(i.name, i.argument) for i in report if i.argument and i.argument not in options}
-    question = {
+    question: dict[str, Any] = {
         "names": sorted(
             {item.name for item in report if not item.argument and "by position" not in item.message}
         ),
         "arguments": sorted(arguments),
         "options": sorted(options),
         "modules": [path for path in files if path not in set(suite)],
-        "tests": suite,
+        "tests": [],
+        "placeholders": [],
+        "paths": [],
     }
+    answer = ask(python, project, question)
+    if (
+        suite
+    ):  # in a process of their own: what scripts do when they are imported, is not what tests begin with
+        again: dict[str, Any] = {key: [] for key in question}
+        again |= {"tests": suite, "placeholders": answer["placeholders"], "paths": answer["paths"]}
+        answer |= ask(python, project, again, IN_TESTS)
+    return answer
+
+
+def ask(
+    python: str, project: Path, question: dict[str, Any], keys: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """The answers of `probe_upgrade` to a question, only some of them if keys are given."""
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(project)}
     command = [python, str(PROBE), str(project)]
     done = subprocess.run(
@@ -110,7 +128,7 @@ def probe(python: str, project: Path, report: Sequence[Listed], tests: bool) -> 
     if done.returncode:
         raise SystemExit(f"{python}: {done.stderr}")
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return answer
+    return answer if keys is None else {key: answer[key] for key in keys}
 
 
 def wrong(report: Sequence[Listed], answer: dict[str, Any]) -> Iterator[str]:

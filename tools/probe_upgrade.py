@@ -3,8 +3,8 @@
     python tools/probe_upgrade.py FOLDER < question.json
 
 The question has ``names`` (dotted, each looked up), ``arguments`` (pairs of a dotted name and a keyword, each tried in a
-call), ``options`` (of ``jax.config``), ``modules`` (files of the folder, each imported) and ``tests`` (files to run with
-pytest). The answer says which names, arguments and options are refused, and where in the folder's own code imports and
+call), ``options`` (of ``jax.config``), ``modules`` (files of the folder, each imported), ``tests`` (files to run with
+pytest), ``placeholders`` and ``paths`` (what another process had to put in place, and to look in). The answer says which names, arguments and options are refused, and where in the folder's own code imports and
 tests fell over a missing name or keyword. What an import fell over is put in its place, as something that takes
 everything, and the import is tried again: so all that is missing comes to light and not only the first. A foreign library
 that is not installed is put in place in the same way.
@@ -234,6 +234,18 @@ def put_in_place(row, finder):
     return True
 
 
+def put_back(names, finder):
+    """Put something in the place of all that another process has found to be missing."""
+    for full in names:
+        finder.given.add(full)
+        owner, _, name = full.rpartition(".")
+        with contextlib.suppress(Exception):
+            module = importlib.import_module(owner)
+            if not hasattr(module, name):
+                sys.modules.setdefault(full, Anything(full))
+                setattr(module, name, PLACEHOLDER)
+
+
 def names_of(path, folder):
     """The dotted module name of a file, seen from the project's folder, or from its ``src``."""
     parts = os.path.splitext(os.path.relpath(path, folder))[0].split(os.sep)
@@ -370,8 +382,12 @@ def main():
     }
     finder = Finder()
     sys.meta_path.append(finder)
+    put_back(question["placeholders"], finder)
+    sys.path += question["paths"]
+    found = len(sys.path)
     answer["imports"], answer["other"] = import_all(question["modules"], folder, finder)
     answer["placeholders"] = sorted(finder.given)
+    answer["paths"] = sys.path[found + 2 :]  # two are the folder and its src
     if question["tests"]:
         answer["in_tests"], answer["tests"], answer["test_errors"] = run_tests(question["tests"], folder)
     print(json.dumps(answer), file=output)
