@@ -348,8 +348,8 @@ class Plugin:
 def run_tests(files, folder):
     import pytest
 
-    if "absl.flags" in sys.modules:  # their own way to run tests would do so
-        sys.modules["absl.flags"].FLAGS.mark_as_parsed()
+    with contextlib.suppress(ImportError):  # their own way to run tests would do so
+        importlib.import_module("absl.flags").FLAGS.mark_as_parsed()
     plugin = Plugin(folder)
     with contextlib.redirect_stdout(io.StringIO()):
         options = [
@@ -362,6 +362,29 @@ def run_tests(files, folder):
         ]
         pytest.main([*options, "--import-mode=importlib", *files], plugins=[plugin])
     return plugin.rows, plugin.counts, plugin.others
+
+
+def run_apart(files, folder):
+    """Each file in a process of its own: what one of them sets for all of JAX is not what the next one begins with."""
+    rows, counts, others = [], {}, {}
+    for path in files:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(reading)
+            with os.fdopen(writing, "w", encoding="utf-8") as stream:
+                json.dump(run_tests([path], folder), stream)
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading, encoding="utf-8") as stream:
+            text = stream.read()
+        os.waitpid(child, 0)
+        found = json.loads(text) if text else [[], {}, {f"{os.path.basename(path)} ended at once": 1}]
+        rows += found[0]
+        for total, more in ((counts, found[1]), (others, found[2])):
+            for key, number in more.items():
+                total[key] = total.get(key, 0) + number
+    return rows, counts, others
 
 
 def main():
@@ -389,7 +412,7 @@ def main():
     answer["placeholders"] = sorted(finder.given)
     answer["paths"] = sys.path[found + 2 :]  # two are the folder and its src
     if question["tests"]:
-        answer["in_tests"], answer["tests"], answer["test_errors"] = run_tests(question["tests"], folder)
+        answer["in_tests"], answer["tests"], answer["test_errors"] = run_apart(question["tests"], folder)
     print(json.dumps(answer), file=output)
     output.flush()
     os._exit(0)
