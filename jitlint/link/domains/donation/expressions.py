@@ -357,10 +357,8 @@ def _call_library(w: Walker, node: ir.Call, name: str) -> Term:
     buffers = lexicon().buffers
     arguments = [arg.value for arg in node.args]
     if name in buffers.tree_maps and arguments:
-        reads = _reads(w.dotted(arguments[0]) or "")
-        arguments = arguments[1:]
-    else:
-        reads = _reads(name) or (name in buffers.reading_functions and name not in buffers.shape_only)
+        return _map_tree(w, arguments[0], arguments[1:])
+    reads = _reads(name) or (name in buffers.reading_functions and name not in buffers.shape_only)
     deep = name.startswith(buffers.reading_modules)
     known = name.startswith(("builtins.", "jax."))
     first: Term | None = None
@@ -373,6 +371,31 @@ def _call_library(w: Walker, node: ir.Call, name: str) -> Term:
         w.state.held.add(first)
     passed = name in buffers.same_object and len(arguments) == 1 and (w.module.name, node.at) in w.passing
     return first if first is not None and passed else fresh()
+
+
+def _map_tree(w: Walker, function: ir.Expr, trees: list[ir.Expr]) -> Term:
+    """A function goes over the leaves of some trees: which of them does it read."""
+    all_read = _reads(w.dotted(function) or "")
+    computed = _computed_with(w, function)
+    evaluate(w, function)
+    for i, tree in enumerate(trees):
+        if all_read or i in computed:
+            use(w, tree, deep=True)
+        else:
+            evaluate(w, tree)
+    return fresh()
+
+
+def _computed_with(w: Walker, function: ir.Expr) -> set[int]:
+    """Which arguments a lambda computes with, by their position: those that stand beside an operator."""
+    if type(function) is not ir.Lambda:
+        return set()
+    fn = w.module.functions[function.function]
+    found: set[str] = set()
+    for part in fn.parts:
+        sides = (part.left, part.right) if type(part) is ir.BinOp else ()
+        found |= {side.id for side in sides if type(side) is ir.Name}
+    return {i for i, param in enumerate(fn.node.params) if param.name in found}
 
 
 def _reads(name: str) -> bool:
