@@ -32,6 +32,7 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine.budgets import (
+    FEW_CONTEXTS,
     MANY_CONTEXTS,
     MAX_COARSE,
     MAX_CONTEXTS,
@@ -39,6 +40,7 @@ from jitlint.link.engine.budgets import (
     MAX_SMALL_CONTEXTS,
     MAX_TRACED_COARSE,
     MAX_TRACED_CONTEXTS,
+    MAX_TRACED_NODES,
     SMALL,
 )
 
@@ -67,7 +69,8 @@ def coarseness(fn: FuncInfo, traced: bool, bound: dict[str, Value], depth: int, 
         return inherited
     if traced:
         fn.traced_contexts += 1
-        used, limit = fn.traced_contexts, MAX_TRACED_CONTEXTS
+        affordable = max(FEW_CONTEXTS, MAX_TRACED_NODES // (len(fn.parts) + 1))
+        used, limit = fn.traced_contexts, min(MAX_TRACED_CONTEXTS, affordable)
     else:
         fn.contexts += 1
         used, limit = fn.contexts, MAX_SMALL_CONTEXTS if len(fn.parts) <= SMALL else MAX_CONTEXTS

@@ -24,6 +24,10 @@ MAX_SMALL_CONTEXTS: Final = 10
 MAX_TRACED_CONTEXTS: Final = 40
 """The same inside traces. Counted apart: what the host calls often must not hide what a trace calls."""
 
+MAX_TRACED_NODES: Final = 4000
+FEW_CONTEXTS: Final = 16
+"""Large functions have fewer: as many as stand for so many nodes, but not less than these."""
+
 MANY_CONTEXTS: Final = 2
 """A function that is handed functions stands for as many as it is handed: it may have so many times more."""
 
