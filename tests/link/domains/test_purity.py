@@ -53,6 +53,22 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["Mutation target=global name=mode in f: likely"],
     ),
+    "a setting that functions share": (
+        """
+        def kernel():
+            steps = None
+            def init(x, n):
+                nonlocal steps
+                steps = n
+                return x
+            def sample(x):
+                return x * steps
+            return init, sample
+        init, sample = kernel()
+        sample(jit(init, static_argnums=1)(2., 3))
+        """,
+        ["Mutation target=nonlocal name=steps in kernel.<locals>.init: possible"],
+    ),
     "under a lock": (
         """
         import threading

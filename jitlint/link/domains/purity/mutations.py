@@ -82,11 +82,14 @@ def stored(
 
 
 def rebound(m: Machine, f: Frame, at: int, name: str, target: str) -> None:
-    """A global or nonlocal name, or an attribute of a module or class, was bound anew."""
+    """A global or nonlocal name, or an attribute of a module or class, was bound anew.
+
+    What functions share through the one around them, and set without counting on, is a setting: the same after every trace.
+    """
     level = Confidence.CERTAIN if surroundings.derived(f) else Confidence.LIKELY
     if level is Confidence.LIKELY and surroundings.normalises(f):
         level = Confidence.POSSIBLE
-    if target == "attribute" and level is Confidence.LIKELY:
+    if target != "global" and level is Confidence.LIKELY:
         level = Confidence.POSSIBLE
     _record(m, f, at, target, "", name, level)
 
