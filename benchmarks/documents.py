@@ -4,10 +4,11 @@
 
 RUNS THE CODE of all `*.md` and `*.ipynb` below the folders, each file in a process of its own, every piece whatever those before it
 did, and compares with what `jitlint check` says of the file. What raises is told apart by why: *JAX refuses* it (the exception
-comes out of JAX, or is about one of its values), or *the rest*: a module or a file that is not there, a name that an
+comes out of JAX, or is about one of its values); it is in *the values* (a check in the program, a callback, not a number); it wants
+another *machine* (a TPU, more devices, the network); or *the rest*: a module or a file that is not there, a name that an
 earlier piece should have made, a mistake in the text. An error on a line that ran and did not raise is a false one; on a line
 that did not run, nothing is known. A notebook whose code a text of the same name repeats is counted once.
---list prints each place with what was raised and found.
+--list prints each place with what was raised and found; --keep remembers what was raised, so that the next time nothing is run.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import io
 import json
 import multiprocessing.pool
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -42,7 +44,7 @@ from jitlint.syntax.documents import read_document  # noqa: E402
 from jitlint.syntax.documents.document import Document  # noqa: E402
 
 Place = tuple[int, int]
-JAX, REST = "JAX refuses", "the rest"
+JAX, VALUES, MACHINE, REST = "JAX refuses", "the values", "machine", "the rest"
 LATER = {"JIT304"}
 """What these say happens where the leaked value is used, in another line."""
 _ELSEWHERE = (ImportError, OSError, NameError, SyntaxError, KeyError, AssertionError)
@@ -74,23 +76,30 @@ class Outcome:
         leaks = [f.code for f in self.findings if f.code in LATER and "UnexpectedTracerError" in raised.what]
         return leaks + [f.code for f in self.findings if _touches(f, raised.place)]
 
+    def through(self, raised: Raised) -> list[str]:
+        """What is said elsewhere, with that line on its path: a method that cannot be called, say."""
+        return [f.code for f in self.findings if _leads_through(f, raised.place)]
+
     def false_errors(self) -> list[Finding]:
-        """Errors on lines that ran, in which nothing was raised."""
+        """Errors on lines that ran, in which, and in a line of whose path, nothing was raised."""
         return [
             f
             for f in self.findings
             if rules()[f.code].severity is Severity.ERROR
-            and f.confidence.value != "possible"
-            and f.severity is not Severity.WARNING
+            and f.severity is Severity.ERROR
             and f.code not in LATER
             and (f.span.cell, f.span.line) in self.ran
-            and not any(_touches(f, raised.place) for raised in self.raised)
+            and not any(_touches(f, each.place) or _leads_through(f, each.place) for each in self.raised)
         ]
 
 
 def _touches(finding: Finding, place: Place) -> bool:
     cell, line = place
     return finding.span.cell == cell and finding.span.line <= line <= finding.span.end_line
+
+
+def _leads_through(finding: Finding, place: Place) -> bool:
+    return any((step.span.cell, step.span.line) == place for step in finding.related)
 
 
 def pieces(document: Document) -> Iterator[tuple[int, str]]:
@@ -101,15 +110,23 @@ def pieces(document: Document) -> Iterator[tuple[int, str]]:
         yield start, "\n".join(lines[start:stop])
 
 
+_MACHINE = re.compile(
+    r"interpret mode|TPU|device kind|FFI handler|[Nn]umber of devices|process_index|HTTP|incompatible devices|"
+    r"memory_space|no attribute 'TensorCoreMesh'|exported for platforms|device_count"
+)
+
+
 def _blame(error: BaseException, path: str) -> str:
     """Whose doing an exception is."""
     own = type(error).__module__.partition(".")[0] in ("jax", "jaxlib")
     frames = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
     last = max((at for at, name in enumerate(frames) if name == path), default=-1)
     inside = any(f"{os.sep}jax{os.sep}" in name for name in frames[last + 1 :])
-    about = any(
-        word in str(error) for word in ("tracer", "Tracer", "ShapeDtypeStruct", "jax.Array", "ArrayImpl")
-    )
+    about = re.search(r"[Tt]racer|ShapeDtypeStruct|jax\.Array|ArrayImpl|abstract array", str(error))
+    if _MACHINE.search(f"{type(error).__name__} {error}"):
+        return MACHINE
+    if type(error).__name__ in ("JaxRuntimeError", "FloatingPointError"):
+        return VALUES
     return JAX if own or ((inside or about) and not isinstance(error, _ELSEWHERE)) else REST
 
 
@@ -151,8 +168,8 @@ def run(path: str) -> None:
         answers.flush()
 
 
-def outcome(path: Path, seconds: float) -> Outcome:
-    """Run a document in a process of its own, and check it."""
+def outcome(path: Path, lines: list[str]) -> Outcome:
+    """What happened when a document ran, and what is said of it."""
     result = Outcome(path)
     document = read_document(str(path), path.read_bytes())
     if document.failure is not None:
@@ -162,21 +179,6 @@ def outcome(path: Path, seconds: float) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder).resolve() / path.name
         shutil.copy(path, copy)
-        process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).resolve()), "--run", str(copy)],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            stdin=subprocess.DEVNULL,
-            encoding="utf-8",
-            env={**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "MPLBACKEND": "agg"},
-        )
-        try:
-            out, _ = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            out, _ = process.communicate()
-        lines = [line for line in out.splitlines() if line.endswith("}")]
         for answer in map(json.loads, lines):
             result.ran |= {(cell, line) for cell, line in answer["ran"]}
             if "place" in answer:
@@ -186,6 +188,30 @@ def outcome(path: Path, seconds: float) -> Outcome:
         settings = Settings(min_severity=Severity.INFO)
         result.findings = check([str(copy)], settings, jobs=1, use_cache=False, context=[]).findings
     return result
+
+
+def answers(path: Path, seconds: float) -> list[str]:
+    """Run a document in a process of its own: what that says of the pieces that it reached in time."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _answers(Path(shutil.copy(path, Path(folder).resolve())), seconds)
+
+
+def _answers(copy: Path, seconds: float) -> list[str]:
+    process = subprocess.Popen(
+        [sys.executable, str(Path(__file__).resolve()), "--run", str(copy)],
+        cwd=copy.parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "MPLBACKEND": "agg"},
+    )
+    try:
+        out, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, _ = process.communicate()
+    return [line for line in out.splitlines() if line.endswith("}")]
 
 
 def documents(folders: list[Path]) -> list[Path]:
@@ -208,7 +234,7 @@ def report(outcomes: list[Outcome], listed: bool, kind: str) -> None:
         for one, each in raised:
             if kind in ("", each.kind):
                 cell, line = each.place
-                said = " ".join(one.at(each)) or "-"
+                said = " ".join(one.at(each)) or " ".join(f"({code})" for code in one.through(each)) or "-"
                 print(f"{one.path}:{cell}:{line}: {each.kind}: {each.what[:150]} [{said}]")
         for one, finding in false:
             print(
@@ -217,10 +243,14 @@ def report(outcomes: list[Outcome], listed: bool, kind: str) -> None:
     for one in outcomes:
         if one.unread or one.left:
             print(f"{one.path}: {one.unread or f'{one.left} of {one.pieces} pieces were not reached'}")
-    print("\n| | pieces that raise | found at the line |\n| --- | --- | --- |")
-    for name in (JAX, REST):
+    print(
+        "\n| | pieces that raise | found at the line | found, with the line on its path |\n| --- | --- | --- | --- |"
+    )
+    for name in (JAX, VALUES, MACHINE, REST):
         mine = [(one, each) for one, each in raised if each.kind == name]
-        print(f"| {name} | {len(mine)} | {sum(bool(one.at(each)) for one, each in mine)} |")
+        there = [(one, each) for one, each in mine if one.at(each)]
+        through = [each for one, each in mine if not one.at(each) and one.through(each)]
+        print(f"| {name} | {len(mine)} | {len(there)} | {len(through)} |")
     print(f"\n{len(outcomes)} documents, {sum(one.pieces for one in outcomes)} pieces, ", end="")
     print(f"{len(false)} errors where nothing raises: {dict(Counter(f.code for _, f in false))}")
 
@@ -235,14 +265,23 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--of", default="", help="list these only: 'JAX refuses' or 'the rest'")
+    parser.add_argument("--keep", type=Path, help="a file that is read and written")
     parser.add_argument("--run", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.run:
         run(options.run)
         return
     found = documents([folder.resolve() for folder in options.folders])
+    kept: dict[str, list[str]] = {}
+    if options.keep and options.keep.exists():
+        kept = json.loads(options.keep.read_text(encoding="utf-8"))
     with multiprocessing.pool.ThreadPool(options.jobs) as pool:
-        outcomes = pool.map(lambda path: outcome(path, options.seconds), found, chunksize=1)
+        missing = [path for path in found if str(path) not in kept]
+        ran = pool.map(lambda path: answers(path, options.seconds), missing, chunksize=1)
+    kept.update({str(path): lines for path, lines in zip(missing, ran)})
+    if options.keep:
+        options.keep.write_text(json.dumps(kept), encoding="utf-8")
+    outcomes = [outcome(path, kept[str(path)]) for path in found]
     report(outcomes, options.list, options.of)
 
 

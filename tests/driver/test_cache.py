@@ -197,3 +197,27 @@ def test_the_folder_hides_itself_and_can_live_elsewhere(
     monkeypatch.setenv("JITLINT_CACHE_DIR", str(tmp_path / "shared"))
     assert Path(cache_directory("/one")).parent == tmp_path / "shared"
     assert cache_directory("/one") != cache_directory("/two")
+
+
+def test_a_session_forgets_what_no_answer_has_needed_for_a_while(tmp_path: Path) -> None:
+    cache = _cache(tmp_path)
+    cache.freeze()
+    for number in range(40):
+        cache.keep_link(f"typed{number}", ["found"])
+        assert cache.link("used", list) == (["kept"] if number else None)
+        cache.keep_link("used", ["kept"])
+        cache.keep_lowered({digest(b"%d" % number): b"x" * 100})
+        cache.freeze()
+    assert cache.link("used", list) == ["kept"]
+    assert cache.link("typed39", list) == ["found"]
+    assert cache.link("typed0", list) is None
+
+
+def test_what_was_typed_and_is_gone_does_not_fill_the_memory(tmp_path: Path) -> None:
+    cache = _cache(tmp_path)
+    cache.freeze()
+    keys = [digest(b"%d" % number) for number in range(300)]
+    for key in keys:
+        cache.keep_lowered({key: b"lowered"})
+    kept = [key for key in keys if cache.pack.outcome(key) is not None]
+    assert keys[-1] in kept and len(kept) < 100

@@ -31,6 +31,8 @@ _LINKS_KEPT = 48 << 20
 """So many bytes of what was found in units are kept, the newest first."""
 _IN_MEMORY = 256
 """So many results are kept in memory, by a session."""
+_UNDONE = 16
+"""For so many answers a session remembers what they do not need: somebody may take back what was typed."""
 _MAGIC = b"jitlint1"
 # A file changed within this time before it was looked at may change again without a new time stamp.
 _RACY_NS = 2_000_000_000
@@ -115,6 +117,8 @@ class Cache:
         self._parser = parser
         self._changed = False
         self._objects: dict[str, object] = {}
+        self._used: dict[str, int] = {}
+        self._answers = 0
         self.pack = Pack(directory, parser, self._read, self._write)
         index = self._load("index", _Index)
         self._index = index if index and index.fingerprint == tool else _Index(tool, {})
@@ -168,6 +172,7 @@ class Cache:
         name = f"link-{key}"
         known = self._objects.get(name)
         if isinstance(known, kind):
+            self._used[name] = self._answers
             return known
         found = self._load(name, kind)
         if found is not None:
@@ -195,8 +200,12 @@ class Cache:
     def _hold(self, name: str, found: object) -> None:
         self._objects.pop(name, None)
         self._objects[name] = found
+        self._used[name] = self._answers
         while len(self._objects) > _IN_MEMORY:
-            del self._objects[next(iter(self._objects))]
+            self._drop(next(iter(self._objects)))
+
+    def _drop(self, name: str) -> None:
+        del self._objects[name], self._used[name]
 
     # ------------------------------------------------------------ runs
 
@@ -235,8 +244,14 @@ class Cache:
             self._changed = False
 
     def freeze(self) -> None:
-        """Write nothing from now on: what a session learns about unsaved text concerns nobody else."""
+        """An answer is given. Write nothing from now on: what a session learns about unsaved text concerns nobody else.
+
+        What no answer has needed for a while is forgotten: most of what is typed does not come back.
+        """
         self.pack.read_only = True
+        self._answers += 1
+        for name in [name for name, at in self._used.items() if at < self._answers - _UNDONE]:
+            self._drop(name)
 
     @property
     def _keeps(self) -> bool:

@@ -130,9 +130,9 @@ class Pack:
 
     def _thin_out(self, wanted: set[bytes]) -> None:
         """Nothing is written: what was typed and is gone must not fill the memory."""
-        if len(self._fresh) > 2 * len(wanted) + _SPARE:
-            self._fresh = {key: data for key, data in self._fresh.items() if key in wanted}
-            self._digests = {key: data for key, data in self._digests.items() if key in wanted}
+        gone = [key for key in self._fresh if key not in wanted]
+        for key in gone[:-_SPARE]:  # the oldest first: somebody may take back what was typed
+            del self._fresh[key], self._digests[key]
 
     def _append(self, new: Mapping[bytes, bytes], offset: int) -> None:
         items = self._items()

@@ -168,6 +168,14 @@ def _opaque(dotted: str) -> Handler:
     return handler
 
 
+def _set_option(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """An option of JAX is set: without compilation, what comes after it runs on values."""
+    name, wanted = args.get(0, "name"), args.get(1, "val")
+    if type(name) is Py and name.const == "jax_disable_jit":
+        f.world = f.world.but(eager_jit=type(wanted) is not Py or wanted.const is not False)
+    return NONE
+
+
 def _debug(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return NONE
 
@@ -238,6 +246,7 @@ JAX_CALLS: dict[str, Handler] = {
     "inspect.isclass": _inspected(Class),
     "jax.ensure_compile_time_eval": _opaque("jax.ensure_compile_time_eval"),
     "jax.disable_jit": _opaque("jax.disable_jit"),
+    "jax.config.update": _set_option,
     "jax.debug.print": _debug,
     "jax.new_ref": _opaque("jax.Ref"),
     "jax.core.is_concrete": _is_concrete,
