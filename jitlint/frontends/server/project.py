@@ -155,13 +155,7 @@ class Project:
             now = {path: self._new(found) for path, found in now.items()}
         broken = {path for path in self.unsaved if any(f.code in _BROKEN for f in now.get(path, ()))}
         if broken:
-            typed = {
-                path for path, data in self.unsaved.items() if self._good.get(path) != _lines(data)
-            } - broken
-            kept = {path: found for path, found in self.shown.items() if path not in broken | typed}
-            fresh = {path: now[path] for path in typed if path in now}
-            half = {path: [*now[path], *self._still_there(path, now[path])] for path in broken}
-            now = {**kept, **fresh, **half}
+            now = self._calm(now, broken)
         for path, data in self.unsaved.items():
             if path not in broken:
                 self._good[path] = _lines(data)
@@ -169,6 +163,13 @@ class Project:
         return {
             path: now.get(path, []) for path in {*before, *now} if before.get(path, []) != now.get(path, [])
         }
+
+    def _calm(self, now: Findings, broken: set[str]) -> Findings:
+        """What is shown while some buffers do not parse: of other files what was shown before, unless they were typed into."""
+        typed = {p for p, data in self.unsaved.items() if self._good.get(p) != _lines(data)} - broken
+        kept = {path: found for path, found in self.shown.items() if path not in broken | typed}
+        fresh = {path: now[path] for path in typed if path in now}
+        return {**kept, **fresh, **{p: [*now[p], *self._still_there(p, now[p])] for p in broken}}
 
     def _new(self, found: list[Finding]) -> list[Finding]:
         return compare(found, self._settings.baseline, self.lines).new
