@@ -36,6 +36,7 @@ from jitlint.link.domains.captures.syntax import (
     GLOBAL,
     LOCAL,
     PARAMETER,
+    constructs,
     exclusive,
     harmless,
     only_checked,
@@ -137,7 +138,7 @@ class _Judge:
     def group(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> None:
         """Record the first read if one of the writes makes it stale."""
         load = reads[0].load
-        writes = [w for w in writes if w[1].fn is None or w[1].fn is not load.fn]
+        writes = [w for w in writes if w[1].fn is None or (w[1].fn is not load.fn and not constructs(w[1]))]
         if not writes or not _keeps(load) or only_checked(load):
             return
         if load.kind == "elem" and id(load.owner) in self.kept:

@@ -47,6 +47,15 @@ def root_of(write: Write) -> str:
     return LOCAL if path[0] in fn.node.local_names else GLOBAL
 
 
+def constructs(write: Write) -> bool:
+    """Whether the write is to an object that is being made, by its constructor: another one than what was read before."""
+    fn = write.fn
+    if fn is None or not fn.node.params or fn.name not in lexicon().captures.first_methods:
+        return False
+    path = _written_path(_around(fn, write.statement), write)
+    return len(path) > 1 and path[0] == fn.node.params[0].name
+
+
 def only_checked(load: Load) -> bool:
     """Whether the value that is read decides nothing but an assertion, or what to do about an exception."""
     if load.fn is None:
