@@ -133,6 +133,14 @@ PROGRAMS: dict[str, str] = {
     "jax.numpy.piecewise": "jnp.piecewise(MANY, [MANY > 0], [f])",
     "jax.scipy.optimize.minimize": 'jax.scipy.optimize.minimize(lambda x: f(x[0]), MANY, method="BFGS")',
     "jax.scipy.sparse.linalg.cg": "jax.scipy.sparse.linalg.cg(lambda x: f(x[0]) * x, MANY)",
+    "optimistix.root_find": "optimistix.root_find(lambda y, args: f(y), optimistix.Newton(1e-3, 1e-3), ONE)",
+    "optimistix.fixed_point": (
+        "optimistix.fixed_point(lambda y, args: f(y), optimistix.FixedPointIteration(1e-3, 1e-3), ONE)"
+    ),
+    "optimistix.least_squares": (
+        "optimistix.least_squares(lambda y, args: f(y), optimistix.GaussNewton(1e-3, 1e-3), ONE)"
+    ),
+    "optimistix.minimise": "optimistix.minimise(lambda y, args: f(y), optimistix.BFGS(1e-3, 1e-3), ONE)",
     "jax.tree.map": "jax.tree.map(f, [ONE])",
     "jax.tree.map_with_path": "jax.tree.map_with_path(lambda path, x: f(x), [ONE])",
 }
@@ -146,7 +154,7 @@ EXCUSED = {
     "jax.experimental.pallas.core_map": "its function has no parameters",
     "jax.experimental.pallas.when": "its function has no parameters",
 }
-LIBRARIES = ("jax", "equinox", "flax", "haiku", "chex")
+LIBRARIES = ("jax", "equinox", "flax", "haiku", "chex", "optimistix")
 
 
 def refuses(name: str) -> bool:
