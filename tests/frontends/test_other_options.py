@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -291,6 +292,22 @@ def test_how_the_server_talks(monkeypatch: pytest.MonkeyPatch) -> None:
         assert main(["server", *arguments]) == 0
     assert started == ["stdio", "stdio", ("127.0.0.1", 4711)]
     assert main(["server", "--stdio", "--tcp", "4711"]) == 2
+
+
+@_covers("playground port", "playground no-browser")
+def test_where_the_playground_is(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("jitlint.frontends.playground.serve.Playground.serve_forever", lambda self: None)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        free = taken.getsockname()[1]
+        taken.listen()
+        assert main(["playground", "--no-browser", "--port", str(free)]) == 2
+    assert f"http://127.0.0.1:{free}" in _out(capsys, "playground", "--no-browser", "--port", str(free))
+    assert not opened
+    assert f"http://127.0.0.1:{free}" in _out(capsys, "playground", "--port", str(free))
+    assert len(opened) == 1
 
 
 @_covers("explain color")

@@ -24,6 +24,29 @@ root(2.0)
     assert [e.place.function for e in run(source).events if isinstance(e, Truth)] == ["helper"]
 
 
+def test_a_parameter_that_is_bound_anew_keeps_what_the_call_changed() -> None:
+    """Beyond its contexts, too, the caller's list gets what the function appended before it took another one."""
+    calls = "\n".join(f"    grow([], x, lambda v: v * {n})" for n in range(84))
+    source = f"""
+def grow(items, x, scale):
+    items.append(scale(x))
+    items = missing(items)
+    return items
+
+@jit
+def root(x):
+{calls}
+    entries = []
+    grow(entries, x, lambda v: v)
+    return 1 if entries[-1] > 0 else 2
+
+root(2.0)
+"""
+    found = run(source)
+    assert not found.failures
+    assert [e.place.function for e in found.events if isinstance(e, Truth)] == ["root"]
+
+
 def test_a_function_that_is_handed_functions_may_have_many_contexts() -> None:
     """A project's own `cond` is called with other branches each time."""
     branches = "\n".join(f"    x = choose(x, lambda v: v * {n})" for n in range(70))

@@ -297,7 +297,7 @@ def _run_coarse(
     level: int,
 ) -> Value:
     """Run a function in a context that stands for many: as coarse as it takes."""
-    given, frozen = bound, exact[-1]
+    given, frozen = dict(bound), exact[-1]  # the variables of the call that it becomes
     while level < contexts.GIVEN_UP:
         less = contexts.coarse(bound, level)
         if any(less[name] is not value for name, value in given.items()):
