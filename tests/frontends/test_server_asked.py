@@ -94,7 +94,7 @@ def test_a_client_that_pulls_is_not_pushed_to(project: Write) -> None:
 
 def test_long_work_is_shown(project: Write) -> None:
     function = "@jax.jit\ndef f{0}(x):\n    y = x + {0}\n    return y * x\n\n"
-    big = "import jax\n\n" + "".join(function.format(number) for number in range(1500))
+    big = "import jax\n\n" + "".join(function.format(number) for number in range(8000))
     root = project({"a.py": big})
 
     async def scene(editor: Editor) -> None:
