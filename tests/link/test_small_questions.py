@@ -6,11 +6,12 @@ import pytest
 
 from jitlint.catalogue.schema import VAR_POSITIONAL, Parameter
 from jitlint.infer.grounds import GUESSED
-from jitlint.infer.values import STATIC, STR, Arr, S, Tree
+from jitlint.infer.values import STATIC, STR, Arr, S, Tree, Tup, Union, alternatives
 from jitlint.link.engine import events
 from jitlint.link.models.arrays.results import described
 from jitlint.link.program import Options
 from jitlint.link.tables.ir_walk import nodes
+from jitlint.link.values.pytrees import rebuild
 from jitlint.syntax import ir
 from jitlint.syntax.lowering import lower
 from tests.link.domains.telling import lines, told
@@ -411,3 +412,9 @@ def test_tracers_are_known_where_jax_itself_is_the_project() -> None:
         """,
     )
     assert [event for event in found.events if type(event).__name__ == "Truth"] == []
+
+
+def test_a_mapped_tree_that_may_be_one_of_two_is_no_leaf() -> None:
+    leaf = Arr(S)
+    either = Union((Tree(S), Tup((Arr(S), Arr(S)))))
+    assert {type(alternative) for alternative in alternatives(rebuild(either, leaf))} == {Tree, Tup}

@@ -472,7 +472,7 @@ def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
     """The same structure with every leaf replaced."""
     if _ends(value, depth):
         return UNKNOWN
-    if isinstance(value, (Tup, Seq, Map)):
+    if isinstance(value, (Tup, Seq, Map, Union)):
         return _CHANGED[type(value)](value, lambda part: rebuild(part, new_leaf, depth - 1), FRESH)
     if type(value) is Inst and is_pytree(value.cls):
         static = static_names(value)
