@@ -151,6 +151,8 @@ def _where_used(way: list[ast.AST]) -> Iterator[Columns]:
         yield columns_of_node(way[-3])  # what is left at the end belongs to the whole statement
     if isinstance(node, ast.alias):
         yield columns_of_node(around or node)
+    if isinstance(node, ast.Compare) and isinstance(around, ast.UnaryOp) and isinstance(around.op, ast.Not):
+        yield columns_of_node(around)  # since Python 3.13 a comparison makes the bool that is turned round
     yield from _alike(way)
 
 
