@@ -32,6 +32,7 @@ from jitlint.confirm.draws import repeated_draws, repeats_draw
 from jitlint.confirm.statement import Statement
 from jitlint.confirm.watch.observe import Function, Observation, Place, Raised, Tick, Trace
 from jitlint.confirm.watch.runs import Runs
+from jitlint.confirm.watch.spots import DOTTED
 
 # So much of what was printed is shown.
 _WIDTH = 80
@@ -42,7 +43,6 @@ _MADE = re.compile(r"leaked intermediate value was created on line (?P<where>[^\
 _FRAME = re.compile(r"^(?:The leaked [\w ]+ on line )?(/[^\n]+?):(\d+):\d+ \(", re.MULTILINE)
 _JAX_SAYS = re.compile(r"abstract array|JAX (type|array)")
 _NO_HASH = re.compile(r"[Nn]on-hashable static")
-_WORD = re.compile(r"\w+")
 # From so many traces of the same code on, one speaks of "again and again".
 TRACES = 3
 # If the program was seen to grow at each of so many turns, the loop is unrolled.
@@ -375,7 +375,7 @@ def _worked(started: Tick, ended: Tick) -> bool:
     ran = {place for place, count in ended.lines.items() if count > started.lines.get(place, 0)}
     # The line of the first reading is still running when the clock is read.
     ran -= {started.stack[0][:2]} - {ended.stack[0][:2]}
-    words = {word for place in ran for word in _WORD.findall(linecache.getline(*place))}
+    words = {word for place in ran for word in DOTTED.findall(linecache.getline(*place))}
     return bool(words & ended.compiled)
 
 

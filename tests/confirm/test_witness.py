@@ -148,6 +148,11 @@ SHOWN: list[tuple[Outcome, str, str]] = [
         "spent = datetime.datetime.now() - t  # here\n",
         "nothing waited for a result between",
     ),
+    (  # what is compiled already runs no Python
+        Unsynced(),
+        "x = jnp.eye(7)\njnp.linalg.norm(x)\nt = time.time()\njnp.linalg.norm(x)\nspent = time.time() - t  # here\n",
+        "nothing waited for a result between",
+    ),
     (
         Unsynced(),
         "import timeit\nf = jax.jit(jnp.sin)\nspent = timeit.timeit(lambda: f(1.0), number=3)  # here\n",

@@ -14,6 +14,7 @@ import dis
 import functools
 import importlib
 import inspect
+import linecache
 import sys
 import time
 import timeit
@@ -25,7 +26,8 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from jitlint.confirm.watch.looks import described
+from jitlint.confirm.watch.looks import described, named
+from jitlint.confirm.watch.spots import DOTTED
 
 if TYPE_CHECKING:
     from jitlint.confirm.watch.observe import Function, Observation
@@ -348,13 +350,16 @@ class Instruments:
         self._seen.ticks.append(self._data.Tick(kind, stack, pending, known, lines, made, compiled))
 
     def _compiled_names(self, frame: FrameType | None) -> frozenset[str]:
-        """The names by which the innermost project function knows jitted functions."""
+        """The names by which the lines that ran call jitted functions, also those of modules: what is compiled already
+        runs no Python that could be seen."""
         while frame is not None and not self._watches(frame.f_code.co_filename):
             frame = frame.f_back
         if frame is None:
             return frozenset()
         known = {**frame.f_globals, **frame.f_locals}
-        return frozenset(name for name, value in known.items() if isinstance(value, _jitted_class()))
+        places = [place for place in self._seen.lines if place[0] == frame.f_code.co_filename]
+        names = {name for place in places for name in DOTTED.findall(linecache.getline(*place))}
+        return frozenset(name for name in names if isinstance(named(name, known), _jitted_class()))
 
     def _was_waited_for(self, array: Any) -> bool:
         reference = self._waited.get(id(array))

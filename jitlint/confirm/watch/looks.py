@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -210,3 +210,12 @@ def _structure(value: Any) -> str:
 def _short(value: Any) -> str:
     plain = (bool, int, float, complex, str, bytes, tuple, frozenset)
     return repr(value)[:200] if isinstance(value, plain) or value is None else str(id(value))
+
+
+def named(name: str, known: Mapping[str, Any]) -> Any:
+    """What a name, or a dotted name below modules, stands for; nothing is run to find out."""
+    first, *rest = name.split(".")
+    value = known.get(first)
+    for part in rest:
+        value = vars(value).get(part) if isinstance(value, ModuleType) else None
+    return value

@@ -129,7 +129,7 @@ class Dropped:
 class Tick:
     """``kind`` is ``clock`` (a reading) or ``wait`` (something waited for a result). At a reading, the arrays that the
     variables around it hold: pending, those that nothing waited for since they were made, by variable; known, all. lines:
-    how often each line had run by then; made: how many arrays JAX had made. compiled: names of jitted functions there."""
+    how often each line had run by then; made: how many arrays JAX had made. compiled: the jitted functions that lines which ran by then name."""
 
     kind: str
     stack: tuple[Spot, ...]

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 # First line, offset in bytes, last line, offset of its end: as `ast` counts, lines from 1 and offsets from 0.
 Columns = tuple[int, int, int, int]
+# Names, also dotted ones, in a line of source text.
+DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _SUSPENDS = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
 
 
