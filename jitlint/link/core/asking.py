@@ -2,7 +2,7 @@
 
 What it does: says of a test that it asks for tracers: itself, by a function that does, or by a variable that holds the
 answer. Who asks is prepared for both answers. Where the answer is not known, what stands behind the question is said of
-neither: no error may rest on the wrong one. What it does not: answer; `jitlint.link.values.kinds` does.
+neither: no error may rest on the wrong one. What it does not: answer; `jitlint.link.values.questions.kinds` does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables import ir_walk
 from jitlint.link.values import attributes, paths
-from jitlint.link.values.kinds import mro
+from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 
 _DEEP: Final = 3

@@ -35,9 +35,16 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables import ir_walk
 from jitlint.link.tables.results import only_result
-from jitlint.link.values import parameters, paths, pytrees, truths
-from jitlint.link.values.kinds import has_attribute, is_callable, is_concrete, is_foreign, isinstance_of
-from jitlint.link.values.membership import same_object
+from jitlint.link.values import parameters, paths, pytrees
+from jitlint.link.values.questions import truths
+from jitlint.link.values.questions.kinds import (
+    has_attribute,
+    is_callable,
+    is_concrete,
+    is_foreign,
+    isinstance_of,
+)
+from jitlint.link.values.questions.membership import same_object
 from jitlint.syntax import ir
 
 

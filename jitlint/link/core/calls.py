@@ -46,7 +46,7 @@ from jitlint.link.models.arrays import methods
 from jitlint.link.models.jax import xforms
 from jitlint.link.models.python import dispatch
 from jitlint.link.values import bounds, boxes, classes, keys, parameters, pytrees
-from jitlint.link.values.kinds import find_method
+from jitlint.link.values.questions.kinds import find_method
 
 
 def make_function(m: Machine, f: Frame, index: int) -> Func:

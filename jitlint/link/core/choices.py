@@ -11,7 +11,7 @@ from jitlint.link.engine import evaluator, regions
 from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import truths
+from jitlint.link.values.questions import truths
 from jitlint.syntax import ir
 
 

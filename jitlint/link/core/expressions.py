@@ -48,8 +48,8 @@ from jitlint.link.values import (
     paths,
     subscripts,
     text_format,
-    truths,
 )
+from jitlint.link.values.questions import truths
 from jitlint.syntax import ir
 
 Evaluator = Callable[[Machine, Frame, Any], Value]

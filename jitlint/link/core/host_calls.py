@@ -34,9 +34,9 @@ from jitlint.infer.values import (
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import names_read, nodes
-from jitlint.link.values import signatures
-from jitlint.link.values.kinds import constant_strings, find_method
-from jitlint.link.values.signatures import Signature, describe, signature
+from jitlint.link.values.questions import signatures
+from jitlint.link.values.questions.kinds import constant_strings, find_method
+from jitlint.link.values.questions.signatures import Signature, describe, signature
 from jitlint.syntax import ir
 
 NOTED: Final = frozenset({Xform, Func, Bound, Partial, Union, Inst})

@@ -17,7 +17,8 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.events import STAGED_OR_BATCHED, confidence_of, hurt
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import attributes, iteration, kinds, subscripts
+from jitlint.link.values import attributes, iteration, subscripts
+from jitlint.link.values.questions import kinds
 from jitlint.syntax import ir
 
 

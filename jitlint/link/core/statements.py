@@ -42,7 +42,7 @@ from jitlint.link.values import (
     paths,
     subscripts,
 )
-from jitlint.link.values.kinds import find_method
+from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
 Executor = Callable[[Machine, Frame, Any], bool]

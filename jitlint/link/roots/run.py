@@ -38,8 +38,8 @@ from jitlint.link.engine.world import World
 from jitlint.link.models.jax import xforms
 from jitlint.link.roots.test_runner import TestRunner
 from jitlint.link.values import classes, parameters, pytrees
-from jitlint.link.values.kinds import mro
-from jitlint.link.values.signatures import signature
+from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
 
 MAX_ROUNDS = 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
@@ -46,9 +47,9 @@ from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import callbacks, classes, fields
-from jitlint.link.values.kinds import find_method, is_plain_enum, mro
-from jitlint.link.values.ownership import outlives
 from jitlint.link.values.pytrees import is_pytree
+from jitlint.link.values.questions.kinds import find_method, is_plain_enum, mro
+from jitlint.link.values.questions.ownership import outlives
 from jitlint.syntax import ir
 
 
@@ -99,7 +100,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
         return At(obj)
     kind = m.catalogue.array_attribute(name)
     if kind == "static":
-        return _counted(name)
+        return _number_of(obj, name) or _counted(name)
     if kind == "array":
         real = obj.dtype == "complex" and name in ("real", "imag")
         return Arr(
@@ -120,6 +121,15 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
     if kind is not None and kind.startswith(("concrete-only:", "missing:")):
         _refused(m, f, at, obj, name, kind)
     return Method(obj, name) if m.catalogue.array_method(name) is not None else UNKNOWN
+
+
+def _number_of(array: Arr, name: str) -> Value | None:
+    """The rank or the number of elements, if known: then a test of it is decided, as `numpy.ndim` decides it."""
+    if name == "ndim" and array.rank is not None:
+        return py(array.rank)
+    sizes = array.dims if name == "size" and array.rank != 0 else () if name == "size" else None
+    known = [size for size in sizes if size is not None] if sizes is not None else []
+    return py(math.prod(known)) if sizes is not None and len(known) == len(sizes) else None
 
 
 def _counted(name: str) -> Value:

@@ -24,7 +24,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values.kinds import find_method
+from jitlint.link.values.questions.kinds import find_method
 
 GUESSES = 6
 """Runs of one function that rest on a guess."""

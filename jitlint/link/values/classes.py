@@ -34,7 +34,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import callbacks, fields, parameters
-from jitlint.link.values.kinds import find_method, mro
+from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.syntax import ir
 
 

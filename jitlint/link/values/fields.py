@@ -29,7 +29,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.values.kinds import constant_strings, mro
+from jitlint.link.values.questions.kinds import constant_strings, mro
 from jitlint.syntax import ir
 
 FIELD: Final = "dataclasses.Field"

@@ -31,7 +31,7 @@ from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import attributes, keys, paths, subscripts
-from jitlint.link.values.kinds import find_method
+from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
 

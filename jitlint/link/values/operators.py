@@ -46,8 +46,8 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.values import callbacks, text_format
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.values.concatenation import combine_containers
-from jitlint.link.values.kinds import find_method
-from jitlint.link.values.membership import (
+from jitlint.link.values.questions.kinds import find_method
+from jitlint.link.values.questions.membership import (
     array_contains,
     compare_containers,
     contains_element,

@@ -31,8 +31,8 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.builtin_names import BUILTINS
 from jitlint.link.values import classes
-from jitlint.link.values.kinds import mro
 from jitlint.link.values.library_objects import is_initialiser
+from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 
 MAX_DEPTH = 3

@@ -29,7 +29,7 @@ from jitlint.infer.values import (
     Union,
     Value,
 )
-from jitlint.link.values.kinds import mro
+from jitlint.link.values.questions.kinds import mro
 
 ABSTRACT_ARRAY = "jax.ShapeDtypeStruct"
 """Describes an array; stands for one where a function is only traced, not run."""

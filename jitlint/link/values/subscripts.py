@@ -44,7 +44,7 @@ from jitlint.link.engine.events import (
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import bounds, boxes, keys, operators
-from jitlint.link.values.kinds import find_method
+from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
 

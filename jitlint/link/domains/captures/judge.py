@@ -44,7 +44,7 @@ from jitlint.link.domains.captures.syntax import (
 )
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import naming
-from jitlint.link.values.kinds import mro
+from jitlint.link.values.questions.kinds import mro
 
 MOST: Final = 50
 """Writes between two calls that are looked at, the latest ones."""

@@ -18,9 +18,9 @@ from jitlint.link.domains.compilation.log import CallSite, CompilationLog, Quest
 from jitlint.link.domains.compilation.variation import Chance, Variation
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.code_tables import CodeTable
-from jitlint.link.values import signatures
-from jitlint.link.values.kinds import mro
-from jitlint.link.values.signatures import signature
+from jitlint.link.values.questions import signatures
+from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
 
 MAX_CALLERS: Final = 4

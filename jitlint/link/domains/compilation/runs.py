@@ -17,7 +17,7 @@ from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Func
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog
 from jitlint.link.tables import naming
-from jitlint.link.values.kinds import mro
+from jitlint.link.values.questions.kinds import mro
 
 MAX_DEPTH = 8
 

@@ -23,7 +23,7 @@ from jitlint.link.domains.donation.walker import Summary, Walker, initial
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Key
 from jitlint.link.tables.ir_walk import nodes
-from jitlint.link.values.kinds import mro
+from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 
 MAX_DEPTH: Final = 12

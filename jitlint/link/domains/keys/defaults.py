@@ -21,7 +21,7 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import nodes
-from jitlint.link.values.kinds import mro
+from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import children, ir
 
 

@@ -29,8 +29,8 @@ from jitlint.link.domains.keys import libraries as key_libraries
 from jitlint.link.domains.keys.meant import RANDOM
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values.keys import named
-from jitlint.link.values.kinds import mro
 from jitlint.link.values.library_objects import is_initialiser
+from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 
 

@@ -20,7 +20,7 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import last_name
-from jitlint.link.values.kinds import mro
+from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 

@@ -1,6 +1,6 @@
 """Tracers that are stored where they outlive their trace (layer: ``link``, room ``domains``).
 
-What a box, a scope or a cache outlives is decided by `jitlint.link.values.ownership`.
+What a box, a scope or a cache outlives is decided by `jitlint.link.values.questions.ownership`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.events import confidence_of
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import ownership, pytrees
-from jitlint.link.values.ownership import deepest_tracer
+from jitlint.link.values import pytrees
+from jitlint.link.values.questions import ownership
+from jitlint.link.values.questions.ownership import deepest_tracer
 
 
 def stored(

@@ -10,7 +10,7 @@ from jitlint.infer.values import Inst, Tup
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values.kinds import mro
+from jitlint.link.values.questions.kinds import mro
 
 _BUILDING: Final = Slot[frozenset[int]](inherited=True)
 """Objects under construction, by identity."""

@@ -10,7 +10,7 @@ from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import paths
-from jitlint.link.values.kinds import find_method
+from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
 

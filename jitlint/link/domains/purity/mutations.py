@@ -16,7 +16,7 @@ from jitlint.link.domains.purity.copies import Change, Copies
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values.ownership import is_guess
+from jitlint.link.values.questions.ownership import is_guess
 
 _MEANT: Final = ("trac", "compil", "jit", "cache", "cell", "memo", "regist")
 """Words in the name of what is changed that say it is meant to happen once per trace."""

@@ -16,7 +16,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.tables.code_tables import CodeTable
-from jitlint.link.values.signatures import signature
+from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
 
 FEW: Final = 8

@@ -36,7 +36,8 @@ from jitlint.link.engine.frame import Args, Frame, result_level, settle
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import operands as operands_of
 from jitlint.link.models.arrays import results
-from jitlint.link.values import callbacks, pytrees, truths
+from jitlint.link.values import callbacks, pytrees
+from jitlint.link.values.questions import truths
 
 
 def _as_arrays(m: Machine, f: Frame, at: int, bound: results.Bound) -> None:

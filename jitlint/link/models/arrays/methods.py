@@ -36,7 +36,7 @@ from jitlint.link.models.arrays import arrays, numpy_calls, results
 from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import containers, dispatch
 from jitlint.link.values import bounds
-from jitlint.link.values.kinds import find_method, mro
+from jitlint.link.values.questions.kinds import find_method, mro
 
 
 def call(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args) -> Value:

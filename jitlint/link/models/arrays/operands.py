@@ -17,7 +17,6 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import results
 from jitlint.link.values import iteration
 from jitlint.link.values.pytrees import NUMBERS
-from jitlint.syntax import ir
 
 _NO_KEYS: Final = frozenset({*NUMBERS, "str"})
 
@@ -103,10 +102,6 @@ def _rank(value: Value) -> int | None:
     return value.rank if type(value) is Arr and value.dtype != "key" else None
 
 
-_ASKS: Final = frozenset({"ndim", "shape", "size"})
-"""Who asks for these is prepared for arrays of several ranks, and takes another way with some."""
-
-
 def _axes(rank: int) -> str:
     return "1 axis" if rank == 1 else f"{rank} axes" if rank else "none"
 
@@ -121,7 +116,4 @@ def _report(
     detail: str,
     value: Value | None,
 ) -> None:
-    of_rank = problem == "cannot-join" or detail == "several keys"
-    if of_rank and f.fn is not None and any(type(p) is ir.Attr and p.name in _ASKS for p in f.fn.parts):
-        return
     m.emit(f, ApiMisuse, at, value, api=fn.name, problem=problem, parameter=parameter, detail=detail)

@@ -32,7 +32,13 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import boundaries
 from jitlint.link.models.jax.references import references
 from jitlint.link.values import iteration, parameters, pytrees
-from jitlint.link.values.signatures import Signature, constant_ints, describe, signature, static_names
+from jitlint.link.values.questions.signatures import (
+    Signature,
+    constant_ints,
+    describe,
+    signature,
+    static_names,
+)
 from jitlint.syntax import ir
 
 

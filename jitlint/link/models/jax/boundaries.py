@@ -31,9 +31,10 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import classes, pytrees, signatures
-from jitlint.link.values.kinds import constant_strings, mro
-from jitlint.link.values.signatures import Signature, describe, signature
+from jitlint.link.values import classes, pytrees
+from jitlint.link.values.questions import signatures
+from jitlint.link.values.questions.kinds import constant_strings, mro
+from jitlint.link.values.questions.signatures import Signature, describe, signature
 from jitlint.syntax import ir
 
 

@@ -32,7 +32,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import arrival
 from jitlint.link.values import iteration, pytrees
-from jitlint.link.values.signatures import constant_ints, describe
+from jitlint.link.values.questions.signatures import constant_ints, describe
 
 _NUMBERS: Final = frozenset({"int", "bool"})
 _DEPTH: Final = 4

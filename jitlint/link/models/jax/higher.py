@@ -39,7 +39,7 @@ from jitlint.link.engine.world import HOST
 from jitlint.link.models.jax import carries, demands, leaves, xforms
 from jitlint.link.models.jax.references import references
 from jitlint.link.values import iteration, keys, prefixes, pytrees
-from jitlint.link.values.signatures import describe, signature
+from jitlint.link.values.questions.signatures import describe, signature
 
 ALL_MODES = S | B | L
 PULLBACK = "jax.vjp.pullback"

@@ -35,7 +35,7 @@ from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import higher
 from jitlint.link.values import classes, fields, iteration, pytrees, subscripts
-from jitlint.link.values.kinds import is_concrete
+from jitlint.link.values.questions.kinds import is_concrete
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
 

@@ -41,7 +41,13 @@ from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.models.jax import arrival, boundaries, carries, demands
 from jitlint.link.values import iteration, parameters, pytrees
-from jitlint.link.values.signatures import Signature, constant_ints, describe, signature, static_names
+from jitlint.link.values.questions.signatures import (
+    Signature,
+    constant_ints,
+    describe,
+    signature,
+    static_names,
+)
 from jitlint.syntax import ir
 
 CALLABLE_TYPES = (Func, Bound, Partial, Xform, Inst, Class, Method)

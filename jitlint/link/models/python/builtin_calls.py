@@ -43,7 +43,7 @@ from jitlint.link.engine.frame import Args, Frame, here_array
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python import python_sequences as sequences
 from jitlint.link.tables.builtin_names import EXCEPTIONS
-from jitlint.link.values import attributes, callbacks, classes, iteration, operators, truths
+from jitlint.link.values import attributes, callbacks, classes, iteration, operators
 from jitlint.link.values.boxes import (
     argument,
     const_int,
@@ -53,8 +53,9 @@ from jitlint.link.values.boxes import (
     make_map,
     make_seq,
 )
-from jitlint.link.values.kinds import find_method, has_attribute, is_callable, isinstance_of
 from jitlint.link.values.library_objects import made
+from jitlint.link.values.questions import truths
+from jitlint.link.values.questions.kinds import find_method, has_attribute, is_callable, isinstance_of
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
 

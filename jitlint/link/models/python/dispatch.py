@@ -30,7 +30,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import parameters
-from jitlint.link.values.kinds import mro
+from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 
 DISPATCH: Final = "functools.singledispatch"

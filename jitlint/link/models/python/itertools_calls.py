@@ -14,8 +14,9 @@ from jitlint.link.engine.budgets import MAX_ITEMS, UNROLLED
 from jitlint.link.engine.events import emit_convert
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import iteration, operators, truths
+from jitlint.link.values import iteration, operators
 from jitlint.link.values.boxes import argument, const_int, make_seq, repeated, spread
+from jitlint.link.values.questions import truths
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
 Part = tuple["list[Value] | None", "Value | None"]

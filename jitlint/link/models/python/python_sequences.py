@@ -33,7 +33,7 @@ from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import STAGED_OR_BATCHED, emit_convert, emit_truth, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import iteration, operators, truths
+from jitlint.link.values import iteration, operators
 from jitlint.link.values.boxes import (
     argument,
     collect,
@@ -49,7 +49,8 @@ from jitlint.link.values.boxes import (
     repeated,
     spread,
 )
-from jitlint.link.values.kinds import find_method
+from jitlint.link.values.questions import truths
+from jitlint.link.values.questions.kinds import find_method
 
 MAX_RANGE: Final = 64
 """A range of at most this length is kept number by number."""

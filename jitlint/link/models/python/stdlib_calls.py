@@ -51,7 +51,7 @@ from jitlint.link.models.python.builtin_calls import (
 )
 from jitlint.link.models.python.containers import call_method
 from jitlint.link.models.python.itertools_calls import ITERTOOLS_CALLS
-from jitlint.link.values import attributes, fields, operators, subscripts, truths
+from jitlint.link.values import attributes, fields, operators, subscripts
 from jitlint.link.values.boxes import (
     argument,
     collect,
@@ -69,6 +69,7 @@ from jitlint.link.values.boxes import (
     with_attributes,
 )
 from jitlint.link.values.pytree_methods import call_pytree_method
+from jitlint.link.values.questions import truths
 
 # functools and copy
 

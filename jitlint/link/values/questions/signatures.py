@@ -20,7 +20,7 @@ from jitlint.infer.values import (
     Xform,
 )
 from jitlint.link.values import iteration
-from jitlint.link.values.kinds import constant_strings, find_method, mro
+from jitlint.link.values.questions.kinds import constant_strings, find_method, mro
 from jitlint.syntax import ir
 
 
