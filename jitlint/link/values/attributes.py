@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
@@ -100,7 +99,8 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
         return At(obj)
     kind = m.catalogue.array_attribute(name)
     if kind == "static":
-        return _number_of(obj, name) or _counted(name)
+        # A rank that is known decides who asks for it, as `numpy.ndim` does.
+        return py(obj.rank) if name == "ndim" and obj.rank is not None else _counted(name)
     if kind == "array":
         real = obj.dtype == "complex" and name in ("real", "imag")
         return Arr(
@@ -121,15 +121,6 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
     if kind is not None and kind.startswith(("concrete-only:", "missing:")):
         _refused(m, f, at, obj, name, kind)
     return Method(obj, name) if m.catalogue.array_method(name) is not None else UNKNOWN
-
-
-def _number_of(array: Arr, name: str) -> Value | None:
-    """The rank or the number of elements, if known: then a test of it is decided, as `numpy.ndim` decides it."""
-    if name == "ndim" and array.rank is not None:
-        return py(array.rank)
-    sizes = array.dims if name == "size" and array.rank != 0 else () if name == "size" else None
-    known = [size for size in sizes if size is not None] if sizes is not None else []
-    return py(math.prod(known)) if sizes is not None and len(known) == len(sizes) else None
 
 
 def _counted(name: str) -> Value:
