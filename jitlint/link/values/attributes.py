@@ -84,10 +84,16 @@ def _union(m: Machine, f: Frame, at: int, obj: Union, name: str) -> Value:
     return out if out is not None else UNKNOWN
 
 
+def known_rank(array: Arr) -> int | None:
+    """The number of axes as the program sees it. That of a key depends on its kind: a raw one has an axis of its own."""
+    return None if array.dtype == "key" else array.rank
+
+
 def shape_of(value: Value) -> Value:
     """A shape: as many static integers as the rank says."""
-    if type(value) is Arr and value.rank is not None and value.rank <= 6:
-        sizes = value.dims if value.dims is not None else (None,) * value.rank
+    rank = known_rank(value) if type(value) is Arr else None
+    if type(value) is Arr and rank is not None and rank <= 6:
+        sizes = value.dims if value.dims is not None else (None,) * rank
         return Tup(tuple([INT if size is None else py(size) for size in sizes]))
     return Seq("tuple", None, INT, FRESH)
 
@@ -99,8 +105,8 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
         return At(obj)
     kind = m.catalogue.array_attribute(name)
     if kind == "static":
-        # A rank that is known decides who asks for it, as `numpy.ndim` does.
-        return py(obj.rank) if name == "ndim" and obj.rank is not None else _counted(name)
+        rank = known_rank(obj) if name == "ndim" else None
+        return _counted(name) if rank is None else py(rank)
     if kind == "array":
         real = obj.dtype == "complex" and name in ("real", "imag")
         return Arr(

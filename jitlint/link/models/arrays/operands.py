@@ -17,8 +17,10 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import results
 from jitlint.link.values import iteration
 from jitlint.link.values.pytrees import NUMBERS
+from jitlint.syntax import ir
 
 _NO_KEYS: Final = frozenset({*NUMBERS, "str"})
+_SEVERAL: Final = "several keys"
 
 
 def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, whole: bool) -> bool:
@@ -29,10 +31,16 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
     for param, value in bound if fn.result.kind != "same" else ():  # what only copies takes anything
         if param.role in ("consumed-key", "key") and param.name == "key":
             what = _no_key(value)
-            if what:
+            if what and not (what == _SEVERAL and _asks_for_axes(f)):
                 _report(m, f, at, fn, "no-key", param.name, what, value)
                 return True
     return False
+
+
+def _asks_for_axes(f: Frame) -> bool:
+    """Whether the function asks how many axes something has. One raw key has as many as a row of typed ones, so that
+    the answer for a key is open, and the way that is taken with several."""
+    return f.fn is not None and any(type(p) is ir.Attr and p.name in ("ndim", "shape") for p in f.fn.parts)
 
 
 def _no_key(value: Value) -> str:
@@ -50,7 +58,7 @@ def _no_key(value: Value) -> str:
 def _no_key_array(value: Arr) -> str:
     if value.dtype == "key":
         made = value.key.step[0] if value.key is not None else ""
-        return "several keys" if value.rank and made == "split" else ""  # one raw key has an axis, too
+        return _SEVERAL if value.rank and made == "split" else ""  # one raw key has an axis, too
     if value.dtype is not None and value.rank == 0:
         return "one number"
     return f"an array of {value.dtype}s" if value.dtype in ("float", "bool", "complex") else ""

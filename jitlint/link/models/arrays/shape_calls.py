@@ -19,7 +19,8 @@ Asked = Callable[[Machine, Frame, int, Args], "Value | None"]
 
 
 def _ndim(m: Machine, f: Frame, at: int, args: Args) -> Value | None:
-    rank = nested_rank(args.pos[0])
+    value = args.pos[0]
+    rank = attributes.known_rank(value) if type(value) is Arr else nested_rank(value)
     return py(rank) if rank is not None else None
 
 
