@@ -17,6 +17,10 @@ RULE = Rule(
 
 > IndexError: Slice entries must be static integers. Got slice(None, JitTracer(int32[]), None) at position 0
 
+Since JAX 0.11:
+
+> IndexError: Array slice indices must have static start/stop/step to be used with NumPy indexing syntax.
+
 Even `x[i : i + 4]`, whose length never changes, is refused: JAX sees two unrelated traced bounds. Single traced
 positions (`x[i]`, `x[:, i]`) are fine.
 """,

@@ -60,6 +60,16 @@ _BETWEEN = frozenset(
     {"CACHE", "EXTENDED_ARG", "NOP", "COPY", "PRECALL", "TO_BOOL", "DUP_TOP", "CONVERT_VALUE"}
 )
 _WITH_FORMAT = 4
+# Since Python 3.13: two variables at once, at the columns of the first.
+_PAIRS = frozenset({"LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"})
+
+
+def _beyond(code: CodeType, offset: int) -> int:
+    """The offset of the next instruction."""
+    offset += 2
+    while opcode_at(code, offset) == "CACHE":
+        offset += 2
+    return offset
 
 
 @functools.lru_cache(maxsize=4096)
@@ -74,15 +84,30 @@ def consumed_at(code: CodeType, offset: int) -> Columns | None:
     if not _CONSUMERS.search(name):
         return None
     before = offset - 2
+    after = opcode_at(code, _beyond(code, offset))
     skip = name == "FORMAT_WITH_SPEC" or (name == "FORMAT_VALUE" and raw[offset + 1] & _WITH_FORMAT)
     while before >= 0:
         found = dis.opname[raw[before]]
         if found not in _BETWEEN:
+            if found in _PAIRS:
+                return _second(code, before, after if name == "TO_BOOL" else name, columns_of(code, offset))
             if not (skip and found == "LOAD_CONST"):
                 return columns_of(code, before)
             skip = False
         before -= 2
     return None
+
+
+def _second(code: CodeType, offset: int, consumer: str, around: Columns | None) -> Columns | None:
+    """The columns of the second variable of a pair, which the expression ``around`` begins or ends with."""
+    if around is None:
+        return None
+    line, start, last, end = around
+    size = len(code.co_varnames[code.co_code[offset + 1] & 15].encode("utf-8"))
+    if "UNARY" in consumer:
+        return last, end - size, last, end
+    start += consumer.startswith("FORMAT")  # a brace
+    return line, start, line, start + size
 
 
 class Activations:
