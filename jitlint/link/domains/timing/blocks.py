@@ -136,7 +136,7 @@ def _early(w: Walker, inner: Walker, pending: list[Pending], at: int) -> None:
     """A clock read inside comes too early for work that runs outside: that is to be said outside."""
     for work in inner.found.values():
         if any(work is one for one in pending):
-            w.found.setdefault(at, work)
+            w.found.setdefault((at, ""), work)
 
 
 def _leave(w: Walker, left: Pending, at: int) -> None:

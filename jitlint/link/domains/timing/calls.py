@@ -143,8 +143,8 @@ def _stopwatch(w: Walker, node: ir.Call) -> str:
     if fn is None and type(timed) is ir.Name:
         value = w.module.scope.vars.get(timed.id)
         if type(value) is Xform and value.spec.name == "jax.jit":
-            w.found.setdefault(node.at, Work(w.module.name, node.at, timed.id, True))
+            w.found.setdefault((node.at, ""), Work(w.module.name, node.at, timed.id, True))
     work = w.summary_of(fn) if fn is not None else None
     if isinstance(work, Work):
-        w.found.setdefault(node.at, work)
+        w.found.setdefault((node.at, ""), work)
     return ""

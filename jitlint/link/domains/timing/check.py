@@ -83,7 +83,7 @@ class _Engine:
     def emit(self, walker: Walker, function: str) -> None:
         """Record what a walk found."""
         info = walker.module
-        for at, work in walker.found.items():
+        for (at, _), work in walker.found.items():
             key = (UnsyncedClock, info.name, at)
             if key in self.said:
                 continue

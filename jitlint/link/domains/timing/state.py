@@ -34,15 +34,20 @@ ENTRY: Final = "$entry"
 class Clocks:
     """readings: variables that hold a reading of a clock, with what was started since. ends: the same at the moment
     of the reading for the readings before it, and where it was made. device: variables that may hold results.
+    waits: the readings since which something has waited. past: those since which an earlier turn of a loop has.
     """
 
     readings: dict[str, Pending] = field(default_factory=dict)
     ends: dict[str, tuple[int, dict[str, Pending]]] = field(default_factory=dict)
     device: set[str] = field(default_factory=set)
+    waits: set[str] = field(default_factory=set)
+    past: set[str] = field(default_factory=set)
 
     def copy(self) -> Clocks:
         """An independent copy."""
-        return Clocks(dict(self.readings), dict(self.ends), set(self.device))
+        return Clocks(
+            dict(self.readings), dict(self.ends), set(self.device), set(self.waits), set(self.past)
+        )
 
     def started(self, work: Work) -> None:
         """Something begins to run."""
@@ -54,12 +59,14 @@ class Clocks:
         """All that ran has finished: one device works in order."""
         for name in self.readings:
             self.readings[name] = DONE
+        self.waits.update(self.readings)
 
     def forget(self, name: str) -> None:
         """A variable is bound to something else."""
         self.readings.pop(name, None)
         self.ends.pop(name, None)
-        self.device.discard(name)
+        for names in (self.device, self.waits, self.past):
+            names.discard(name)
 
 
 def either(a: Pending, b: Pending) -> Pending:
@@ -71,7 +78,7 @@ def either(a: Pending, b: Pending) -> Pending:
 
 def join(a: Clocks, b: Clocks) -> Clocks:
     """Where two paths meet."""
-    out = Clocks(device=a.device | b.device)
+    out = Clocks(device=a.device | b.device, waits=a.waits | b.waits, past=a.past | b.past)
     for name in {**a.readings, **b.readings}:
         if name in a.readings and name in b.readings:
             out.readings[name] = either(a.readings[name], b.readings[name])

@@ -25,7 +25,8 @@ CLOCK, DEVICE = "clock", "device"
 
 @dataclass(slots=True)
 class Walker:
-    """One run over a function (a module body when ``fn`` is None). found: clock readings that come too early.
+    """One run over a function (a module body when ``fn`` is None). found: clock readings that come too early, each with
+    the variable that holds the reading before.
 
     clocked: the numbers of functions that read a clock themselves or by methods. depth: of such functions in each other.
     block: what runs when a generator that is a context manager goes on after its ``yield``.
@@ -36,7 +37,7 @@ class Walker:
     fn: FuncInfo | None
     summary_of: Callable[[FuncInfo], Pending]
     state: Clocks = field(default_factory=Clocks)
-    found: dict[int, Work] = field(default_factory=dict)
+    found: dict[tuple[int, str], Work] = field(default_factory=dict)
     exits: list[Clocks] = field(default_factory=list)
     breaks: list[Clocks] = field(default_factory=list)
     continues: list[Clocks] = field(default_factory=list)
@@ -125,8 +126,10 @@ def _difference(w: Walker, node: ir.BinOp, report: bool) -> bool:
     if end is None:
         return False
     work = end[1].get(start)
-    if report and isinstance(work, Work):
-        w.found.setdefault(end[0], work)
+    if start in w.state.past:  # a running total: all turns but the last have been waited for
+        w.found.pop((end[0], start), None)
+    elif report and isinstance(work, Work):
+        w.found.setdefault((end[0], start), work)
     return True
 
 
@@ -291,8 +294,12 @@ def _loop(w: Walker, begin: Callable[[], object], node: ir.For | ir.While, endle
     breaks, continues = w.breaks, w.continues
     w.breaks = []
     reachable = False
-    for _ in range(TURNS):
+    outside = set(w.state.waits), set(w.state.past)
+    w.state.waits.clear()
+    for turn in range(TURNS):
         w.continues = []
+        if turn:
+            w.state.past |= w.state.waits
         begin()
         end = join_all([*([w.state] if run_block(w, node.body) else []), *w.continues])
         if end is None:
@@ -307,6 +314,8 @@ def _loop(w: Walker, begin: Callable[[], object], node: ir.For | ir.While, endle
     if out is None:
         return False
     w.state = out
+    w.state.waits |= outside[0] & out.readings.keys()
+    w.state.past &= outside[1]
     return True
 
 
