@@ -151,6 +151,8 @@ class Keys(msgspec.Struct, frozen=True):
     constant_initialisers: frozenset[str]
     initialising: frozenset[str]
     streamed: frozenset[str]
+    only_variables: frozenset[str]
+    output_streams: frozenset[str]
     copies: frozenset[str]
     placeholders: frozenset[str]
     inverses: frozenset[str]

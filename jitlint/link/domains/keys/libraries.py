@@ -86,8 +86,12 @@ def _shared_by_streams(k: Ledger, f: Frame, at: int, value: Value | None, api: s
     if LOG.of(f) is None or w.excused:
         return
     looks = bool(w.here & S and not w.floor)
+    words = lexicon().keys
+    unseen = words.output_streams if api.rpartition(".")[2] in words.only_variables else frozenset()
     seen: dict[Key, str] = {}
     for stream, key in _by_stream(value, False):
+        if stream in unseen:
+            continue
         if key in seen and seen[key] != stream:
             if looks:
                 if f.fn is not None:
