@@ -45,9 +45,7 @@ class Clocks:
 
     def copy(self) -> Clocks:
         """An independent copy."""
-        return Clocks(
-            dict(self.readings), dict(self.ends), set(self.device), set(self.waits), set(self.past)
-        )
+        return Clocks(dict(self.readings), dict(self.ends), set(self.device), set(self.waits), set(self.past))
 
     def started(self, work: Work) -> None:
         """Something begins to run."""
