@@ -2,7 +2,7 @@
 
     python tools/new_rule.py 112 traced-sleep
 
-writes ``jitlint/rules/jit112_traced_sleep.py`` and ``fixtures/JIT112_traced_sleep/{bad,good}.py``. The driver finds
+writes ``jitlint/rules/jit1xx/jit112_traced_sleep.py`` and ``fixtures/JIT112_traced_sleep/{bad,good}.py``. The driver finds
 the rule by itself. Fill in the prose, choose the event type, and let the tests tell what is missing. Existing files
 are never overwritten.
 """
@@ -111,7 +111,7 @@ def create(root: Path, number: str, name: str, since: str) -> list[Path]:
         raise Refused(f"{name!r} is not a rule name: two or more lower-case words joined by hyphens")
     rules = root / "jitlint" / "rules"
     suffix = name.replace("-", "_")
-    for taken in sorted(rules.glob("jit*.py")):
+    for taken in sorted(rules.glob("*/jit*.py")):
         number_taken, _, name_taken = taken.stem.partition("_")
         if number_taken == f"jit{number}" or name_taken == suffix:
             raise Refused(f"{taken.relative_to(root).as_posix()} exists")
@@ -120,7 +120,9 @@ def create(root: Path, number: str, name: str, since: str) -> list[Path]:
     if folder.exists():
         raise Refused(f"{folder.relative_to(root).as_posix()} exists")
     folder.mkdir(parents=True)
-    texts = {rules / f"jit{number}_{suffix}.py": RULE, folder / "bad.py": BAD, folder / "good.py": GOOD}
+    family = rules / f"jit{number[0]}xx"
+    family.mkdir(exist_ok=True)
+    texts = {family / f"jit{number}_{suffix}.py": RULE, folder / "bad.py": BAD, folder / "good.py": GOOD}
     for path, text in texts.items():
         path.write_text(text.format(code=code, name=name, since=since), encoding="utf-8")
     return list(texts)

@@ -1,7 +1,7 @@
 """Discovers the rules (layer: ``driver``).
 
-Every module ``jitNNN_...`` in `jitlint.rules` holds one ``RULE``; there is no list to edit. Other packages bring more by the entry point ``jitlint.rules``. Whether the set is
-consistent is checked here, once per process.
+Every module ``jitNxx.jitNNN_...`` below `jitlint.rules` holds one ``RULE``; there is no list to edit. Other packages bring
+more by the entry point ``jitlint.rules``. Whether the set is consistent is checked here, once per process.
 """
 
 from __future__ import annotations
@@ -24,20 +24,24 @@ class RegistryError(Exception):
     """The rules contradict each other: a mistake in jitlint itself."""
 
 
+def modules() -> list[str]:
+    """The names of the modules that hold jitlint's own rules, in the order of their codes."""
+    found = pkgutil.walk_packages(jitlint.rules.__path__, "jitlint.rules.")
+    return sorted(info.name for info in found if _MODULE.fullmatch(info.name.rpartition(".")[2]))
+
+
 @functools.cache
 def rules() -> Mapping[str, Rule]:
     """All rules by code, in the order of their codes. Raises RegistryError for a broken set, ConfigError for a bad rule of
     another package."""
     found: dict[str, Rule] = {}
     names: set[str] = set()
-    for info in sorted(pkgutil.iter_modules(jitlint.rules.__path__), key=lambda info: info.name):
-        if not _MODULE.fullmatch(info.name):
-            continue
-        rule = getattr(importlib.import_module(f"jitlint.rules.{info.name}"), "RULE", None)
+    for module in modules():
+        rule = getattr(importlib.import_module(module), "RULE", None)
         if not isinstance(rule, Rule):
-            raise RegistryError(f"jitlint.rules.{info.name} has no RULE")
+            raise RegistryError(f"{module} has no RULE")
         if rule.code in found or rule.name in names:
-            raise RegistryError(f"{rule.code} {rule.name} (in {info.name}) is defined twice")
+            raise RegistryError(f"{rule.code} {rule.name} (in {module}) is defined twice")
         found[rule.code] = rule
         names.add(rule.name)
     for origin, rule in installed_rules():

@@ -7,7 +7,7 @@ import pytest
 from jitlint.base.diagnostic import Severity
 from jitlint.infer.events import Capture
 from jitlint.link.program import Analysis, Options, analyse
-from jitlint.rules import jit305_captured_array as array_rule
+from jitlint.rules.jit3xx import jit305_captured_array as array_rule
 from tests.link.sources import module, run
 
 STEP = """\

@@ -151,7 +151,7 @@ def test_every_proven_rule_has_a_folder() -> None:
 def test_every_rule_file_is_named_after_its_rule() -> None:
     for rule in rules().values():
         name = f"{rule.code.lower()}_{rule.name.replace('-', '_')}.py"
-        assert (ROOT / "jitlint" / "rules" / name).is_file()
+        assert (ROOT / "jitlint" / "rules" / f"jit{rule.code[3]}xx" / name).is_file()
 
 
 def test_the_text_speaks_of_the_project_only() -> None:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import re
 from dataclasses import dataclass
 
-import jitlint.rules
 from jitlint.base.rule import Rule
+from jitlint.driver.registry import modules
 
 PRELUDE = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n\n\n"
 MARK = re.compile(r"# expect: (JIT\d{3})$")
 
-MODULES = {
-    info.name: importlib.import_module(f"jitlint.rules.{info.name}")
-    for info in pkgutil.iter_modules(jitlint.rules.__path__)
-}
+MODULES = {name.rpartition(".")[2]: importlib.import_module(name) for name in modules()}
 RULES: list[Rule] = [module.RULE for module in MODULES.values()]
 
 

@@ -29,11 +29,13 @@ def test_writes_a_rule_file_that_loads_and_its_fixtures(root: Path) -> None:
     done = _start(root, "112", "traced-sleep")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [
-        "jitlint/rules/jit112_traced_sleep.py",
+        "jitlint/rules/jit1xx/jit112_traced_sleep.py",
         "fixtures/JIT112_traced_sleep/bad.py",
         "fixtures/JIT112_traced_sleep/good.py",
     ]
-    spec = importlib.util.spec_from_file_location("started", root / "jitlint/rules/jit112_traced_sleep.py")
+    spec = importlib.util.spec_from_file_location(
+        "started", root / "jitlint/rules/jit1xx/jit112_traced_sleep.py"
+    )
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -52,7 +54,7 @@ def test_never_touches_an_existing_rule(root: Path, number: str, name: str) -> N
     before = sorted(root.rglob("*"))
     done = _start(root, number, name)
     assert done.returncode == 2
-    assert done.stderr == "new_rule: jitlint/rules/jit112_traced_sleep.py exists\n"
+    assert done.stderr == "new_rule: jitlint/rules/jit1xx/jit112_traced_sleep.py exists\n"
     assert sorted(root.rglob("*")) == before
 
 

@@ -1,0 +1,1 @@
+"""Values: the rules JIT1xx, one file each (layer: ``rules``)."""

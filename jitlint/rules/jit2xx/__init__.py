@@ -1,0 +1,1 @@
+"""Shapes: the rules JIT2xx, one file each (layer: ``rules``)."""

@@ -1,0 +1,1 @@
+"""Purity: the rules JIT3xx, one file each (layer: ``rules``)."""

@@ -1,0 +1,1 @@
+"""Arrays: the rules JIT4xx, one file each (layer: ``rules``)."""

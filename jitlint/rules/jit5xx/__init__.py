@@ -1,0 +1,1 @@
+"""Compilation: the rules JIT5xx, one file each (layer: ``rules``)."""

@@ -1,0 +1,1 @@
+"""Random numbers: the rules JIT6xx, one file each (layer: ``rules``)."""
