@@ -74,10 +74,12 @@ def _run_apart(m: Machine, f: Frame, sides: flags.Sides, block: Sequence[ir.Node
     reached: list[tuple[dict[str, Value], flags.Sides | None]] = []
     token, f.token = f.token, object()
     before, f.apart = f.apart, f.apart * len(sides.states)
-    for variables in sides.states:
+    for number, variables in enumerate(sides.states):
+        m.domains.on_side(number)
         f.scope.vars = dict(variables)
         if run_block(m, f, block):
             reached.append((f.scope.vars, f.sides))
+    m.domains.on_side(None)
     f.apart = before
     f.token = token
     f.sides = flags.apart(reached, sides.asked)

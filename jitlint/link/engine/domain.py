@@ -185,6 +185,10 @@ class Domain(Generic[T]):
         """A statement of one of the ``nodes`` has run: a loop (a comprehension is one, whose target is bound), the body
         of a ``try``, an import, an expression. value: what the loop goes over or the expression gives."""
 
+    def on_side(self, number: int | None) -> None:
+        """The statements that follow run on one of the states that an ``if`` left; None: they have run on all of them.
+        One run of the program sees one side."""
+
     def on_repeat(self, inner: Frame, repeat: Repeat) -> None:
         """A library is about to run the function that it calls from ``inner`` many times."""
 
@@ -258,6 +262,7 @@ class Domains:
         self.on_result: Callable[[Frame, Transformed, Value], None] = _each(d, Domain.on_result)
         kinds = frozenset[type[ir.Node]]().union(*[domain.nodes for domain in d])
         self._running: Final = {kind: tuple([x.on_run for x in d if kind in x.nodes]) for kind in kinds}
+        self.on_side: Callable[[int | None], None] = _each(d, Domain.on_side)
         self.on_repeat: Callable[[Frame, Repeat], None] = _each(d, Domain.on_repeat)
         self.on_turn: Callable[[Frame, Turn], None] = _each(d, Domain.on_turn)
         self.on_bind: Callable[[Frame, Func, dict[str, Value]], None] = _each(d, Domain.on_bind)

@@ -83,6 +83,10 @@ class Captures(Domain[Remembered]):
         if transformed.inner.world.floor and not f.world.floor:
             self.log.called(f, transformed.x, transformed.inner)
 
+    def on_side(self, number: int | None) -> None:
+        """What follows is another way to go on, not something that happens later."""
+        self.log.side(number)
+
     def on_enter(self, f: Frame, inner: Frame) -> None:
         """An activation has loads of its own."""
         log = self.log

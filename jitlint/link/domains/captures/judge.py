@@ -25,12 +25,13 @@ from jitlint.infer.values import (
     Func,
     Inst,
     Map,
+    Scope,
     Tree,
     Value,
     Xform,
     const_of,
 )
-from jitlint.link.domains.captures.log import ANY, Call, Load, Log, Write
+from jitlint.link.domains.captures.log import ANY, Call, Entry, Load, Log, Side, Write
 from jitlint.link.domains.captures.size import LARGE, elements
 from jitlint.link.domains.captures.syntax import (
     GLOBAL,
@@ -82,7 +83,22 @@ def judge(m: Machine, captures: Log) -> None:
     _large(m, log)
 
 
-def _large(m: Machine, log: list[Write | Call]) -> None:
+def _sides(log: list[Entry]) -> dict[int, tuple[tuple[int, int], ...]]:
+    """The times of entries on sides: where the ``if`` begins, and the number of the side, from the outermost inwards."""
+    found: dict[int, tuple[tuple[int, int], ...]] = {}
+    inside: tuple[tuple[int, int], ...] = ()
+    for time, entry in enumerate(log, 1):
+        if type(entry) is not Side:
+            if inside:
+                found[time] = inside
+        elif entry.number == 0:
+            inside = (*inside, (time, 0))
+        elif inside:
+            inside = inside[:-1] if entry.number is None else (*inside[:-1], (inside[-1][0], entry.number))
+    return found
+
+
+def _large(m: Machine, log: list[Entry]) -> None:
     """Record the first read of every huge array of a module that staged functions copy into their programs."""
     modules = {id(info.scope): info for info in m.modules.values()}
     seen: set[tuple[int, object]] = set()
@@ -130,10 +146,16 @@ class _Judge:
         self.captures = captures
         self.starts = [episode.start for episode in self.captures.episodes]
         self.kept = {id(box) for box in self.captures.kept}
+        self.sides = _sides(captures.log)
 
     def episode(self, time: int) -> int:
         """The number of the episode that a time belongs to."""
         return bisect_right(self.starts, time - 1) - 1
+
+    def _apart(self, first: int, second: int) -> bool:
+        """Whether no run of the program comes by both entries."""
+        pairs = zip(self.sides.get(first, ()), self.sides.get(second, ()))
+        return any(a[0] == b[0] and a[1] != b[1] for a, b in pairs)
 
     def group(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> None:
         """Record the first read if one of the writes makes it stale."""
@@ -168,7 +190,13 @@ class _Judge:
             if before.time < max(born, older):  # what was read then was another one
                 before = first[number] = read
             lo, hi = bisect_right(times, before.time), bisect_left(times, read.time)
-            between = [w for _, w in writes[max(lo, hi - MOST) : hi] if _may_follow(before, w, read)]
+            between = [
+                write
+                for time, write in writes[max(lo, hi - MOST) : hi]
+                if _may_follow(before, write, read)
+                and not self._apart(before.time, time)
+                and not self._apart(time, read.time)
+            ]
             if between and not _same(before.load.value, between[-1].value) and not harmless(between[-1]):
                 return before, between[-1]
         return None
@@ -190,7 +218,7 @@ class _Judge:
                 found = self._left_behind(read, number, inside)
                 if found is None or (before is not None and _same_const(before.value, found.value)):
                     continue
-                kept = self._may_change(found) and self._outlives(read, number)
+                kept = self._may_change(found) and self._outlives(read, number, found.fn)
                 if kept and _same_container(read.load, found) and not harmless(found):
                     return read, found
         return None
@@ -212,14 +240,16 @@ class _Judge:
     def _may_change(self, write: Write) -> bool:
         return write.fn is not None and not _comes_first(write.fn)
 
-    def _outlives(self, read: _Read, number: int) -> bool:
-        """Whether what was compiled at the read is still there when the episode of the write begins."""
+    def _outlives(self, read: _Read, number: int, fn: FuncInfo | None) -> bool:
+        """Whether what was compiled at the read is still there when the episode of the write begins. fn: what writes."""
         target = read.call.target
         here = self.episode(read.time)
         latest = self.captures.episodes[min(here, number) if here else number].start
         if here == 0 and (type(target) is not Func or target.scope.fn is not None):
             return False
         owner = read.load.owner
+        if type(owner) is Scope and owner.fn is fn:
+            return False  # each call of a function has variables of its own
         born = max(target.born, owner.born) if type(owner) is Inst else target.born
         return bool(born <= latest)
 

@@ -8,9 +8,9 @@ that when the whole program has run. The clock is the length of the log.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Optional
+from typing import TYPE_CHECKING, Any, Final, Optional, Union
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.values import (
@@ -97,6 +97,16 @@ class Call:
     statement: int
 
 
+@dataclass(frozen=True, slots=True)
+class Side:
+    """From here on the log tells of the side ``number``, of which one run sees one; None: after all of them."""
+
+    number: int | None
+
+
+Entry = Union[Write, Call, Side]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Remade:
     """A transformed function that a remembered activation makes again."""
@@ -128,7 +138,7 @@ class Log:
     more than once, since the calls that gave it were remembered."""
 
     m: Machine
-    log: list[Write | Call] = field(default_factory=list)
+    log: list[Entry] = field(default_factory=list)
     episodes: list[Episode] = field(default_factory=lambda: [Episode(0, None)])
     current: dict[Key, Load] | None = None
     kept: list[Value] = field(default_factory=list)
@@ -151,6 +161,17 @@ class Log:
         if self.episodes[-1].start == len(self.log):
             self.episodes.pop()
         self.episodes.append(Episode(len(self.log), fn))
+
+    def side(self, number: int | None) -> None:
+        """Another side begins, or the last has ended; sides on which nothing happened leave no trace."""
+        if self.m.timeless:
+            return
+        if number is None:
+            while type(last := self.log[-1]) is Side and last.number is not None:
+                self.log.pop()
+                if last.number == 0:
+                    return
+        self.log.append(Side(number))
 
     def load(
         self, f: Frame, at: int, kind: str, owner: Any, key: object, value: Value, via: str = ""
@@ -289,9 +310,29 @@ class Log:
         for one in kept:
             self.births.setdefault(id(one), [one.born]).append(now)
             one.born = now
+        sides = 0
+        for again in self._again(start, self.log[start : min(end, start + 4 * MAX_REPLAYED)], other, kept):
+            if isinstance(again, Side):
+                self.side(again.number)
+                sides += (again.number == 0) - (again.number is None)
+            elif len(self.log) >= MAX_LOG:
+                break
+            else:
+                self.log.append(again)
+        for _ in range(sides):
+            self.side(None)
+
+    def _again(
+        self, start: int, part: Sequence[Entry], other: dict[int, Value], kept: Sequence[Func | Inst | Xform]
+    ) -> Iterator[Entry]:
+        """The entries of a part of the log as they are when it happens again, each place once."""
+        now = len(self.log) + 1
         fresh: dict[int, Remade] = {}
         seen: set[tuple[int, int]] = set()
-        for entry in self.log[start : min(end, start + 4 * MAX_REPLAYED)]:
+        for entry in part:
+            if isinstance(entry, Side):
+                yield entry
+                continue
             again: Write | Call
             if isinstance(entry, Write):
                 place_of = (id(entry.owner), entry.at)
@@ -307,9 +348,9 @@ class Log:
             if place_of in seen:
                 continue
             seen.add(place_of)
-            if len(seen) > MAX_REPLAYED or len(self.log) >= MAX_LOG:
+            if len(seen) > MAX_REPLAYED:
                 return
-            self.log.append(again)
+            yield again
 
     def root(self, inner: Frame) -> None:
         """A staged function is called from the host."""
