@@ -150,6 +150,7 @@ class Keys(msgspec.Struct, frozen=True):
     replacing: frozenset[str]
     constant_initialisers: frozenset[str]
     initialising: frozenset[str]
+    drawing: frozenset[str]
     streamed: frozenset[str]
     only_variables: frozenset[str]
     output_streams: frozenset[str]

@@ -174,7 +174,7 @@ class KeyReuse(Event):
     how: again, split (it was split before), loop (the same place in an earlier turn), calls (the same place in an
     earlier call of the function, which has the key from outside), many (code that runs many times, as a scan's body
     or under vmap, consumes a key that is the same each time), shared (the same, seen from the call that hands it the
-    key), default (a field's default, which all objects made without a key have in common), streams (one call starts
+    key), carried (the turn before has handed it on, used), default (a field's default, which all objects made without a key have in common), streams (one call starts
     several streams with it).
     """
 

@@ -148,7 +148,7 @@ def _misuses() -> list[tuple[str, AnyEvent]]:
 def _effects() -> list[tuple[str, AnyEvent]]:
     """What is silently wrong, or done again and again, in all the ways in which the interpreter words it."""
     events: list[tuple[str, AnyEvent]] = []
-    kinds = "again split loop calls many shared default".split()
+    kinds = "again split loop calls many shared carried default".split()
     events += [
         ("JIT601", KeyReuse(PLACE, api=api, how=how)) for api in ("", "jax.random.normal") for how in kinds
     ]

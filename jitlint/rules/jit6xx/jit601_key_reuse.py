@@ -90,6 +90,11 @@ def check(event: KeyReuse) -> Report | None:
             "this call hands the same PRNG key to every run of the function, so all of them draw the same numbers",
             "split the key into one key per run, and map over the keys",
         )
+    if event.how == "carried":
+        return Report(
+            f"{what} a PRNG key that goes on to the next turn of the loop, which uses it again",
+            "draw from the other key of the split, and hand on the one that nobody has drawn from",
+        )
     if event.how == "default":
         return Report(
             "every object that is made without a key shares this one, so all of them draw the same random numbers",

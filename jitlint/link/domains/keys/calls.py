@@ -5,30 +5,31 @@ from __future__ import annotations
 import dataclasses
 
 from jitlint.infer.keys import Either, Key, Use
+from jitlint.infer.values import Value
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger
 from jitlint.link.domains.keys.meant import DRAW, RANDOM, SHUFFLE
-from jitlint.link.domains.keys.uses import CARRIED, earlier, report, use
+from jitlint.link.domains.keys.uses import CARRIED, earlier, note, report, use
 from jitlint.link.engine.frame import Frame
-from jitlint.link.values.keys import Renaming, uses_of
+from jitlint.link.values.keys import Renaming, inside, uses_of
 
 
 class Summary:
-    """What an activation does to keys. given: names inside its arguments. uses: of keys older than itself.
-
-    first, last: the numbers of the keys made in it.
+    """What an activation does to keys. given: names inside its arguments. uses: of keys older than itself. back: of keys
+    that it gives back, used as they are. first, last: the numbers of the keys made in it.
     """
 
-    __slots__ = ("first", "given", "last", "uses")
+    __slots__ = ("back", "first", "given", "last", "uses")
 
-    def __init__(self, given: list[Key], uses: list[Use], first: int, last: int) -> None:
+    def __init__(self, given: list[Key], uses: list[Use], back: list[Use], first: int, last: int) -> None:
         self.given = given
+        self.back = back
         self.uses = uses
         self.first = first
         self.last = last
 
 
-def summarise(k: Ledger, frame: Frame, given: list[Key], first: int) -> Summary | None:
-    """After an activation: what later calls in the same context have to repeat."""
+def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Value) -> Summary | None:
+    """After an activation: what later calls in the same context have to repeat. value: what it returns."""
     log = LOG.of(frame) or []
     if not log and not given and first == k.m.keys.count:
         return None
@@ -36,7 +37,9 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int) -> Summary 
     spent = {u.key for u in log if u.stream == CARRIED or u.api == f"{RANDOM}split"}
     uses = [u for u in log if not _is_own(u.key, frame.scope.key, first) and not _derives(u.key, spent)]
     used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
-    return Summary(given, used, first, k.m.keys.count)
+    returned = set(inside([value])) if len(uses) < len(log) else set()
+    back = [u for u in log if u.key in returned and u.stream != CARRIED and u not in uses]
+    return Summary(given, used, back, first, k.m.keys.count)
 
 
 def _is_drawn_from(one: Use, log: list[Use]) -> bool:
@@ -93,6 +96,19 @@ def apply(k: Ledger, f: Frame, at: int, summary: Summary, names: Renaming, given
             if u.stream != SHUFFLE and not _descends(key, many.own):
                 _shared(k, f, at, u, passed)
         use(k, f, at, key, u.stream, u.api if not passed else "", place, idle=u.idle)
+
+
+def apply_returned(f: Frame, at: int, summary: Summary, names: Renaming | None) -> None:
+    """Keys that a called function has used, and gives back as they are, are used ones. names: None for the very call
+    that the summary is of."""
+    if LOG.of(f) is None:
+        return
+    many = MANY.of(f)
+    for u in summary.back:
+        again = dataclasses.replace(u, key=names.key(u.key) if names else u.key, site=(f.module.name, at))
+        note(f, again)
+        if many is not None:
+            many.back.setdefault(again.key, again)
 
 
 def _shared(k: Ledger, f: Frame, at: int, u: Use, passed: bool) -> None:

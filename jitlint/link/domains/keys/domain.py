@@ -70,7 +70,7 @@ class Keys(Domain[calls.Summary]):
         """What it consumes of keys that are older."""
         own = _ACTIVATION.of(inner)
         if own is not None:
-            own.summary = calls.summarise(self.ledger, inner, own.given, own.first)
+            own.summary = calls.summarise(self.ledger, inner, own.given, own.first, activation.value)
         return own.summary if own is not None else None
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
@@ -79,6 +79,7 @@ class Keys(Domain[calls.Summary]):
         if own is not None and own.summary is not None:
             names = calls.renaming(self.ledger, own.summary, own.given, again=False)
             calls.apply(self.ledger, f, activation.at, own.summary, names, own.handed)
+            calls.apply_returned(f, activation.at, own.summary, None)
 
     def replay(self, f: Frame, activation: Activation, summary: calls.Summary) -> Rename | None:
         """A remembered call consumes and makes other keys than the first one did."""
@@ -86,6 +87,7 @@ class Keys(Domain[calls.Summary]):
         names = calls.renaming(self.ledger, summary, closures.given(bound.values(), activation.func))
         own = _handed(f, bound, keys.inside(bound.values()))
         calls.apply(self.ledger, f, activation.at, summary, names, own)
+        calls.apply_returned(f, activation.at, summary, names)
         return names.value
 
     def on_store(self, f: Frame, store: Store) -> None:
@@ -94,7 +96,8 @@ class Keys(Domain[calls.Summary]):
             uses.carried(f, store.old)
 
     def on_call(self, f: Frame, called: Called) -> None:
-        """A call hands a library the keys of its streams."""
+        """A call hands a library the keys of its streams, or one to draw from."""
+        libraries.sampled(self.ledger, f, called)
         pos = called.args.pos
         if "rngs" in called.args.kw or (pos and type(pos[0]) is Map):
             func = called.node.func

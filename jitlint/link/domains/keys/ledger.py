@@ -38,13 +38,15 @@ class Draws:
 
 
 class Runs:
-    """A function is about to run many times. own: keys that are others in every run. used: what one run consumes."""
+    """A function is about to run many times. own: keys that are others in every run. used: what one run consumes. back:
+    keys that it has made, consumed and given back."""
 
-    __slots__ = ("own", "used")
+    __slots__ = ("back", "own", "used")
 
     def __init__(self, own: frozenset[Key]) -> None:
         self.own = own
         self.used: dict[Key, Use] = {}
+        self.back: dict[Key, Use] = {}
 
 
 LOG: Final = Slot[list[Use]](inherited=True, by_guesses=False)

@@ -12,13 +12,29 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key, Use
-from jitlint.infer.values import NONE, Bound, ExtInst, Func, Map, Py, S, Value
+from jitlint.infer.values import (
+    NONE,
+    Bound,
+    Class,
+    ExtInst,
+    Func,
+    Map,
+    Partial,
+    Py,
+    S,
+    Value,
+    Xform,
+    alternatives,
+)
 from jitlint.link.domains.keys import uses
 from jitlint.link.domains.keys.ledger import LOG, Draws, Ledger
 from jitlint.link.domains.keys.meant import DRAW
+from jitlint.link.engine.domain import Called
 from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.tables import naming
 from jitlint.link.values.keys import keys_of
 from jitlint.link.values.library_objects import INITIALISERS
+from jitlint.syntax import ir
 
 LAYERS: Final = "equinox.nn."
 LINEN: Final = "flax.linen.Module."
@@ -69,6 +85,21 @@ def _first_keys(name: str, args: Args, known: bool) -> Value | None:
     """The keys that a method gets first; of what is not known to be a module, only those that say so by themselves."""
     given = args.get(0, "rngs") if name in lexicon().keys.initialising else None
     return given if known or _starts_streams(given) else None
+
+
+_FOLLOWED: Final = frozenset({Bound, Class, Func, Partial, Xform})
+"""Callees that say themselves what they do with a key."""
+
+
+def sampled(k: Ledger, f: Frame, called: Called) -> None:
+    """``distribution.sample(seed=key)``, of an object that nobody knows: the name says that it draws."""
+    func = called.node.func
+    if type(func) is not ir.Attr or not naming.begins_with(func.name, lexicon().keys.drawing):
+        return
+    if any(type(alt) in _FOLLOWED for alt in alternatives(called.callee)):
+        return
+    for value in (*called.args.pos, *called.args.kw.values()):
+        _draw(k, f, called.node.at, value, "")
 
 
 PARAMETERS: Final = "params"

@@ -189,15 +189,23 @@ def use(
         return False
     if found is not None:
         report(k, f, this, found)
-    else:
+    note(f, this, found is None)
+    return found is not None
+
+
+def note(f: Frame, this: Use, first: bool = True) -> None:
+    """Keep that a key is consumed. first: it was not before."""
+    log: Any = LOG.of(f)
+    key, stream = this.key, this.stream
+    if first:
+        state: Any = f.scope.vars.get(USES)
         slot = DRAW if stream == SHUFFLE else stream
-        table = {**table, (key, slot): this}
+        table = {**(state.table if state is not None else {}), (key, slot): this}
         if key.step[0] == "item":
             table.setdefault((key.parent, "part", slot), this)
         f.scope.vars[USES] = KeyUses(table)
     if len(log) < MAX_LOG and all(u.key != key or u.stream != stream for u in log):
         log.append(this)
-    return found is not None
 
 
 def report(
@@ -286,7 +294,7 @@ def carried(f: Frame, old: Value | None) -> None:
 
 
 def check_carry(k: Ledger, f: Frame, given: Value, returned: Value, paired: bool) -> None:
-    """A loop body that draws from a key of its carry must not hand the same key to the next turn.
+    """A loop body that draws from a key of its carry must hand another one to the next turn, which nobody has drawn from.
 
     paired: the body returns its carry with something else, as that of a scan does.
     """
@@ -301,3 +309,5 @@ def check_carry(k: Ledger, f: Frame, given: Value, returned: Value, paired: bool
             if old is new and old in many.used:
                 found = many.used[old]
                 report(k, f, found, found, "many")
+            elif new in many.back and old in many.used:
+                report(k, f, many.back[new], many.used[old], "carried")
