@@ -125,7 +125,8 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
 def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Value:
     out: Value | None = None
     confidence = f.confidence
-    sure = weaken(confidence, 1)  # one of several: which of them is not known here
+    several = sum(alt is not NONE for alt in callee.alts) > 1  # what begins as None is set when it is called
+    sure = weaken(confidence, 1) if several else confidence  # one of several: which of them is not known here
     entry, f.entry = f.entry, at_most(f.entry, Confidence.LIKELY)  # each got here from somewhere
     twins = {alt.dotted.removeprefix("jax.") for alt in callee.alts if type(alt) is Ext}
     if xforms.wrapped_in_turns(callee.alts):

@@ -66,51 +66,48 @@ noisy_pair(jax.random.key(0))
 )
 
 
+_WORDS = {
+    "loop": (
+        "{} the same PRNG key in every turn, so the random numbers repeat",
+        "rebind the key from its own split in each turn, or use `jax.random.fold_in(key, i)`",
+    ),
+    "calls": (
+        "{} a PRNG key from outside the function, so every call gets the same random numbers",
+        "take the key as an argument, and let each caller split one off",
+    ),
+    "many": (
+        "{} the same PRNG key in every run of the function around it, so the random numbers repeat",
+        "pass one key per run: split it beforehand, or carry it and split it inside",
+    ),
+    "shared": (
+        "this call hands the same PRNG key to every run of the function, so all of them draw the same numbers",
+        "split the key into one key per run, and map over the keys",
+    ),
+    "carried": (
+        "{} a PRNG key that goes on to the next turn of the loop, which uses it again",
+        "draw from the other key of the split, and hand on the one that nobody has drawn from",
+    ),
+    "default": (
+        "every object that is made without a key shares this one, so all of them draw the same random numbers",
+        "take the default away, so that whoever makes an object has to give it a key",
+    ),
+    "streams": (
+        "several streams start from one PRNG key here, so a module that uses two of them draws the same numbers",
+        "split the key into one for each stream",
+    ),
+    "split": (
+        "{} a PRNG key again that was split before, so its numbers depend on those of the children",
+        "draw from the keys that the split returned, and keep one of them for later",
+    ),
+    "again": (
+        "{} a PRNG key that was used before, so the same random bits come again",
+        "split the key first and use each of the new keys once",
+    ),
+}
+
+
 @RULE.on(KeyReuse)
 def check(event: KeyReuse) -> Report | None:
     """Report every consumption of a key that was consumed before."""
-    what = f"`{event.api}` uses" if event.api else "this call uses"
-    if event.how == "loop":
-        return Report(
-            f"{what} the same PRNG key in every turn, so the random numbers repeat",
-            "rebind the key from its own split in each turn, or use `jax.random.fold_in(key, i)`",
-        )
-    if event.how == "calls":
-        return Report(
-            f"{what} a PRNG key from outside the function, so every call gets the same random numbers",
-            "take the key as an argument, and let each caller split one off",
-        )
-    if event.how == "many":
-        return Report(
-            f"{what} the same PRNG key in every run of the function around it, so the random numbers repeat",
-            "pass one key per run: split it beforehand, or carry it and split it inside",
-        )
-    if event.how == "shared":
-        return Report(
-            "this call hands the same PRNG key to every run of the function, so all of them draw the same numbers",
-            "split the key into one key per run, and map over the keys",
-        )
-    if event.how == "carried":
-        return Report(
-            f"{what} a PRNG key that goes on to the next turn of the loop, which uses it again",
-            "draw from the other key of the split, and hand on the one that nobody has drawn from",
-        )
-    if event.how == "default":
-        return Report(
-            "every object that is made without a key shares this one, so all of them draw the same random numbers",
-            "take the default away, so that whoever makes an object has to give it a key",
-        )
-    if event.how == "streams":
-        return Report(
-            "several streams start from one PRNG key here, so a module that uses two of them draws the same numbers",
-            "split the key into one for each stream",
-        )
-    if event.how == "split":
-        return Report(
-            f"{what} a PRNG key again that was split before, so its numbers depend on those of the children",
-            "draw from the keys that the split returned, and keep one of them for later",
-        )
-    return Report(
-        f"{what} a PRNG key that was used before, so the same random bits come again",
-        "split the key first and use each of the new keys once",
-    )
+    message, cure = _WORDS[event.how]
+    return Report(message.format(f"`{event.api}` uses" if event.api else "this call uses"), cure)

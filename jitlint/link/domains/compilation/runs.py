@@ -54,12 +54,12 @@ def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) 
     if fn is None or depth == 0 or (prepares and not naming.begins_with(fn.name, words.preparing_data)):
         return None
     own = _sites(log, fn, fn)
-    sites = own or [site for base in _overridden(fn) for site in _sites(log, base, fn)]
-    for site in sites:
-        if site.loops:
-            step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
-            return Many(Confidence.CERTAIN if own else Confidence.LIKELY, (step,), site)
-    return None if prepares else _by_callers(log, fn, sites, depth)
+    base = [site for method in _overridden(fn) for site in _sites(log, method, fn)]
+    site = next((site for site in (*own, *base) if site.loops), None)
+    if site is not None:
+        step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
+        return Many(Confidence.CERTAIN if site in own else Confidence.LIKELY, (step,), site)
+    return None if prepares else _by_callers(log, fn, own or base, depth)
 
 
 def _by_callers(log: CompilationLog, fn: FuncInfo, sites: list[CallSite], depth: int) -> Many | None:

@@ -37,9 +37,13 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
     spent = {u.key for u in log if u.stream == CARRIED or u.api == f"{RANDOM}split"}
     uses = [u for u in log if not _is_own(u.key, frame.scope.key, first) and not _derives(u.key, spent)]
     used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
-    returned = set(inside([value])) if len(uses) < len(log) else set()
-    back = [u for u in log if u.key in returned and u.stream != CARRIED and u not in uses]
-    return Summary(given, used, back, first, k.m.keys.count)
+    return Summary(given, used, _back(log, uses, value), first, k.m.keys.count)
+
+
+def _back(log: list[Use], known: list[Use], value: Value) -> list[Use]:
+    """What was done to the keys in the result that is not known by the keys that they were made of."""
+    returned = set(inside([value])) if len(known) < len(log) else set()
+    return [u for u in log if u.key in returned and u.stream != CARRIED and u not in known]
 
 
 def _is_drawn_from(one: Use, log: list[Use]) -> bool:
