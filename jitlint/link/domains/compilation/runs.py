@@ -1,7 +1,7 @@
 """How often a function of the project runs in host code (layer: ``link``, room ``domains``).
 
 Once: called from module level, from one place of a function that runs once, by a test runner, or by its name a part of
-the set-up. Many times: called in a loop, from two places of one function, or by a function that runs many times; what
+the set-up. Many times: called in a loop, from two places of one function, or by a function that is called in a loop; what
 tests do with a function of the program says nothing, and two functions that call it once each say little. Nothing is
 said of functions that nobody calls.
 """
@@ -68,7 +68,9 @@ def _by_callers(log: CompilationLog, fn: FuncInfo, sites: list[CallSite], depth:
         outer = runs_many(log, site.frame.fn, depth - 1)
         if outer is not None:
             step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called here")
-            return Many(outer.confidence, (step, *outer.also), outer.site)
+            # What somebody calls twice may well be the set-up of two things, and the rest of it happens below.
+            level = outer.confidence if outer.site is not None else Confidence.POSSIBLE
+            return Many(level, (step, *outer.also), outer.site)
     return _twice(fn, sites)
 
 
