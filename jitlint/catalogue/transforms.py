@@ -123,6 +123,7 @@ class Transforms(msgspec.Struct):
     layers: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     arrays: frozenset[str] = frozenset()
     modules: tuple[str, ...] = ()
+    variables: frozenset[str] = frozenset()
     computing: tuple[tuple[str, tuple[str, ...]], ...] = ()
     functions: dict[str, str] = msgspec.field(default_factory=dict)
     """Lines of a user's own functions, in the language of ``schema``."""
@@ -197,6 +198,7 @@ def read(data: dict[str, Any], into: Transforms, source: str) -> None:
         into.arrays |= frozenset(data.get("array_types", ()))
         into.computing += tuple((prefix, tuple(names)) for prefix, names in data.get("computing", {}).items())
         into.modules += tuple(data.get("module_prefixes", ()))
+        into.variables |= frozenset(data.get("variables", ()))
     except CatalogueError as error:
         raise CatalogueError(f"{source}: {error}") from error
     except (KeyError, TypeError, AttributeError) as error:

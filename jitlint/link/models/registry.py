@@ -37,7 +37,7 @@ from jitlint.link.models.python import dispatch, stdlib_calls
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.tables.results import only_result
 from jitlint.link.values import callbacks, classes, operators
-from jitlint.link.values.library_objects import made, makes_initialiser
+from jitlint.link.values.library_objects import made, makes_initialiser, variable
 from jitlint.syntax import ir
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
@@ -77,6 +77,8 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     tables = m.transforms
     if dotted in tables.layers:
         arrays.check_layer(m, f, at, dotted, tables.layers[dotted], args)
+    if dotted in tables.variables:
+        return variable(dotted, args)
     if dotted in tables.roles or any(dotted.startswith(p) for p in tables.modules):
         return ExtInst(dotted)
     return _unknown(m, f, at, dotted, args)

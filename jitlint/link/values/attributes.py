@@ -166,6 +166,8 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
     if name in lexicon().containers.of_trees:
         return Method(obj, name)
     kind = m.catalogue.array_attribute(name)
+    if obj.evidence == "ref" and name in ("value", "raw_value"):
+        return obj.leaf()
     if obj.evidence == "ref" and kind != "static":
         return UNKNOWN  # some parts and views of a reference are references, too
     if kind == "static":

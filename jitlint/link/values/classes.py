@@ -34,6 +34,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import callbacks, fields, parameters
+from jitlint.link.values.library_objects import variable
 from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.syntax import ir
 
@@ -211,6 +212,9 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     if init is not None:
         evaluator.call(m, f, at, init, Args([inst, *args.pos], args.kw, args.more, args.kw_more))
         return inst
+    kept = next((b for c in mro(info) for b in c.bases if _is_variable(m, b)), None)
+    if type(kept) is Ext:
+        return variable(kept.dotted, args)
     if info.shape == "dataclass":
         inst.attrs.update(_fill(m, info, args))
         inst.open = inst.open or info.role == "linen"
@@ -222,6 +226,10 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     if find_method(inst, "__new__") is not None or info.extern:
         _perhaps_filled(inst)
     return inst
+
+
+def _is_variable(m: Machine, base: Value) -> bool:
+    return type(base) is Ext and base.dotted in m.transforms.variables
 
 
 def _perhaps_filled(inst: Inst) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.values import UNKNOWN, ExtInst, Py, Value, py
-from jitlint.link.engine.frame import Frame
+from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Py, Tree, Value, py
+from jitlint.link.engine.frame import Args, Frame
 
 LEVEL: Final = "$level"
 """The attribute in which a library object remembers it."""
+
+HELD: Final = "$held"
+"""The attribute in which a variable of a module remembers the array that it was made of."""
 
 INITIALISERS: Final = "jax.nn.initializers."
 """Functions that give functions, which draw from their first argument."""
@@ -33,3 +36,11 @@ def level_of(obj: ExtInst) -> int:
     """How many transforms were around the place that made the object."""
     level = obj.attrs.get(LEVEL)
     return level.const if type(level) is Py and type(level.const) is int else 0
+
+
+def variable(dotted: str, args: Args) -> ExtInst:
+    """A variable of a module, which refers to an array if that is what it was made of."""
+    first = args.get(0, "value")
+    known = type(first) is Arr or (type(first) is Tree and first.evidence == "array")
+    number = type(first) is Py and first.kind in ("bool", "int", "float", "complex")
+    return ExtInst(dotted, {HELD: first} if first is not None and (known or number) else None)

@@ -29,6 +29,7 @@ from jitlint.infer.values import (
     Union,
     Value,
 )
+from jitlint.link.values.library_objects import HELD
 from jitlint.link.values.questions.kinds import mro
 
 ABSTRACT_ARRAY = "jax.ShapeDtypeStruct"
@@ -138,10 +139,10 @@ def _lift_constant(value: Py, modes: int, level: int, why: str, arrays_only: boo
 
 
 def _lift_description(value: ExtInst, modes: int, level: int, why: str, arrays_only: bool) -> Value | None:
-    """An array that is only described; any other object of a library is no leaf."""
-    if value.dotted != ABSTRACT_ARRAY:
+    """An array that is only described or referred to; any other object of a library is no leaf."""
+    if value.dotted != ABSTRACT_ARRAY and HELD not in value.attrs:
         return None
-    if "is_ref" in value.attrs:
+    if "is_ref" in value.attrs or HELD in value.attrs:
         return Tree(modes, why, level, SEEN, "ref", SEEN)
     rank = getattr(value.attrs["ndim"], "const", None)
     return Arr(modes, None, rank if type(rank) is int else None, why, level)

@@ -54,9 +54,10 @@ def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = 
     alts = alternatives(obj)
     confidence = f.confidence
     meant = len(alts) > 1 and any(isinstance(alt, (Map, Seq, Tup, Inst)) for alt in alts)
+    named = len(alts) > 1 and type(index) is Py and index.kind == "str"
     for alt in alts:
-        if type(alt) is Py and alt.kind == "none":
-            continue
+        if (type(alt) is Py and alt.kind == "none") or (named and type(alt) in (Seq, Tup, Py)):
+            continue  # refused by Python: the value is not this one here
         if meant:  # a container takes what an array refuses
             f.confidence = weaken(confidence, 2) if type(alt) is Arr else confidence
         if type(alt) is Arr and type(index) is Py and index.kind == "str" and type(node) is not ir.Const:
