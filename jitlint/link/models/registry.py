@@ -77,14 +77,14 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     tables = m.transforms
     if dotted in tables.layers:
         arrays.check_layer(m, f, at, dotted, tables.layers[dotted], args)
-    if dotted in tables.variables:
-        return variable(dotted, args)
     if dotted in tables.roles or any(dotted.startswith(p) for p in tables.modules):
         return ExtInst(dotted)
     return _unknown(m, f, at, dotted, args)
 
 
 def _described(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value | None:
+    if dotted in m.transforms.variables:
+        return variable(dotted, args)
     return _transformed(m, f, at, dotted, args) or shape_calls.answered(m, f, at, dotted, args)
 
 

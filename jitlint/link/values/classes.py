@@ -212,9 +212,9 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     if init is not None:
         evaluator.call(m, f, at, init, Args([inst, *args.pos], args.kw, args.more, args.kw_more))
         return inst
-    kept = next((b for c in mro(info) for b in c.bases if _is_variable(m, b)), None)
-    if type(kept) is Ext:
-        return variable(kept.dotted, args)
+    refers = _variable_base(m, info)
+    if refers is not None:
+        return variable(refers, args)
     if info.shape == "dataclass":
         inst.attrs.update(_fill(m, info, args))
         inst.open = inst.open or info.role == "linen"
@@ -228,8 +228,10 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     return inst
 
 
-def _is_variable(m: Machine, base: Value) -> bool:
-    return type(base) is Ext and base.dotted in m.transforms.variables
+def _variable_base(m: Machine, info: ClassInfo) -> str | None:
+    """The library's class of references to arrays that a class derives from."""
+    names = (base.dotted for cls in mro(info) for base in cls.bases if type(base) is Ext)
+    return next((name for name in names if name in m.transforms.variables), None)
 
 
 def _perhaps_filled(inst: Inst) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -51,13 +51,10 @@ from jitlint.syntax import ir
 def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = None) -> Value:
     """``obj[index]``."""
     out: Value | None = None
-    alts = alternatives(obj)
+    alts = _taking(alternatives(obj), index)
     confidence = f.confidence
     meant = len(alts) > 1 and any(isinstance(alt, (Map, Seq, Tup, Inst)) for alt in alts)
-    named = len(alts) > 1 and type(index) is Py and index.kind == "str"
     for alt in alts:
-        if (type(alt) is Py and alt.kind == "none") or (named and type(alt) in (Seq, Tup, Py)):
-            continue  # refused by Python: the value is not this one here
         if meant:  # a container takes what an array refuses
             f.confidence = weaken(confidence, 2) if type(alt) is Arr else confidence
         if type(alt) is Arr and type(index) is Py and index.kind == "str" and type(node) is not ir.Const:
@@ -67,6 +64,13 @@ def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = 
         out = one if out is None else join(out, one)
     f.confidence = confidence
     return out if out is not None else UNKNOWN
+
+
+def _taking(alts: Sequence[Value], index: Value) -> list[Value]:
+    """The values of which one has such an element; Python refuses the others, so none of these arrives here."""
+    named = len(alts) > 1 and type(index) is Py and index.kind == "str"
+    refused = (Seq, Tup, Py) if named else ()
+    return [a for a in alts if type(a) not in refused and not (type(a) is Py and a.kind == "none")]
 
 
 def _get_one(m: Machine, f: Frame, at: int, obj: Value, index: Value) -> Value:
