@@ -41,6 +41,7 @@ class Types(msgspec.Struct, frozen=True):
     partials: frozenset[str]
     tracers: frozenset[str]
     host_arrays: frozenset[str]
+    holders: frozenset[str]
     scalars: dict[str, tuple[str, ...]]
     maps: frozenset[str]
     sequences: frozenset[str]

@@ -132,7 +132,7 @@ class ApiMisuse(Event):
 class TransformMisuse(Event):
     """A transform or a jitted function is used in a way that JAX refuses.
 
-    problem: unhashable-static, static-out-of-range, static-unknown-name,
+    problem: unhashable-static, static-array-field, static-out-of-range, static-unknown-name,
     static-not-a-number, static-and-donated, non-array-argument, method-self,
     non-array-output, carry-mismatch, no-pair, no-boolean, branch-mismatch, reverse-mode-loop; of derivatives no-scalar,
     no-real-result, no-real-input; of maps axes-count, no-axis, unequal-sizes; of branches no-scalar-choice, no-index; of

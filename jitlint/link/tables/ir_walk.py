@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from jitlint.infer.program import FuncInfo, ModuleInfo
@@ -68,3 +68,13 @@ def bound_names(targets: Iterable[ir.Node]) -> Iterator[ir.Name]:
             yield from bound_names(target.elts)
         elif type(target) is ir.Starred:
             yield from bound_names([target.value])
+
+
+def written_at(body: Sequence[ir.Node], qualname: str, field: str) -> int:
+    """Where the default of a field of a class is written, 0 if it has none."""
+    for node in nodes(list(body)):
+        if type(node) is ir.ClassDef and node.qualname == qualname:
+            for part in node.body:
+                if type(part) is ir.AnnAssign and type(part.target) is ir.Name and part.target.id == field:
+                    return part.value.at if part.value is not None else 0
+    return 0

@@ -18,6 +18,10 @@ sets, arrays and dataclasses that are not frozen have no hash:
 
 > ValueError: Non-hashable static arguments are not supported. An error occurred while trying to hash an object of type <class 'list'>, [1].
 
+A static field of a pytree is compared as well, whenever an object comes to a jitted function. Arrays refuse that:
+
+> ValueError: Exception raised while checking equality of metadata fields of pytree.
+
 A traced value as a static argument of an inner jitted function fails with the same message: traced values have no hash.
 """,
     instead="""\
@@ -64,6 +68,13 @@ total(jnp.ones(4), widths=(1, 2))
 @RULE.on(TransformMisuse)
 def check(event: TransformMisuse) -> Report | None:
     """Report unhashable static values; ``detail`` names what is passed."""
+    if event.problem == "static-array-field":
+        return Report(
+            f"the static field `{event.parameter}` of `{event.detail}` is an array: jitted functions compare static "
+            "fields from call to call, and arrays cannot be compared",
+            "make it an ordinary field; `jax.lax.stop_gradient` keeps it from being trained",
+            severity=Severity.WARNING,
+        )
     if event.problem != "unhashable-static":
         return None
     argument = f"the static argument `{event.parameter}`" if event.parameter else "a static argument"

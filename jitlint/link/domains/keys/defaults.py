@@ -20,7 +20,7 @@ from jitlint.link.domains.keys.meant import RANDOM
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import nodes
+from jitlint.link.tables.ir_walk import written_at
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import children, ir
 
@@ -66,19 +66,10 @@ def _defaults(info: ClassInfo) -> list[_Default]:
     out = []
     for place, (name, (_, value)) in enumerate(info.fields.items()):
         if type(value) is Arr and value.dtype == "key":
-            at = _written_at(info, name)
+            at = written_at(info.module.tree.body, info.qualname, name)
             if at:
                 out.append(_Default(info, name, at, place))
     return out
-
-
-def _written_at(info: ClassInfo, name: str) -> int:
-    for node in nodes(info.module.tree.body):
-        if type(node) is ir.ClassDef and node.qualname == info.qualname:
-            for part in node.body:
-                if type(part) is ir.AnnAssign and type(part.target) is ir.Name and part.target.id == name:
-                    return part.value.at if part.value is not None else 0
-    return 0
 
 
 def _look(m: Machine, fn: FuncInfo, found: list[_Default]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Value, Xform
-from jitlint.link.domains.misuse import axes, frozen, idioms
+from jitlint.link.domains.misuse import axes, frozen, idioms, static_fields
 from jitlint.link.engine import imports
 from jitlint.link.engine.domain import Domain, Library, Store
 from jitlint.link.engine.frame import Frame
@@ -50,3 +50,7 @@ class Misuse(Domain[None]):
         """A field is assigned."""
         if store.kind in ("attribute", "field"):
             frozen.stored(self.m, f, store)
+
+    def finish(self) -> None:
+        """What classes say of their fields."""
+        static_fields.check(self.m)

@@ -59,7 +59,7 @@ def call(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args) -> Va
     if t is ExtInst:
         return _library_object(m, f, at, a, name, args)
     if t is Super:
-        return _super(m, f, a, name, args)
+        return _super(m, f, at, a, name, args)
     if t is Descr:
         return Descr(a.kind, a.func, args.pos[0] if name == "setter" and args.pos else a.setter)
     return _of_class(m, f, at, a, name, args) if t is Class else UNKNOWN
@@ -214,10 +214,8 @@ def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> V
     if name in ("is_initializing", "is_mutable_collection", "has_variable", "has_rng"):
         return Py("bool")
     if name in ("variable", "get_variable", "perturb"):
-        return ExtInst(
-            "flax.linen.Variable",
-            {"value": Tree(f.world.here, f"a variable of `{obj.cls.name}`", f.world.level)},
-        )
+        value = Tree(f.world.here, f"a variable of `{obj.cls.name}`", f.world.level)
+        return ExtInst("flax.linen.Variable", {"value": value}) if name == "variable" else value
     return UNKNOWN
 
 
@@ -253,8 +251,9 @@ def _draw(m: Machine, f: Frame, at: int, name: str, args: Args) -> Value:
     return numpy_calls.call_numpy(m, f, at, fn, args) if fn is not None else UNKNOWN
 
 
-def _super(m: Machine, f: Frame, obj: Super, name: str, args: Args) -> Value:
+def _super(m: Machine, f: Frame, at: int, obj: Super, name: str, args: Args) -> Value:
     """A method of a library base class."""
     if name in ("__init__", "__init_subclass__", "setUp", "tearDown", "__post_init__", "__setattr__"):
         return NONE
-    return UNKNOWN
+    recv = obj.recv
+    return _linen(m, f, at, recv, name, args) if type(recv) is Inst and recv.cls.role == "linen" else UNKNOWN
