@@ -220,7 +220,8 @@ def test_fixes_are_offered_and_proved_when_chosen(project: Write, lazily: bool) 
 
 
 def test_hints_beside_parameters_where_they_are_wanted(project: Write) -> None:
-    source = TRAIN.replace("@jax.jit", "@jax.jit(static_argnames='n')")
+    source = TRAIN.replace("@jax.jit", "@functools.partial(jax.jit, static_argnames='n')")
+    source = source.replace("import jax\n", "import functools, jax\n")
     root = project({"train.py": source, "losses.py": GOOD})
 
     async def scene(editor: Editor) -> None:

@@ -448,14 +448,16 @@ def _in_file(finding: Finding) -> Finding:
 
 def _free(handler: Callable[[Any], object]) -> Callable[..., object]:
     """A method as a function: the registry marks what it is given, which methods do not allow."""
+    free: Callable[..., object]
     if asyncio.iscoroutinefunction(handler):
 
-        async def asked(params: Any) -> object:
+        async def free(params: Any) -> object:
             return await handler(params)
+    else:
 
-        return asked
+        def free(params: Any) -> object:
+            return handler(params)
 
-    def told(params: Any) -> object:
-        return handler(params)
-
-    return told
+    # The registry asks whether the class that a parameter is annotated with is a server's; before Python 3.11 `Any` is none.
+    free.__annotations__ = {}
+    return free
