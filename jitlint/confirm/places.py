@@ -19,6 +19,7 @@ _ABOUT = frozenset({"shape", "ndim", "size", "dtype", "aval", "weak_type", "nbyt
 _DOES = (ast.Call, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp)
 """What can fail by itself."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_STATEMENTS = (ast.stmt, ast.match_case, ast.ExceptHandler)
 _HOLDERS = (ast.Starred, ast.keyword, ast.Tuple, ast.List, ast.Dict)
 
 
@@ -64,7 +65,7 @@ class Places:
         """Whether nothing else on its lines can fail, which Python before 3.11 does not tell apart: all that is done there
         is done to the flagged expression, or inside of it."""
         way = self._way(columns)
-        statements = [node for node in way if isinstance(node, (ast.stmt, ast.match_case))]
+        statements = [node for node in way if isinstance(node, _STATEMENTS)]
         if not way or not statements:
             return False
         header = list(_header(statements[-1]))
@@ -73,12 +74,14 @@ class Places:
         known = {id(part) for part in (*way, *ast.walk(way[-1]))}
         if any(isinstance(part, _DOES) and id(part) not in known for part in header):
             return False
-        last = max(columns_of_node(part)[2] for part in header if hasattr(part, "lineno"))
-        around = {id(part) for part in (*way, *header)}
-        others = (
-            part for part in ast.walk(self._tree) if isinstance(part, ast.stmt) and id(part) not in around
+        first, last = _lines(statements[-1])
+        others = (part for part in ast.walk(self._tree) if isinstance(part, _STATEMENTS))
+        return not any(
+            first <= end and start <= last
+            for part in others
+            if part is not statements[-1]
+            for start, end in [_lines(part)]
         )
-        return not any(columns[0] <= columns_of_node(part)[2] and part.lineno <= last for part in others)
 
     def is_store(self, columns: Columns) -> bool:
         """Whether something is stored there."""
@@ -213,6 +216,15 @@ def _as_operand(way: list[ast.AST]) -> Iterator[Columns]:
             if isinstance(around.func, ast.Attribute):
                 yield from _calls(around, around.func)
         return
+
+
+def _lines(statement: ast.AST) -> tuple[int, int]:
+    """The first and the last line of what runs with a statement; of a compound one, of its header."""
+    parts = [part for part in _header(statement) if part is not statement and hasattr(part, "lineno")]
+    lines = [columns_of_node(part)[::2] for part in parts]
+    if isinstance(statement, (ast.stmt, ast.ExceptHandler)):
+        lines.append((statement.lineno, statement.lineno))
+    return min(first for first, _ in lines), max(last for _, last in lines)
 
 
 def _header(statement: ast.AST) -> Iterator[ast.AST]:

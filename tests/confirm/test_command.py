@@ -73,7 +73,7 @@ FILES = {
         def loss(params, batch):
             x, y = batch
             h = x @ params["w"]
-            if jnp.isnan(h).any():
+            if jnp.any(h != h):
                 return 0.0
             return jnp.mean((h - y) ** 2)
 
@@ -82,13 +82,13 @@ FILES = {
         @partial(jax.jit, static_argnames="n")
         def sample(x, key, n):
             assert x.shape == (8, 3) and n == 4
-            return float(x.sum())
+            return float(x[0, 0])
 
 
         def make(rate):
             @jax.jit
             def step(x):
-                return x if x.mean() > 0 else x - rate
+                return rate if x.mean() > 0 else 0.0
 
             return step
 
@@ -98,7 +98,7 @@ FILES = {
                 self.w = jax.random.normal(key, (width, width))
 
             def score(self, x):
-                return int((self.w @ x).sum())
+                return int((self.w @ x)[0])
 
             def fit(self, xs):
                 return jax.jit(self.score)(xs)
@@ -219,14 +219,14 @@ TESTED = {
 
         @pytest.mark.parametrize("scale", [1.0, 2.0])
         def test_scaled(scale, limit):
-            jax.jit(lambda x: x if x > scale * limit else -x)(1.0)
+            jax.jit(lambda x: x if x > scale * limit else limit)(1.0)
 
 
         class TestKeys:
             def test_twice(self, limit):
                 key = jax.random.key(0)
-                a = jax.random.normal(key)
-                assert a < jax.random.uniform(key) + limit * 9
+                a = jax.random.normal(key) - limit * 9
+                assert a < jax.random.uniform(key)
 
             def test_other(self):
                 raise AssertionError("nobody asked for this one")
@@ -249,7 +249,7 @@ TESTED = {
         class ManyTest(unittest.TestCase, metaclass=Variants):
             @for_both
             def test_many(self):
-                jax.jit(lambda x: x if x > 0 else -x)(1.0)
+                jax.jit(lambda x: x if x > 0 else 0.0)(1.0)
         """,
 }
 
@@ -274,7 +274,10 @@ def test_what_importing_runs_is_imported(tmp_path: Path) -> None:
 def test_a_verdict_of_another_version_than_the_one_that_is_meant_says_so(tmp_path: Path) -> None:
     write(
         tmp_path,
-        {"m.py": "import jax\n\n\njax.jit(lambda x: int(x))(1.0)\n", "requirements.txt": "jax==0.4.30\n"},
+        {
+            "m.py": "import jax\n\n\n@jax.jit\ndef f(x):\n    return int(x)\n\n\nf(1.0)\n",
+            "requirements.txt": "jax==0.4.30\n",
+        },
     )
     (item,) = confirmed(tmp_path, "--no-cache", "m.py")
     here = importlib.metadata.version("jax")

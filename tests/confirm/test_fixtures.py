@@ -38,9 +38,6 @@ def _at(item: dict[str, Any]) -> Iterator[Mark]:
     return (m for m in marks(path) if m.code == item["code"] and item["line"] <= m.line <= last)
 
 
-@pytest.mark.skipif(
-    sys.version_info < (3, 11), reason="Python 3.10 does not tell which expression of a line fails"
-)
 def test_every_mark_is_confirmed(items: list[dict[str, Any]]) -> None:
     skipped = _cannot_run()
     found = [item for item in items if item["verdict"] != "missed" and ROOT / item["path"] not in skipped]
@@ -51,7 +48,10 @@ def test_every_mark_is_confirmed(items: list[dict[str, Any]]) -> None:
         if item["verdict"] != "confirmed"
         and not any(mark.kind == "expect-static" or mark.disproved_by_jax for mark in _at(item))
     ]
-    assert not still_open
+    if sys.version_info < (3, 11):  # it does not tell which expression of a line fails
+        assert len(still_open) < len(found) / 3
+    else:
+        assert not still_open
 
 
 def test_nothing_is_refuted(items: list[dict[str, Any]]) -> None:

@@ -16,7 +16,7 @@ from tests.confirm.project import ROOT, run, write
 
 pytest.importorskip("jax", reason="proof needs JAX")
 
-FAILS = "import jax\n\n\n@jax.jit\ndef f(x):\n    return x if x > 0 else -x\n\n\n"
+FAILS = "import jax\n\n\n@jax.jit\ndef f(x):\n    return x if x > 0 else 0.0\n\n\n"
 FILES = {
     "quick.py": f"{FAILS}def case_f():\n    f(1.0)\n",
     "slow.py": f"import time\n{FAILS}def case_f():\n    time.sleep(600)\n    f(1.0)\n",

@@ -17,7 +17,7 @@ RULE = Rule(
 
 > IndexError: Slice entries must be static integers. Got slice(None, JitTracer(int32[]), None) at position 0
 
-Since JAX 0.11:
+Before JAX 0.8.2, and since JAX 0.11:
 
 > IndexError: Array slice indices must have static start/stop/step to be used with NumPy indexing syntax.
 

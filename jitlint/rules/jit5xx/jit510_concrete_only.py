@@ -18,6 +18,10 @@ in the memory of a device. A traced value is nowhere yet:
 
 > AttributeError: The 'block_until_ready' method is not available on traced array with shape float32[].
 
+Before JAX 0.9.2:
+
+> AttributeError: DynamicJaxprTracer has no attribute block_until_ready
+
 The function `jax.block_until_ready(x)` accepts traced values and does nothing with them.
 """,
     instead="""\

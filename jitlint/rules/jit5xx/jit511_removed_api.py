@@ -18,6 +18,10 @@ imported or looked up:
 
 > AttributeError: module 'jax' has no attribute 'tree_map'
 
+JAX 0.6 to 0.8:
+
+> AttributeError: jax.tree_map was removed in JAX v0.6.0: use jax.tree.map (jax v0.4.25 or newer) or jax.tree_util.tree_map (any JAX version).
+
 For a JAX before 0.8, `jax.jit` with nothing but options (`@jax.jit(static_argnums=0)`) is reported, too: only newer versions
 make a decorator of it.
 

@@ -18,6 +18,12 @@ arguments and options that the JAX in use has and the newer one does not have wi
 
 > AttributeError: module 'jax' has no attribute 'tree_map'
 
+JAX 0.6 to 0.8:
+
+> AttributeError: jax.tree_map was removed in JAX v0.6.0: use jax.tree.map (jax v0.4.25 or newer) or jax.tree_util.tree_map (any JAX version).
+
+An argument that is gone:
+
 > TypeError: clip() got an unexpected keyword argument 'a_max'
 
 Which JAX is in use is what the project asks for (`jax==0.4.30`, `jax<0.5`, a lock file), or `--from-jax-version`. An
