@@ -242,7 +242,7 @@ def _run_method(m: Machine, info: ClassInfo, func: Func, role: str) -> None:
     message = (
         f"`{func.fn.qualname}` is a method of a `{_library_base(m, info)}`, meant to run under `jax.jit`"
     )
-    with m.sink.trial(_Convention()):
+    with m.sink.trial(_Convention(m)):
         run_meant(m, func, "catalogue", _level(func), message, [receiver])
 
 
@@ -265,8 +265,12 @@ class _Convention:
     """A convention says that a method is traced, but the code knows better.
 
     One that JAX would refuse at many places is not traced: nothing is said about it. A parameter that is turned into
-    Python numbers at several places is data of the host: what it would break under a trace is not said.
+    Python numbers at several places is data of the host: what it would break under a trace is not said; nor what stands
+    in a function that it calls and that waits for numbers.
     """
+
+    def __init__(self, m: Machine) -> None:
+        self.m = m
 
     def keeps(self, found: Found) -> Iterator[tuple[Key, AnyEvent]]:
         """What the convention bears."""
@@ -282,8 +286,14 @@ class _Convention:
             if type(event) is Convert and event.to in ON_PURPOSE and event.why.startswith("parameter `"):
                 places.setdefault(event.why, set()).add((event.place.module, event.place.at))
         for key, event in found.items():
-            if len(places.get(event.why, ())) < 2:
+            if len(places.get(event.why, ())) < 2 and not self._is_of_host(event):
                 yield key, event
+
+    def _is_of_host(self, event: AnyEvent) -> bool:
+        """Whether an event stands in a function that waits for numbers."""
+        module = self.m.modules.get(event.place.module)
+        named = [fn for fn in module.functions if fn.qualname == event.place.function] if module else []
+        return any(fn.values and _waits(self.m, fn.values[-1]) for fn in named)
 
 
 def _level(func: Func) -> Confidence:
