@@ -107,6 +107,16 @@ def _device_put(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return lowered
 
 
+def _replicate(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """One copy for each device, along an axis of its own."""
+    return pytrees.with_rank(_device_put(m, f, at, args), 1)
+
+
+def _unreplicate(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """The first of the copies."""
+    return pytrees.with_rank(_first(args, "tree"), -1)
+
+
 def _device_get(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "x")
     if tracer_inside(pytrees.leaf(value)) is not None:
@@ -232,6 +242,9 @@ JAX_CALLS: dict[str, Handler] = {
     "jax.tree.reduce": _tree_reduce,
     "jax.block_until_ready": _same,
     "jax.device_put": _device_put,
+    "jax.device_put_replicated": _replicate,
+    "flax.jax_utils.replicate": _replicate,
+    "flax.jax_utils.unreplicate": _unreplicate,
     "jax.device_get": _device_get,
     pytrees.ABSTRACT_ARRAY: _abstract_array,
     "jax.lax.stop_gradient": _stop_gradient,
