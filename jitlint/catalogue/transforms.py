@@ -24,7 +24,7 @@ class Wrap(msgspec.Struct, frozen=True):
     """A transform that returns a function. modes is a bit mask of `jitlint.infer.values` modes.
 
     looks: it traces to see what the function would do, and nothing is kept to be run. real: integers have no derivative
-    here, neither as arguments nor as results.
+    here, neither as arguments nor as results. forward: a derivative that is not transposed, so that no backward rule runs.
     specs: per-argument specifications, where None lets an argument pass as it is. untouched: all arguments do.
     """
 
@@ -47,6 +47,7 @@ class Wrap(msgspec.Struct, frozen=True):
     looks: bool = False
     untouched: bool = False
     real: bool = False
+    forward: bool = False
     doc: str = ""
 
 
@@ -65,7 +66,7 @@ class Run(msgspec.Struct, frozen=True):
 class HigherOrder(msgspec.Struct, frozen=True):
     """A library function that runs its function arguments at once. static: parameters that must not be traced.
 
-    curried: called without the function, it returns a decorator that runs it.
+    curried: called without the function, it returns a decorator that runs it. forward: as of `Wrap`.
     """
 
     name: str
@@ -76,6 +77,7 @@ class HigherOrder(msgspec.Struct, frozen=True):
     static: tuple[str, ...] = ()
     looks: bool = False
     curried: bool = False
+    forward: bool = False
 
 
 class Role(msgspec.Struct, frozen=True):
@@ -154,7 +156,7 @@ def _call(name: str, entry: dict[str, Any]) -> HigherOrder:
         Run(r["function"], tuple(r["args"]), _modes(r["modes"]), r.get("filter", False)) for r in entry["run"]
     )
     static = _names(entry.get("static", ""))
-    switches = {key: entry.get(key, False) for key in ("looks", "curried")}
+    switches = {key: entry.get(key, False) for key in ("looks", "curried", "forward")}
     return HigherOrder(
         name, _names(entry["params"]), runs, entry["result"], entry.get("doc", ""), static, **switches
     )

@@ -26,6 +26,8 @@ L: Final = 4
 WHILE: Final = 8
 FORI: Final = 16
 LOOPS: Final = WHILE | FORI
+BACK: Final = 32
+"""Of the transforms in force only, not of values: a derivative is transposed, so that backward rules run."""
 _SMOOTH: Final = L | LOOPS
 DISCRETE: Final = frozenset({"bool", "int", "key"})
 """Dtypes without a derivative: what is computed in them from a linear tracer is concrete (measured)."""
