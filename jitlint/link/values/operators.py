@@ -421,4 +421,6 @@ def hashed(m: Machine, f: Frame, at: int, value: Value, what: str) -> bool:
         if found is not None and traced_modes(found):
             m.emit(f, Convert, at, found, confidence_of(part), to="hash", what=what)
             tracer = True
+        elif type(part) is Arr and not (part.host or part.modes) and part.kind is SEEN:
+            m.emit(f, Convert, at, None, to="hash", what=what)
     return tracer

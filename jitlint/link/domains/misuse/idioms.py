@@ -53,9 +53,12 @@ def _pure_method(m: Machine, f: Frame, func: ir.Attr, value: Value) -> str:
         found = base.cls is not None and name == "_replace"
     elif type(base) is Inst:
         found = name == "replace" and _has_no_method_of_its_own(base, name)
+    elif type(base) is Arr and type(value) is Arr and not base.host:
+        words = lexicon().arrays
+        meant = name in words.host_in_place_methods and not base.weak  # it changes an array of NumPy
+        found = meant or (bool(f.world.here & S) and name in words.pure_methods)
     else:
-        traced = type(base) is Arr and not base.host and bool(f.world.here & S) and type(value) is Arr
-        found = traced and name in lexicon().arrays.pure_methods
+        found = False
     return f".{name}" if found else ""
 
 
