@@ -153,7 +153,8 @@ class ClassInfo:
     annotation and default. role: what the catalogue says of a library base (linen, nnx, eqx, ...), or "".
 
     frozen: its fields cannot be assigned. linear: itself and its project bases in order, once somebody asked. shape: "namedtuple", "dataclass" or "". data_fields / meta_fields: of a registered pytree (None: not
-    registered). opaque_flatten: its own function decides which fields are data, and is not understood. extern: it has
+    registered). opaque_flatten: its own function decides which fields are data, and is not understood. constructed: it is put together
+    again by its constructor. extern: it has
     a base that is not understood. stands_for_others: as an annotation it means objects of other classes too: abstract,
     a protocol, or a base of classes of the project. hashable: what the class itself says, None: nothing.
     """
@@ -174,6 +175,7 @@ class ClassInfo:
     meta_fields: frozenset[str] = frozenset()
     data_fields: frozenset[str] | None = None
     opaque_flatten: bool = False
+    constructed: bool = False
     extern: bool = False
     stands_for_others: bool = False
     hashable: bool | None = None

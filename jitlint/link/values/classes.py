@@ -181,7 +181,7 @@ def decorate(m: Machine, f: Frame, at: int, kind: str, cls: Class, options: dict
     if kind == "pytree":
         fields.registered(m, f, at, info, flatten_method(info))
     if kind in ("struct", "chex", "register_dataclass"):
-        info.pytree = True
+        info.pytree = info.constructed = True
         fields.mark_fields(info, kind, options)
     return cls
 

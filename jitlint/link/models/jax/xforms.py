@@ -41,6 +41,7 @@ from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.models.jax import arrival, boundaries, carries, demands
+from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.values import iteration, parameters, pytrees
 from jitlint.link.values.questions.signatures import (
     Signature,
@@ -164,6 +165,8 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         m.domains.on_repeat(inner, Repeat(arrival.batched(x, arrived), batch=True))
     transformed = Transformed(x, args, inner)
     m.domains.on_transform(f, transformed)
+    if spec.modes and not spec.kernel:
+        rebuild(m, f, inner, at, args, arrived, spec.modes)
     result = evaluator.call(m, inner, at, x.target, arrived)
     m.domains.on_result(f, transformed, result)
     outer = 0

@@ -1,0 +1,64 @@
+"""Objects that a transform takes apart and puts together again with its tracers in them (layer: ``link``, room ``models``).
+
+What it does: runs the ``tree_unflatten`` of a class that registers itself, and what a dataclass does after its fields are
+set. What it does not: run the functions that `register_pytree_node` got, or use the objects that come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from jitlint.infer.values import Class, Func, Inst, Seq, Tup, Value
+from jitlint.link.engine import evaluator
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.values import attributes, classes, pytrees
+from jitlint.link.values.questions.kinds import find_method, mro
+
+_DEPTH: Final = 2
+"""Containers in each other that are looked into."""
+
+
+def rebuild(m: Machine, f: Frame, inner: Frame, at: int, given: Args, arrived: Args, modes: int) -> None:
+    """The objects among the arguments are made anew inside. Static arguments arrive as they are."""
+    pairs = [*zip(given.pos, arrived.pos), *((v, arrived.kw[k]) for k, v in given.kw.items())]
+    for before, after in pairs:
+        if before is not after:
+            for old, new in _objects(before, after, _DEPTH):
+                _unflatten(m, f, inner, at, old, modes)
+                _construct(m, inner, at, new)
+
+
+def _objects(before: Value, after: Value, depth: int) -> Iterator[tuple[Inst, Inst]]:
+    if type(before) is Inst and type(after) is Inst and not before.open:
+        yield before, after
+    elif depth and isinstance(before, (Tup, Seq)) and type(before) is type(after):
+        for old, new in zip(pytrees.below(before) or (), pytrees.below(after) or ()):
+            yield from _objects(old, new, depth - 1)
+
+
+def _unflatten(m: Machine, f: Frame, inner: Frame, at: int, old: Inst, modes: int) -> None:
+    """Children are collected outside of the trace, and handed over inside."""
+    flatten = classes.flatten_method(old.cls)
+    if type(flatten) is not Func or not old.cls.pytree or "tree_unflatten" not in _members(old):
+        return
+    parts = evaluator.call(m, f, at, flatten, Args([old]))
+    if type(parts) is Tup and len(parts.items) == 2:
+        level, why = inner.world.level, f"an object of `{old.cls.qualname}`"
+        children = pytrees.lift(parts.items[0], modes, level, why)
+        method = attributes.get(m, inner, at, Class(old.cls), "tree_unflatten")
+        evaluator.call(m, inner, at, method, Args([parts.items[1], children]))
+
+
+def _construct(m: Machine, inner: Frame, at: int, new: Inst) -> None:
+    """The constructor of a dataclass gets tracers for its fields."""
+    by_constructor = new.cls.role == "struct" or any(c.constructed for c in mro(new.cls))
+    method = find_method(new, "__post_init__") if by_constructor else None
+    if method is not None:
+        fields = Inst(new.cls, dict(new.attrs), new.level, inner.token)
+        evaluator.call(m, inner, at, method, Args([fields]))
+
+
+def _members(inst: Inst) -> set[str]:
+    return {name for cls in mro(inst.cls) for name in cls.namespace}
