@@ -421,6 +421,12 @@ def hashed(m: Machine, f: Frame, at: int, value: Value, what: str) -> bool:
         if found is not None and traced_modes(found):
             m.emit(f, Convert, at, found, confidence_of(part), to="hash", what=what)
             tracer = True
-        elif type(part) is Arr and not (part.host or part.modes) and part.kind is SEEN:
+        elif type(part) is Arr and _is_surely_array(part):
             m.emit(f, Convert, at, None, to="hash", what=what)
     return tracer
+
+
+def _is_surely_array(value: Arr) -> bool:
+    """Whether this is an array of JAX outside of any trace; a leaf of which nothing is known may be anything."""
+    known = value.dtype is not None or value.rank is not None
+    return known and value.kind is SEEN and not (value.host or value.modes)
