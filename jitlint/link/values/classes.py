@@ -33,7 +33,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import last_name
-from jitlint.link.values import callbacks, fields, parameters
+from jitlint.link.values import callbacks, fields, parameters, pytrees
 from jitlint.link.values.library_objects import variable
 from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.syntax import ir
@@ -249,6 +249,25 @@ def _set_up(m: Machine, f: Frame, at: int, inst: Inst) -> None:
         if method is not None:
             inst.token = f.token
             evaluator.call(m, f, at, method, Args([inst]))
+
+
+def set_up_again(m: Machine, f: Frame, obj: Inst, name: str, value: Value) -> Value | None:
+    """An array that a library's set-up method makes, read inside of a trace: the method runs again there."""
+    here = f.world.here
+    if not here or obj.level >= f.world.level or obj.cls.role == "" or name in fields.ordered_fields(obj.cls):
+        return None
+    role = m.class_roles.get(obj.cls.id)
+    if role is None or not any(find_method(obj, method) for method in role.setup):
+        return None
+    why = f"`self.{name}`, which `{role.setup[0]}` makes anew in each trace"
+    if type(value) is ExtInst and type(value.attrs.get("value")) is Tree:
+        held = Tree(here, why, f.world.level)
+        return ExtInst(value.dotted, {**value.attrs, "value": held})
+    if type(value) is Tree and not value.modes:
+        return Tree(here, why, f.world.level, value.traced, value.evidence, value.kind)
+    if type(value) is Arr and not value.modes and not value.host:
+        return pytrees.lift(value, here, f.world.level, why, True)
+    return None
 
 
 def _fill(m: Machine, info: ClassInfo, args: Args) -> dict[str, Value]:
