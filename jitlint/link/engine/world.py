@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from jitlint.infer.values import BACK, L
+
 
 class World:
     """The transforms in force. ``here``: modes that a fresh `jax.numpy` result gets. ``level``: boundaries.
@@ -49,17 +51,20 @@ class World:
         self.kernel = kernel
         self.key = (here, level, excused, eager_jit, modes, base, floor, expected, kernel)
 
-    def inside(self, modes: int, staged: int, looks: bool = False, kernel: bool = False) -> World:
+    def inside(
+        self, modes: int, staged: int, looks: bool = False, kernel: bool = False, forward: bool = False
+    ) -> World:
         """The world one transform further in.
 
         looks: the transform only wants to see what the function would do, such as `jax.eval_shape`.
+        forward: a derivative that is not transposed.
         """
         return World(
             self.here | (modes & staged),
             self.level + 1,
             self.excused,
             self.eager_jit,
-            self.modes | modes,
+            self.modes | modes | (BACK if modes & L and not forward else 0),
             self.level + 1 if modes & staged else self.base,
             self.level + 1 if modes & staged and not looks else self.floor,
             self.expected,

@@ -105,8 +105,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
         return At(obj)
     kind = m.catalogue.array_attribute(name)
     if kind == "static":
-        rank = known_rank(obj) if name == "ndim" else None
-        return _counted(name) if rank is None else py(rank)
+        return _counted(name, obj)
     if kind == "array":
         real = obj.dtype == "complex" and name in ("real", "imag")
         return Arr(
@@ -129,8 +128,11 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
     return Method(obj, name) if m.catalogue.array_method(name) is not None else UNKNOWN
 
 
-def _counted(name: str) -> Value:
+def _counted(name: str, array: Arr | None = None) -> Value:
     """What is known of an array while it is traced."""
+    rank = known_rank(array) if name == "ndim" and array is not None else None
+    if rank is not None:
+        return py(rank)
     if name in lexicon().arrays.counting_attributes:
         return INT
     return Py("dtype") if name == "dtype" else STATIC

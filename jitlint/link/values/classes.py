@@ -253,21 +253,26 @@ def _set_up(m: Machine, f: Frame, at: int, inst: Inst) -> None:
 
 def set_up_again(m: Machine, f: Frame, obj: Inst, name: str, value: Value) -> Value | None:
     """An array that a library's set-up method makes, read inside of a trace: the method runs again there."""
-    here = f.world.here
-    if not here or obj.level >= f.world.level or obj.cls.role == "" or name in fields.ordered_fields(obj.cls):
+    here, level = f.world.here, f.world.level
+    method = _set_up_by(m, obj, name) if here and obj.level < level else ""
+    if not method:
         return None
-    role = m.class_roles.get(obj.cls.id)
-    if role is None or not any(find_method(obj, method) for method in role.setup):
-        return None
-    why = f"`self.{name}`, which `{role.setup[0]}` makes anew in each trace"
+    why = f"`self.{name}`, which `{method}` makes anew in each trace"
     if type(value) is ExtInst and type(value.attrs.get("value")) is Tree:
-        held = Tree(here, why, f.world.level)
-        return ExtInst(value.dotted, {**value.attrs, "value": held})
-    if type(value) is Tree and not value.modes:
-        return Tree(here, why, f.world.level, value.traced, value.evidence, value.kind)
-    if type(value) is Arr and not value.modes and not value.host:
-        return pytrees.lift(value, here, f.world.level, why, True)
-    return None
+        return ExtInst(value.dotted, {**value.attrs, "value": Tree(here, why, level)})
+    if isinstance(value, (Arr, Tree)) and value.modes:
+        return None
+    if type(value) is Tree:
+        return Tree(here, why, level, value.traced, value.evidence, value.kind)
+    return pytrees.lift(value, here, level, why, True) if type(value) is Arr and not value.host else None
+
+
+def _set_up_by(m: Machine, obj: Inst, name: str) -> str:
+    """The library's set-up method that makes an attribute, "" for what a constructor is given."""
+    role = m.class_roles.get(obj.cls.id) if obj.cls.role else None
+    if role is None or not role.setup or name in fields.ordered_fields(obj.cls):
+        return ""
+    return next((method for method in role.setup if find_method(obj, method) is not None), "")
 
 
 def _fill(m: Machine, info: ClassInfo, args: Args) -> dict[str, Value]:

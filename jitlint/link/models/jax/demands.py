@@ -14,6 +14,7 @@ from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import (
+    BACK,
     NO_CONST,
     NONE,
     UNKNOWN,
@@ -68,7 +69,8 @@ def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None
 
 def check_rule(m: Machine, f: Frame, at: int, x: Xform, kind: str, result: Value, count: int) -> None:
     """A derivative rule has run: has what it gives the form that JAX asks for. count: of the arguments with a derivative."""
-    if kind not in ("jvp", "fwd", "bwd") or result is UNKNOWN:
+    runs = kind in ("jvp", "fwd") or (kind == "bwd" and f.world.modes & BACK)
+    if not runs or result is UNKNOWN:
         return
     wanted = count if kind == "bwd" else 2
     if type(result) is Tup and result.cls is None:

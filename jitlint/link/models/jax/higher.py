@@ -14,7 +14,6 @@ from jitlint.infer.events import Step
 from jitlint.infer.grounds import GUESSED, RULED, SEEN
 from jitlint.infer.lattice import join, joined, or_unknown, traced_modes
 from jitlint.infer.values import (
-    BACK,
     LOOPS,
     NONE,
     STATIC,
@@ -168,8 +167,8 @@ def _run_one(
         inner.token = object()
     else:
         label = f"runs under `{spec.name}` here"
-        back = BACK if one.modes & L and not spec.forward else 0
-        inner = scopes.in_world(f, w.inside(one.modes | back, S, spec.looks), f.steps)
+        world = w.inside(one.modes, S, spec.looks, forward=spec.forward)
+        inner = scopes.in_world(f, world, f.steps)
         inner.steps = (*f.steps, Step(f.module.name, at, label, RULED.word))
     out: Value | None = None
     used: list[Value] = []

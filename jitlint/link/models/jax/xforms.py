@@ -14,7 +14,6 @@ from jitlint.infer.events import Step
 from jitlint.infer.grounds import RULED
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
-    BACK,
     LOOPS,
     NONE,
     UNKNOWN,
@@ -156,8 +155,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         return _call_custom(m, f, at, x, args)
     demands.check_arguments(m, f, at, x, args)
     arrived = arrival.arguments(m, f, at, x, sig, args)
-    back = BACK if spec.modes & L and not spec.forward else 0
-    world = w.inside(spec.modes | back, S, spec.looks, spec.kernel)
+    world = w.inside(spec.modes, S, spec.looks, spec.kernel, spec.forward)
     steps = _steps(f, x, at)
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = scopes.in_world(f, world, steps, ground)
@@ -312,7 +310,7 @@ def _run_rules(
         if kind == "fwd" and backward is not None:
             args = Args([*lead, _second(pair), _cotangent(f, result)])
             cotangents = evaluator.call(m, f, at, backward, args)
-            if asked and f.world.modes & BACK:
+            if asked:
                 demands.check_rule(m, f, at, x, "bwd", cotangents, len(given) - len(nondiff))
     return result
 
