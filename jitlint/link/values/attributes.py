@@ -206,7 +206,7 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     value = obj.attrs.get(name)
     note_load(m, f, name, obj)
     if value is not None:
-        again = classes.set_up_again(m, f, obj, name, value)
+        again = classes.set_up_again(m, f, obj, name, value) if f.world.here and obj.cls.role else None
         if again is not None:
             return again
         if obj.level < f.world.floor:

@@ -252,9 +252,10 @@ def _set_up(m: Machine, f: Frame, at: int, inst: Inst) -> None:
 
 
 def set_up_again(m: Machine, f: Frame, obj: Inst, name: str, value: Value) -> Value | None:
-    """An array that a library's set-up method makes, read inside of a trace: the method runs again there."""
+    """An array that a library's set-up method makes, read inside of a trace (the caller's `World.here` says so): the method
+    runs again there."""
     here, level = f.world.here, f.world.level
-    method = _set_up_by(m, obj, name) if here and obj.level < level else ""
+    method = _set_up_by(m, obj, name) if obj.level < level else ""
     if not method:
         return None
     why = f"`self.{name}`, which `{method}` makes anew in each trace"
@@ -269,7 +270,7 @@ def set_up_again(m: Machine, f: Frame, obj: Inst, name: str, value: Value) -> Va
 
 def _set_up_by(m: Machine, obj: Inst, name: str) -> str:
     """The library's set-up method that makes an attribute, "" for what a constructor is given."""
-    role = m.class_roles.get(obj.cls.id) if obj.cls.role else None
+    role = m.class_roles.get(obj.cls.id)
     if role is None or not role.setup or name in fields.ordered_fields(obj.cls):
         return ""
     return next((method for method in role.setup if find_method(obj, method) is not None), "")

@@ -55,9 +55,8 @@ def _pure_method(m: Machine, f: Frame, func: ir.Attr, value: Value) -> str:
         found = name == "replace" and _has_no_method_of_its_own(base, name)
     elif type(base) is Arr and type(value) is Arr and not base.host:
         words = lexicon().arrays
-        known = not base.weak and (
-            base.dtype is not None or base.rank is not None
-        )  # no leaf of whatever kind
+        # no leaf of whatever kind
+        known = not base.weak and (base.dtype is not None or base.rank is not None)
         meant = known and name in words.host_in_place_methods  # it changes an array of NumPy
         found = meant or (bool(f.world.here & S) and name in words.pure_methods)
     else:
