@@ -41,11 +41,11 @@ def called_by_name(m: Machine, f: Frame, func: ir.Node | None) -> Value | None:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What an expression asks, as far as it is written there. about: the expressions that say of what; chosen: comparisons that
+    """What an expression asks, as far as it is written there. about: the names that say of what; chosen: comparisons that
     may ask which module was chosen."""
 
     tracing: bool
-    about: tuple[ir.Node, ...]
+    about: tuple[str, ...]
     chosen: tuple[ir.Compare, ...]
 
 
@@ -63,7 +63,7 @@ def is_open_question(m: Machine, f: Frame, test: ir.Node | None) -> bool:
         return False
     return (
         question.tracing
-        or any(_is_about_tracers(f, node) for node in question.about)
+        or _is_about_tracers(f, question.about)
         or any(_asks_for_module(m, f, node) for node in question.chosen)
     )
 
@@ -80,7 +80,8 @@ def _question(m: Machine, f: Frame, test: ir.Node) -> _Question:
     ]
     if asked is None and not chosen:
         return _NONE
-    return _Question(asked == _TRACING, tuple(about), tuple(chosen))
+    names = {part.id: None for node in about for part in ir_walk.nodes(node) if type(part) is ir.Name}
+    return _Question(asked == _TRACING, tuple(names), tuple(chosen))
 
 
 def _asked(m: Machine, f: Frame, node: ir.Node | None, depth: int, about: list[ir.Node]) -> str | None:
@@ -149,13 +150,13 @@ def _asking_part(node: ir.Node | None) -> ir.Node | None:
     return node if isinstance(node, (ir.Call, ir.BoolOp, ir.UnaryOp, ir.Compare, ir.Attr, ir.Sub)) else None
 
 
-def _is_about_tracers(f: Frame, node: ir.Node) -> bool:
-    """Whether a variable that an expression names holds a tracer, perhaps inside."""
-    return any(
-        traced_modes(value, 2)
-        for part in ir_walk.nodes(node)
-        if type(part) is ir.Name and (value := scopes.lookup(f, part.id)) is not None
-    )
+def _is_about_tracers(f: Frame, names: tuple[str, ...]) -> bool:
+    """Whether one of these variables holds a tracer, perhaps inside."""
+    for name in names:
+        value = scopes.lookup(f, name)
+        if value is not None and traced_modes(value, 2):
+            return True
+    return False
 
 
 def _asks_for_module(m: Machine, f: Frame, node: ir.Compare) -> bool:

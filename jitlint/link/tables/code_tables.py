@@ -12,10 +12,12 @@ from typing import Any, Final
 import msgspec
 
 from jitlint.infer.program import ModuleInfo
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import children, ir
 
 LOOPS: Final = (ir.For, ir.While)
 _BLOCKS: Final = ("body", "orelse", "final")
+_JAX_LOOPS: Final = ("scan", "fori_loop", "while_loop")
 
 
 class CodeTable:
@@ -40,6 +42,7 @@ class CodeTable:
         self._other: dict[str, list[int]] = {}
         self._statement_of: dict[int, int] = {}
         self._names: dict[int, frozenset[str]] = {}
+        self._of_choice: frozenset[int] | None = None
         self._statements(body, ())
 
     def _statements(self, block: Sequence[ir.Node], outer: tuple[tuple[ir.Node, list[ir.Stmt]], ...]) -> None:
@@ -165,6 +168,20 @@ class CodeTable:
         if found is None:
             found = self._names[loop.at] = frozenset(_assigned(loop))
         return found
+
+    def loops_of_choice(self) -> frozenset[int]:
+        """The loops in a branch of an ``if``, where other code has one of JAX's: whoever calls decides what is unrolled."""
+        if self._of_choice is None:
+            parts = children.below(list(self.body))
+            jax = {n.at for n in parts if type(n) is ir.Call and last_name(n.func) in _JAX_LOOPS}
+            found: set[int] = set()
+            for node in parts if jax else ():
+                for block in (node.body, node.orelse) if type(node) is ir.If else ():
+                    inside = children.below(block)
+                    if not jax.issubset([n.at for n in inside if type(n) is ir.Call]):
+                        found.update([n.at for n in inside if type(n) is ir.For])
+            self._of_choice = frozenset(found)
+        return self._of_choice
 
     def maker(self, at: int) -> ir.Node | None:
         """The call or decorated definition that made a value at an origin, or None."""

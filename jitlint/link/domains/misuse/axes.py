@@ -7,8 +7,6 @@ calls under a transform, which may be meant for the maps of others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.values import Py
@@ -16,8 +14,9 @@ from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
-from jitlint.link.tables.ir_walk import last_name, nodes
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 
 class Axes:
@@ -44,10 +43,10 @@ class Axes:
             short = {name.rpartition(".")[2] for name in lexicon().contracts.collectives}
             self._names = set()
             for module in self._m.modules.values():
-                self._names |= set(_texts(module.tree.body, short))
+                self._names |= _texts(below(module.tree.body), short)
                 for fn in module.functions:
                     around = [*fn.node.decorators, *[p.default for p in fn.node.params]]
-                    self._names |= {*_texts(fn.body, short), *_texts(around, short)}
+                    self._names |= _texts(fn.parts, short) | _texts(below(around), short)
         return self._names
 
 
@@ -61,11 +60,14 @@ class _Unbound:
         return self._name not in self._axes.mentioned()
 
 
-def _texts(tree: object, collectives: set[str]) -> Iterator[str]:
+def _texts(parts: list[ir.Node], collectives: set[str]) -> set[str]:
     """The texts in some code, but the last arguments of collectives."""
     own = set[int]()
-    for node in nodes(tree):
+    for node in parts:
         if type(node) is ir.Call and last_name(node.func) in collectives:
             own |= {id(arg.value) for arg in node.args if type(arg.value) is ir.Const}
-        elif type(node) is ir.Const and isinstance(node.value, str) and id(node) not in own:
-            yield node.value
+    return {
+        node.value
+        for node in parts
+        if type(node) is ir.Const and isinstance(node.value, str) and id(node) not in own
+    }

@@ -28,7 +28,6 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Condition, Found
 from jitlint.link.tables import ir_walk, naming
 from jitlint.link.tables.code_tables import CodeTable
-from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import paths
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -46,9 +45,9 @@ _DEPTH: Final = 5
 def check_for(known: rows.Rows, f: Frame, node: ir.For, iterable: Value) -> None:
     """Look at a loop that has been run."""
     m = known.m
-    if leaves_early(node.body) or _is_one_of_two_ways(f, node):
-        return
     table = m.texts.table(f)
+    if leaves_early(node.body) or node.at in table.loops_of_choice():
+        return
     if _iterates_array(f, node.iter, iterable):
         chained = _chain(f, table, node)
         problem = "unrolled" if chained else "iteration"
@@ -84,24 +83,6 @@ def check_while(m: Machine, f: Frame, node: ir.While) -> None:
     count = abs(end - start) // abs(step)
     if count >= LARGE:
         _large(m, f, table, node, test.at, count)
-
-
-_JAX_LOOPS: Final = ("scan", "fori_loop", "while_loop")
-
-
-def _is_one_of_two_ways(f: Frame, loop: ir.For) -> bool:
-    """Whether a branch has this loop where another has one of JAX's: then whoever calls decides that it is unrolled."""
-    body = f.fn.body if f.fn is not None else []
-    branches = [
-        block for node in ir_walk.nodes(body) if type(node) is ir.If for block in (node.body, node.orelse)
-    ]
-    for block in branches:
-        inside = {node.at for node in ir_walk.nodes(block) if isinstance(node, (ir.Call, ir.For))}
-        if loop.at in inside:
-            calls = [node for node in ir_walk.nodes(body) if type(node) is ir.Call and node.at not in inside]
-            if any(last_name(node.func) in _JAX_LOOPS for node in calls):
-                return True
-    return False
 
 
 def _counted(m: Machine, f: Frame, values: list[ir.Node]) -> tuple[int | None, int | None]:
