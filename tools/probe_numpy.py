@@ -1,7 +1,7 @@
-"""Measure what NumPy functions do with a tracer and print the lines of ``jitlint/catalogue/data/numpy.toml``.
+"""Measure what NumPy's and SciPy's functions do with a tracer; prints the lines of ``numpy.toml`` and ``scipy.toml``.
 
-    JAX_PLATFORMS=cpu python tools/probe_numpy.py            # lines for the data
-    JAX_PLATFORMS=cpu python tools/probe_numpy.py --diff     # only where data and the libraries disagree
+    JAX_PLATFORMS=cpu python tools/probe_numpy.py [numpy|scipy]     # lines for the data
+    JAX_PLATFORMS=cpu python tools/probe_numpy.py --diff            # only where data and the libraries disagree
 
 Each function is called once with host arrays (the example calls of ``probe_examples.py``, else guessed), then with a
 tracer as its first array argument, with that tracer in a list, and with a tracer in each later array
@@ -11,6 +11,7 @@ argument. Functions that touch files or global state are left out; their lines a
 from __future__ import annotations
 
 import contextlib
+import importlib
 import inspect
 import io
 import sys
@@ -45,6 +46,14 @@ MODULES = (
     "numpy.testing",
     "numpy.lib.stride_tricks",
     "numpy.random.Generator",
+    "scipy.fft",
+    "scipy.interpolate",
+    "scipy.linalg",
+    "scipy.ndimage",
+    "scipy.signal",
+    "scipy.spatial.distance",
+    "scipy.special",
+    *(f"scipy.stats.{name}" for name in "norm beta expon gamma laplace logistic poisson t uniform".split()),
 )
 FIXED = {
     "numpy.argsort": "raises T -> array",  # fails when the program is lowered, not while it is traced
@@ -97,8 +106,20 @@ get_state set_state set_bit_generator get_bit_generator default_rng asmatrix bma
 DataSource memmap nested_iters open_memmap fromstring fromiter format_float_positional
 format_float_scientific datetime_as_string datetime_data busday_count busday_offset is_busday isnat
 min_scalar_type issubdtype isdtype mintypecode promote_types can_cast sctype2char astype bytes
+set_workers get_workers generate_knots kaiser_atten newton_cotes find_best_blas_type register_backend set_backend
+set_global_backend skip_backend get_blas_funcs get_lapack_funcs errstate test
+expect freeze fit fit_loc_scale nnlf support vecentropy
 """
 LEFT_OUT = frozenset(LEFT_OUT_NAMES.split())
+SPECIAL = frozenset(
+    """
+    bdtr beta betainc betaln binom cosdg digamma ellipe ellipk entr erf erfc erfcinv erfcx erfi erfinv exp1 exp10 exp2
+    expi expit expm1 expn exprel gamma gammainc gammaincc gammaln gammasgn hyp1f1 hyp2f1 i0 i0e i1 i1e iv j0 j1 jv k0 k1
+    kl_div kv lambertw log1p log_expit log_ndtr log_softmax logit loggamma logsumexp multigammaln ndtr ndtri poch psi
+    rel_entr sici sinc sindg softmax wofz xlog1py xlogy y0 y1 yv zeta
+    """.split()
+)
+"""What is measured of ``scipy.special``: some functions take minutes for large numbers."""
 TRIES: tuple[tuple[Any, ...], ...] = (
     (VEC,),
     (SPD,),
@@ -125,6 +146,26 @@ TRIES: tuple[tuple[Any, ...], ...] = (
     (VEC.astype("complex64"),),
 )
 EXTRA = {
+    "scipy.linalg.cho_solve": Call((SPD, True), VEC),
+    "scipy.linalg.eigh_tridiagonal": Call(VEC, VEC[1:]),
+    "scipy.linalg.eigvalsh_tridiagonal": Call(VEC, VEC[1:]),
+    "scipy.linalg.lu_solve": Call((SPD, np.arange(4)), VEC),
+    "scipy.linalg.solve_sylvester": Call(SPD, SPD, SPD),
+    "scipy.linalg.solve_continuous_are": Call(SPD, SPD, SPD, SPD),
+    "scipy.linalg.solve_discrete_are": Call(SPD, SPD, SPD, SPD),
+    "scipy.ndimage.affine_transform": Call(SPD, np.eye(2)),
+    "scipy.ndimage.map_coordinates": Call(SPD, np.ones((2, 3))),
+    "scipy.ndimage.rank_filter": Call(VEC, 0, 2),
+    "scipy.signal.decimate": Call(np.ones(64), 2),
+    "scipy.signal.filtfilt": Call(VEC[:2], VEC[:2], np.ones(64)),
+    "scipy.signal.resample_poly": Call(np.ones(64), 1, 2),
+    "scipy.signal.savgol_filter": Call(np.ones(64), 5, 2),
+    "scipy.signal.sosfilt": Call(np.array([[1.0, 0, 0, 1, 0, 0]]), np.ones(64)),
+    "scipy.signal.sosfiltfilt": Call(np.array([[1.0, 0, 0, 1, 0, 0]]), np.ones(64)),
+    "scipy.spatial.distance.mahalanobis": Call(VEC, VEC, SPD),
+    "scipy.stats.poisson.pmf": Call(IVEC, 1.0),
+    "scipy.stats.poisson.logpmf": Call(IVEC, 1.0),
+    "scipy.stats.beta.pdf": Call(UNIT, 1.0, 1.0),
     "numpy.random.multivariate_normal": Call(VEC, SPD),
     "numpy.random.Generator.multivariate_normal": Call(VEC, SPD),
     "numpy.random.choice": Call(VEC),
@@ -197,8 +238,8 @@ def fresh(call: Call) -> list[Any]:
 
 def example(name: str) -> Call | None:
     """The example call of the function of the same name in jax.numpy."""
-    texts = EXAMPLES.get(name.replace("numpy", "jax.numpy", 1))
-    if not texts:
+    texts = EXAMPLES.get(f"jax.{name}")
+    if not texts or name.startswith("scipy."):
         return None
     call = parse_call(texts if isinstance(texts, str) else texts[0])
     names = {**namespace(), "jnp": np}
@@ -277,9 +318,18 @@ def line(name: str, function: Any) -> str | None:
     return f"{' '.join(words)} -> {kind}"
 
 
+def owner_of(name: str) -> Any:
+    """The module, or the object whose methods are meant."""
+    if name == "numpy.random.Generator":
+        return np.random.default_rng(0)
+    if name.startswith("scipy.stats."):
+        return getattr(importlib.import_module("scipy.stats"), name.rpartition(".")[2])
+    return importlib.import_module(name)
+
+
 def measured(module_name: str) -> dict[str, str]:
     """The line of every function of a module, by name."""
-    owner: Any = sys.modules.get(module_name) or np.random.default_rng(0)
+    owner = owner_of(module_name)
     lines = {n.rpartition(".")[2]: text for n, text in FIXED.items() if n.rpartition(".")[0] == module_name}
     for name in dir(owner):
         value = getattr(owner, name)
@@ -287,6 +337,8 @@ def measured(module_name: str) -> dict[str, str]:
         if name.startswith("_") or name in LEFT_OUT or name in lines or is_class:
             continue
         if inspect.ismodule(value) or not callable(value):
+            continue
+        if module_name == "scipy.special" and name not in SPECIAL:
             continue
         text = line(f"{module_name}.{name}", value)
         if text is None:
@@ -300,7 +352,8 @@ def main(arguments: list[str]) -> int:
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     different = 0
-    for module_name in MODULES:
+    libraries = [word for word in arguments if not word.startswith("-")] or ["numpy", "scipy"]
+    for module_name in (name for name in MODULES if name.partition(".")[0] in libraries):
         lines = measured(module_name)
         if "--diff" not in arguments:
             print(f'\n[numpy."{module_name}"]')

@@ -114,7 +114,7 @@ def _of_numpy(site: Site, safe: bool) -> Patch | None:
     if call is None:
         return _table(site)
     meaning = site.names.meaning(call.func)
-    if not meaning.startswith("numpy.") or any(
+    if not meaning.startswith(("numpy.", "scipy.")) or any(
         each.arg in ("out", "order", "subok") for each in call.keywords
     ):
         return None
@@ -124,7 +124,7 @@ def _of_numpy(site: Site, safe: bool) -> Patch | None:
     function = site.name(dotted, call)
     if function is None:
         return None
-    safe = safe and site.is_always_traced(call)
+    safe = safe and meaning.startswith("numpy.") and site.is_always_traced(call)
     return site.patch(safe, f"use `{function}`", *site.called(call.func, function))
 
 

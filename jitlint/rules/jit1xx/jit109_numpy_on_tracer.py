@@ -20,7 +20,8 @@ NumPy works on numbers in memory. It asks its argument for them with `__array__`
 A few functions only call the method of the same name and therefore work (`np.sum`, `np.mean`, `np.reshape`, ...);
 most do not (`np.sin`, `np.where`, `np.array`, `np.dot`, `np.clip`). Indexing a NumPy array with a traced index and
 storing a traced value into a NumPy array fail for the same reason. NumPy on static values, such as shapes and
-constants, is fine, and so is arithmetic between a NumPy array and a traced value.
+constants, is fine, and so is arithmetic between a NumPy array and a traced value. The functions of SciPy convert their
+arguments likewise.
 """,
     instead="""\
 Use the function of the same name in `jax.numpy`:
@@ -63,7 +64,10 @@ relu(jnp.ones(3))
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerArrayConversionError",
 )
 
-_NUMPY = ("np.", "numpy.")
+_NUMPY = ("np.", "numpy.", "scipy.")
+_OF_SCIPY = (
+    "use the function of `jax.scipy` or `jax.numpy` if there is one, else call it through `jax.pure_callback`"
+)
 
 
 @RULE.on(Convert)
@@ -79,7 +83,7 @@ def check(event: Convert) -> Report | None:
         )
     return Report(
         f"`{name}` converts its argument to a NumPy array, but the argument is traced",
-        _cure(name.partition(".")[2]),
+        _OF_SCIPY if name.startswith("scipy.") else _cure(name.partition(".")[2]),
     )
 
 
