@@ -19,8 +19,8 @@ As a statement of its own it therefore does nothing at all, traced or not, and n
 the time is spent: what nobody uses is not computed.
 
 So with all that makes a new value in the place of an old one: `optax.apply_updates`, `eqx.apply_updates`,
-`eqx.tree_at`, `dataclasses.replace`, `state.replace(...)`, `pair._replace(...)`, and in traced code any function of
-`jax.numpy`.
+`eqx.tree_at`, `dataclasses.replace`, `state.replace(...)`, `state.apply_gradients(...)`, `pair._replace(...)`,
+`jax.tree.map` over a formula, and in traced code any function of `jax.numpy`.
 """,
     instead="""\
 Keep the result:

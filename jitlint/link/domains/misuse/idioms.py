@@ -9,8 +9,10 @@ from jitlint.infer.values import UNKNOWN, Arr, Ext, ExtInst, Inst, Mod, S, Tup, 
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.jax import train_states
+from jitlint.link.tables import ir_walk
 from jitlint.link.values import paths
-from jitlint.link.values.questions.kinds import find_method
+from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.syntax import ir
 
 
@@ -41,7 +43,9 @@ def _makes(m: Machine, f: Frame, node: ir.Call, value: Value) -> str:
     if method:
         return method
     dotted = _library_name(m, f, node.func)
-    if dotted in lexicon().arrays.pure_functions:
+    if dotted in lexicon().arrays.pure_functions or (
+        dotted in lexicon().buffers.tree_maps and node.args and _only_computes(m, f, node.args[0].value)
+    ):
         return dotted
     pure = f.world.here & S and type(value) is Arr and dotted.startswith(("jax.numpy.", "jax.nn."))
     return dotted if pure and m.catalogue.function(dotted) is not None else ""
@@ -52,7 +56,8 @@ def _pure_method(m: Machine, f: Frame, func: ir.Attr, value: Value) -> str:
     if type(base) is Tup:
         found = base.cls is not None and name == "_replace"
     elif type(base) is Inst:
-        found = name == "replace" and _has_no_method_of_its_own(base, name)
+        given = name == "replace" or (name == "apply_gradients" and _is_train_state(base))
+        found = given and _has_no_method_of_its_own(base, name)
     elif type(base) is Arr and type(value) is Arr and not base.host:
         words = lexicon().arrays
         # no leaf of whatever kind
@@ -62,6 +67,29 @@ def _pure_method(m: Machine, f: Frame, func: ir.Attr, value: Value) -> str:
     else:
         found = False
     return f".{name}" if found else ""
+
+
+def _is_train_state(base: Inst) -> bool:
+    return any(type(b) is Ext and b.dotted == train_states.STATE for cls in mro(base.cls) for b in cls.bases)
+
+
+def _only_computes(m: Machine, f: Frame, function: ir.Node | None) -> bool:
+    """Whether a function is a formula, or one of a library that is: nothing but its result could be wanted of it."""
+    if type(function) is not ir.Lambda:
+        return _is_formula(m, f, function)
+    body = f.module.functions[function.function].body
+    value = body[0].value if len(body) == 1 and type(body[0]) is ir.Return else None
+    if type(value) is not ir.BinOp and type(value) is not ir.Call:
+        return False
+    return all(_is_formula(m, f, part.func) for part in ir_walk.nodes(value) if type(part) is ir.Call)
+
+
+def _is_formula(m: Machine, f: Frame, func: ir.Node | None) -> bool:
+    """Whether a call of this does nothing but compute an array."""
+    if type(func) is ir.Attr and func.name in lexicon().arrays.pure_methods:
+        return True
+    dotted = _library_name(m, f, func)
+    return dotted.startswith(("jax.numpy.", "jax.nn.")) and m.catalogue.function(dotted) is not None
 
 
 def _has_no_method_of_its_own(base: Inst, name: str) -> bool:
