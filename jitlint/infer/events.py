@@ -94,7 +94,7 @@ class BadIndex(Event):
 @dataclass(frozen=True, slots=True)
 class ArrayStore(Event):
     """In-place change of a JAX array. op: setitem, augmented, delitem, method (``what``: sort, fill, ...),
-    out (``out=`` argument), attribute (x.shape = ...), field (of an object that cannot be changed; ``what``: class and field)."""
+    out (``out=`` argument), attribute (x.shape = ...), lent (of a buffer that NumPy got from ``what``), field (of an object that cannot be changed; ``what``: class and field)."""
 
     op: str = "setitem"
     what: str = ""

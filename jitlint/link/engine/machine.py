@@ -277,6 +277,8 @@ def _family(kind: type[AnyEvent], fields: dict[str, object]) -> str:
         return "IndexError" if fields.get("problem") in ("mask", "mask-update", "slice") else "TypeError"
     exception = str(fields.get("exception", ""))
     attribute = kind is ArrayStore and fields.get("op") in ("delitem", "method", "attribute", "field")
+    if kind is ArrayStore and fields.get("op") == "lent":
+        return "ValueError"
     if attribute or exception.endswith("AttributeError"):
         return "AttributeError"
     if exception.endswith(("IndexError", "NonConcreteBooleanIndexError")):

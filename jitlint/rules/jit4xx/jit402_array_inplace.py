@@ -19,6 +19,10 @@ JAX arrays never change. What changes a NumPy array in place is missing: `del x[
 > AttributeError: DynamicJaxprTracer has no attribute fill
 
 `x.sort()` does exist, but returns a sorted copy and leaves `x` as it was.
+
+`np.asarray(x)` and `jax.device_get(x)` copy nothing: NumPy gets the very buffer of `x`, and may only read it.
+
+> ValueError: assignment destination is read-only
 """,
     instead="""\
 Make a new array:
@@ -28,6 +32,7 @@ x = jnp.delete(x, i)       # del x[i], with a static i
 x = jnp.full_like(x, 0)    # x.fill(0)
 x = x.reshape(2, -1)       # x.shape = (2, -1)
 y = jnp.add(x, 1)          # np.add(x, 1, out=y)
+host = np.array(x)         # np.asarray(x), to write into it
 ```
 """,
     bad="""\
@@ -55,7 +60,7 @@ clear(jnp.ones(3))
             "TypeError",
             "ValueError",
         ),
-        says=r"Tracer|ArrayImpl|immutable|arrays must be of ArrayType|first operand must be array|'out' argument|in-place|^__delitem__$",
+        says=r"Tracer|ArrayImpl|immutable|arrays must be of ArrayType|first operand must be array|'out' argument|in-place|read-only|^__delitem__$",
     ),
     since="0.1",
     remedy=Remedy(
@@ -101,5 +106,10 @@ def check(event: ArrayStore) -> Report | None:
         return Report(
             f"JAX arrays are immutable, so {named or 'an attribute'} cannot be assigned",
             "make a new array: `x.reshape(shape)`, `x.astype(dtype)`",
+        )
+    if event.op == "lent":
+        return Report(
+            f"{named} gives NumPy the buffer of a JAX array, which it may only read",
+            "copy it first: `np.array(x)`",
         )
     return None

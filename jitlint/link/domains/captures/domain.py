@@ -68,7 +68,7 @@ class Captures(Domain[Remembered]):
     def on_change(self, f: Frame, change: Change) -> None:
         """Host code changes a container or a NumPy array."""
         box, how = change.box, change.how
-        if how == "in-place" or (how in lexicon().arrays.host_in_place_methods and type(box) is Arr):
+        if how in ("in-place", "at") or (how in lexicon().arrays.host_in_place_methods and type(box) is Arr):
             self.log.write_in_place(f, change.at, box)
         elif how in lexicon().containers.changing and isinstance(box, (Seq, Map)):
             self.log.write(f, change.at, "elem", box, ANY, None)

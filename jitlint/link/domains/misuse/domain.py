@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Value, Xform
-from jitlint.link.domains.misuse import axes, frozen, idioms, static_fields
+from jitlint.link.domains.misuse import axes, frozen, idioms, lent, static_fields
 from jitlint.link.engine import imports
-from jitlint.link.engine.domain import Domain, Library, Store
+from jitlint.link.engine.domain import Change, Domain, Library, Store
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.syntax import ir
@@ -22,12 +22,15 @@ class Misuse(Domain[None]):
         self._axes = axes.Axes(m)
 
     def hears_of(self, dotted: str) -> bool:
-        """Collectives."""
-        return dotted in lexicon().contracts.collectives
+        """Collectives, and what lends NumPy the buffers of arrays."""
+        return dotted in lexicon().contracts.collectives or dotted in lexicon().buffers.holding
 
     def on_library(self, f: Frame, library: Library) -> None:
-        """A collective is called."""
-        self._axes.heard(f, library)
+        """A collective is called, or a buffer is lent."""
+        if library.dotted in lexicon().buffers.holding:
+            lent.heard(f, library)
+        else:
+            self._axes.heard(f, library)
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """A statement stands alone."""
@@ -47,9 +50,15 @@ class Misuse(Domain[None]):
         frozen.entered(f, inner)
 
     def on_store(self, f: Frame, store: Store) -> None:
-        """A field is assigned."""
+        """A field or an element is assigned."""
         if store.kind in ("attribute", "field"):
             frozen.stored(self.m, f, store)
+        else:
+            lent.stored(self.m, f, store)
+
+    def on_change(self, f: Frame, change: Change) -> None:
+        """An array changes itself."""
+        lent.changed(self.m, f, change)
 
     def finish(self) -> None:
         """What classes say of their fields."""

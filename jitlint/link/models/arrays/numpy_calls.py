@@ -86,7 +86,8 @@ def _writes(m: Machine, f: Frame, at: int, name: str, args: Args) -> bool:
     first = args.pos[0] if args.pos else None
     short = name.rpartition(".")[2]
     if out is not None or short in lexicon().arrays.in_place_functions:
-        m.domains.on_change(f, Change(at, out or first or NONE, "in-place"))
+        how = short if short == "at" else "in-place"  # which does not ask whether it may
+        m.domains.on_change(f, Change(at, out or first or NONE, how))
     if type(out) is Arr and not out.host and not out.weak:
         m.emit(f, ArrayStore, at, out, op="out", what=name)
         return True
