@@ -270,3 +270,25 @@ def root(x):
 root(2.0)
 """
     assert "last" in {function.qualname for function in run("import functools\n" + source).traced}
+
+
+def test_accessors_have_a_context_for_each_that_asks() -> None:
+    """What everybody reads through a property is not lost to the many that read it."""
+    calls = "\n".join(f'Box({{{{"k{n}": jnp.ones({n})}}}}).value' for n in range(1, 60))
+    source = f"""
+class Box:
+    def __init__(self, value):
+        self._value = value
+
+    @property
+    def value(self):
+        return self._value
+
+{calls}
+
+def positive(x):
+    return 1 if x > 0 else 2
+
+jit(Box(positive).value)(1.0)
+"""
+    assert [e.place.function for e in run(source).events if isinstance(e, Truth)] == ["positive"]

@@ -38,10 +38,12 @@ from jitlint.link.engine.budgets import (
     MAX_CONTEXTS,
     MAX_DEPTH,
     MAX_SMALL_CONTEXTS,
+    MAX_TINY_CONTEXTS,
     MAX_TRACED_COARSE,
     MAX_TRACED_CONTEXTS,
     MAX_TRACED_NODES,
     SMALL,
+    TINY,
 )
 
 EXACT: Final = 0
@@ -74,6 +76,8 @@ def coarseness(fn: FuncInfo, traced: bool, bound: dict[str, Value], depth: int, 
     else:
         fn.contexts += 1
         used, limit = fn.contexts, MAX_SMALL_CONTEXTS if len(fn.parts) <= SMALL else MAX_CONTEXTS
+    if len(fn.parts) <= TINY:
+        limit = MAX_TINY_CONTEXTS
     receiver: Any = next(iter(bound.values()), None)
     is_new = traced and type(receiver) is Inst and receiver.cls.id not in fn.receivers
     if is_new:

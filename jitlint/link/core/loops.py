@@ -11,7 +11,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Change
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import fields, iteration
+from jitlint.link.values import iteration
 from jitlint.syntax import ir
 
 LOOP_PASSES = 3
@@ -25,7 +25,7 @@ def run_for(m: Machine, f: Frame, node: ir.For) -> bool:
     items = iteration.known_items(iterable)
     if items == []:
         return evaluator.run_block(m, f, node.orelse)
-    if items is not None and not f.world.level and fields.describe_fields(items):
+    if items is not None and not f.world.level and field_loops.is_one(node, items):
         return field_loops.run(m, f, node, items)
     element = iteration.element(m, f, node.iter.at, iterable)
 

@@ -21,6 +21,10 @@ SMALL: Final = 30
 MAX_SMALL_CONTEXTS: Final = 10
 """The same for functions of at most so many nodes, factories often, where a context costs little."""
 
+TINY: Final = 8
+MAX_TINY_CONTEXTS: Final = 400
+"""The same for functions of at most so many nodes, inside and outside of traces: accessors, which everybody calls."""
+
 MAX_TRACED_CONTEXTS: Final = 40
 """The same inside traces. Counted apart: what the host calls often must not hide what a trace calls."""
 
