@@ -45,6 +45,7 @@ from jitlint.link.engine.budgets import (
     SMALL,
     TINY,
 )
+from jitlint.syntax import ir
 
 EXACT: Final = 0
 WITHOUT_NUMBERS: Final = 1
@@ -76,7 +77,7 @@ def coarseness(fn: FuncInfo, traced: bool, bound: dict[str, Value], depth: int, 
     else:
         fn.contexts += 1
         used, limit = fn.contexts, MAX_SMALL_CONTEXTS if len(fn.parts) <= SMALL else MAX_CONTEXTS
-    if len(fn.parts) <= TINY:
+    if len(fn.parts) <= TINY and type(fn.body[-1]) is ir.Return:
         limit = MAX_TINY_CONTEXTS
     receiver: Any = next(iter(bound.values()), None)
     is_new = traced and type(receiver) is Inst and receiver.cls.id not in fn.receivers

@@ -23,7 +23,7 @@ MAX_SMALL_CONTEXTS: Final = 10
 
 TINY: Final = 8
 MAX_TINY_CONTEXTS: Final = 400
-"""The same for functions of at most so many nodes, inside and outside of traces: accessors, which everybody calls."""
+"""The same for functions that only return so much, inside and outside of traces: accessors, which everybody calls."""
 
 MAX_TRACED_CONTEXTS: Final = 40
 """The same inside traces. Counted apart: what the host calls often must not hide what a trace calls."""
