@@ -19,7 +19,6 @@ from jitlint.link.values import fields, iteration
 from jitlint.link.values.boxes import const_text
 from jitlint.syntax import ir
 
-
 # No loop over more names is run turn by turn.
 MOST_NAMES: Final = 64
 _BY_NAME: Final = frozenset({"getattr", "setattr", "hasattr"})
