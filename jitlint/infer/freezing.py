@@ -13,7 +13,6 @@ from typing import Any, Final
 from jitlint.infer.keys import Key, KeyUses, members_of
 from jitlint.infer.values import (
     NO_CONST,
-    UNKNOWN,
     Arr,
     At,
     Bound,
@@ -168,6 +167,8 @@ class _Writer:
             return (a.kind, const if type(const) in _PLAIN else _Same(const))
         if t is Unknown:
             return None
+        if t is Ext:
+            return a.dotted
         box = _BOXES.get(t)
         if box is not None:
             return self._box(a, box)
@@ -182,19 +183,22 @@ class _Writer:
 
     def all(self, values: Iterable[Value]) -> tuple[object, ...]:
         """The keys of several values."""
-        key = self.key
-        return tuple([None if value is UNKNOWN else key(value) for value in values])
+        out: list[object] = []
+        value: Any
+        for value in values:
+            t = type(value)
+            if t is Py and type(value.const) in _PLAIN:
+                out.append((value.kind, value.const))
+            elif t is Ext:
+                out.append(value.dotted)
+            else:
+                out.append(self.key(value))
+        return tuple(out)
 
     def _array(self, a: Arr) -> object:
         named = None if a.key is None else self.keys.setdefault(a.key, len(self.keys))
         level = a.level if a.modes else 0
         return ("a", a.modes, a.dtype, a.rank, a.traced, a.kind, a.host, level, named, a.dims)
-
-    def _enter(self) -> None:
-        self.left -= 1
-        self.depth += 1
-        if self.left < 0 or self.depth > MAX_DEPTH:
-            raise _TooLargeError
 
     def _box(self, a: Any, write: Callable[[_Writer, Any], object]) -> object:
         """What may be changed is itself: met again, it is the same one and no equal one."""
@@ -203,7 +207,10 @@ class _Writer:
         if number is not None:
             return self._again(number)
         seen[id(a)] = len(seen)
-        self._enter()
+        self.left -= 1
+        self.depth += 1
+        if self.left < 0 or self.depth > MAX_DEPTH:
+            raise _TooLargeError
         out = write(self, a)
         self.depth -= 1
         return out
@@ -233,11 +240,13 @@ class _Writer:
 
     def _fixed(self, a: Any, t: type) -> object:
         """What is never changed is written out again when it is small, as long as no box lies inside."""
-        self._enter()
+        self.left -= 1
+        if self.left < 0 or self.depth >= MAX_DEPTH:
+            raise _TooLargeError
         known = self.small.get(id(a))
         if known is not None:
-            self.depth -= 1
             return known
+        self.depth += 1
         left, boxes = self.left, len(self.seen) + len(self.keys)
         out = _FIXED[t](self, a) if t in _FIXED else _Same(a)
         self.depth -= 1
@@ -251,10 +260,7 @@ class _Writer:
         return 0 if value is None else self.key(value)
 
     def _table(self, values: dict[Any, Value]) -> tuple[object, ...]:
-        if not values:
-            return ()
-        key = self.key
-        return tuple([(k, None if v is UNKNOWN else key(v)) for k, v in values.items()])
+        return tuple(zip(values, self.all(values.values()))) if values else ()
 
     def _union(self, a: Any) -> object:
         """Alternatives in any order, unless something refers to what is inside them."""

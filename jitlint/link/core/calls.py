@@ -265,9 +265,9 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     m.domains.on_bind(f, func, bound)
     inherited = f.coarse and contexts.inherited(bound, f.coarse)
     frozen = freeze_all(bound.values(), func, f.token)
-    key = _context(f, func, frozen, f.confidence, inherited)
-    if type(key[-1]) is TooLarge:
+    if type(frozen) is TooLarge:
         _met(m, "size", func.fn)
+    key = _context(f, func, m.intern(frozen), f.confidence, inherited)
     memo = m.memo.get(key)
     if memo is not None and _holds(m, memo, f):
         return _again(m, f, at, func, memo, bound)
@@ -302,7 +302,7 @@ def _run_coarse(
     while level < contexts.GIVEN_UP:
         less = contexts.coarse(bound, level)
         if any(less[name] is not value for name, value in given.items()):
-            given, frozen = less, freeze_all(less.values(), func, f.token)
+            given, frozen = less, m.intern(freeze_all(less.values(), func, f.token))
         confidence = weaken(f.confidence, level - contexts.WITHOUT_NUMBERS)
         key = _context(f, func, frozen, confidence, level)
         memo = m.memo.get(key)
@@ -324,7 +324,7 @@ def _run_coarse(
 
 
 def _context(f: Frame, func: Func, frozen: object, confidence: Confidence, coarse: int) -> tuple[object, ...]:
-    """Everything that a function can read, and what its events depend on. frozen: the key of its arguments."""
+    """Everything that a function can read, and what its events depend on. frozen: stands for the key of its arguments."""
     guessed: object = confidence is Confidence.POSSIBLE
     caught = f.caught
     if caught is not None and caught.traced:

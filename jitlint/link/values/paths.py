@@ -13,6 +13,8 @@ from jitlint.syntax import ir
 
 def path_key(node: ir.Node | None) -> str:
     """The key under which a narrowed attribute path is remembered, or "" for anything else."""
+    if type(node) is ir.Attr and type(node.obj) is ir.Name:  # nearly all of them
+        return f"path:{node.obj.id}.{node.name}"
     names: list[str] = []
     while type(node) is ir.Attr:
         names.append(node.name)

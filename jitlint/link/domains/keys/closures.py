@@ -12,10 +12,9 @@ from jitlint.link.values import keys
 _DEPTH: Final = 4
 
 
-def given(values: Iterable[Value], func: Func | None) -> list[Key]:
-    """All of them, in an order that is the same for equal calls. func: what is called."""
-    values = list(values)
-    out = keys.inside(values)
+def given(values: Iterable[Value], own: list[Key], func: Func | None) -> list[Key]:
+    """All of them, in an order that is the same for equal calls. own: those in the arguments. func: what is called."""
+    out = list(own)
     seen: set[tuple[int, int]] = set()
     for value in (*values, func):
         _closed_over(value, out, seen, _DEPTH)

@@ -63,7 +63,7 @@ class Keys(Domain[calls.Summary]):
         bound = inner.scope.vars
         own = keys.inside(bound.values())
         handed = _handed(f, bound, own) if own else own
-        given = closures.given(bound.values(), _called(inner))
+        given = closures.given(bound.values(), own, _called(inner))
         _ACTIVATION.put(inner, _Activation(given, handed, self.m.keys.count))
 
     def summarise(self, inner: Frame, activation: Activation) -> calls.Summary | None:
@@ -84,8 +84,9 @@ class Keys(Domain[calls.Summary]):
     def replay(self, f: Frame, activation: Activation, summary: calls.Summary) -> Rename | None:
         """A remembered call consumes and makes other keys than the first one did."""
         bound = activation.bound
-        names = calls.renaming(self.ledger, summary, closures.given(bound.values(), activation.func))
-        own = _handed(f, bound, keys.inside(bound.values()))
+        inside = keys.inside(bound.values())
+        names = calls.renaming(self.ledger, summary, closures.given(bound.values(), inside, activation.func))
+        own = _handed(f, bound, inside)
         calls.apply(self.ledger, f, activation.at, summary, names, own)
         calls.apply_returned(f, activation.at, summary, names)
         return names.value
