@@ -73,6 +73,7 @@ class Rule:
     bad, good: small programs; the fixed prelude ``import jax``, ``import jax.numpy as jnp`` and
     ``import numpy as np`` precedes them, ``bad`` has an ``# expect: CODE`` mark on the line to flag.
     outcome: what real JAX does with ``bad``. cases: other outcomes, by the ``case`` of a report. since: the version that introduced the rule.
+    unused: it is about values that nobody uses, so that it has nothing to say where people see the value, behind a cell.
     remedy: what a fix does, if there is one. heading: how the steps that lead to a finding are called.
     """
 
@@ -89,6 +90,7 @@ class Rule:
     reference: str = ""
     default: bool = True
     remedy: Remedy | None = None
+    unused: bool = False
     heading: str = "traced because"
     cases: Mapping[str, Outcome] = field(default_factory=dict)
     checks: list[tuple[type, Check]] = field(default_factory=list)

@@ -7,24 +7,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from jitlint.base.diagnostic import Finding, Severity, Span
+from jitlint.driver.registry import rules
 from jitlint.driver.workspace import Workspace
 from jitlint.syntax.documents import NOTEBOOK, is_document
 
 
 def in_document(finding: Finding, workspace: Workspace) -> Finding:
-    """The finding, with an absolute path, at its places in the files; one in code that is meant to fail is no error."""
+    """The finding, with an absolute path, at its places in the files; one in code that is meant to fail is no error,
+    one about a value that nobody uses is none behind a cell, where people see it."""
     paths = [finding.path, *(step.path for step in finding.related)]
     if not any(map(is_document, paths)):
         return finding
     spans = [finding.span, *(step.span for step in finding.related)]
     expected = any(_is_raising(path, span, workspace) for path, span in zip(paths, spans))
     related = tuple(replace(step, span=placed(step.path, step.span, workspace)) for step in finding.related)
-    is_error = finding.severity is Severity.ERROR
+    moot = expected and finding.severity is Severity.ERROR
+    if not moot and _is_shown(finding, workspace):
+        rule = rules().get(finding.code)
+        moot = rule is not None and rule.unused
     return replace(
         finding,
         span=placed(finding.path, finding.span, workspace),
         related=related,
-        severity=Severity.INFO if expected and is_error else finding.severity,
+        severity=Severity.INFO if moot else finding.severity,
     )
 
 
@@ -37,6 +42,11 @@ def placed(path: str, span: Span, workspace: Workspace) -> Span:
 def _is_raising(path: str, span: Span, workspace: Workspace) -> bool:
     document = workspace.document(path)
     return document is not None and document.is_raising(span)
+
+
+def _is_shown(finding: Finding, workspace: Workspace) -> bool:
+    document = workspace.document(finding.path)
+    return document is not None and document.is_shown(finding.span)
 
 
 def with_file_lines(findings: Iterable[Finding], unsaved: Mapping[str, bytes]) -> list[Finding]:

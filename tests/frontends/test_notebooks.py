@@ -182,6 +182,30 @@ def test_a_cell_that_is_meant_to_raise_is_no_error(project: Write, capsys: Captu
     assert _concise(capsys, "--severity", "info") == ["n.ipynb:cell 3:3:8: JIT101"]
 
 
+def test_what_ends_a_cell_is_shown(project: Write, capsys: Capture) -> None:
+    """Its value is looked at, so that nothing is thrown away; what stands before it is."""
+    script = """# %%
+import jax.numpy as jnp
+
+x = jnp.zeros(3)
+x.at[0].set(1.0)
+# %%
+x.at[1].set(
+    2.0
+)
+print(x)
+# %%
+def first(x):
+    x.at[0].set(1.0)
+"""
+    project({"n.ipynb": notebook(script), "n.md": "```python\n" + script.split("# %%\n")[1] + "```\n"})
+    assert _concise(capsys, "--select", "JIT403") == [
+        "n.ipynb:cell 2:1:1: JIT403",
+        "n.ipynb:cell 3:2:5: JIT403",
+    ]
+    assert _concise(capsys, "--select", "JIT403", "n.md") == []
+
+
 def test_the_cache_knows_a_notebook_by_its_code(project: Write, capsys: Capture) -> None:
     root = project({"n.ipynb": NOTEBOOK})
     path = root / "n.ipynb"

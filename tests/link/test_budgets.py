@@ -149,7 +149,10 @@ def test_a_surer_call_is_not_answered_by_a_less_sure_one() -> None:
 
 
 LIMITED = {
-    "contexts": ("f", "def f(x, n):\n    a = b = c = d = e = n\n    return x\n@jit\ndef g(x):\n{calls}    return x\ng(1.0)\n"),
+    "contexts": (
+        "f",
+        "def f(x, n):\n    a = b = c = d = e = n\n    return x\n@jit\ndef g(x):\n{calls}    return x\ng(1.0)\n",
+    ),
     "calls": (
         "f",
         "def f(x, n):\n    a = b = c = d = e = n\n    return x\n@jit\ndef g(x):\n{nested}    return x\ng(1.0)\n",

@@ -49,6 +49,7 @@ mark(jnp.zeros(3), 1)
 """,
     outcome=DropsResult(),
     since="0.1",
+    unused=True,
     remedy=Remedy(
         Safety.UNSAFE,
         "Binds the name to the new array, if it is read afterwards: the result changes.",

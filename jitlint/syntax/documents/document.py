@@ -6,6 +6,7 @@ files with the same text have the same positions, so that the text is all that a
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -24,12 +25,14 @@ class Row:
 
     cell: the number of the notebook's cell, 0 in a text. line: in that cell, or in the file. shift: by how many
     columns the line stood further to the right. raising: its author says that an exception is meant to happen here.
+    shown: it belongs to the expression that ends its piece, whose value people see.
     """
 
     cell: int
     line: int
     shift: int = 0
     raising: bool = False
+    shown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +70,22 @@ class Document:
         """Whether a span of the module lies where an exception is meant to happen."""
         return 1 <= span.line <= len(self.rows) and self.rows[span.line - 1].raising
 
+    def is_shown(self, span: Span) -> bool:
+        """Whether a span of the module is of the expression that ends a piece: its value is shown."""
+        return 1 <= span.line <= len(self.rows) and self.rows[span.line - 1].shown
+
 
 def failed(problem: SyntaxProblem) -> Document:
     """A document that cannot be read. Its text is a comment, the same for the same reason."""
     return Document(f"# {problem.line}:{problem.column}: {problem.message!r}\n", (), (), problem)
+
+
+def _last_expression(tree: ast.Module) -> range:
+    """The lines of the expression that ends a piece of code, if one does."""
+    last = tree.body[-1] if tree.body else None
+    return (
+        range(last.lineno, (last.end_lineno or last.lineno) + 1) if isinstance(last, ast.Expr) else range(0)
+    )
 
 
 @dataclass(slots=True)
@@ -103,9 +118,10 @@ class Builder:
         mark = " ".join([f"# %% [{cell}] {first} {shift}", *["raises"] * raising, *moved])
         self._append(mark, Row(cell, first, 0, raising))
         start = len(self._lines)
-        for row in rows:
+        shown = range(0) if isinstance(problem, SyntaxProblem) else _last_expression(problem)
+        for number, row in enumerate(rows, 1):
             text = "" if isinstance(problem, SyntaxProblem) else row.text
-            self._append(text, Row(cell, first + row.line, shift + row.shift, raising))
+            self._append(text, Row(cell, first + row.line, shift + row.shift, raising, number in shown))
         if isinstance(problem, SyntaxProblem) and not quiet:
             self._problems.append(
                 SyntaxProblem(problem.code, problem.message, start + problem.line, problem.column)
