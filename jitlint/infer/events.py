@@ -108,7 +108,7 @@ class ApiMisuse(Event):
     data-dependent-shape (``cure`` names the argument that fixes the size, or ""), list-argument,
     removed (``cure``: replacement, ``since``: the first JAX without it; ``target``: the JAX that the code is to move to
     from one that has it), moved (``parameter`` was ``cure`` and is ``since``), no-function (a transform makes no decorator in
-    the JAX ``since``), concrete-only (an attribute or method that a tracer lacks), no-key (``detail`` is no PRNG key),
+    the JAX ``since``), concrete-only (an attribute or method that a tracer lacks), missing-member (one that every array lacks), no-key (``detail`` is no PRNG key),
     cannot-join (``detail`` says of what kind the arrays are), missing-argument (this object needs ``parameter``),
     unbound-axis (nothing binds the axis ``parameter``), missing-mutable and missing-rngs (a layer needs the collection or stream ``parameter``).
     """

@@ -102,6 +102,7 @@ def _misuses() -> list[tuple[str, AnyEvent]]:
         "JIT201": "static-argument",
         "JIT204": "data-dependent-shape",
         "JIT404": "list-argument",
+        "JIT409": "missing-member",
         "JIT510": "concrete-only",
         "JIT511": "removed",
     }

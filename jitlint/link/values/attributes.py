@@ -146,6 +146,8 @@ def _refused(m: Machine, f: Frame, at: int, obj: Arr, name: str, kind: str) -> N
     if label == "missing":
         if name in lexicon().arrays.in_place_methods and not obj.weak:
             m.emit(f, ArrayStore, at, obj, op="method", what=name)
+        elif not obj.weak and m.catalogue.view.removed(f"jax.Array.{name}") is None:
+            m.emit(f, ApiMisuse, at, obj, problem="missing-member", parameter=name, exception=exception)
     elif hurt(obj, ANY_TRACER) is not None and (obj.modes & STAGED_OR_BATCHED):
         m.emit(
             f,
