@@ -21,7 +21,8 @@ numbers. JAX refuses everything else when the derivative is called:
 > TypeError: grad requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got int32.
 
 A Python `3` is an integer, and so is one number among the parameters that counts steps. A function that returns its
-loss together with something else needs `has_aux=True`; a function that forgot its `return` gives `None`.
+loss together with something else needs `has_aux=True`, which asks for a pair; a function that forgot its `return` gives `None`.
+The arguments that `argnums` counts are passed by position, and `jax.jvp` takes tuples of inputs and tangents.
 
 Rules of `jax.custom_vjp` and `jax.custom_jvp` have a fixed form: the forward rule gives the result and what the backward rule
 needs, the backward rule a tuple with one cotangent for each argument, a JVP rule the result and its tangent:
@@ -66,6 +67,22 @@ def check(event: TransformMisuse) -> Report | None:
         return Report(
             f"{api} needs a function that returns one number, but it returns {event.detail}",
             _help(event.detail),
+        )
+    if event.problem == "no-aux":
+        return Report(
+            f"{api} with `has_aux=True` needs a function that returns a pair, but it returns {event.detail}",
+            "return `loss, other`, or drop `has_aux`",
+        )
+    if event.problem == "no-argument":
+        number, _, given = event.detail.partition(" of ")
+        return Report(
+            f"{api} differentiates by positional argument {number}, but the call has {given}",
+            f"pass `{event.parameter}` by position" if event.parameter else "count from 0 in `argnums`",
+        )
+    if event.problem == "no-tuple":
+        return Report(
+            f"{api} takes its inputs and their tangents as tuples, but `{event.parameter}` is {event.detail}",
+            "write `jax.jvp(f, (x,), (v,))`",
         )
     if event.problem == "no-real-result":
         kind = "a boolean" if event.detail == "bool" else "an integer"

@@ -75,6 +75,11 @@ def check(event: TransformMisuse) -> Report | None:
             f" {_plural('argument', 'arguments', given)}",
             "give `in_axes` one entry for each positional argument, `None` for those that are not mapped",
         )
+    if event.problem == "axes-keys":
+        return Report(
+            f"`in_axes` of {api} has other keys than argument {int(event.parameter) + 1}: {event.detail}",
+            "give it one entry for each key, or one number for the whole dict",
+        )
     if event.problem == "no-axis":
         named = not event.parameter.isdigit()
         who = f"`{event.parameter}`" if named else f"argument {int(event.parameter) + 1}"

@@ -8,7 +8,7 @@ What it does not: speak of functions that no known code calls, or of values of w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeGuard
 
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.events import TransformMisuse
@@ -56,7 +56,11 @@ def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None
     aux = x.options.get("has_aux")
     if aux is not None:
         items = iteration.known_items(result) if type(result) is Tup else None
-        if not (type(aux) is Py and aux.const is True) or items is None or len(items) != 2:
+        if not (type(aux) is Py and aux.const is True):
+            return
+        if items is None or len(items) != 2:
+            if _is_no_pair(result):
+                _report(m, f, at, x.spec.name, "no-aux", _what(result), value=result)
             return
         result = items[0]
     scalar = x.spec.result in ("grad", "value_and_grad")
@@ -73,17 +77,25 @@ def check_rule(m: Machine, f: Frame, at: int, x: Xform, kind: str, result: Value
     if not runs or result is UNKNOWN:
         return
     wanted = count if kind == "bwd" else 2
-    if type(result) is Tup and result.cls is None:
-        fits = len(result.items) == wanted
-    else:
-        fits = (
-            result is not NONE
-            and not (type(result) is Arr and result.kind is SEEN)
-            and type(result) is not Map
-        )
-    if not fits:
+    if _is_no_pair(result, wanted):
         detail = f"{_what(result)} for {wanted}"
         _report(m, f, at, describe(x.target), "rule-result", detail, kind)
+
+
+def _is_no_pair(value: Value, wanted: int = 2) -> bool:
+    """Whether something is certainly not a tuple of so many."""
+    if type(value) is Tup and value.cls is None:
+        return len(value.items) != wanted
+    return value is NONE or type(value) is Map or (type(value) is Arr and value.kind is SEEN)
+
+
+def check_tangents(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
+    """The inputs and their tangents are tuples, also where there is one."""
+    for name in ("primals", "tangents"):
+        value = named.get(name)
+        if type(value) is Arr and value.kind is SEEN and not value.weak:
+            _report(m, f, at, spec.name, "no-tuple", _what(value), name, value)
+            return
 
 
 def _what(value: Value) -> str:
@@ -117,6 +129,10 @@ def _check_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
                 path, kind, leaf = found
                 _report(m, f, at, x.spec.name, "no-real-input", kind, path, leaf)
                 return
+        elif args.more is None and number >= len(args.pos) and x.spec.name.startswith("jax."):
+            detail = f"{number} of {len(args.pos)}"
+            _report(m, f, at, x.spec.name, "no-argument", detail, next(iter(args.kw), ""))
+            return
 
 
 def _whole_leaves(value: Value, path: str, depth: int = _DEPTH) -> Iterator[tuple[str, str, Value]]:
@@ -163,6 +179,12 @@ def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
         detail = f"{len(items)} for {len(args.pos)}"
         _report(m, f, at, x.spec.name, "axes-count", detail)
         return
+    for i, value in enumerate(args.pos):
+        mark = arrival.Marks(x).of(i)
+        if _is_closed(mark) and _is_closed(value) and mark.entries.keys() != value.entries.keys():
+            odd = sorted(map(repr, mark.entries.keys() ^ value.entries.keys()))
+            _report(m, f, at, x.spec.name, "axes-keys", ", ".join(odd), str(i))
+            return
     mapped = list(_mapped(x, args))
     for name, value, axis in mapped:
         rank = _rank(value)
@@ -174,6 +196,11 @@ def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
     if len(sizes) > 1:
         (one, first), (other, second) = list(reversed(sizes.items()))[:2]
         _report(m, f, at, x.spec.name, "unequal-sizes", f"{one} and {other}", f"{first},{second}")
+
+
+def _is_closed(value: Value | None) -> TypeGuard[Map]:
+    """Whether all keys of a dict are known."""
+    return type(value) is Map and value.rest is None and not value.open
 
 
 def _size(value: Value, axis: int) -> int | None:

@@ -87,6 +87,8 @@ def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, 
     if spec.result == "tree_map":
         results = [keys.Apart(first).value(result) for result in results]
     keys.rewind(f, before if spec.result == "shapes" else after)  # what is not computed consumes nothing
+    if spec.result == "jvp" and spec.name == "jax.jvp":
+        demands.check_tangents(m, f, at, spec, named)
     if alternative and not f.world.eager_jit:
         demands.check_choice(m, f, at, spec, named)
         carries.check_branches(m, f, at, spec, branches)
