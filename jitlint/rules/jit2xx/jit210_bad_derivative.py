@@ -68,6 +68,23 @@ def check(event: TransformMisuse) -> Report | None:
             f"{api} needs a function that returns one number, but it returns {event.detail}",
             _help(event.detail),
         )
+    if event.problem == "no-real-result":
+        kind = "a boolean" if event.detail == "bool" else "an integer"
+        return Report(
+            f"{api} needs a function that returns a float, but it returns {kind}",
+            "comparing, counting and rounding have no derivative: return the loss itself",
+        )
+    if event.problem == "no-real-input":
+        where = f"the value at `{event.parameter}` of its argument" if event.parameter else "its argument"
+        kind = "a boolean" if event.detail == "bool" else "an integer"
+        return Report(
+            f"{api} differentiates by floats, but {where} is {kind}",
+            "pass a float (`3.0`), or keep it out of the argument that is differentiated",
+        )
+    return _of_another_form(event, api)
+
+
+def _of_another_form(event: TransformMisuse, api: str) -> Report | None:
     if event.problem == "no-aux":
         return Report(
             f"{api} with `has_aux=True` needs a function that returns a pair, but it returns {event.detail}",
@@ -83,19 +100,6 @@ def check(event: TransformMisuse) -> Report | None:
         return Report(
             f"{api} takes its inputs and their tangents as tuples, but `{event.parameter}` is {event.detail}",
             "write `jax.jvp(f, (x,), (v,))`",
-        )
-    if event.problem == "no-real-result":
-        kind = "a boolean" if event.detail == "bool" else "an integer"
-        return Report(
-            f"{api} needs a function that returns a float, but it returns {kind}",
-            "comparing, counting and rounding have no derivative: return the loss itself",
-        )
-    if event.problem == "no-real-input":
-        where = f"the value at `{event.parameter}` of its argument" if event.parameter else "its argument"
-        kind = "a boolean" if event.detail == "bool" else "an integer"
-        return Report(
-            f"{api} differentiates by floats, but {where} is {kind}",
-            "pass a float (`3.0`), or keep it out of the argument that is differentiated",
         )
     if event.problem == "rule-result":
         what, _, count = event.detail.partition(" for ")

@@ -44,8 +44,9 @@ from jitlint.link.domains.captures.syntax import (
     root_of,
 )
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables import naming
+from jitlint.link.tables import ir_walk, naming
 from jitlint.link.values.questions.kinds import mro
+from jitlint.syntax import ir
 
 MOST: Final = 50
 """Writes between two calls that are looked at, the latest ones."""
@@ -302,8 +303,20 @@ def _keeps(load: Load) -> bool:
     return (
         not owner.cls.pytree
         and owner.cls.role not in lexicon().captures.pytree_roles
-        and not owner.cls.hashable
+        and (not owner.cls.hashable or _is_hashed_by_identity(owner.cls))
     )
+
+
+def _is_hashed_by_identity(cls: ClassInfo) -> bool:
+    """Whether the hash of its objects is their `id`, whatever they hold: JAX does not see that they change."""
+    method = cls.namespace.get("__hash__")
+    if type(method) is not Func or any("__eq__" in c.namespace for c in mro(cls)) or len(method.fn.body) != 1:
+        return False
+    node = method.fn.body[0]
+    value = node.value if type(node) is ir.Return else None
+    while type(value) is ir.Call and ir_walk.path_text(value.func) == "hash" and len(value.args) == 1:
+        value = value.args[0].value
+    return type(value) is ir.Call and ir_walk.path_text(value.func) == "id"
 
 
 def _is_thread_local(cls: ClassInfo) -> bool:

@@ -179,12 +179,8 @@ def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
         detail = f"{len(items)} for {len(args.pos)}"
         _report(m, f, at, x.spec.name, "axes-count", detail)
         return
-    for i, value in enumerate(args.pos):
-        mark = arrival.Marks(x).of(i)
-        if _is_closed(mark) and _is_closed(value) and mark.entries.keys() != value.entries.keys():
-            odd = sorted(map(repr, mark.entries.keys() ^ value.entries.keys()))
-            _report(m, f, at, x.spec.name, "axes-keys", ", ".join(odd), str(i))
-            return
+    if _has_other_keys(m, f, at, x, args):
+        return
     mapped = list(_mapped(x, args))
     for name, value, axis in mapped:
         rank = _rank(value)
@@ -192,10 +188,26 @@ def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
             detail = "a number" if rank == 0 else "1 axis" if rank == 1 else f"{rank} axes"
             _report(m, f, at, x.spec.name, "no-axis", detail, name, value)
             return
+    _check_sizes(m, f, at, x, mapped)
+
+
+def _check_sizes(m: Machine, f: Frame, at: int, x: Xform, mapped: list[tuple[str, Value, int]]) -> None:
     sizes = {size: name for name, value, axis in reversed(mapped) if (size := _size(value, axis)) is not None}
     if len(sizes) > 1:
         (one, first), (other, second) = list(reversed(sizes.items()))[:2]
         _report(m, f, at, x.spec.name, "unequal-sizes", f"{one} and {other}", f"{first},{second}")
+
+
+def _has_other_keys(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """Record a dict of axes for other keys than the argument has."""
+    marks = arrival.Marks(x)
+    for i, value in enumerate(args.pos):
+        mark = marks.of(i)
+        if _is_closed(mark) and _is_closed(value) and mark.entries.keys() != value.entries.keys():
+            odd = sorted(map(repr, mark.entries.keys() ^ value.entries.keys()))
+            _report(m, f, at, x.spec.name, "axes-keys", ", ".join(odd), str(i))
+            return True
+    return False
 
 
 def _is_closed(value: Value | None) -> TypeGuard[Map]:
