@@ -239,7 +239,7 @@ def validate(packed: Packed) -> None:
 def validate_results(results: Results, data: Catalogue) -> None:
     """Parse what is said about results; it may speak of parameters that the function has."""
     for name in (*results.ranks, *results.dtypes):
-        twin = f"jax.{name}" if name.startswith(("numpy.", "scipy.")) else name
+        twin = name if data.numpy(name) is None else f"jax.{name}"
         method = name.removeprefix("array.")
         fn = data.array_method(method) if name.startswith("array.") else data.function(twin)
         if fn is None:

@@ -177,7 +177,7 @@ class Catalogue:
         return f"{kind}:{EXCEPTION_LETTERS[letter]}"
 
     def numpy(self, dotted: str) -> NumpyFunction | None:
-        """How a NumPy function, or a method of a NumPy ufunc (``numpy.add.reduce``), behaves when given a tracer."""
+        """How a function of NumPy or SciPy, or a method of a ufunc (``numpy.add.reduce``), behaves when given a tracer."""
         if dotted not in self._numpy:
             line = self._packed.numpy.get(dotted)
             owner, _, method = dotted.rpartition(".")

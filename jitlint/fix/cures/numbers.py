@@ -114,7 +114,7 @@ def _of_numpy(site: Site, safe: bool) -> Patch | None:
     if call is None:
         return _table(site)
     meaning = site.names.meaning(call.func)
-    if not meaning.startswith(("numpy.", "scipy.")) or any(
+    if catalogue().numpy(meaning) is None or any(
         each.arg in ("out", "order", "subok") for each in call.keywords
     ):
         return None

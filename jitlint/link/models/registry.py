@@ -71,7 +71,7 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         return ExtInst(dotted) if makes_initialiser(dotted, out) else out
     if m.catalogue.constant(dotted) == "dtype" and args.pos:
         return _dtype_call(m, f, dotted, args)
-    numpy = m.catalogue.numpy(dotted) if dotted.startswith(("numpy.", "scipy.")) else None
+    numpy = m.catalogue.numpy(dotted)
     if numpy is not None:
         return numpy_calls.call_numpy(m, f, at, numpy, args)
     tables = m.transforms

@@ -41,9 +41,7 @@ def report(loss):
 
 report(jnp.ones(3))
 """,
-    outcome=Raises(
-        ("AttributeError", "NotImplementedError"), says=r"ArrayImpl|Tracer|arr\.flat|has no attribute"
-    ),
+    outcome=Raises(("AttributeError", "NotImplementedError"), says=r"ArrayImpl|Tracer|arr\.flat"),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/jax.numpy.html#jax-array",
 )

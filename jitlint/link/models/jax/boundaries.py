@@ -202,7 +202,7 @@ def _library_name(m: Machine, dotted: str) -> str:
     """What a known name of a library stands for when it is no array."""
     if m.catalogue.constant(dotted) == "dtype":
         return "dtype"
-    numpy = dotted.startswith(("numpy.", "scipy.")) and m.catalogue.numpy(dotted) is not None
+    numpy = m.catalogue.numpy(dotted) is not None
     known = m.catalogue.function(dotted) is not None or dotted in m.transforms.wraps
     return "function" if numpy or known or dotted in m.transforms.calls else ""
 
