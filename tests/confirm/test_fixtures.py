@@ -18,7 +18,7 @@ pytest.importorskip("jax", reason="proof needs JAX")
 
 @pytest.fixture(scope="module")
 def items() -> list[dict[str, Any]]:
-    return confirmed(ROOT, "--no-cache", "--missed", "fixtures")
+    return confirmed(ROOT, "--no-cache", "--missed", "--timeout", "60", "fixtures")
 
 
 def _cannot_run() -> set[Path]:

@@ -27,7 +27,7 @@ import jax
 import numpy as np
 
 from jitlint.confirm.watch.looks import described, named
-from jitlint.confirm.watch.spots import DOTTED
+from jitlint.confirm.watch.spots import DOTTED, is_only_looked_at
 
 if TYPE_CHECKING:
     from jitlint.confirm.watch.observe import Function, Observation
@@ -272,7 +272,7 @@ class Instruments:
         data = concrete(key)
         stack = self._stack(caller)
         batched = self._is_batching() and not isinstance(key, jax.core.Tracer)
-        if data is None or not stack:
+        if data is None or not stack or is_only_looked_at(caller):
             return
         name = _consumers()[id(frame.f_code)]
         for row in np.reshape(data, (-1, data.shape[-1] if data.ndim else 1)):

@@ -128,3 +128,17 @@ class Activations:
         """The number of a frame; 0 for one that began before anybody looked."""
         known = self._numbers.get(id(frame))
         return known[1] if known is not None and known[0] is frame.f_code else 0
+
+
+# The functions of JAX, by name, that only look at what a function would do.
+_LOOKING = frozenset({"eval_shape", "jit_eval_shape", "make_jaxpr_f"})
+
+
+def is_only_looked_at(frame: FrameType | None) -> bool:
+    """Whether code runs for its shapes or its jaxpr only: nothing is computed."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in _LOOKING and code.co_filename.endswith(("_src/api.py", "_src/pjit.py")):
+            return True
+        frame = frame.f_back
+    return False

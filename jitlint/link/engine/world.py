@@ -12,7 +12,8 @@ class World:
     in force. excused: inside ``pytest.raises``. expected: inside a
     handler for tracing errors. eager_jit: ``disable_jit`` is active. floor: the level right inside the innermost
     transform that runs its function once for many calls, 0 when there is none: what is older outlives the trace.
-    kernel: the code becomes a kernel, where Python loops are how registers are laid out.
+    kernel: the code becomes a kernel, where Python loops are how registers are laid out. looks: somebody only wants to see
+    what the code would do, as `jax.eval_shape` does: nothing is computed.
     """
 
     __slots__ = (
@@ -25,6 +26,7 @@ class World:
         "kernel",
         "key",
         "level",
+        "looks",
         "modes",
     )
 
@@ -39,6 +41,7 @@ class World:
         floor: int = 0,
         expected: bool = False,
         kernel: bool = False,
+        looks: bool = False,
     ) -> None:
         self.here = here
         self.level = level
@@ -49,7 +52,8 @@ class World:
         self.floor = floor
         self.expected = expected
         self.kernel = kernel
-        self.key = (here, level, excused, eager_jit, modes, base, floor, expected, kernel)
+        self.looks = looks
+        self.key = (here, level, excused, eager_jit, modes, base, floor, expected, kernel, looks)
 
     def inside(
         self, modes: int, staged: int, looks: bool = False, kernel: bool = False, forward: bool = False
@@ -69,6 +73,7 @@ class World:
             self.level + 1 if modes & staged and not looks else self.floor,
             self.expected,
             self.kernel or kernel,
+            self.looks or looks,
         )
 
     def but(
@@ -89,6 +94,7 @@ class World:
             self.floor,
             self.expected if expected is None else expected,
             self.kernel,
+            self.looks,
         )
 
 

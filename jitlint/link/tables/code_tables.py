@@ -221,6 +221,21 @@ class CodeTable:
         found = self._statement_of.get(id(call))
         return found is not None and any(owner is loop for owner, _ in self.around[found] for loop in loops)
 
+    def excludes(self, call: ir.Call, later: ir.Call) -> bool:
+        """Whether one run reaches only one of two calls: they stand on two sides of a choice, or the first one's side leaves."""
+        found = [self._statement_of.get(id(one)) for one in (call, later)]
+        if None in found:
+            return False
+        first, second = ([pair for pair in self.around[at or 0] if _is_choice(pair[0])] for at in found)
+        sides = {id(owner): block for owner, block in second}
+        for owner, block in first:
+            other = sides.get(id(owner))
+            if other is None and isinstance(block[-1], (ir.Return, ir.Raise)):
+                return True
+            if other is not None and other is not block:
+                return True
+        return False
+
     def _within(self, node: ir.Node, loop: ir.Node | None) -> bool:
         return any(owner is loop for owner, _ in self.around.get(node.at, ()))
 
@@ -311,3 +326,7 @@ def _bound_by_header(node: ir.Node) -> list[ir.Node | None]:
     if type(node) is ir.With:
         return [item.target for item in node.items]
     return [node.target] if type(node) is ir.For else []
+
+
+def _is_choice(node: ir.Node) -> bool:
+    return isinstance(node, (ir.If, ir.Match))

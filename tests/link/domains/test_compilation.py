@@ -40,6 +40,47 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["JitCreation repeated=call what=lambda in apply: likely eager"],
     ),
+    "made per call of the same function": (
+        """
+        def plain(x):
+            return x + 1
+        def apply(x):
+            return jax.jit(plain)(x)
+        def main(x):
+            for i in range(10):
+                x = apply(x)
+            return x
+        main(2.)
+        """,
+        ["JitCreation repeated=call retraces=False in apply: possible eager"],
+    ),
+    "made per call, called on two sides of a choice": (
+        """
+        def apply(x):
+            return jax.jit(lambda v: v + 1)(x)
+        def main(x, first):
+            if first:
+                return apply(x)
+            return apply(x * 2)
+        main(2., True)
+        """,
+        ["JitCreation repeated=call what=lambda in apply: possible eager"],
+    ),
+    "made per call of what calls a compiled function in a loop": (
+        """
+        @jax.jit
+        def step(x):
+            return x * 2
+        def train(n):
+            x = jax.jit(lambda: jnp.ones(n))()
+            for i in range(100):
+                x = step(x)
+            return x
+        for n in (2, 3):
+            train(n)
+        """,
+        ["JitCreation repeated=call what=lambda in train: possible eager"],
+    ),
     "made per call, called once": (
         """
         def apply(x):

@@ -77,7 +77,7 @@ class Question:
 @dataclass(slots=True)
 class CompilationLog:
     """What the analysis of a session has seen. fresh: per function, results that it made itself and whether they retrace. kept: compiled functions that serve more
-    than one call each."""
+    than one call each. long: functions that call a compiled one in a loop: beside that, compiling once is nothing."""
 
     m: Machine
     fresh: dict[tuple[int, int], tuple[Value, bool, str]] = field(default_factory=dict)
@@ -85,6 +85,7 @@ class CompilationLog:
     eager: dict[tuple[str, int], EagerLoop] = field(default_factory=dict)
     questions: dict[tuple[str, int], Question] = field(default_factory=dict)
     kept: set[tuple[str, int]] = field(default_factory=set)
+    long: set[int] = field(default_factory=set)
     sites: dict[int, dict[tuple[str, int], CallSite]] = field(default_factory=dict)
     done: set[tuple[str, str, int]] = field(default_factory=set)
 

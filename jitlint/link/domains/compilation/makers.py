@@ -237,6 +237,8 @@ def _birth_of(f: Frame, table: CodeTable, func: ir.Node | None, x: Xform) -> tup
 
 
 def _called(log: CompilationLog, f: Frame, node: ir.Call, x: Xform) -> None:
+    if f.loops and f.fn is not None:
+        log.long.add(f.fn.id)
     table = log.m.texts.table(f)
     found = _birth_of(f, table, node.func, x)
     if found is None or not found[1].loops:
@@ -254,9 +256,7 @@ def _called(log: CompilationLog, f: Frame, node: ir.Call, x: Xform) -> None:
             _in_loop(log, f, table, node, at, birth, birth.value, retraces, what)
     elif f.loops or _guarded(table, birth.statement, f.at):
         log.kept.add(key)
-    elif f.fn is not None and not is_memo(f.fn) and f.fn.name not in lexicon().compilation.run_once:
-        if not retraces and _is_local(f.fn, table, at):
-            return
+    elif f.fn is not None and not _is_set_up(f.fn) and (retraces or not _is_local(f.fn, table, at)):
         log.per_call.setdefault(key, PerCall(f, f.confidence, at, node.at, retraces, what, x.spec.name))
 
 
@@ -413,11 +413,13 @@ def finish(log: CompilationLog) -> None:
         many = compilation_runs.runs_many(log, found.frame.fn)
         if many is None or (not found.retraces and (many.site is None or found.frame.module.is_test)):
             continue
+        # To find the old program costs a tenth of a millisecond: said to those who ask for what is possible.
+        level = many.confidence if found.retraces else Confidence.POSSIBLE
         f = found.frame
         f.confidence = found.confidence
         f.at = found.at
         log.m.emit(
-            f, JitCreation, found.at, None, many.confidence, repeated="call",
+            f, JitCreation, found.at, None, level, repeated="call",
             retraces=found.retraces, what=found.what, also=many.also, transform=found.transform,
         )  # fmt: skip
     for eager in log.eager.values():

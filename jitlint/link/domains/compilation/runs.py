@@ -8,6 +8,7 @@ said of functions that nobody calls.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 from jitlint.base.diagnostic import Confidence
@@ -58,7 +59,8 @@ def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) 
     site = next((site for site in (*own, *base) if site.loops), None)
     if site is not None:
         step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
-        return Many(Confidence.CERTAIN if site in own else Confidence.LIKELY, (step,), site)
+        level = Confidence.CERTAIN if site in own else Confidence.LIKELY
+        return Many(Confidence.POSSIBLE if _is_beside_more(log, fn, site) else level, (step,), site)
     return None if prepares else _by_callers(log, fn, own or base, depth)
 
 
@@ -71,14 +73,20 @@ def _by_callers(log: CompilationLog, fn: FuncInfo, sites: list[CallSite], depth:
             # What somebody calls twice may well be the set-up of two things, and the rest of it happens below.
             level = outer.confidence if outer.site is not None else Confidence.POSSIBLE
             return Many(level, (step, *outer.also), outer.site)
-    return _twice(fn, sites)
+    return _twice(log, fn, sites)
 
 
-def _twice(fn: FuncInfo, sites: list[CallSite]) -> Many | None:
+def _is_beside_more(log: CompilationLog, fn: FuncInfo, site: CallSite) -> bool:
+    """Whether a script repeats a function that runs compiled code in a loop: beside that, compiling once is nothing."""
+    return fn.id in log.long and site.frame.fn is None
+
+
+def _twice(log: CompilationLog, fn: FuncInfo, sites: list[CallSite]) -> Many | None:
     """What two calls say that are not in loops: several scripts are several processes."""
     bodies = {s.frame.module.name for s in sites if s.frame.fn is None}
     places = [s for s in sites if s.frame.fn is not None or len(bodies) == 1]
-    for level, chosen in ((Confidence.LIKELY, _of_one_caller(places)), (Confidence.POSSIBLE, places)):
+    sure = Confidence.POSSIBLE if fn.id in log.long else Confidence.LIKELY
+    for level, chosen in ((sure, _of_one_caller(log, places)), (Confidence.POSSIBLE, places)):
         if len(chosen) >= 2:
             steps = [
                 Step(s.frame.module.name, s.node.at, f"`{fn.qualname}` is called here") for s in chosen[:2]
@@ -87,10 +95,16 @@ def _twice(fn: FuncInfo, sites: list[CallSite]) -> Many | None:
     return None
 
 
-def _of_one_caller(places: list[CallSite]) -> list[CallSite]:
-    """Two calls that one function makes; two functions that call once each may well be two ways to set up."""
+def _of_one_caller(log: CompilationLog, places: list[CallSite]) -> list[CallSite]:
+    """Two calls that one run of a function makes; two functions that call once each may well be two ways to set up."""
     by_caller: dict[int | None, list[CallSite]] = {}
     for site in places:
         caller = None if site.frame.fn is None else site.frame.fn.id
         by_caller.setdefault(caller, []).append(site)
-    return next((sites for sites in by_caller.values() if len(sites) >= 2), [])
+    for sites in by_caller.values():
+        table = log.m.texts.table(sites[0].frame)
+        ordered = sorted(sites, key=lambda site: site.node.at)
+        for first, second in itertools.combinations(ordered, 2):
+            if not table.excludes(first.node, second.node):
+                return [first, second]
+    return []

@@ -21,7 +21,6 @@ from jitlint.infer.values import (
     Map,
     Partial,
     Py,
-    S,
     Value,
     Xform,
     alternatives,
@@ -116,7 +115,6 @@ def _shared_by_streams(k: Ledger, f: Frame, at: int, value: Value | None, api: s
     w = f.world
     if LOG.of(f) is None or w.excused:
         return
-    looks = bool(w.here & S and not w.floor)
     words = lexicon().keys
     unseen = words.output_streams if api.rpartition(".")[2] in words.only_variables else frozenset()
     seen: dict[Key, str] = {}
@@ -124,7 +122,7 @@ def _shared_by_streams(k: Ledger, f: Frame, at: int, value: Value | None, api: s
         if stream in unseen:
             continue
         if key in seen and seen[key] != stream:
-            if looks:
+            if w.looks:
                 if f.fn is not None:
                     k.looked.add(f.fn.id)
                 return

@@ -175,9 +175,9 @@ def use(
     dims: tuple[int | None, ...] | None = None,
     idle: bool | None = None,
 ) -> bool:
-    """Record that a key is consumed. Answers whether it was consumed before on this path."""
+    """Record that a key is consumed. Answers whether it was consumed before on this path. What nobody computes draws nothing."""
     log = LOG.of(f)
-    if log is None or f.world.excused:
+    if log is None or f.world.excused or f.world.looks:
         return False
     module, where, function = place if place is not None else (f.module.name, at, f.qualname)
     idle = api == f"{RANDOM}split" if idle is None else idle
