@@ -316,7 +316,7 @@ def leaf(value: Value, depth: int = DEPTH) -> Value:
     if type(value) is Arr or type(value) is Py or value is UNKNOWN:
         return value
     if type(value) is Tree:
-        return Arr(value.modes, None, None, value.why, value.level, value.traced)
+        return value.leaf()
     if _ends(value, depth):
         return UNKNOWN
     inner = below(value)
