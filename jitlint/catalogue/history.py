@@ -126,6 +126,20 @@ class View:
                 return self._of_story(story)
         return None
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether this version is no newer than those that were looked at."""
+        return self._now <= self._releases[-1]
+
+    def mentions(self, function: str, argument: str) -> bool:
+        """Whether some release has an argument by name of a function, and not all."""
+        key = f"{function}({argument})"
+        return key in self._removed or key in self._history.arguments
+
+    def mentions_positions(self, function: str) -> bool:
+        """Whether releases differ in how many arguments a function takes by position."""
+        return any(f"{function}({n})" in self._history.arguments for n in range(1, POSITIONS + 1))
+
     def lacks_option(self, option: str) -> Removed | None:
         """The same for an option of ``jax.config``."""
         return self._of_story(self._history.options.get(option, ""))

@@ -30,6 +30,7 @@ class Arrays(msgspec.Struct, frozen=True):
     generators: frozenset[str]
     rule_methods: frozenset[str]
     joins: dict[str, str]
+    foreign_parameters: dict[str, str]
 
 
 class Types(msgspec.Struct, frozen=True):
@@ -229,6 +230,7 @@ class Contracts(msgspec.Struct, frozen=True):
 
     needs_parameters: frozenset[str]
     composing: frozenset[str]
+    holds_functions: frozenset[str]
     collectives: dict[str, str]
 
 

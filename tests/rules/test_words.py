@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -113,6 +114,10 @@ def _misuses() -> list[tuple[str, AnyEvent]]:
                     PLACE, api="jax.numpy.zeros", problem=problem, parameter=parameter, cure=cure
                 )
                 events.append((code, event))
+    for detail in ("name", "dtype", "axis", "count 2 3", "count 1 3"):
+        for cure in ("", "axis"):
+            wrong = ApiMisuse(PLACE, api="jax.numpy.tile", problem="wrong-call", parameter="dim", cure=cure)
+            events.append(("JIT410", replace(wrong, detail=detail)))
     for detail in ("the int `0`", "several keys", "a tuple", "one number"):
         events.append(("JIT603", ApiMisuse(PLACE, api="jax.random.normal", problem="no-key", detail=detail)))
     for detail in ("a number", "arrays with 2 axes and with 1 axis", "axis 1 of arrays with 1 axis"):

@@ -170,6 +170,22 @@ def static_tracer(value: Value, depth: int = 4) -> Arr | Tree | None:
     return None
 
 
+_NEVER_REPEATS: Final = ("-", "/", "//", "**", "%")
+
+
+def number_with_pair(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> bool:
+    """Record that a number meets a tuple with JAX arrays in it, such as that of `jax.value_and_grad`: whoever wrote that
+    took the tuple for an array."""
+    for number, pair in ((left, right), (right, left)):
+        if type(pair) is not Tup or pair.cls is not None or type(number) is not Py:
+            continue
+        refused = number.kind == "float" or (number.kind == "int" and op in _NEVER_REPEATS)
+        if refused and any(type(part) is Arr and not part.host and not part.weak for part in pair.items):
+            m.emit(f, ApiMisuse, at, None, api=op, problem="list-argument", exception="TypeError")
+            return True
+    return False
+
+
 def sequence_operand(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> bool:
     """Record that a JAX array meets a Python list or tuple, which no operator of it accepts."""
     for array, other in ((left, right), (right, left)):

@@ -267,7 +267,7 @@ def needs_kind(kind: type[AnyEvent], fields: dict[str, object]) -> bool:
     if kind is Convert:
         return fields.get("to") in ("numpy", "hash", "format", "iter", "string")
     if kind is ApiMisuse:
-        return fields.get("problem") in ("no-key", "cannot-join", "missing-member")
+        return fields.get("problem") in ("no-key", "cannot-join", "missing-member", "wrong-call")
     return kind in (ArrayStore, BadIndex, Truth)
 
 

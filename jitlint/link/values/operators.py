@@ -39,6 +39,7 @@ from jitlint.link.engine.events import (
     confidence_of,
     emit_convert,
     hurt,
+    number_with_pair,
     sequence_operand,
 )
 from jitlint.link.engine.frame import Args, Frame, settle
@@ -92,9 +93,15 @@ def binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) ->
         return _overloaded(m, f, at, op, left, right)
     if tl in (Arr, Tree) or tr in (Arr, Tree):
         return _array_binary(m, f, at, op, left, right)
-    if tl in (Seq, Tup, Map):
+    return _container_binary(m, f, at, op, left, right)
+
+
+def _container_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
+    if number_with_pair(m, f, at, op, left, right):
+        return UNKNOWN
+    if type(left) in (Seq, Tup, Map):
         return combine_containers(op, left, right)
-    if tr in (Seq, Tup) and op == "*" and tl is Py:
+    if type(right) in (Seq, Tup) and op == "*" and type(left) is Py:
         return combine_containers(op, right, left)
     return UNKNOWN
 

@@ -43,7 +43,8 @@ def total(a, b):
 total(1.0, 2.0)
 """,
     outcome=Raises(
-        ("TypeError",), says=r"requires ndarray or scalar|unsupported operand type\(s\) for .*(Tracer|Array)"
+        ("TypeError",),
+        says=r"requires ndarray or scalar|unsupported operand type\(s\) for .*(Tracer|Array|tuple)|can't multiply sequence by non-int",
     ),
     since="0.1",
     remedy=Remedy(
@@ -62,5 +63,6 @@ def check(event: ApiMisuse) -> Report | None:
     parameter = f"`{event.parameter}` of `{event.api}`" if event.parameter else f"`{event.api}`"
     return Report(
         f"{parameter} needs an array, but gets a Python sequence",
-        "wrap it: `jnp.array([...])`, or `jnp.stack([...])` for a list of arrays",
+        "wrap it: `jnp.array([...])`, or `jnp.stack([...])` for a list of arrays; a pair, such as that of"
+        " `jax.value_and_grad`, has to be unpacked first",
     )

@@ -69,7 +69,7 @@ def check(event: TransformMisuse) -> Report | None:
     value = event.detail or "a value that is neither an array nor a pytree of arrays"
     if " " not in value:
         value = f"a value of type `{value}`"
-    return Report(
-        f"{argument} of a function under `{event.transform}` is traced, but gets {value}",
-        "list the parameter in `static_argnames`, or register the class as a pytree",
-    )
+    help_ = "list the parameter in `static_argnames`, or register the class as a pytree"
+    if "which holds" in value:
+        help_ = "use the transforms of Equinox, such as `eqx.filter_jit`, or mark the field `eqx.field(static=True)`"
+    return Report(f"{argument} of a function under `{event.transform}` is traced, but gets {value}", help_)

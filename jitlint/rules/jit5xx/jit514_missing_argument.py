@@ -48,7 +48,7 @@ updates, state = optimiser.update(params, optimiser.init(params), params)
 """,
     outcome=Raises(
         ("ValueError", "TypeError", "flax.errors.ModifyScopeVariableError", "flax.errors.InvalidRngError"),
-        says=r"param|immutable|needs PRNG",
+        says=r"param|immutable|needs PRNG|missing 1 required positional argument: 'state'",
     ),
     since="0.1",
     reference="https://optax.readthedocs.io/en/latest/api/transformations.html",
@@ -58,6 +58,11 @@ updates, state = optimiser.update(params, optimiser.init(params), params)
 @RULE.on(ApiMisuse)
 def check(event: ApiMisuse) -> Report | None:
     """Report calls that lack ``parameter``."""
+    if event.problem == "missing-argument" and event.parameter == "state":
+        return Report(
+            "an optimiser updates from its state, but this `update` does not get one",
+            "pass it, and keep the new one: `updates, state = optimiser.update(grads, state)`",
+        )
     if event.problem == "missing-argument":
         return Report(
             f"`{event.api}` needs the parameters, but this `update` does not get them",

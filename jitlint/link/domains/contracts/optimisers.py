@@ -1,4 +1,4 @@
-"""Optimisers whose update needs the parameters (layer: ``link``, room ``domains``)."""
+"""Optimisers whose update needs their state, or the parameters (layer: ``link``, room ``domains``)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,14 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
             if needy:
                 library.result.attrs[_NEEDY] = py(needy)
         return
-    name = _inside(library.owner)
-    if not name or not dotted.endswith(".update") or args.more is not None or args.kw_more is not None:
+    owner = library.owner
+    if not dotted.endswith(".update") or args.more is not None or args.kw_more is not None:
+        return
+    if type(owner) is ExtInst and args.pos and args.get(1, "state") is None:
+        m.emit(f, ApiMisuse, library.at, api=owner.dotted, problem="missing-argument", parameter="state")
+        return
+    name = _inside(owner)
+    if not name:
         return
     given = args.get(2, "params")
     if given is None or given is NONE:

@@ -34,8 +34,8 @@ from jitlint.link.engine.events import (
 )
 from jitlint.link.engine.frame import Args, Frame, result_level, settle
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.arrays import binding, results
 from jitlint.link.models.arrays import operands as operands_of
-from jitlint.link.models.arrays import results
 from jitlint.link.values import callbacks, pytrees
 from jitlint.link.values.questions import truths
 
@@ -59,6 +59,7 @@ def call_api(
     operands = _Operands(receiver)
     blamed = _check_arguments(m, f, at, fn, bound, given if whole else None, operands)
     blamed = operands_of.check(m, f, at, fn, bound, whole) or blamed
+    blamed = blamed or binding.check(m, f, at, fn, args, receiver)
     _writes(m, f, at, fn, bound)
     switches = {p.name: truths.static_truth(v) for p, v in bound} if fn.conditions else {}
     result = fn.result_given(given, switches)

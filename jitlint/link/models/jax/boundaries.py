@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
@@ -176,9 +177,23 @@ def _refused_sequence(m: Machine, value: Seq, depth: int) -> str:
 
 def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
     cls = value.cls
+    if cls.role == _CALLABLE_LEAVES and not value.open and value is not cls.cold:
+        held = [part for name, part in value.attrs.items() if name not in pytrees.static_names(value)]
+        kind = _first_refused(m, held, depth)
+        return f"an object of `{cls.name}`, which holds a {kind}" if kind in ("function", "str") else ""
     if cls.extern or cls.role or (value.open and cls.stands_for_others):
         return ""
     return "" if pytrees.is_pytree(cls) or _subscribed(value) else str(cls.name)
+
+
+_CALLABLE_LEAVES: Final = "eqx"
+"""The role of modules whose fields are all leaves, functions as well, and which plain transforms refuse for that."""
+
+
+def _refused_object(m: Machine, value: ExtInst, depth: int) -> str:
+    if value.dotted in lexicon().contracts.holds_functions:
+        return f"an object of `{value.dotted}`, which holds a function"
+    return "object" if value.dotted == "builtins.object" else ""
 
 
 _REFUSED: Final[dict[type, Callable[[Machine, Any, int], str]]] = {
@@ -188,7 +203,7 @@ _REFUSED: Final[dict[type, Callable[[Machine, Any, int], str]]] = {
     Ext: lambda m, value, depth: _library_name(m, value.dotted),
     Seq: _refused_sequence,
     At: lambda m, value, depth: "an update reference (`x.at[...]`)",
-    ExtInst: lambda m, value, depth: "object" if value.dotted == "builtins.object" else "",
+    ExtInst: _refused_object,
     Inst: _refused_instance,
     Tup: lambda m, value, depth: _first_refused(m, value.items, depth),
     Map: lambda m, value, depth: _first_refused(m, value.entries.values(), depth),

@@ -18,6 +18,7 @@ from jitlint.infer.values import (
     Ext,
     ExtInst,
     Func,
+    Inst,
     L,
     Py,
     Seq,
@@ -151,7 +152,15 @@ def _pytree_keys(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _filter_partition(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "pytree")
-    return Tup((value, value))
+    return Tup((_less(value), value))
+
+
+def _less(value: Value) -> Value:
+    """A tree without those of its leaves that were filtered out: nobody knows which its modules still have."""
+    if type(value) is Inst:
+        return Inst(value.cls, dict(value.attrs), value.level, None, True)
+    parts = pytrees.children(value)
+    return value if parts is None else pytrees.with_children(value, [_less(part) for part in parts])
 
 
 def _combine(m: Machine, f: Frame, at: int, args: Args) -> Value:

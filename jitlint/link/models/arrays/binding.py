@@ -1,0 +1,126 @@
+"""Calls that a function of arrays refuses for their form (layer: ``link``, room ``models``).
+
+What it does: says where a call gives an argument that no version of the function has, more by position than it takes, or
+an array or a number where a data type or an axis is wanted, as in `zeros(2, 3)`, `stack(x, y)` and `sum(x, dim=0)`.
+What it does not: know which version has an argument, which is for the domain of versions.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Optional, TypeGuard
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.catalogue.schema import POSITIONAL, POSITIONAL_ONLY, VAR_POSITIONAL, ApiFunction
+from jitlint.infer.events import ApiMisuse
+from jitlint.infer.values import Arr, Ext, Py, Scope, Value
+from jitlint.link.engine import scopes
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.models.arrays import results
+from jitlint.link.values.pytrees import NUMBERS
+from jitlint.syntax import ir
+
+_AXES: Final = ("axis", "dimension")
+_MEASURED: Final = "jax."
+
+
+def check(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receiver: Arr | None) -> bool:
+    """Whether a call is refused for its form. receiver: of a method."""
+    if args.more is not None or args.kw_more is not None or m.guards:
+        return False
+    if receiver is not None:
+        return not receiver.host and _method(m, f, at, fn, args, receiver)
+    return fn.name.startswith(_MEASURED) and (
+        _unknown(m, f, at, fn, args) or _misplaced(m, f, at, fn, args) or _too_many(m, f, at, fn, args)
+    )
+
+
+def _method(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receiver: Arr) -> bool:
+    """Of methods other arrays may have more arguments; what tensors call theirs is wrong for arrays of all kinds."""
+    foreign = lexicon().arrays.foreign_parameters
+    name = next((name for name in args.kw if name in foreign and fn.parameter(name) is None), "")
+    return bool(name) and _report(m, f, at, fn, "name", name, receiver, _instead(fn, name))
+
+
+def _unknown(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args) -> bool:
+    """An argument by a name that no version has."""
+    view = m.catalogue.view
+    for name in args.kw:
+        if fn.parameter(name) is None and view.is_measured and not view.mentions(fn.name, name):
+            return _report(m, f, at, fn, "name", name, None, _instead(fn, name))
+    return False
+
+
+def _instead(fn: ApiFunction, name: str) -> str:
+    """What an argument is called here."""
+    other = lexicon().arrays.foreign_parameters.get(name, "")
+    return other if other and fn.parameter(other) is not None else ""
+
+
+def _misplaced(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args) -> bool:
+    """A number or an array as the data type, an array as the axis."""
+    for place, (param, value) in enumerate(results.bind(fn, args)):
+        by_position = place < len(args.pos)
+        if param.name == "dtype" and by_position and (_is_number(value) or _is_array(value)):
+            return _report(m, f, at, fn, "dtype", param.name, value)
+        if param.name in _AXES and by_position and _is_array(value) and value.rank:
+            return _report(m, f, at, fn, "axis", param.name, value)
+    return False
+
+
+def _is_number(value: Value) -> bool:
+    return type(value) is Py and value.kind in NUMBERS
+
+
+def _is_array(value: Value) -> TypeGuard[Arr]:
+    return type(value) is Arr and not value.host
+
+
+def _too_many(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args) -> bool:
+    """More arguments by position than any version takes."""
+    kinds = [param.kind for param in fn.parameters]
+    most = sum(kind in (POSITIONAL, POSITIONAL_ONLY) for kind in kinds)
+    view = m.catalogue.view
+    if VAR_POSITIONAL in kinds or len(args.pos) <= most or not view.is_measured:
+        return False
+    return not view.mentions_positions(fn.name) and _report(m, f, at, fn, f"count {most} {len(args.pos)}", "")
+
+
+def _is_written(m: Machine, f: Frame, at: int) -> bool:
+    """Whether the call names the function itself and all of its arguments: of what a variable stands for, or `**kwargs`
+    brings, each may go with another."""
+    call = m.texts.table(f).calls.get(at)
+    if call is None or any(arg.star for arg in call.args):
+        return False
+    root: ir.Node | None = call.func
+    while type(root) is ir.Attr:
+        root = root.obj
+    if type(root) is not ir.Name:
+        return False
+    return type(scopes.lookup(f, root.id)) is Ext if root is not call.func else _is_global(f, root.id)
+
+
+def _is_global(f: Frame, name: str) -> bool:
+    scope: Scope | None = f.scope
+    while scope is not None and scope.fn is not None and name not in scope.vars:
+        scope = scope.parent
+    return scope is None or scope.fn is None
+
+
+def _report(
+    m: Machine,
+    f: Frame,
+    at: int,
+    fn: ApiFunction,
+    detail: str,
+    parameter: str,
+    value: Optional[Value] = None,
+    cure: str = "",
+) -> bool:
+    if fn.name.startswith(_MEASURED) and not _is_written(m, f, at):
+        return False
+    m.emit(
+        f, ApiMisuse, at, value, api=fn.name, problem="wrong-call", parameter=parameter, detail=detail, cure=cure,
+        exception="TypeError",
+    )  # fmt: skip
+    return True

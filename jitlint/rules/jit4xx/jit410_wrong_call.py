@@ -1,0 +1,76 @@
+"""JIT410: a function of JAX is called in a form that it does not have (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import ApiMisuse
+
+RULE = Rule(
+    code="JIT410",
+    name="wrong-call",
+    severity=Severity.ERROR,
+    summary="argument that a function of JAX does not take",
+    explanation="""\
+Functions of JAX are called as those of NumPy: a shape is one tuple, arrays that are joined are one list, and arguments
+have NumPy's names. What other libraries write is refused, traced or not:
+
+> TypeError: Cannot interpret '3' as a data type.  Did you accidentally write `jax.numpy.zeros(2, 3)` when you meant `jax.numpy.zeros((2, 3))`, i.e. with a single tuple argument for the shape?
+
+> TypeError: sum() got an unexpected keyword argument 'dim'
+
+Functions of `jax.random` take a key first, and a `shape` instead of a `size`.
+""",
+    instead="""\
+```python
+x = jnp.zeros((2, 3))                        # jnp.zeros(2, 3)
+x = jax.random.normal(key, (2, 3))           # jax.random.normal(key, 2, 3), ...(key, size=(2, 3))
+y = jnp.stack([a, b])                        # jnp.stack(a, b)
+y = jnp.sum(x, axis=0, keepdims=True)        # jnp.sum(x, dim=0, keepdim=True)
+```
+""",
+    bad="""\
+x = jnp.zeros(2, 3)  # expect: JIT410
+""",
+    good="""\
+x = jnp.zeros((2, 3))
+""",
+    outcome=Raises(
+        ("TypeError", "ValueError"),
+        says=r"as a data type|unexpected keyword|positional argument|scalar index|cannot be concatenated|as a dtype|hashable",
+    ),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
+)
+
+
+@RULE.on(ApiMisuse)
+def check(event: ApiMisuse) -> Report | None:
+    """Report calls whose form no version of the function has."""
+    if event.problem != "wrong-call":
+        return None
+    api = event.api.replace("array.", "x.", 1) if event.api.startswith("array.") else event.api
+    if event.detail == "name":
+        return Report(
+            f"`{api}` takes no argument `{event.parameter}`",
+            f"here it is called `{event.cure}`"
+            if event.cure
+            else "look up what it takes: no version has this one",
+        )
+    if event.detail == "dtype":
+        return Report(
+            f"the data type that `{api}` gets here by position is none",
+            "write a shape as one tuple, `(2, 3)`, and arrays that belong together as one list, `[a, b]`",
+        )
+    if event.detail == "axis":
+        return Report(
+            f"`{api}` gets an array as its `{event.parameter}`",
+            "write the arrays as one list: `[a, b]`",
+        )
+    _, most, given = event.detail.split()
+    many = "1 argument" if most == "1" else f"{most} arguments"
+    return Report(
+        f"`{api}` takes {many} by position, but gets {given}",
+        "write a shape or several axes as one tuple, and pass the rest by name",
+    )
