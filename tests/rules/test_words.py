@@ -114,7 +114,7 @@ def _misuses() -> list[tuple[str, AnyEvent]]:
                     PLACE, api="jax.numpy.zeros", problem=problem, parameter=parameter, cure=cure
                 )
                 events.append((code, event))
-    for detail in ("name", "dtype", "axis", "count 2 3", "count 1 3"):
+    for detail in ("name", "dtype", "axis", "attribute", "count 2 3", "count 1 3"):
         for cure in ("", "axis"):
             wrong = ApiMisuse(PLACE, api="jax.numpy.tile", problem="wrong-call", parameter="dim", cure=cure)
             events.append(("JIT410", replace(wrong, detail=detail)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step
@@ -16,6 +16,7 @@ from jitlint.infer.values import (
     STR,
     UNKNOWN,
     Arr,
+    At,
     Bound,
     Class,
     Descr,
@@ -26,6 +27,7 @@ from jitlint.infer.values import (
     Map,
     Method,
     Partial,
+    Py,
     Scope,
     Seq,
     Super,
@@ -42,11 +44,13 @@ from jitlint.link.engine.domain import Activation
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine, Memo
 from jitlint.link.models import registry as libraries
-from jitlint.link.models.arrays import methods
+from jitlint.link.models.arrays import binding, methods
 from jitlint.link.models.jax import xforms
 from jitlint.link.models.python import dispatch
 from jitlint.link.values import bounds, boxes, classes, keys, parameters, pytrees
 from jitlint.link.values.questions.kinds import find_method
+
+_NO_FUNCTIONS: Final = frozenset({Arr, At, Py, Tup})
 
 
 def make_function(m: Machine, f: Frame, index: int) -> Func:
@@ -119,6 +123,8 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
         return libraries.call_instance(m, f, at, c, args)
     if t is Descr:
         return call(m, f, at, c.func, args)
+    if t in _NO_FUNCTIONS:
+        binding.attribute_called(m, f, at)
     return UNKNOWN
 
 

@@ -27,6 +27,7 @@ Functions of `jax.random` take a key first, and a `shape` instead of a `size`.
 x = jnp.zeros((2, 3))                        # jnp.zeros(2, 3)
 x = jax.random.normal(key, (2, 3))           # jax.random.normal(key, 2, 3), ...(key, size=(2, 3))
 y = jnp.stack([a, b])                        # jnp.stack(a, b)
+n = x.shape[0]                               # x.size(0)
 y = jnp.sum(x, axis=0, keepdims=True)        # jnp.sum(x, dim=0, keepdim=True)
 ```
 """,
@@ -38,7 +39,7 @@ x = jnp.zeros((2, 3))
 """,
     outcome=Raises(
         ("TypeError", "ValueError"),
-        says=r"as a data type|unexpected keyword|positional argument|scalar index|cannot be concatenated|as a dtype|hashable",
+        says=r"as a data type|unexpected keyword|positional argument|scalar index|cannot be concatenated|as a dtype|object is not callable",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
@@ -67,6 +68,10 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(
             f"`{api}` gets an array as its `{event.parameter}`",
             "write the arrays as one list: `[a, b]`",
+        )
+    if event.detail == "attribute":
+        return Report(
+            f"`{api}` is no method, but it is called", "read it without parentheses; `x.shape[0]` is one size"
         )
     _, most, given = event.detail.split()
     many = "1 argument" if most == "1" else f"{most} arguments"

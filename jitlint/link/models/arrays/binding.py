@@ -17,11 +17,13 @@ from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import results
+from jitlint.link.values import paths
 from jitlint.link.values.pytrees import NUMBERS
 from jitlint.syntax import ir
 
 _AXES: Final = ("axis", "dimension")
 _MEASURED: Final = "jax."
+_ATTRIBUTES: Final = ("static", "array", "updater")
 
 
 def check(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receiver: Arr | None) -> bool:
@@ -84,6 +86,20 @@ def _too_many(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args) -> boo
     if VAR_POSITIONAL in kinds or len(args.pos) <= most or not view.is_measured:
         return False
     return not view.mentions_positions(fn.name) and _report(m, f, at, fn, f"count {most} {len(args.pos)}", "")
+
+
+def attribute_called(m: Machine, f: Frame, at: int) -> None:
+    """What is called is no function: say so if it is an attribute of an array, as in `x.shape()` and `x.size(0)`."""
+    call = m.texts.table(f).calls.get(at)
+    func = call.func if call is not None else None
+    if type(func) is not ir.Attr or m.catalogue.array_attribute(func.name) not in _ATTRIBUTES:
+        return
+    array = paths.peek(m, f, func.obj)
+    if type(array) is Arr and not array.host and not array.weak:
+        m.emit(
+            f, ApiMisuse, at, array, api=f"array.{func.name}", problem="wrong-call", detail="attribute",
+            exception="TypeError",
+        )  # fmt: skip
 
 
 def _is_written(m: Machine, f: Frame, at: int) -> bool:
