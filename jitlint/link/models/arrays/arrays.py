@@ -59,7 +59,7 @@ def call_api(
     operands = _Operands(receiver)
     blamed = _check_arguments(m, f, at, fn, bound, given if whole else None, operands)
     blamed = operands_of.check(m, f, at, fn, bound, whole) or blamed
-    blamed = blamed or binding.check(m, f, at, fn, args, receiver)
+    blamed = blamed or binding.check(m, f, at, fn, args, bound, receiver)
     _writes(m, f, at, fn, bound)
     switches = {p.name: truths.static_truth(v) for p, v in bound} if fn.conditions else {}
     result = fn.result_given(given, switches)

@@ -26,14 +26,24 @@ _MEASURED: Final = "jax."
 _ATTRIBUTES: Final = ("static", "array", "updater")
 
 
-def check(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receiver: Arr | None) -> bool:
+def check(
+    m: Machine,
+    f: Frame,
+    at: int,
+    fn: ApiFunction,
+    args: Args,
+    bound: results.Bound,
+    receiver: Arr | None,
+) -> bool:
     """Whether a call is refused for its form. receiver: of a method."""
     if args.more is not None or args.kw_more is not None or m.guards:
         return False
     if receiver is not None:
         return not receiver.host and _method(m, f, at, fn, args, receiver)
     return fn.name.startswith(_MEASURED) and (
-        _unknown(m, f, at, fn, args) or _misplaced(m, f, at, fn, args) or _too_many(m, f, at, fn, args)
+        _unknown(m, f, at, fn, args)
+        or _misplaced(m, f, at, fn, bound[: len(args.pos)])
+        or _too_many(m, f, at, fn, args)
     )
 
 
@@ -59,13 +69,12 @@ def _instead(fn: ApiFunction, name: str) -> str:
     return other if other and fn.parameter(other) is not None else ""
 
 
-def _misplaced(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args) -> bool:
-    """A number or an array as the data type, an array as the axis."""
-    for place, (param, value) in enumerate(results.bind(fn, args)):
-        by_position = place < len(args.pos)
-        if param.name == "dtype" and by_position and (_is_number(value) or _is_array(value)):
+def _misplaced(m: Machine, f: Frame, at: int, fn: ApiFunction, placed: results.Bound) -> bool:
+    """A number or an array as the data type, an array as the axis. placed: the arguments by position."""
+    for param, value in placed:
+        if param.name == "dtype" and (_is_number(value) or _is_array(value)):
             return _report(m, f, at, fn, "dtype", param.name, value)
-        if param.name in _AXES and by_position and _is_array(value) and value.rank:
+        if param.name in _AXES and _is_array(value) and value.rank:
             return _report(m, f, at, fn, "axis", param.name, value)
     return False
 
