@@ -273,6 +273,15 @@ def statement(f: Frame) -> ir.Node | None:
     return next((node for node in found[-1][1] if node.at == f.at), None) if found else None
 
 
+def is_thrown_away(f: Frame, at: int) -> bool:
+    """Whether the current statement throws the result of a call away, waited for or not."""
+    stands = statement(f)
+    node: ir.Node | None = stands.value if type(stands) is ir.ExprStmt else None
+    if type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == "block_until_ready":
+        node = node.args[0].value if node.args else node.func.obj
+    return type(node) is ir.Call and node.at == at
+
+
 def _statement(f: Frame) -> ir.Node | None:
     found = around(f)
     return next((node for node in found[-1][1] if node.at == f.at), None) if found else None

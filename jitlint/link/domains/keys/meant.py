@@ -33,7 +33,11 @@ def is_meant(f: Frame, this: Use, found: Use) -> bool:
     """Arrays permuted alike; a copy to begin with; a compiled function run for its time only; one evaluated here and
     derived there; something and its inverse; numbers that only stand for others; keys that nobody has drawn from."""
     paired = this.stream == found.stream == SHUFFLE and this.api == found.api
-    if paired or (f.world.here & S and _is_idle(f, this.site[1])) or _is_copy(f, this, found):
+    if (
+        paired
+        or (f.world.here & S and surroundings.is_thrown_away(f, this.site[1]))
+        or _is_copy(f, this, found)
+    ):
         return True
     if _stands_for_others(f) or _is_dropped(f, this, found) or _belong_together(f, this, found):
         return True
@@ -48,15 +52,6 @@ def _is_copy(f: Frame, this: Use, found: Use) -> bool:
     node = surroundings.statement(f) if this.site != found.site else None
     target = node.targets[0] if type(node) is ir.Assign else None
     return naming.has_word(last_name(target), lexicon().keys.copies)
-
-
-def _is_idle(f: Frame, at: int) -> bool:
-    """Whether the current statement throws the result of a call away, waited for or not."""
-    statement = surroundings.statement(f)
-    node: ir.Node | None = statement.value if type(statement) is ir.ExprStmt else None
-    if type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == "block_until_ready":
-        node = node.args[0].value if node.args else node.func.obj
-    return type(node) is ir.Call and node.at == at
 
 
 def _stands_for_others(f: Frame) -> bool:
