@@ -31,6 +31,7 @@ class Arrays(msgspec.Struct, frozen=True):
     rule_methods: frozenset[str]
     joins: dict[str, str]
     foreign_parameters: dict[str, str]
+    any_dtype: frozenset[str]
 
 
 class Types(msgspec.Struct, frozen=True):

@@ -72,9 +72,8 @@ def _instead(fn: ApiFunction, name: str) -> str:
 def _misplaced(m: Machine, f: Frame, at: int, fn: ApiFunction, placed: results.Bound) -> bool:
     """A number or an array as the data type, an array as the axis. placed: the arguments by position."""
     for param, value in placed:
-        if not param.must_be_static:
-            continue
-        if param.name == "dtype" and (_is_number(value) or _is_array(value)):
+        asked = param.name == "dtype" and fn.name not in lexicon().arrays.any_dtype
+        if asked and (_is_number(value) or _is_array(value)):
             return _report(m, f, at, fn, "dtype", param.name, value)
         if param.name in _AXES and _is_array(value) and value.rank:
             return _report(m, f, at, fn, "axis", param.name, value)
