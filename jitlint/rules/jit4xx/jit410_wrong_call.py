@@ -51,7 +51,7 @@ def check(event: ApiMisuse) -> Report | None:
     """Report calls whose form no version of the function has."""
     if event.problem != "wrong-call":
         return None
-    api = event.api.replace("array.", "x.", 1) if event.api.startswith("array.") else event.api
+    api = event.api.replace("array.", "x.", 1)  # a method's owner; functions are called `jax...`
     if event.detail == "name":
         return Report(
             f"`{api}` takes no argument `{event.parameter}`",

@@ -86,7 +86,7 @@ def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, 
         branches.extend(each)
     if spec.result == "tree_map":
         results = [keys.Apart(first).value(result) for result in results]
-    keys.rewind(f, before if spec.result == "shapes" else after)  # what is not computed consumes nothing
+    keys.rewind(f, after)
     if spec.result == "jvp" and spec.name == "jax.jvp":
         demands.check_tangents(m, f, at, spec, named)
     if alternative and not f.world.eager_jit:
