@@ -41,6 +41,7 @@ from jitlint.link.domains.captures.syntax import (
     exclusive,
     harmless,
     only_checked,
+    renews,
     root_of,
 )
 from jitlint.link.engine.machine import Machine
@@ -173,8 +174,11 @@ class _Judge:
         found = self._any_time(reads, writes)
         if found is not None:
             fn = found[1].fn
-            called = load.kind == "attr" or fn is None or fn.reached
-            self._record(found[0], found[1], Confidence.LIKELY if called else Confidence.POSSIBLE)
+            if load.kind == "attr":
+                sure = renews(found[1]) or _is_other(load.value, found[1].value)
+            else:
+                sure = fn is None or fn.reached
+            self._record(found[0], found[1], Confidence.LIKELY if sure else Confidence.POSSIBLE)
 
     def _in_order(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> tuple[_Read, Write] | None:
         """A write between two calls in one episode, which leaves another value than the first call read."""
@@ -198,7 +202,12 @@ class _Judge:
                 and not self._apart(before.time, time)
                 and not self._apart(time, read.time)
             ]
-            if between and not _same(before.load.value, between[-1].value) and not harmless(between[-1]):
+            if not between or _same(before.load.value, between[-1].value) or harmless(between[-1]):
+                continue
+            again = any(
+                _is_at(w, between[-1]) and self.episode(t) == number for t, w in writes if t < before.time
+            )
+            if not again or renews(between[-1]) or _is_other(before.load.value, between[-1].value):
                 return before, between[-1]
         return None
 
@@ -332,6 +341,20 @@ def _same(old: Value, new: Value | None) -> bool:
         return old is not UNKNOWN
     a, b = const_of(old), const_of(new)
     return a is not NO_CONST and type(a) is type(b) and a == b
+
+
+def _is_at(write: Write, other: Write) -> bool:
+    return write.at == other.at and write.module == other.module
+
+
+def _is_other(old: Value, new: Value | None) -> bool:
+    """Whether two values are certainly not the same."""
+    return (
+        new is not None
+        and const_of(old) is not NO_CONST
+        and const_of(new) is not NO_CONST
+        and not _same(old, new)
+    )
 
 
 def _same_const(old: Value | None, new: Value | None) -> bool:

@@ -6,6 +6,7 @@ do not make compiled code stale. Asked only of writes that would be reported.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -116,6 +117,34 @@ def _repeats(fn: FuncInfo, around: Around, write: Write) -> bool:
     if not others:
         return write.key in fn.node.local_names  # in a loop
     return any(_calls_the_same(node.value, call) for node in others)
+
+
+def renews(write: Write) -> bool:
+    """Whether each run of a write may bring another value: it changes the place itself, or depends on what its function
+    is given or on the turn of a loop. What else a call gives, it may give again."""
+    fn = write.fn
+    around = _around(fn, write.statement) if fn is not None else ()
+    statement = _statement(around, write)
+    if fn is None or write.value is None or type(statement) is not ir.Assign:
+        return True
+    path = _written_path(around, write)
+    given = {param.name for param in fn.node.params}.difference(path[:1])
+    given.update(n.id for o, _ in around if type(o) is ir.For for n in nodes(o.target) if type(n) is ir.Name)
+    assigned: defaultdict[str, list[ir.Node]] = defaultdict(list)
+    for node in nodes(fn.body):
+        for target, value in _pairs(node):
+            for part in nodes(target):
+                if type(part) is ir.Name:
+                    assigned[part.id].append(value)
+    todo: list[ir.Node] = [statement.value]
+    while todo:
+        for node in nodes(todo.pop()):
+            name = last_name(node)
+            if name in path[-1:] or (type(node) is ir.Name and name in given):
+                return True
+            if type(node) is ir.Name:
+                todo += assigned.pop(name, ())
+    return False
 
 
 def _calls_the_same(value: ir.Node | None, call: ir.Call) -> bool:

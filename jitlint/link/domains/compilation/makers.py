@@ -50,6 +50,7 @@ WATCHED: Final = frozenset({Func, Bound, Xform, Partial, Inst, Method})
 CALLABLE: Final = frozenset({Func, Bound, Xform, Union})
 
 
+_VIEWS: Final = ("items", "keys", "values")
 _MEMOS: Final = ("cache", "memo")
 
 
@@ -342,6 +343,8 @@ def _in_loop(
     if node.func.at != at:
         also = (Step(f.module.name, node.at, "it is called here"),)
     confidence = _confidence(f, retraces, sure=not amortised and not varying)
+    if not retraces and (_names_parts(loop) or _is_compiled_anyway(table, maker, node, loop)):
+        confidence = Confidence.POSSIBLE
     log.m.emit(
         f,
         JitCreation,
@@ -360,6 +363,23 @@ def _confidence(f: Frame, retraces: bool, sure: bool) -> Confidence:
     if naming.is_benchmark(f.module.path) or (f.module.is_test and not retraces):
         return Confidence.POSSIBLE  # nobody waits for the dispatch in a test
     return Confidence.CERTAIN if retraces and sure else Confidence.LIKELY
+
+
+def _names_parts(loop: ir.Node | None) -> bool:
+    """Whether a loop goes through the entries of a mapping: so many as a program has names, not steps."""
+    return any(
+        type(node) is ir.Call and not node.args and type(node.func) is ir.Attr and node.func.name in _VIEWS
+        for node in _iterables(loop)
+    )
+
+
+def _is_compiled_anyway(table: CodeTable, maker: ir.Node, call: ir.Call, loop: ir.Node) -> bool:
+    """Whether a turn may give a static argument of its own, beside which the search for the old program is nothing."""
+    options = maker.args if type(maker) is ir.Call else ()
+    if not any(option.name is not None and option.name.startswith("static_") for option in options):
+        return False
+    turn = table.assigned(loop)
+    return any(type(arg.value) is ir.Name and arg.value.id in turn for arg in call.args)
 
 
 def _varying_target(table: CodeTable, maker: ir.Node | None, assigned: frozenset[str]) -> bool:
@@ -383,14 +403,17 @@ def _guarded(table: CodeTable, made: int, called: int) -> bool:
 
 def is_literal(table: CodeTable, loop: ir.Node | None) -> bool:
     """Whether a loop goes through things that are written down: variants, not steps."""
-    iters = [part.iter for part in loop.fors] if type(loop) is ir.Comp else [getattr(loop, "iter", None)]
-    for node in iters:
+    for node in _iterables(loop):
         if type(node) is ir.Name:
             values = table.bound.get(node.id, ())
             node = values[0] if len(values) == 1 else None
         if has_display(node):
             return True
     return False
+
+
+def _iterables(loop: ir.Node | None) -> list[ir.Node | None]:
+    return [part.iter for part in loop.fors] if type(loop) is ir.Comp else [getattr(loop, "iter", None)]
 
 
 def has_display(node: ir.Node | None) -> bool:
