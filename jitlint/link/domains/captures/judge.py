@@ -169,13 +169,13 @@ class _Judge:
             return
         found = self._in_order(reads, writes)
         if found is not None:
-            self._record(found[0], found[1])
+            self._record(*found, Confidence.CERTAIN if _brings_another(load, found[1]) else Confidence.LIKELY)
             return
         found = self._any_time(reads, writes)
         if found is not None:
             fn = found[1].fn
             if load.kind == "attr":
-                sure = renews(found[1]) or _is_other(load.value, found[1].value)
+                sure = _brings_another(load, found[1])
             else:
                 sure = fn is None or fn.reached
             self._record(found[0], found[1], Confidence.LIKELY if sure else Confidence.POSSIBLE)
@@ -207,7 +207,7 @@ class _Judge:
             again = any(
                 _is_at(w, between[-1]) and self.episode(t) == number for t, w in writes if t < before.time
             )
-            if not again or renews(between[-1]) or _is_other(before.load.value, between[-1].value):
+            if not again or _brings_another(before.load, between[-1]):
                 return before, between[-1]
         return None
 
@@ -347,14 +347,11 @@ def _is_at(write: Write, other: Write) -> bool:
     return write.at == other.at and write.module == other.module
 
 
-def _is_other(old: Value, new: Value | None) -> bool:
-    """Whether two values are certainly not the same."""
-    return (
-        new is not None
-        and const_of(old) is not NO_CONST
-        and const_of(new) is not NO_CONST
-        and not _same(old, new)
-    )
+def _brings_another(load: Load, write: Write) -> bool:
+    """Whether a write, which does not leave what was read, leaves another value on the best of grounds: what a call
+    without arguments of its own gives may be the same again."""
+    known = const_of(write.value) is not NO_CONST if write.value is not None else True
+    return renews(write) or type(write.value) is Func or (known and not _same(load.value, write.value))
 
 
 def _same_const(old: Value | None, new: Value | None) -> bool:
