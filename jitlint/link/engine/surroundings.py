@@ -276,10 +276,19 @@ def statement(f: Frame) -> ir.Node | None:
 def is_thrown_away(f: Frame, at: int) -> bool:
     """Whether the current statement throws the result of a call away, waited for or not."""
     stands = statement(f)
-    node: ir.Node | None = stands.value if type(stands) is ir.ExprStmt else None
+    node: ir.Node | None = None
+    if type(stands) is ir.ExprStmt or (type(stands) is ir.Assign and _names_nothing(stands)):
+        node = stands.value
     if type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == "block_until_ready":
         node = node.args[0].value if node.args else node.func.obj
     return type(node) is ir.Call and node.at == at
+
+
+def _names_nothing(node: ir.Assign) -> bool:
+    """Whether all names that an assignment binds are underscores."""
+    return all(
+        type(n) in (ir.Tuple, ir.List) or _name(n) == "_" for t in node.targets for n in expressions(t)
+    )
 
 
 def _statement(f: Frame) -> ir.Node | None:

@@ -161,6 +161,32 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         [],
     ),
+    "a compiled function that runs once for its time": (
+        """
+        @jit
+        def draw(k):
+            return jax.random.normal(k), k
+        def f(seed):
+            k = jax.random.key(seed)
+            _, _ = draw(k)
+            return draw(k)
+        f(3)
+        """,
+        [],
+    ),
+    "a compiled function whose second result is kept": (
+        """
+        @jit
+        def draw(k):
+            return jax.random.normal(k), k
+        def f(seed):
+            k = jax.random.key(seed)
+            _, first = draw(k)
+            return first, draw(k)
+        f(3)
+        """,
+        ["KeyReuse in f: likely"],
+    ),
     "a function and its inverse": (
         """
         def rotate(x, k):

@@ -30,19 +30,20 @@ SHUFFLE: Final = "shuffle"
 
 
 def is_meant(f: Frame, this: Use, found: Use) -> bool:
-    """Arrays permuted alike; a copy to begin with; a compiled function run for its time only; one evaluated here and
-    derived there; something and its inverse; numbers that only stand for others; keys that nobody has drawn from."""
+    """Arrays permuted alike; a copy to begin with; one evaluated here and derived there; something and its inverse;
+    numbers that only stand for others; keys that nobody has drawn from."""
     paired = this.stream == found.stream == SHUFFLE and this.api == found.api
-    if (
-        paired
-        or (f.world.here & S and surroundings.is_thrown_away(f, this.site[1]))
-        or _is_copy(f, this, found)
-    ):
+    if paired or _is_copy(f, this, found):
         return True
     if _stands_for_others(f) or _is_dropped(f, this, found) or _belong_together(f, this, found):
         return True
     captured = (this.module, this.at) != this.site and (found.module, found.at) != found.site
     return captured and this.site != found.site and bool(f.world.modes & L)
+
+
+def is_unseen(f: Frame, this: Use) -> bool:
+    """Whether a compiled function is run for its time only: what it draws goes nowhere."""
+    return bool(f.world.here & S) and surroundings.is_thrown_away(f, this.site[1])
 
 
 def _is_copy(f: Frame, this: Use, found: Use) -> bool:

@@ -185,7 +185,7 @@ def use(
     state: Any = f.scope.vars.get(USES)
     table = state.table if state is not None else {}
     found = earlier(table, key, stream)
-    if found is not None and meant.is_meant(f, this, found):
+    if meant.is_unseen(f, this) or (found is not None and meant.is_meant(f, this, found)):
         return False
     if found is not None:
         report(k, f, this, found)
