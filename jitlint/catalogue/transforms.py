@@ -25,7 +25,8 @@ class Wrap(msgspec.Struct, frozen=True):
 
     looks: it traces to see what the function would do, and nothing is kept to be run. real: integers have no derivative
     here, neither as arguments nor as results. forward: a derivative that is not transposed, so that no backward rule runs.
-    specs: per-argument specifications, where None lets an argument pass as it is. untouched: all arguments do.
+    specs: per-argument specifications, where None lets an argument pass as it is. untouched: all arguments do. results:
+    what is said about each result in the same way.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Wrap(msgspec.Struct, frozen=True):
     static_names: str = ""
     axes: str = ""
     specs: str = ""
+    results: str = ""
     argnums: str = ""
     excluded: str = ""
     custom: str = ""

@@ -18,7 +18,8 @@ otherwise. A number has no axis, so it must be left out with `None`; and all axe
 
 > ValueError: vmap was requested to map its argument along axis 0, which implies that its rank should be at least 1, but is only 0 (its shape is ())
 
-A tuple `in_axes` has one entry for each positional argument, no more and no less.
+A tuple `in_axes` has one entry for each positional argument, no more and no less, and a tuple `out_axes` one for each
+result. The same holds for `in_specs` and `out_specs` of `jax.shard_map`.
 
 Collectives such as `jax.lax.pmean` know a mapped axis by the name that `axis_name` of the map, or a mesh, gives it:
 
@@ -53,6 +54,12 @@ jax.vmap(scale, in_axes=(0, None))(jnp.ones(3), 2.0)
 )
 
 
+_UNMAPPED = {
+    "in_axes": ", `None` for those that are not mapped",
+    "in_specs": ", `jax.P()` for those that every device gets whole",
+}
+
+
 @RULE.on(ApiMisuse)
 def check_name(event: ApiMisuse) -> Report | None:
     """Report collectives over an axis that nothing binds; ``parameter`` names it."""
@@ -71,9 +78,15 @@ def check(event: TransformMisuse) -> Report | None:
     if event.problem == "axes-count":
         axes, _, given = event.detail.partition(" for ")
         return Report(
-            f"`in_axes` of {api} has {axes} {_plural('entry', 'entries', axes)}, but the call has {given} positional"
-            f" {_plural('argument', 'arguments', given)}",
-            "give `in_axes` one entry for each positional argument, `None` for those that are not mapped",
+            f"`{event.parameter}` of {api} has {axes} {_plural('entry', 'entries', axes)}, but the call has {given}"
+            f" positional {_plural('argument', 'arguments', given)}",
+            f"give `{event.parameter}` one entry for each positional argument{_UNMAPPED[event.parameter]}",
+        )
+    if event.problem == "results-count":
+        count, _, given = event.detail.partition(" for ")
+        return Report(
+            f"`{event.parameter}` of {api} has {count} {_plural('entry', 'entries', count)}, but the function returns {given}",
+            f"give `{event.parameter}` the form of what the function returns, or one entry for all of it",
         )
     if event.problem == "axes-keys":
         return Report(

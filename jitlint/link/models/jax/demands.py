@@ -21,7 +21,6 @@ from jitlint.infer.values import (
     Arr,
     Map,
     Py,
-    S,
     Seq,
     Tup,
     Value,
@@ -45,13 +44,20 @@ def check_arguments(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None
         return  # nobody calls it; the arguments are made up
     if x.spec.real and "allow_int" not in x.options:
         _check_inputs(m, f, at, x, args)
-    elif x.spec.axes and x.spec.strict and not x.spec.modes & S:
+    elif x.spec.results and not _has_other_count(m, f, at, x, args) and x.spec.axes:
         _check_mapped(m, f, at, x, args)
 
 
 def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
-    """The function of a derivative has run: has what it gives a derivative."""
-    if not x.spec.real or x.site == (f.module.name, at):
+    """The function has run: has what it gives a derivative, if that is asked for, or the form that is said of it."""
+    if x.site == (f.module.name, at):
+        return
+    if x.spec.results:
+        wanted = _items_of(x, x.spec.results)
+        if wanted is not None and _is_no_pair(result, len(wanted)):
+            detail = f"{len(wanted)} for {_what(result)}"
+            _report(m, f, at, x.spec.name, "results-count", detail, x.spec.results)
+    if not x.spec.real:
         return
     aux = x.options.get("has_aux")
     if aux is not None:
@@ -170,16 +176,26 @@ def _no_scalar(value: Value) -> str:
     return "a dict" if type(value) is Map else ""
 
 
-def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
+def _items_of(x: Xform, option: str) -> list[Value] | None:
+    """The entries of an option that has one for each argument or result; None if that is not known."""
+    value = x.options.get(option)
+    return iteration.known_items(value) if type(value) in (Tup, Seq) and value is not None else None
+
+
+def _has_other_count(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """Record that there are more or fewer entries than arguments."""
     if args.more is not None or args.kw_more is not None:
-        return
-    axes = x.options.get(x.spec.axes)
-    items = iteration.known_items(axes) if type(axes) in (Tup, Seq) and axes is not None else None
-    if items is not None and len(items) != len(args.pos):
-        detail = f"{len(items)} for {len(args.pos)}"
-        _report(m, f, at, x.spec.name, "axes-count", detail)
-        return
-    if _has_other_keys(m, f, at, x, args):
+        return False
+    option = x.spec.axes or x.spec.specs
+    items = _items_of(x, option)
+    if items is None or len(items) == len(args.pos):
+        return False
+    _report(m, f, at, x.spec.name, "axes-count", f"{len(items)} for {len(args.pos)}", option)
+    return True
+
+
+def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
+    if args.more is not None or args.kw_more is not None or _has_other_keys(m, f, at, x, args):
         return
     mapped = list(_mapped(x, args))
     for name, value, axis in mapped:
