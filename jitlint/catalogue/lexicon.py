@@ -159,6 +159,7 @@ class Keys(msgspec.Struct, frozen=True):
     output_streams: frozenset[str]
     copies: frozenset[str]
     placeholders: frozenset[str]
+    evaluating: frozenset[str]
     inverses: frozenset[str]
     derivatives: frozenset[str]
 

@@ -187,6 +187,28 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["KeyReuse in f: likely"],
     ),
+    "an evaluation that draws the same in every turn": (
+        """
+        def evaluate(k):
+            return jax.random.normal(k)
+        def f(seed, n):
+            k = jax.random.key(seed)
+            return [evaluate(k) for _ in range(n)]
+        f(3, 4)
+        """,
+        ["KeyReuse how=loop in f: possible eager"],
+    ),
+    "a draw that is the same in every turn": (
+        """
+        def perturb(k):
+            return jax.random.normal(k)
+        def f(seed, n):
+            k = jax.random.key(seed)
+            return [perturb(k) for _ in range(n)]
+        f(3, 4)
+        """,
+        ["KeyReuse how=loop in f: likely eager"],
+    ),
     "a function and its inverse": (
         """
         def rotate(x, k):

@@ -63,6 +63,15 @@ def _stands_for_others(f: Frame) -> bool:
     return any(naming.has_word(name, words) for name in _bound(surroundings.statement(f)))
 
 
+def evaluates(f: Frame, this: Use) -> bool:
+    """Whether what draws the same each time is an evaluation, or its key is named for one."""
+    words = lexicon().keys.evaluating
+    around = [*f.qualname.split("."), *this.function.split(".")]
+    call = next((n for n in _parts(f) if type(n) is ir.Call and n.at == this.site[1]), None)
+    names = around + [last_name(part) for part in below(call)]
+    return any(naming.has_word(name, words) for name in names)
+
+
 def _is_dropped(f: Frame, this: Use, found: Use) -> bool:
     """Whether the keys of an earlier split were thrown away: the statement at hand binds their names again, and nothing
     in between has read them."""

@@ -42,6 +42,9 @@ CARRIED = "carried"
 
 MAX_LOG = 64
 
+_EVERY = frozenset({"loop", "many", "shared", "calls"})
+"""How a key is consumed again that is the same each time, at one place."""
+
 
 def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value) -> Value:
     """After a call of ``jax.random.name``: record what it consumes, name what it makes."""
@@ -233,6 +236,7 @@ def report(
         on_purpose = made_apart and this.function == "<module>" and whole
         # Whoever goes through a few things by name, and hands each the same key, compares them.
         on_purpose = on_purpose or (how == "loop" and not this.api and bool(f.loops) and _compares(k, f))
+        on_purpose = on_purpose or (how in _EVERY and meant.evaluates(f, this))
     if on_purpose:
         level = Confidence.POSSIBLE
     k.m.emit(
