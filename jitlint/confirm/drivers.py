@@ -68,7 +68,7 @@ def read_module(source: str) -> Module | None:
     if tree is None:
         return None
     module = Module(source, tree=tree)
-    _functions(tree, "", module.functions)
+    _functions(tree, module.functions)
     loose: set[str] = set()
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -150,24 +150,29 @@ def _inside(module: Module, span: tuple[int, int, int, int]) -> list[ast.expr]:
     return found
 
 
-def _functions(node: ast.AST, prefix: str, found: list[Function]) -> None:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            is_lambda = isinstance(child, ast.Lambda)
-            name = "<lambda>" if isinstance(child, ast.Lambda) else child.name
-            first = child.lineno if isinstance(child, ast.Lambda) else first_line(child)
-            arguments = child.args
-            positional = [*arguments.posonlyargs, *arguments.args]
-            names = tuple(argument.arg for argument in [*positional, *arguments.kwonlyargs])
-            missing = sum(default is None for default in arguments.kw_defaults)
-            required = len(positional) - len(arguments.defaults) + missing
-            last = child.end_lineno or child.lineno
-            found.append(Function(prefix + name, first, last, names, required, child))
-            _functions(child, f"{prefix}{name}.<locals>." if not is_lambda else prefix, found)
-        elif isinstance(child, ast.ClassDef):
-            _functions(child, f"{prefix}{child.name}.", found)
-        else:
-            _functions(child, prefix, found)
+def _functions(tree: ast.AST, found: list[Function]) -> None:
+    """Collect the functions of a module in the order of the source. It may be nested deeper than Python calls."""
+    todo = [(child, "") for child in ast.iter_child_nodes(tree)][::-1]
+    while todo:
+        node, prefix = todo.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            function = _function(node, prefix)
+            found.append(function)
+            if not isinstance(node, ast.Lambda):
+                prefix = f"{function.qualname}.<locals>."
+        elif isinstance(node, ast.ClassDef):
+            prefix = f"{prefix}{node.name}."
+        todo += [(child, prefix) for child in ast.iter_child_nodes(node)][::-1]
+
+
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, prefix: str) -> Function:
+    name, first = ("<lambda>", node.lineno) if isinstance(node, ast.Lambda) else (node.name, first_line(node))
+    arguments = node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    names = tuple(argument.arg for argument in [*positional, *arguments.kwonlyargs])
+    missing = sum(default is None for default in arguments.kw_defaults)
+    required = len(positional) - len(arguments.defaults) + missing
+    return Function(prefix + name, first, node.end_lineno or node.lineno, names, required, node)
 
 
 def _is_driver(node: ast.FunctionDef | ast.AsyncFunctionDef, given: int) -> bool:

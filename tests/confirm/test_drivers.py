@@ -13,6 +13,15 @@ def _read(source: str) -> Module:
     return module
 
 
+def test_functions_in_deep_code_are_found() -> None:
+    deep = "x = " + "-" * 3000 + "1\n"
+    module = read_module(deep + "class A:\n    def f(self):\n        return [lambda: 1]\n")
+    if module is None:  # this Python reads no code as deep as that
+        module = read_module("class A:\n    def f(self):\n        return [lambda: 1]\n")
+    assert module is not None
+    assert [function.qualname for function in module.functions] == ["A.f", "A.f.<locals>.<lambda>"]
+
+
 def test_functions_without_required_arguments_are_drivers() -> None:
     module = _read("""
         def case_one(): pass

@@ -62,6 +62,11 @@ for scale in (1.0, 2.0, 3.0):
 @RULE.on(Effect)
 def check(event: Effect) -> Report | None:
     """Report text for a person."""
+    if event.effect == "template":
+        return Report(
+            "this text is made while JAX traces, so every call prints a placeholder and not the value",
+            'leave the braces to JAX: `jax.debug.print("{x}", x=x)`, without the `f` before the text',
+        )
     if event.effect != "print":
         return None
     if event.why:

@@ -17,8 +17,9 @@ from jitlint.infer.events import Step
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Func
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog
-from jitlint.link.tables import naming
+from jitlint.link.tables import ir_walk, naming
 from jitlint.link.values.questions.kinds import mro
+from jitlint.syntax import ir
 
 MAX_DEPTH = 8
 
@@ -56,12 +57,27 @@ def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) 
         return None
     own = _sites(log, fn, fn)
     base = [site for method in _overridden(fn) for site in _sites(log, method, fn)]
-    site = next((site for site in (*own, *base) if site.loops), None)
+    site = next((site for site in (*own, *base) if _repeats(site)), None)
     if site is not None:
         step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
         level = Confidence.CERTAIN if site in own else Confidence.LIKELY
         return Many(Confidence.POSSIBLE if _is_beside_more(log, fn, site) else level, (step,), site)
     return None if prepares else _by_callers(log, fn, own or base, depth)
+
+
+def _repeats(site: CallSite) -> bool:
+    """Whether a call stands in a loop that makes it of the same function again: one that goes through functions calls
+    each of them once."""
+    name = site.node.func.id if type(site.node.func) is ir.Name else ""
+    return any(name not in _names_of(loop) for loop in site.loops)
+
+
+def _names_of(loop: ir.Node) -> set[str]:
+    """The names that a loop or comprehension binds to what it goes through."""
+    targets = (
+        [part.target for part in loop.fors] if type(loop) is ir.Comp else [getattr(loop, "target", None)]
+    )
+    return {node.id for node in ir_walk.nodes(targets) if type(node) is ir.Name}
 
 
 def _by_callers(log: CompilationLog, fn: FuncInfo, sites: list[CallSite], depth: int) -> Many | None:

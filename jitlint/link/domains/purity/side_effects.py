@@ -21,6 +21,7 @@ from jitlint.link.engine.sink import Condition
 from jitlint.link.values.library_objects import level_of
 
 _SPOKEN: Final = frozenset({"print", "log", "warning"})
+TEMPLATE: Final = "template"
 _STATE: Final = frozenset({"random"})
 _META: Final = "trac"
 """What a message has in it that speaks of the trace."""
@@ -58,7 +59,11 @@ def _record(
     tracer: Value | None = None
     level: Confidence | None = None
     meant = False
-    if kind in _SPOKEN:
+    if kind == TEMPLATE:
+        tracer = next(filter(None, (_strong(tracer_inside(value)) for value in args.pos[:1])), None)
+        if tracer is None and TRACED_TEXT not in args.pos[:1]:
+            return
+    elif kind in _SPOKEN:
         tracer, level = _spoken(m, f, kind, args)
         if level is None:
             return
