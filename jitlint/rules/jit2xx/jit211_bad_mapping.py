@@ -11,7 +11,7 @@ RULE = Rule(
     code="JIT211",
     name="bad-mapping",
     severity=Severity.ERROR,
-    summary="`jax.vmap` over a number, or over axes that do not fit",
+    summary="`jax.vmap` or a loop over a number, or over axes that do not fit",
     explanation="""\
 `jax.vmap` maps every argument along its first axis, also those that are passed by name, unless `in_axes` says
 otherwise. A number has no axis, so it must be left out with `None`; and all axes that are mapped must be of one size:
@@ -19,7 +19,10 @@ otherwise. A number has no axis, so it must be left out with `None`; and all axe
 > ValueError: vmap was requested to map its argument along axis 0, which implies that its rank should be at least 1, but is only 0 (its shape is ())
 
 A tuple `in_axes` has one entry for each positional argument, no more and no less, and a tuple `out_axes` one for each
-result. The same holds for `in_specs` and `out_specs` of `jax.shard_map`.
+result. The same holds for `in_specs` and `out_specs` of `jax.shard_map`. `jax.lax.scan` and `jax.lax.map` go through the
+first axes of all arrays that they get together, so these must be there and of one size:
+
+> ValueError: scan got values with different leading axis sizes: 2, 3.
 
 Collectives such as `jax.lax.pmean` know a mapped axis by the name that `axis_name` of the map, or a mesh, gives it:
 
@@ -48,7 +51,7 @@ def scale(x, by):
 
 jax.vmap(scale, in_axes=(0, None))(jnp.ones(3), 2.0)
 """,
-    outcome=Raises(("ValueError", "NameError"), spread=True),
+    outcome=Raises(("ValueError", "NameError", "IndexError"), spread=True),
     since="0.2",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html",
 )
@@ -92,6 +95,16 @@ def check(event: TransformMisuse) -> Report | None:
         return Report(
             f"`in_axes` of {api} has other keys than argument {int(event.parameter) + 1}: {event.detail}",
             "give it one entry for each key, or one number for the whole dict",
+        )
+    if event.problem == "no-rows":
+        return Report(
+            f"{api} goes through the first axis of `{event.parameter}`, but gets {event.detail}",
+            "pass what it should go through, as `jnp.arange(n)`; for `jax.lax.scan`, `length=n` alone will do",
+        )
+    if event.problem == "unequal-rows":
+        return Report(
+            f"{api} goes through all of `{event.parameter}` together, but there are {event.detail} turns",
+            "give all arrays first axes of one size, which `length` must be, too",
         )
     if event.problem == "no-axis":
         named = not event.parameter.isdigit()

@@ -20,7 +20,10 @@ have NumPy's names. What other libraries write is refused, traced or not:
 
 > TypeError: sum() got an unexpected keyword argument 'dim'
 
-Functions of `jax.random` take a key first, and a `shape` instead of a `size`.
+Functions of `jax.random` take a key first, and a `shape` instead of a `size`. Transforms and loops take functions, not
+what these give:
+
+> TypeError: lax.cond: true_fun and false_fun arguments should be callable.
 """,
     instead="""\
 ```python
@@ -38,8 +41,8 @@ x = jnp.zeros(2, 3)  # expect: JIT410
 x = jnp.zeros((2, 3))
 """,
     outcome=Raises(
-        ("TypeError", "ValueError"),
-        says=r"as a data type|unexpected keyword|positional argument|scalar index|cannot be concatenated|as a dtype|object is not callable",
+        ("TypeError", "ValueError", "IndexError"),
+        says=r"as a data type|unexpected keyword|positional argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|should be (a )?callable|sequence of callables",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
@@ -68,6 +71,16 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(
             f"`{api}` gets an array as its `{event.parameter}`",
             "write the arrays as one list: `[a, b]`",
+        )
+    if event.detail == "iterator":
+        return Report(
+            f"`{api}` gets an iterator as its `{event.parameter}`, which has no length",
+            "write a list: `[f(x) for x in xs]`, `list(map(f, xs))`",
+        )
+    if event.detail == "function":
+        return Report(
+            f"`{api}` gets a value as its `{event.parameter}`, not a function",
+            "pass the function itself, uncalled: `jax.grad(loss)(x)`, `jax.lax.cond(pred, f, g, x)`",
         )
     if event.detail == "attribute":
         return Report(

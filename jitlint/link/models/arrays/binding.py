@@ -1,7 +1,8 @@
 """Calls that a function of arrays refuses for their form (layer: ``link``, room ``models``).
 
 What it does: says where a call gives an argument that no version of the function has, more by position than it takes, or
-an array or a number where a data type or an axis is wanted, as in `zeros(2, 3)`, `stack(x, y)` and `sum(x, dim=0)`.
+an array or a number where a data type or an axis is wanted, an iterator where arrays are, as in `zeros(2, 3)`,
+`stack(x, y)`, `sum(x, dim=0)` and `stack(f(x) for x in xs)`.
 What it does not: know which version has an argument, which is for the domain of versions.
 """
 
@@ -12,7 +13,7 @@ from typing import Final, Optional, TypeGuard
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import POSITIONAL, POSITIONAL_ONLY, VAR_POSITIONAL, ApiFunction
 from jitlint.infer.events import ApiMisuse
-from jitlint.infer.values import Arr, Ext, Py, Scope, Value
+from jitlint.infer.values import Arr, Ext, Py, Scope, Seq, Value
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -22,6 +23,8 @@ from jitlint.link.values.pytrees import NUMBERS
 from jitlint.syntax import ir
 
 _AXES: Final = ("axis", "dimension")
+_ARRAYS: Final = ("arrays", "tup", "object", "a")
+_ITERATORS: Final = ("map", "zip", "filter", "enumerate", "reversed", "iter")
 _MEASURED: Final = "jax."
 _ATTRIBUTES: Final = ("static", "array", "updater")
 
@@ -42,6 +45,7 @@ def check(
         return not receiver.host and _method(m, f, at, fn, args, receiver)
     return fn.name.startswith(_MEASURED) and (
         _unknown(m, f, at, fn, args)
+        or _iterator(m, f, at, fn, bound)
         or _misplaced(m, f, at, fn, bound[: len(args.pos)])
         or _too_many(m, f, at, fn, args)
     )
@@ -78,6 +82,24 @@ def _misplaced(m: Machine, f: Frame, at: int, fn: ApiFunction, placed: results.B
         if param.name in _AXES and _is_array(value) and value.rank:
             return _report(m, f, at, fn, "axis", param.name, value)
     return False
+
+
+def _iterator(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
+    """Arrays come one by one, from what has no length."""
+    given = (p for p, v in bound if p.name in _ARRAYS and type(v) is Seq and v.kind == "iter")
+    found = next(given, None)
+    call = m.texts.table(f).calls.get(at) if found is not None else None
+    if found is None or call is None or not any(_gives_once(arg.value) for arg in call.args):
+        return False
+    return _report(m, f, at, fn, "iterator", found.name)
+
+
+def _gives_once(node: ir.Node) -> bool:
+    """Whether an expression makes an iterator, other than a view or a range, which have a length."""
+    if type(node) is ir.Comp:
+        return node.kind == "generator"
+    func = node.func if type(node) is ir.Call else None
+    return type(func) is ir.Name and func.id in _ITERATORS
 
 
 def _is_number(value: Value) -> bool:

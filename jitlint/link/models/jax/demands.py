@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final, TypeGuard
 
 from jitlint.catalogue.transforms import HigherOrder
-from jitlint.infer.events import TransformMisuse
+from jitlint.infer.events import ApiMisuse, TransformMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import (
     BACK,
@@ -118,6 +118,54 @@ def check_choice(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[s
         _report(m, f, at, spec.name, "no-scalar-choice", f"an array with {axes}", spec.params[0], value)
     elif spec.params[0] == "index" and value is not None and _is_real(value):
         _report(m, f, at, spec.name, "no-index", "a float", spec.params[0], value)
+
+
+def check_functions(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
+    """What a library function is to run is a function, not what one gave."""
+    for one in spec.run:
+        value = named.get(one.function)
+        several = iteration.known_items(value) if type(value) in (Tup, Seq) and value is not None else None
+        for part in several if several is not None else [value]:
+            check_function(m, f, at, spec.name, one.function, part)
+
+
+def check_function(m: Machine, f: Frame, at: int, name: str, parameter: str, value: Value | None) -> None:
+    """Record an array or a number where a function is wanted."""
+    array = type(value) is Arr and value.kind is SEEN and not value.weak
+    number = type(value) is Py and value.kind in pytrees.NUMBERS and value.const is not NO_CONST
+    if name.startswith("jax.") and (array or number):
+        m.emit(
+            f, ApiMisuse, at, value, api=name, problem="wrong-call", parameter=parameter, detail="function",
+            exception="TypeError",
+        )  # fmt: skip
+
+
+def check_rows(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
+    """A loop goes through the first axes of all arrays together."""
+    xs = named.get("xs")
+    if xs is None:
+        return
+    leaves = list(_leaves(xs))
+    bare = next((leaf for leaf in leaves if _rank(leaf) == 0), None)
+    if bare is not None:
+        what = "a number" if type(bare) is Py else "an array without axes"
+        _report(m, f, at, spec.name, "no-rows", what, "xs", bare)
+        return
+    length = named.get("length")
+    sizes = [_size(leaf, 0) for leaf in leaves]
+    sizes += [length.const] if type(length) is Py and type(length.const) is int else []
+    known = sorted({size for size in sizes if size is not None})
+    if len(known) > 1:
+        _report(m, f, at, spec.name, "unequal-rows", f"{known[0]} and {known[-1]}", "xs")
+
+
+def _leaves(value: Value, depth: int = _DEPTH) -> Iterator[Value]:
+    """The leaves of a pytree, as far as it is known."""
+    parts = pytrees.children(value) if depth and isinstance(value, (Map, Tup, Seq)) else None
+    if parts is None:
+        yield value
+    for part in parts or ():
+        yield from _leaves(part, depth - 1)
 
 
 def _is_real(value: Value) -> bool:

@@ -61,6 +61,9 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
     for name in spec.static:
         if name in named:
             events.emit_static(m, f, at, spec.name, name, named[name])
+    demands.check_functions(m, f, at, spec, named)
+    if spec.result in ("scan", "stack"):
+        demands.check_rows(m, f, at, spec, named)
     return _run_all(m, f, at, spec, named)
 
 
