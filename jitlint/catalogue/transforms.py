@@ -68,7 +68,8 @@ class Run(msgspec.Struct, frozen=True):
 class HigherOrder(msgspec.Struct, frozen=True):
     """A library function that runs its function arguments at once. static: parameters that must not be traced.
 
-    curried: called without the function, it returns a decorator that runs it. forward: as of `Wrap`.
+    curried: called without the function, it returns a decorator that runs it. forward: as of `Wrap`. values: an array may
+    stand for the function.
     """
 
     name: str
@@ -80,6 +81,7 @@ class HigherOrder(msgspec.Struct, frozen=True):
     looks: bool = False
     curried: bool = False
     forward: bool = False
+    values: bool = False
 
 
 class Role(msgspec.Struct, frozen=True):

@@ -122,7 +122,7 @@ def check_choice(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[s
 
 def check_functions(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
     """What a library function is to run is a function, not what one gave."""
-    for one in spec.run:
+    for one in spec.run if not spec.values else ():
         value = named.get(one.function)
         several = iteration.known_items(value) if type(value) in (Tup, Seq) and value is not None else None
         for part in several if several is not None else [value]:
