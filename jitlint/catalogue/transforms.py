@@ -160,7 +160,7 @@ def _call(name: str, entry: dict[str, Any]) -> HigherOrder:
         Run(r["function"], tuple(r["args"]), _modes(r["modes"]), r.get("filter", False)) for r in entry["run"]
     )
     static = _names(entry.get("static", ""))
-    switches = {key: entry.get(key, False) for key in ("looks", "curried", "forward")}
+    switches = {key: entry.get(key, False) for key in ("looks", "curried", "forward", "values")}
     return HigherOrder(
         name, _names(entry["params"]), runs, entry["result"], entry.get("doc", ""), static, **switches
     )
