@@ -156,7 +156,7 @@ class ClassInfo:
     registered). opaque_flatten: its own function decides which fields are data, and is not understood. constructed: it is put together
     again by its constructor. extern: it has
     a base that is not understood. stands_for_others: as an annotation it means objects of other classes too: abstract,
-    a protocol, or a base of classes of the project. hashable: what the class itself says, None: nothing.
+    a protocol, or a base of classes of the project. hashable: what the class itself says, None: nothing. hashed_by_fields: its hash is made of those of its fields.
     """
 
     id: int
@@ -179,6 +179,7 @@ class ClassInfo:
     extern: bool = False
     stands_for_others: bool = False
     hashable: bool | None = None
+    hashed_by_fields: bool = False
     metaclass: ClassInfo | None = None
     cold: Value | None = None
     cold_running: bool = False

@@ -126,16 +126,7 @@ def _is_free(node: ast.stmt, imported: set[str], named: Mapping[str, int]) -> bo
     return names <= imported
 
 
-GAPS = {
-    "JIT306_captured_state": "how sure one is: a call that is remembered writes the very number that it wrote before",
-}
-IN_ANY_ORDER = [
-    pytest.param(f, marks=pytest.mark.xfail(strict=True, reason=GAPS[f.name])) if f.name in GAPS else f
-    for f in FOLDERS
-]
-
-
-@pytest.mark.parametrize("folder", IN_ANY_ORDER, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_the_order_of_the_functions_does_not_matter(folder: Path) -> None:
     modules = sources(folder)
     expected = told(run(list(modules.items())))

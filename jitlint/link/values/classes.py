@@ -168,12 +168,10 @@ def decorate(m: Machine, f: Frame, at: int, kind: str, cls: Class, options: dict
         info.shape = "dataclass"
         frozen = options.get("frozen")
         eq = options.get("eq")
-        if (
-            kind == "dataclass"
-            and not (type(frozen) is Py and frozen.const is True)
-            and not (type(eq) is Py and eq.const is False)
-            and not info.hashable
-        ):
+        by_value = kind == "dataclass" and not (type(eq) is Py and eq.const is False)
+        fixed = type(frozen) is Py and frozen.const is True
+        info.hashed_by_fields = by_value and fixed and info.hashable is None
+        if by_value and not fixed and not info.hashable:
             unsafe = options.get("unsafe_hash")
             info.hashable = type(unsafe) is Py and unsafe.const is True
     if kind == "static":

@@ -173,11 +173,7 @@ class _Judge:
             return
         found = self._any_time(reads, writes)
         if found is not None:
-            fn = found[1].fn
-            if load.kind == "attr":
-                sure = _brings_another(load, found[1])
-            else:
-                sure = fn is None or fn.reached
+            sure = _is_called(load, found[1])
             self._record(found[0], found[1], Confidence.LIKELY if sure else Confidence.POSSIBLE)
 
     def _in_order(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> tuple[_Read, Write] | None:
@@ -202,14 +198,21 @@ class _Judge:
                 and not self._apart(before.time, time)
                 and not self._apart(time, read.time)
             ]
-            if not between or _same(before.load.value, between[-1].value) or harmless(between[-1]):
-                continue
-            again = any(
-                _is_at(w, between[-1]) and self.episode(t) == number for t, w in writes if t < before.time
-            )
-            if not again or _brings_another(before.load, between[-1]):
+            if between and self._leaves_another(before, between[-1], writes):
                 return before, between[-1]
         return None
+
+    def _leaves_another(self, before: _Read, write: Write, writes: list[tuple[int, Write]]) -> bool:
+        """Whether a write may leave another value than the one that was read, in the run that it is a part of."""
+        if _same(before.load.value, write.value) or harmless(write):
+            return False
+        number = self.episode(before.time)
+        again = any(
+            w.at == write.at and w.module == write.module and self.episode(t) == number
+            for t, w in writes
+            if t < before.time
+        )
+        return not again or _brings_another(before.load, write)
 
     def _any_time(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> tuple[_Read, Write] | None:
         """A write in a function that may run at any time."""
@@ -343,8 +346,10 @@ def _same(old: Value, new: Value | None) -> bool:
     return a is not NO_CONST and type(a) is type(b) and a == b
 
 
-def _is_at(write: Write, other: Write) -> bool:
-    return write.at == other.at and write.module == other.module
+def _is_called(load: Load, write: Write) -> bool:
+    """Whether somebody may well call what writes: users of a class call all of its methods."""
+    fn = write.fn
+    return _brings_another(load, write) if load.kind == "attr" else fn is None or fn.reached
 
 
 def _brings_another(load: Load, write: Write) -> bool:

@@ -130,17 +130,28 @@ def renews(write: Write) -> bool:
     path = _written_path(around, write)
     given = {param.name for param in fn.node.params}.difference(path[:1])
     given.update(n.id for o, _ in around if type(o) is ir.For for n in nodes(o.target) if type(n) is ir.Name)
-    assigned: defaultdict[str, list[ir.Node]] = defaultdict(list)
-    for node in nodes(fn.body):
-        for target, value in _pairs(node):
-            for part in nodes(target):
-                if type(part) is ir.Name:
-                    assigned[part.id].append(value)
-    todo: list[ir.Node] = [statement.value]
+    return _depends(statement.value, given, path[-1:], _assigned(fn))
+
+
+def _assigned(fn: FuncInfo) -> dict[str, list[ir.Node]]:
+    """What a function assigns to each name."""
+    found: defaultdict[str, list[ir.Node]] = defaultdict(list)
+    for target, value in (pair for node in nodes(fn.body) for pair in _pairs(node)):
+        for part in nodes(target):
+            if type(part) is ir.Name:
+                found[part.id].append(value)
+    return found
+
+
+def _depends(
+    value: ir.Node, given: set[str], place: tuple[str, ...], assigned: dict[str, list[ir.Node]]
+) -> bool:
+    """Whether an expression mentions one of the names that are given, or the place itself, perhaps through variables."""
+    todo = [value]
     while todo:
         for node in nodes(todo.pop()):
             name = last_name(node)
-            if name in path[-1:] or (type(node) is ir.Name and name in given):
+            if name in place or (type(node) is ir.Name and name in given):
                 return True
             if type(node) is ir.Name:
                 todo += assigned.pop(name, ())

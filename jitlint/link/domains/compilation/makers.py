@@ -342,9 +342,8 @@ def _in_loop(
     also: tuple[Step, ...] = ()
     if node.func.at != at:
         also = (Step(f.module.name, node.at, "it is called here"),)
-    confidence = _confidence(f, retraces, sure=not amortised and not varying)
-    if not retraces and (_names_parts(loop) or _is_compiled_anyway(table, maker, node, loop)):
-        confidence = Confidence.POSSIBLE
+    few = not retraces and (_names_parts(loop) or _is_compiled_anyway(table, maker, node, loop))
+    confidence = Confidence.POSSIBLE if few else _confidence(f, retraces, not amortised and not varying)
     log.m.emit(
         f,
         JitCreation,

@@ -225,19 +225,7 @@ def report(
         else (Step(found.module, found.at, _first(found)),)
     )
     level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence
-    made_apart = _made_apart(k, this.key)
-    path = k.m.modules[this.module].path
-    if naming.is_benchmark(path):
-        on_purpose = True  # what is measured does not depend on the numbers
-    elif _is_test(path):
-        on_purpose = made_apart or not _is_slip(this, found)
-    else:
-        whole = is_document(path) or not (this.api and found.api)
-        on_purpose = made_apart and this.function == "<module>" and whole
-        # Whoever goes through a few things by name, and hands each the same key, compares them.
-        on_purpose = on_purpose or (how == "loop" and not this.api and bool(f.loops) and _compares(k, f))
-        on_purpose = on_purpose or (how in _EVERY and meant.evaluates(f, this))
-    if on_purpose:
+    if _is_on_purpose(k, f, this, found, how):
         level = Confidence.POSSIBLE
     k.m.emit(
         f,
@@ -251,6 +239,23 @@ def report(
         how=how,
         also=also,
     )
+
+
+def _is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
+    """Whether what the code around is there for speaks against a mistake."""
+    made_apart = _made_apart(k, this.key)
+    path = k.m.modules[this.module].path
+    if naming.is_benchmark(path):
+        return True  # what is measured does not depend on the numbers
+    if _is_test(path):
+        return made_apart or not _is_slip(this, found)
+    whole = is_document(path) or not (this.api and found.api)
+    if made_apart and this.function == "<module>" and whole:
+        return True
+    # Whoever goes through a few things by name, and hands each the same key, compares them.
+    if how == "loop" and not this.api and f.loops and _compares(k, f):
+        return True
+    return how in _EVERY and meant.evaluates(f, this)
 
 
 def _made_apart(k: Ledger, key: Key) -> bool:

@@ -59,11 +59,9 @@ def _record(
     tracer: Value | None = None
     level: Confidence | None = None
     meant = False
-    if kind == TEMPLATE:
-        tracer = next(filter(None, (_strong(tracer_inside(value)) for value in args.pos[:1])), None)
-        if tracer is None and TRACED_TEXT not in args.pos[:1]:
-            return
-    elif kind in _SPOKEN:
+    if kind == TEMPLATE and TRACED_TEXT not in args.pos[:1]:
+        return
+    if kind in _SPOKEN:
         tracer, level = _spoken(m, f, kind, args)
         if level is None:
             return

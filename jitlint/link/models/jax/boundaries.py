@@ -123,8 +123,21 @@ def unhashable(value: Value) -> str:
         return "tracer" if traced_modes(value) else "jax.Array"
     if t is Tup:
         return next((found for found in map(unhashable, a.items) if found), "")
-    if t is Inst and not _is_hashable(a.cls):
-        return str(a.cls.name)
+    if t is Inst:
+        return _unhashable_part(a) if _is_hashable(a.cls) else str(a.cls.name)
+    return ""
+
+
+def _unhashable_part(value: Inst) -> str:
+    """The hash of a frozen dataclass is made of those of its fields: why one of them has none, or ""."""
+    cls = value.cls
+    if not cls.hashed_by_fields or cls.bases:
+        return ""
+    for name, (_, default) in cls.fields.items():
+        part = value.attrs.get(name)
+        counts = default is None or type(default) in (Py, Tup)  # `field(...)` may leave it out
+        if counts and isinstance(part, (Seq, Map)) and (why := unhashable(part)):
+            return f"{cls.name} with a {why}"
     return ""
 
 

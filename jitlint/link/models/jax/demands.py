@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeGuard
 
-from jitlint.catalogue.transforms import HigherOrder
+from jitlint.catalogue.transforms import HigherOrder, Wrap
 from jitlint.infer.events import ApiMisuse, TransformMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import (
@@ -33,6 +33,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import arrival
 from jitlint.link.values import iteration, pytrees
 from jitlint.link.values.questions.signatures import constant_ints, describe
+from jitlint.syntax import ir
 
 _NUMBERS: Final = frozenset({"int", "bool"})
 _DEPTH: Final = 4
@@ -53,12 +54,19 @@ def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None
     if x.site == (f.module.name, at):
         return
     if x.spec.results:
-        wanted = _items_of(x, x.spec.results)
-        if wanted is not None and _is_no_pair(result, len(wanted)):
-            detail = f"{len(wanted)} for {_what(result)}"
-            _report(m, f, at, x.spec.name, "results-count", detail, x.spec.results)
-    if not x.spec.real:
-        return
+        _check_form(m, f, at, x, result)
+    elif x.spec.real:
+        _check_derived(m, f, at, x, result)
+
+
+def _check_form(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
+    wanted = _items_of(x, x.spec.results)
+    if wanted is not None and _is_no_pair(result, len(wanted)):
+        detail = f"{len(wanted)} for {_what(result)}"
+        _report(m, f, at, x.spec.name, "results-count", detail, x.spec.results)
+
+
+def _check_derived(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
     aux = x.options.get("has_aux")
     if aux is not None:
         items = iteration.known_items(result) if type(result) is Tup else None
@@ -121,23 +129,43 @@ def check_choice(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[s
 
 
 def check_functions(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
-    """What a library function is to run is a function, not what one gave."""
-    for one in spec.run if not spec.values else ():
+    """What a library function is to run is a function, not what one gave. A branch may follow its own operand, too."""
+    operands = named.get("operands", Tup(()))
+    if spec.values or type(operands) is not Tup or not all(isinstance(v, (Arr, Py)) for v in operands.items):
+        return
+    for one in spec.run:
         value = named.get(one.function)
         several = iteration.known_items(value) if type(value) in (Tup, Seq) and value is not None else None
         for part in several if several is not None else [value]:
-            check_function(m, f, at, spec.name, one.function, part)
+            check_function(m, f, at, spec, one.function, part)
 
 
-def check_function(m: Machine, f: Frame, at: int, name: str, parameter: str, value: Value | None) -> None:
+def check_function(
+    m: Machine, f: Frame, at: int, spec: Wrap | HigherOrder, parameter: str, value: Value | None
+) -> None:
     """Record an array or a number where a function is wanted."""
     array = type(value) is Arr and value.kind is SEEN and not value.weak
     number = type(value) is Py and value.kind in pytrees.NUMBERS and value.const is not NO_CONST
-    if name.startswith("jax.") and (array or number):
+    if (
+        spec.name.startswith("jax.")
+        and (array or number)
+        and _is_given_here(m, f, at, spec.params.index(parameter), parameter)
+    ):
         m.emit(
-            f, ApiMisuse, at, value, api=name, problem="wrong-call", parameter=parameter, detail="function",
+            f, ApiMisuse, at, value, api=spec.name, problem="wrong-call", parameter=parameter, detail="function",
             exception="TypeError",
         )  # fmt: skip
+
+
+def _is_given_here(m: Machine, f: Frame, at: int, position: int, parameter: str) -> bool:
+    """Whether an argument is written in its call, or bound in the same function: a variable of a module may have been a
+    function when this ran, and another value since."""
+    call = m.texts.table(f).calls.get(at)
+    args = call.args if call is not None else []
+    given = [a.value for a in args if a.name is None and not a.star]
+    named = [a.value for a in args if a.name == parameter]
+    node = named[0] if named else given[position] if position < len(given) else None
+    return node is not None and (f.fn is None or type(node) is not ir.Name or node.id in f.scope.vars)
 
 
 def check_rows(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:

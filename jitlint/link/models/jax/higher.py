@@ -20,8 +20,10 @@ from jitlint.infer.values import (
     UNKNOWN,
     Arr,
     B,
+    Ext,
     ExtInst,
     L,
+    Partial,
     Py,
     S,
     Seq,
@@ -49,6 +51,8 @@ MAX_CHILDREN = 8
 REPEATING = frozenset({"scan", "while", "fori", "stack", "tree_map"})
 """Results of functions that run their argument many times."""
 
+FUNCTIONS: Final = (*xforms.CALLABLE_TYPES, Ext)
+
 CARRYING = frozenset({"scan", "while", "fori"})
 
 EAGER = -2
@@ -57,6 +61,8 @@ EAGER = -2
 
 def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
     """Call a higher-order library function."""
+    if spec.name == "jax.lax.cond" and len(args.pos) == 5:
+        args = _each_with_its_own(f, at, args)
     named = bind(spec, args)
     for name in spec.static:
         if name in named:
@@ -65,6 +71,24 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
     if spec.result in ("scan", "stack"):
         demands.check_rows(m, f, at, spec, named)
     return _run_all(m, f, at, spec, named)
+
+
+def _each_with_its_own(f: Frame, at: int, args: Args) -> Args:
+    """The older form of `jax.lax.cond`, in which each branch follows its operand, as one whose branches have theirs.
+
+    Source: `jax.lax.cond`, which still takes it.
+    """
+    pred, when_true, true_fun, when_false, false_fun = args.pos
+    if (
+        isinstance(when_true, FUNCTIONS)
+        or not isinstance(true_fun, FUNCTIONS)
+        or not isinstance(false_fun, FUNCTIONS)
+    ):
+        return args
+    branches = ((true_fun, when_true), (false_fun, when_false))
+    return Args(
+        [pred, *[Partial(fun, [operand], {}, (f.module.name, at)) for fun, operand in branches]], args.kw
+    )
 
 
 def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> Value:

@@ -82,7 +82,7 @@ def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dic
     if type(target) is Class and spec.name.startswith(("flax.linen.", "flax.nnx.")):
         return target
     if not known:
-        demands.check_function(m, f, at, spec.name, spec.function, target)
+        demands.check_function(m, f, at, spec, spec.function, target)
         return UNKNOWN
     if staged and not f.world.level:
         _nobody_else_calls(target)
