@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import ApiMisuse, Convert, Truth
+from jitlint.infer.grounds import SEEN
 from jitlint.infer.lattice import seq_element
 from jitlint.infer.values import STR, Arr, B, L, Py, S, Seq, Tree, Tup, Union, Value, alternatives
 from jitlint.infer.values import Map as MapValue
@@ -175,12 +176,12 @@ _NEVER_REPEATS: Final = ("-", "/", "//", "**", "%")
 
 def number_with_pair(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> bool:
     """Record that a number meets a tuple with JAX arrays in it, such as that of `jax.value_and_grad`: whoever wrote that
-    took the tuple for an array."""
+    took the tuple for an array. What an annotation alone calls a tuple may be an array."""
     for number, pair in ((left, right), (right, left)):
         if type(pair) is not Tup or pair.cls is not None or type(number) is not Py:
             continue
         refused = number.kind == "float" or (number.kind == "int" and op in _NEVER_REPEATS)
-        if refused and any(type(part) is Arr and not part.host and not part.weak for part in pair.items):
+        if refused and any(type(part) is Arr and not part.host and part.kind is SEEN for part in pair.items):
             m.emit(f, ApiMisuse, at, None, api=op, problem="list-argument", exception="TypeError")
             return True
     return False

@@ -342,7 +342,7 @@ def _in_loop(
     also: tuple[Step, ...] = ()
     if node.func.at != at:
         also = (Step(f.module.name, node.at, "it is called here"),)
-    few = not retraces and (_names_parts(loop) or _is_compiled_anyway(table, maker, node, loop))
+    few = not retraces and (_names_parts(loop) or _is_compiled_anyway(table, x, node, loop))
     confidence = Confidence.POSSIBLE if few else _confidence(f, retraces, not amortised and not varying)
     log.m.emit(
         f,
@@ -372,10 +372,9 @@ def _names_parts(loop: ir.Node | None) -> bool:
     )
 
 
-def _is_compiled_anyway(table: CodeTable, maker: ir.Node, call: ir.Call, loop: ir.Node) -> bool:
+def _is_compiled_anyway(table: CodeTable, x: Xform, call: ir.Call, loop: ir.Node) -> bool:
     """Whether a turn may give a static argument of its own, beside which the search for the old program is nothing."""
-    options = maker.args if type(maker) is ir.Call else ()
-    if not any(option.name is not None and option.name.startswith("static_") for option in options):
+    if x.options.keys().isdisjoint((x.spec.static_nums, x.spec.static_names)):
         return False
     turn = table.assigned(loop)
     return any(type(arg.value) is ir.Name and arg.value.id in turn for arg in call.args)
