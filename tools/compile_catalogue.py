@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from jitlint.catalogue import transforms
+from jitlint.catalogue.dtypes import parse_exact
 from jitlint.catalogue.history import History
 from jitlint.catalogue.lexicon import Lexicon
 from jitlint.catalogue.load import COMPILED, Catalogue, Packed, Results
@@ -54,7 +55,7 @@ FILES = (
     "results",
 )
 # Tables that are packed apart, and read when somebody asks.
-RESULTS = ("ranks", "dtypes")
+RESULTS = ("ranks", "dtypes", "exact")
 # Tables by module: [functions."jax.numpy"] sum = ... becomes "jax.numpy.sum".
 BY_MODULE = ("functions", "constants", "numpy", "removed", *RESULTS)
 # Tables whose keys are complete names already.
@@ -238,7 +239,7 @@ def validate(packed: Packed) -> None:
 
 def validate_results(results: Results, data: Catalogue) -> None:
     """Parse what is said about results; it may speak of parameters that the function has."""
-    for name in (*results.ranks, *results.dtypes):
+    for name in (*results.ranks, *results.dtypes, *results.exact):
         twin = name if data.numpy(name) is None else f"jax.{name}"
         method = name.removeprefix("array.")
         fn = data.array_method(method) if name.startswith("array.") else data.function(twin)
@@ -247,11 +248,12 @@ def validate_results(results: Results, data: Catalogue) -> None:
         if name in results.dtypes:
             parse_dtypes(name, results.dtypes[name])
         known = {"self", *(parameter.name for parameter in fn.parameters)}
-        unknown = (
-            set(names_of(parse_rank(name, results.ranks[name]))) - known if name in results.ranks else set()
-        )
-        if unknown:
-            raise CatalogueError(f"{name}: no parameter `{min(unknown)}`")
+        spoken = set(names_of(parse_rank(name, results.ranks[name]))) if name in results.ranks else set()
+        if name in results.exact:
+            exact = parse_exact(name, results.exact[name])
+            spoken |= {*exact.names, *exact.beside, *exact.unless}
+        if spoken - known:
+            raise CatalogueError(f"{name}: no parameter `{min(spoken - known)}`")
 
 
 def main(arguments: list[str]) -> int:

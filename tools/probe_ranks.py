@@ -13,15 +13,19 @@ written, and the analysis stays silent. NumPy functions are measured with the ca
 from __future__ import annotations
 
 import argparse
+import importlib
 import inspect
 import itertools
 import json
+import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import jax
+import msgspec
 import numpy as np
 from probe_calls import (
     RECEIVERS,
@@ -39,6 +43,7 @@ from probe_forms import AXES, NO_ARRAY, RANKS, SHAPES, Seen, Subject, candidates
 from probe_overrides import FILES, NO_RANK
 from probe_values import BY_NAME
 
+from jitlint.catalogue.dtypes import HOW, Exact, Operand, is_weak, kind_of, of_pair
 from jitlint.catalogue.load import COMPILED, catalogue
 from jitlint.catalogue.ranks import EVERY_AXIS, Argument, Rank
 from jitlint.catalogue.schema import VAR_POSITIONAL, ApiFunction
@@ -350,6 +355,161 @@ def kind_of_result(subject: Subject, dtype: str) -> str:
     return "complex" if np.dtype(kept[0].dtype).kind == "c" else element(kept[0])
 
 
+EXACT = ("int8", "int32", "bfloat16", "float32", "int", "float", "int*", "float*")
+"""The exact dtypes that arguments are given."""
+OF_DEFAULTS = {"int": "int", "float": "float"}
+BASES = ("float32", "int*")
+FIRST = ("a", "x", "arr", "m")
+"""What a function calls the array that is the receiver of the method of that name."""
+FEWEST = 2
+
+
+def exact_line(subject: Subject) -> str:
+    """What the exact dtype of the result follows, in the language of ``jitlint/catalogue/dtypes.py``; "" if nothing fits."""
+    fn, base = subject.fn, subject.calls[0]
+    owner, _, short = subject.name.rpartition(".")
+    if fn.result.kind not in ("like", "int", "float", "array") or owner.startswith("numpy"):
+        return ""
+    if any(not p.optional and "type" in p.name for p in fn.parameters):
+        return ""  # who calls it says what the result is
+    twin = twins().get(short) if owner == "array" else None
+    if twin is not None and twin.fn.parameters[0].name in FIRST:
+        return re.sub(rf"\b{twin.fn.parameters[0].name}\b", "self", exact_line(twin))
+    places = {
+        p.name: place
+        for p, place in zip(fn.bind(len(base.args), list(base.kwargs)), places_of(base))
+        if p is not None and (place in varied(subject, base) or p.name in fn.result.arguments)
+    }
+    method = subject.name.startswith("array.")
+    names = [*(["self"] if method else []), *places]
+    seen: list[tuple[dict[str, Operand], str]] = []
+    for assigned in assignments(names):
+        result = exact_result(subject, base, places, assigned)
+        if result:
+            seen.append(({name: (kind_of(exact), exact) for name, exact in assigned.items()}, result))
+    if len({result for _, result in seen}) == 0 or (names and len(seen) < FEWEST):
+        return ""
+    form = next(
+        (
+            form
+            for form in exact_forms(fn, names)
+            if all(form.of(ops, set(ops)) == result for ops, result in seen)
+        ),
+        None,
+    )
+    if form is None:
+        return ""
+    return str(
+        msgspec.structs.replace(
+            form,
+            beside=frozenset(names) - {*form.names},
+            unless=frozenset(disturbing(subject, base, places, names, form)),
+        )
+    )
+
+
+@cache
+def twins() -> dict[str, Subject]:
+    """The functions of ``jax.numpy`` that methods are the same as, by name."""
+    return {subject.name.rpartition(".")[2]: subject for subject in subjects(["jax.numpy"])}
+
+
+def places_of(call: Call) -> list[int | str]:
+    return [*range(len(call.args)), *call.kwargs]
+
+
+def assignments(names: list[str]) -> Iterator[dict[str, str]]:
+    """All arguments alike, and each of them otherwise than the rest."""
+    if not names:
+        yield {}
+        return
+    for exact in EXACT:
+        yield dict.fromkeys(names, exact)
+    if len(names) > 1:
+        for base, name, exact in itertools.product(BASES, names, EXACT):
+            yield {**dict.fromkeys(names, base), name: exact}
+
+
+def exact_forms(fn: ApiFunction, names: list[str]) -> Iterator[Exact]:
+    """The forms that a line may have, simple ones first."""
+    like = [name for name in fn.result.arguments if name in names]
+    groups = [like, names, *([name] for name in names)]
+    for group in [list(g) for g in dict.fromkeys(tuple(g) for g in groups if g)]:
+        yield from (Exact(tuple(group), "", how, frozenset(names)) for how in HOW)
+    if fn.result.kind == "like":
+        return
+    yield from (
+        Exact(fixed=fixed, beside=frozenset(names))
+        for fixed in ("int", "float", "int32", "float32", "uint32", "uint8")
+    )
+
+
+def disturbing(
+    subject: Subject, base: Call, places: dict[str, int | str], names: list[str], form: Exact
+) -> Iterator[str]:
+    """The options with which a form says something false."""
+    for name, text in options(subject):
+        if name in ("dtype", *names):
+            continue
+        call = base.put(place_of(subject.fn, name, base), text)
+        for assigned in assignments(names):
+            result = exact_result(subject, call, places, assigned)
+            if result and result != form.of({n: (kind_of(e), e) for n, e in assigned.items()}, set(names)):
+                yield name
+                break
+
+
+def exact_result(subject: Subject, call: Call, places: dict[str, int | str], assigned: dict[str, str]) -> str:
+    """The exact dtype of a call whose arguments have these; "" when the call fails or gives no array."""
+    for name, place in places.items():
+        text = call.args[place] if isinstance(place, int) else call.kwargs[place]
+        call = call.put(place, exact_text(value_of(text), assigned[name]))
+    if is_weak(assigned.get("self", "")):
+        return ""
+    cast = f".astype({dtype_text(assigned['self'])})" if "self" in assigned else ""
+    return exact_of_run(runner(subject.name, call, cast))
+
+
+def exact_of_run(run: Callable[[Any], Any]) -> str:
+    """The exact dtype of the array that a function gives, without and with 64 bits; "" when it fails."""
+    found: list[tuple[str, bool]] = []
+    for wide in (False, True):
+        kept: list[Any] = []
+        try:
+            with enable_x64(wide):
+                jax.eval_shape(lambda given=kept: given.append(run(None)))
+        except Exception:
+            return ""
+        if not isinstance(kept[0], ARRAYS) or is_key(kept[0]):
+            return ""
+        found.append((np.dtype(kept[0].dtype).name, bool(kept[0].weak_type)))
+    (narrow, weak), (wide_name, weak_too) = found
+    exact = of_pair(narrow, wide_name)
+    return f"{exact}{'*' if weak else ''}" if exact and weak == weak_too else ""
+
+
+def enable_x64(on: bool) -> Any:
+    """A context with 64 bits or without, in any version."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(on)
+    return importlib.import_module("jax.experimental").enable_x64(on)
+
+
+def dtype_text(exact: str) -> str:
+    return OF_DEFAULTS.get(exact, f"jnp.{exact}")
+
+
+def exact_text(value: Any, exact: str) -> str:
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(exact_text(item, exact) for item in value)
+        return f"[{inner}]" if isinstance(value, list) else f"({inner},)"
+    if isinstance(value, (int, float)):
+        return {"int*": "3", "float*": "3.0"}.get(exact, "NO_SUCH_NUMBER")
+    if is_weak(exact):
+        return f"jnp.full({np.shape(value)}, {'2' if exact == 'int*' else '2.0'})"
+    return f"jnp.ones({np.shape(value)}, {dtype_text(exact)})"
+
+
 def cast_text(value: Any, dtype: str) -> str:
     if isinstance(value, (list, tuple)):
         inner = ", ".join(cast_text(item, dtype) for item in value)
@@ -418,13 +578,16 @@ def all_modules() -> list[str]:
     return [*found, *(name.removeprefix("jax.") for name in found if name.startswith("jax.numpy"))]
 
 
+LINES: dict[str, Callable[[Subject], str]] = {"ranks": rank_line, "dtypes": dtype_line, "exact": exact_line}
+
+
 def measured(modules: list[str]) -> dict[str, dict[str, dict[str, str]]]:
-    """Tables of lines: ``ranks`` and ``dtypes`` by module and name."""
-    out: dict[str, dict[str, dict[str, str]]] = {"ranks": {}, "dtypes": {}}
+    """Tables of lines by module and name."""
+    out: dict[str, dict[str, dict[str, str]]] = {table: {} for table in LINES}
     for subject in subjects(modules):
         owner, _, short = subject.name.rpartition(".")
-        for table, line in (("dtypes", dtype_line(subject)), ("ranks", rank_line(subject))):
-            if line:
+        for table, line_of in LINES.items():
+            if line := line_of(subject):
                 out[table].setdefault(owner, {})[short] = line
     return out
 
@@ -453,7 +616,7 @@ def main(arguments: list[str]) -> int:
     head = (
         f"# What results look like. Generated by tools/probe_ranks.py from JAX {version}: do not edit.\n"
         "# The language is described in jitlint/catalogue/ranks.py. dtypes: kinds of numbers that a result does not\n"
-        "# share with the arguments that it otherwise follows.\n\n"
+        "# share with the arguments that it otherwise follows. exact: see jitlint/catalogue/dtypes.py.\n\n"
     )
     if chosen.write:
         file.write_text(head + text_of(tables), encoding="utf-8")
@@ -461,7 +624,7 @@ def main(arguments: list[str]) -> int:
     if chosen.diff:
         known = tomllib.loads(file.read_text(encoding="utf-8"))
         found = 0
-        for table in ("ranks", "dtypes"):
+        for table in LINES:
             owners = {*known.get(table, {}), *tables[table]}
             for owner in sorted(owners):
                 old, new = known.get(table, {}).get(owner, {}), tables[table].get(owner, {})

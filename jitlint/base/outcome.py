@@ -78,6 +78,18 @@ class Retraces:
 
 
 @dataclass(frozen=True, slots=True)
+class Retypes:
+    """The object that the flagged call makes has fields of another dtype, or weak type, than the one that follows.
+
+    Shown by two traces of one function that differ in nothing but the types of fields of such objects.
+    """
+
+    words: ClassVar[str] = (
+        "A compiled function is traced for the types that the object starts with, and again for those that follow."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class JitsAgain:
     """The same function is jitted again and again: JAX finds its program each time, by the slow way.
 
@@ -160,6 +172,7 @@ Outcome = Union[
     RunsOnce,
     BakesConstant,
     Retraces,
+    Retypes,
     JitsAgain,
     NeverHandles,
     Unrolls,

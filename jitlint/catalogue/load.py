@@ -24,6 +24,7 @@ from jitlint.catalogue.schema import (
 )
 
 if TYPE_CHECKING:
+    from jitlint.catalogue.dtypes import Exact
     from jitlint.catalogue.ranks import Rank
 
 COMPILED: Final = Path(__file__).with_name("catalogue.msgpack")
@@ -66,6 +67,7 @@ class Results(msgspec.Struct, frozen=True):
 
     ranks: dict[str, str]
     dtypes: dict[str, str]
+    exact: dict[str, str]
 
 
 class Catalogue:
@@ -79,6 +81,7 @@ class Catalogue:
         self._methods: dict[str, ApiFunction | None] = {}
         self._numpy: dict[str, NumpyFunction | None] = {}
         self._ranks: dict[str, Rank | None] = {}
+        self._exact: dict[str, Exact | None] = {}
         self._canonical: dict[str, str] = {}
 
     def extended(self, functions: dict[str, str]) -> Catalogue:
@@ -202,6 +205,15 @@ class Catalogue:
 
         line = results().dtypes.get(name)
         return parse_dtypes(name, line) if line else {}
+
+    def exact_dtype(self, name: str) -> Exact | None:
+        """What the exact dtype of the result of a function follows, None when that is not known: see ``dtypes``."""
+        from jitlint.catalogue.dtypes import parse_exact  # its patterns are compiled when somebody asks
+
+        if name not in self._exact:
+            line = results().exact.get(name)
+            self._exact[name] = parse_exact(name, line) if line else None
+        return self._exact[name]
 
     def effect(self, dotted: str) -> str | None:
         """What a function, or a method of an object that a callable makes (``logging.getLogger.info``), does besides

@@ -24,6 +24,7 @@ from jitlint.base.outcome import (
     Raises,
     RepeatsDraw,
     Retraces,
+    Retypes,
     RunsOnce,
     Unrolls,
     Unsynced,
@@ -42,6 +43,7 @@ _WAS_TRACED = re.compile(r" at ([^\n]+?):(\d+) traced for ")
 _MADE = re.compile(r"leaked intermediate value was created on line (?P<where>[^\n]*?)\. *$", re.MULTILINE)
 _FRAME = re.compile(r"^(?:The leaked [\w ]+ on line )?(/[^\n]+?):(\d+):\d+ \(", re.MULTILINE)
 _JAX_SAYS = re.compile(r"abstract array|JAX (type|array)")
+_CLASS = re.compile(r"([\w.]+)\(")
 _NO_HASH = re.compile(r"[Nn]on-hashable static")
 # From so many traces of the same code on, one speaks of "again and again".
 TRACES = 3
@@ -235,6 +237,27 @@ def _retraces(outcome: Retraces, statement: Statement, runs: Runs) -> str | None
     return _compiled_again(by_function, seen, statement) if outcome.why == "again" else None
 
 
+def _retypes(outcome: Retypes, statement: Statement, runs: Runs) -> str | None:
+    start = statement.columns[1] if statement.columns is not None else 0
+    made = _CLASS.search(linecache.getline(statement.path, statement.line), start)
+    if made is None or not _ran(runs.jitted, statement):
+        return None
+    owner = made[1].rpartition(".")[2] + "."
+    for one, other in itertools.combinations(runs.jitted.traces, 2):
+        before, after = dict(one.types), dict(other.types)
+        differing = [name for name in sorted(before.keys() & after.keys()) if before[name] != after[name]]
+        if one.function == other.function and one.static == other.static and len(before) == len(after):
+            for name in differing:
+                if name.startswith(owner) and _shape(before[name]) == _shape(after[name]):
+                    return f"`{one.function.name}` was traced for `{name}` as {before[name]} and as {after[name]}"
+    return None
+
+
+def _shape(text: str) -> str:
+    """The shape in a type such as `float32[3] weak`."""
+    return text[text.index("[") :].removesuffix(" weak")
+
+
 def _compiled_again(traced: Iterable[Function], seen: Observation, statement: Statement) -> str | None:
     """What JAX itself counts: a function inside two transforms is traced once and compiled every time, and a library's
     own is not seen at all."""
@@ -388,6 +411,7 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
     RunsOnce: _runs_once,
     BakesConstant: _bakes_constant,
     Retraces: _retraces,
+    Retypes: _retypes,
     JitsAgain: _jits_again,
     NeverHandles: _never_handles,
     Unrolls: _unrolls,

@@ -241,6 +241,19 @@ class VaryingArgument(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class DriftingState(Event):
+    """An object of class ``owner`` starts with fields of another type than those of the objects that follow.
+
+    before, after: the types, in words.
+    """
+
+    owner: str = ""
+    fields: str = ""
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DonatedRead(Event):
     """A buffer is read after a call took it over. name: what was given away, or "". callee: the donating function.
 
@@ -351,6 +364,7 @@ AnyEvent = Union[
     ConstantKey,
     JitCreation,
     VaryingArgument,
+    DriftingState,
     UnrolledLoop,
     DonatedRead,
     Capture,

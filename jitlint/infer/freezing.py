@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from jitlint.catalogue.dtypes import exact_of
 from jitlint.infer.keys import Key, KeyUses, members_of
 from jitlint.infer.values import (
     NO_CONST,
@@ -198,7 +199,19 @@ class _Writer:
     def _array(self, a: Arr) -> object:
         named = None if a.key is None else self.keys.setdefault(a.key, len(self.keys))
         level = a.level if a.modes else 0
-        return ("a", a.modes, a.dtype, a.rank, a.traced, a.kind, a.host, level, named, a.dims)
+        return (
+            "a",
+            a.modes,
+            a.dtype,
+            exact_of(a.dtype),
+            a.rank,
+            a.traced,
+            a.kind,
+            a.host,
+            level,
+            named,
+            a.dims,
+        )
 
     def _box(self, a: Any, write: Callable[[_Writer, Any], object]) -> object:
         """What may be changed is itself: met again, it is the same one and no equal one."""

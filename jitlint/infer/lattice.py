@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from jitlint.catalogue import dtypes
 from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import Either, KeyUses, either
 from jitlint.infer.values import (
@@ -143,7 +144,7 @@ def _merge_arrays(a: Arr, b: Arr) -> Value | None:
         return a
     out = Arr(
         modes,
-        a.dtype if a.dtype == b.dtype else None,
+        dtypes.joined(a.dtype, b.dtype),
         a.rank if a.rank == b.rank else None,
         a.why,
         max(a.level, b.level),
@@ -163,7 +164,7 @@ def _covers(a: Arr, b: Arr) -> bool:
         and a.traced >= b.traced
         and a.level >= b.level
         and a.dims in (None, b.dims)
-        and a.dtype in (None, b.dtype)
+        and dtypes.covers(a.dtype, b.dtype)
         and a.rank in (None, b.rank)
     )
 

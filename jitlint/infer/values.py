@@ -110,7 +110,7 @@ class Arr(Grounded):
     """An array (or NumPy array when ``host``), a tracer when ``modes`` is not 0.
 
     dtype: bool, int, float, complex, key, number (an integer that gives way to other types, as a Python number
-    does) or None. rank: number of axes or None. traced, kind: on what ground it is a tracer, and an array at all.
+    does) or None; a `Dtype` where the exact one is known. rank: number of axes or None. traced, kind: on what ground it is a tracer, and an array at all.
     why: "parameter `x` of `f`". scalar_python: a Python number became this tracer at a boundary.
     key: which PRNG key (or array of keys) this is, None when it is none or when that is not known. dims: the sizes of
     the axes of an array made here of constants, None for those that are not known, and None when none is.

@@ -26,6 +26,7 @@ from jitlint.link.domains.keys.domain import Keys
 from jitlint.link.domains.leaks.domain import Leaks
 from jitlint.link.domains.misuse.domain import Misuse
 from jitlint.link.domains.purity.domain import Purity
+from jitlint.link.domains.states.domain import States
 from jitlint.link.domains.timing.domain import Timing
 from jitlint.link.domains.unrolling.domain import Unrolling
 from jitlint.link.domains.versions.domain import Versions
@@ -54,6 +55,7 @@ DOMAINS: Final[tuple[type[AnyDomain], ...]] = (
     Timing,
     Versions,
     Contracts,
+    States,
 )
 """The questions that are followed beside the values, in the order in which they hear of anything."""
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from jitlint.confirm.watch.looks import described, named
+from jitlint.confirm.watch.looks import described, named, typed_fields
 from jitlint.confirm.watch.spots import DOTTED, is_only_looked_at
 
 if TYPE_CHECKING:
@@ -200,7 +200,9 @@ class Instruments:
         function = self._data.Function.of(frame.f_code)
         stack, maker = self._stack(frame.f_back), self._makers.get(function, ())
         shapes, static = described(frame)
-        self._seen.traces.append(self._data.Trace(function, stack, depth, maker, shapes, static))
+        self._seen.traces.append(
+            self._data.Trace(function, stack, depth, maker, shapes, static, typed_fields(frame))
+        )
 
     def program_size(self) -> tuple[int, int] | None:
         """The innermost program that JAX is making, and how many equations it has; None outside of all."""

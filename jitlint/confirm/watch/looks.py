@@ -200,6 +200,36 @@ def described(frame: FrameType) -> tuple[str, str]:
     return "; ".join(shapes), "; ".join(static)
 
 
+_DEEPEST = 4
+"""Fields of fields are looked at so far down."""
+
+
+def typed_fields(frame: FrameType) -> frozenset[tuple[str, str]]:
+    """The types of the tracers among the fields of a function's arguments, by ``Class.field``."""
+    code = frame.f_code
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    found: set[tuple[str, str]] = set()
+    todo = [(frame.f_locals.get(name), 0) for name in names]
+    while todo:
+        value, depth = todo.pop()
+        if depth < _DEEPEST:
+            for name, part in _fields(value):
+                if isinstance(part, jax.core.Tracer):
+                    weak = " weak" if getattr(part, "weak_type", False) else ""
+                    found.add((f"{type(value).__name__}.{name}", f"{part.dtype}{list(part.shape)}{weak}"))
+                todo.append((part, depth + 1))
+    return frozenset(found)
+
+
+def _fields(value: Any) -> list[tuple[str, Any]]:
+    if isinstance(value, (tuple, list)):
+        names = getattr(value, "_fields", None) or map(str, range(len(value)))
+        return list(zip(names, value))
+    if isinstance(value, dict):
+        return [(str(key), part) for key, part in value.items()]
+    return [(name, getattr(value, name, None)) for name in getattr(type(value), "__dataclass_fields__", ())]
+
+
 def _structure(value: Any) -> str:
     try:
         return str(jax.tree.structure(value))[:1000]

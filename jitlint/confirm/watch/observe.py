@@ -70,7 +70,8 @@ class Function:
 class Trace:
     """JAX entered ``function`` to stage it. ``stack``: project lines of the callers, innermost first.
     ``depth``: 1 for a trace started from ordinary code, 2 inside another trace, ... ``maker``: where `jax.jit` was
-    last applied to the function, if it was. shapes, static: what it was called with."""
+    last applied to the function, if it was. shapes, static: what it was called with. types: the types of the fields of its
+    arguments, by class and field."""
 
     function: Function
     stack: tuple[Spot, ...]
@@ -78,6 +79,7 @@ class Trace:
     maker: tuple[Spot, ...] = ()
     shapes: str = ""
     static: str = ""
+    types: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

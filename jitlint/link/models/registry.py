@@ -207,7 +207,7 @@ def _dtype_call(m: Machine, f: Frame, dotted: str, args: Args) -> Value:
     rank = results.nested_rank(value)
     return Arr(
         traced_modes(value) | here,
-        results.dtype_kind(Ext(dotted)),
+        results.dtype_named(Ext(dotted)),
         rank,
         why_of(value),
         result_level(f, [value]),

@@ -201,7 +201,9 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     if handed is not None:
         callbacks.hand_over(m, f, handed, args)
     if info.shape == "namedtuple" and "__new__" not in info.namespace:
-        return Tup(tuple(_fill(m, info, args).values()), info)
+        made = Tup(tuple(_fill(m, info, args).values()), info)
+        m.domains.on_make(f, at, made)
+        return made
     inst = Inst(info, {}, f.world.level, f.token, info.extern)
     m.domains.on_make(f, at, inst)
     if f.world.level and info.metaclass is not None and "__call__" in info.metaclass.namespace:

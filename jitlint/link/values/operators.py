@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from jitlint.catalogue import dtypes
 from jitlint.infer.events import Convert
 from jitlint.infer.grounds import GUESSED, SEEN, USED, Ground
 from jitlint.infer.lattice import join, traced_modes
@@ -161,6 +162,26 @@ def _is_text_or_none(value: Value) -> bool:
 
 
 def _result_dtype(op: str, left: Value, right: Value) -> str | None:
+    """The dtype of an arithmetic result, exact where those of the operands are."""
+    a, b = operand_of(left), operand_of(right)
+    kind = _result_kind(op, left, right)
+    found = dtypes.promoted(a, b)
+    if op == "/":
+        found = dtypes.as_float(
+            (None if None in (a[0], b[0]) else result_kind("+", str(a[0]), str(b[0])), found)
+        )[1]
+    return dtypes.dtype_of(kind, found)
+
+
+def operand_of(value: Value) -> dtypes.Operand:
+    """What promotion has to know of an operand."""
+    if type(value) is Py:
+        return (value.kind, dtypes.of_number(value.kind)) if value.kind in NUMBER_KINDS else (None, None)
+    dtype = _dtype_of(value)
+    return dtype, dtypes.exact_of(dtype)
+
+
+def _result_kind(op: str, left: Value, right: Value) -> str | None:
     a, b = _dtype_of(left), _dtype_of(right)
     if a is None or b is None:
         return _dtype_with_unknown(op, a if b is None else b)

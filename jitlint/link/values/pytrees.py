@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from jitlint.catalogue.dtypes import dtype_of, of_number
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
 from jitlint.infer.lattice import join, parts, reshaped, traced_level, traced_modes, why_of
 from jitlint.infer.program import ClassInfo
@@ -134,7 +135,7 @@ def _lift_constant(value: Py, modes: int, level: int, why: str, arrays_only: boo
     if arrays_only:
         return value
     if value.kind in NUMBERS:
-        return Arr(modes, _strong(value.kind), 0, why, level)
+        return Arr(modes, _weak(value.kind), 0, why, level)
     return Tree(modes, why, level, GUESSED) if value.kind == "static" else value
 
 
@@ -155,9 +156,9 @@ _LIFTED_LEAVES: Final[dict[type, Callable[[Any, int, int, str, bool], Value | No
 }
 
 
-def _strong(kind: str) -> str:
-    """The dtype of an array made of a Python number; an integer is weakly typed and may become a float."""
-    return "number" if kind == "int" else kind
+def _weak(kind: str) -> str | None:
+    """The dtype of an array made of a Python number: weakly typed, so that it may become another one."""
+    return dtype_of("number" if kind == "int" else kind, of_number(kind))
 
 
 def _static_items(value: Tup) -> frozenset[int]:
@@ -266,7 +267,7 @@ def lower(value: Value, drop: int, here: int, level: int, outer: int = 0, depth:
     if type(value) is Arr or type(value) is Tree:
         return _lower_leaf(value, drop, here, level, outer)
     if type(value) is Py:
-        return Arr(here | outer, _strong(value.kind), 0, "", level) if value.kind in NUMBERS else value
+        return Arr(here | outer, _weak(value.kind), 0, "", level) if value.kind in NUMBERS else value
     if _ends(value, depth):
         return UNKNOWN
 

@@ -81,7 +81,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
             return UNKNOWN
         if name in lexicon().arrays.converters:
             return STATIC
-        dtype = results.dtype_kind(args.pos[0]) if name == "astype" and args.pos else obj.dtype
+        dtype = results.dtype_named(args.pos[0]) if name == "astype" and args.pos else obj.dtype
         return Arr(0, dtype, None, "", 0, SEEN, True)
     to = lexicon().arrays.converters.get(name)
     if to is not None:
@@ -176,6 +176,7 @@ def _inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) 
     if name == "replace" or name == "apply_gradients" or name == "clone":
         out = Inst(obj.cls, {**obj.attrs, **args.kw}, f.world.level, f.token, obj.open)
         out.modes, out.why = obj.modes, obj.why
+        m.domains.on_make(f, at, out)
         return out
     if obj.cls.role == "linen":
         return _linen(m, f, at, obj, name, args)

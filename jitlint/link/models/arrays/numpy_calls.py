@@ -13,7 +13,7 @@ from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import confidence_of, emit_numpy, emit_static, here_why, hurt, tracer_inside
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays.results import bind, described, dtype_kind, nested_rank
+from jitlint.link.models.arrays.results import bind, described, dtype_kind, dtype_named, nested_rank
 from jitlint.link.values.library_objects import made
 
 ARRAY_CONVERSION: Final = EXCEPTION_LETTERS["A"]
@@ -67,7 +67,7 @@ def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
         return Arr(f.world.here, None, None, here_why(f, fn.name), f.world.base)
     if first is UNKNOWN or type(first) is Tree:
         return UNKNOWN
-    dtype = dtype_kind(args.kw.get("dtype"))
+    dtype = dtype_named(args.kw.get("dtype"))
     return Arr(0, dtype, _rank(m, fn.name, args), "", 0, SEEN, True)
 
 

@@ -6,9 +6,11 @@ What it does: turns a `Result`, a `Rank` and the arguments into a value. What it
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Optional
 
+from jitlint.catalogue.dtypes import Exact, Operand, combined, dtype_of, is_weak, named, without_star
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.ranks import EVERY_AXIS, Argument
 from jitlint.catalogue.schema import VAR_POSITIONAL, ApiFunction, Parameter, Result
@@ -17,6 +19,7 @@ from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Py, Seq, Tree,
 from jitlint.link.engine.frame import Args
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import bounds, pytrees
+from jitlint.link.values.operators import operand_of
 
 Bound = list[tuple[Parameter, Value]]
 """The arguments of a call with the parameters that they fill."""
@@ -88,14 +91,56 @@ def _array(m: Machine, made: Made) -> Arr:
 def _dtype(m: Machine, made: Made, by_name: dict[str, Value]) -> str | None:
     given = by_name.get("dtype")
     if given is not None and given is not NONE:
-        return dtype_kind(given)
+        return dtype_named(given)
     if not made.whole and made.fn.parameter("dtype") is not None:
         return None
+    return dtype_of(_kind(m, made, by_name), _exact(m, made, by_name))
+
+
+def _exact(m: Machine, made: Made, by_name: dict[str, Value]) -> str | None:
+    """The exact dtype that the arguments give the result."""
+    exact = m.catalogue.exact_dtype(made.fn.name) if made.whole else None
+    if exact is None or len(by_name) < len(made.bound):
+        return None
+    values = dict(by_name) if made.receiver is None else {"self": made.receiver, **by_name}
+    nested = lexicon().arrays.sizes.get(made.fn.name) == "nested"
+    operands = {name: _operand(values[name], nested) for name in exact.names if name in values}
+    given = {p.name for p, value in made.bound if value is not NONE and _may_matter(p, exact)}
+    return exact.of(operands, given | (operands.keys() & {"self"}))
+
+
+def _promotes(m: Machine, made: Made) -> bool:
+    """Whether the dtype of a result is what the promotion of the arguments gives."""
+    exact = m.catalogue.exact_dtype(made.fn.name) if made.whole else None
+    return exact is not None and exact.how == "like"
+
+
+def _may_matter(param: Parameter, exact: Exact) -> bool:
+    """Whether a parameter can have a say in the dtype of a result."""
+    return not param.must_be_static or "type" in param.name or param.name in (*exact.names, *exact.unless)
+
+
+def _operand(value: Value, nested: bool) -> Operand:
+    """An argument as promotion sees it. nested: numbers in a list become an array that is not weak."""
+    if not isinstance(value, (Tup, Seq)):
+        return operand_of(value)
+    items = value.items if value.items is not None else [element] if (element := seq_element(value)) else []
+    found = [_operand(alt, nested) for item in items for alt in alternatives(item)]
+    if not found or any(alt[1] is None or (is_weak(alt[1]) and not nested) for alt in found):
+        return None, None
+    kind, exact = functools.reduce(combined, found)
+    return kind, without_star(exact) if exact is not None else None
+
+
+def _kind(m: Machine, made: Made, by_name: dict[str, Value]) -> str | None:
     if made.result.kind != "like":
         return _plain_dtype(made.result.kind)
     sources = [made.receiver if n == "self" else by_name.get(n) for n in made.result.arguments]
     present = [value for value in sources if value is not None]
-    found = _widest({_dtype_of(value) for value in present if value is not NONE})
+    kinds = {_dtype_of(value) for value in present if value is not NONE}
+    found = _widest(kinds)
+    if found is None and "float" in kinds and _promotes(m, made):
+        return "float"  # with something unknown: complex numbers apart, a float
     changed = m.catalogue.dtypes(made.fn.name)
     if found == "int" and all(type(value) is Py for value in present) and "python" not in changed:
         return "number"
@@ -104,12 +149,19 @@ def _dtype(m: Machine, made: Made, by_name: dict[str, Value]) -> str | None:
 
 def dtype_kind(value: Value | None) -> str | None:
     """The dtype class that a ``dtype=`` argument names, or None."""
-    name = ""
+    return lexicon().arrays.dtypes.get(_name_of(value))
+
+
+def dtype_named(value: Value | None) -> str | None:
+    """The dtype that a ``dtype=`` argument names, exact where its name is."""
+    name = _name_of(value)
+    return dtype_of(lexicon().arrays.dtypes.get(name), named(name))
+
+
+def _name_of(value: Value | None) -> str:
     if type(value) is Ext:
-        name = value.dotted.rpartition(".")[2]
-    elif type(value) is Py and isinstance(value.const, str):
-        name = value.const
-    return lexicon().arrays.dtypes.get(name)
+        return value.dotted.rpartition(".")[2]
+    return value.const if type(value) is Py and isinstance(value.const, str) else ""
 
 
 def _plain_dtype(kind: str) -> str | None:

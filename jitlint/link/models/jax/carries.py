@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.catalogue.dtypes import differ, is_weak, shown
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.lattice import traced_modes
@@ -34,6 +35,7 @@ from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import pytrees
+from jitlint.link.values.operators import operand_of
 
 _WORDS: Final = {
     "none": "`None`",
@@ -171,6 +173,9 @@ def _arrays(init: Value, out: Value, where: str, verbs: tuple[str, str], strict:
     before, after = _dtype(init), _dtype(out)
     if before and after and "key" not in (before, after) and not _fits(before, after, strict):
         return f"`{_name(before)}` {verbs[0]}, `{_name(after)}` {verbs[1]}{where}"
+    known = None if before is None or after is None else _unlike(init, out, strict)
+    if known is not None:
+        return f"`{known[0]}` {verbs[0]}, `{known[1]}` {verbs[1]}{where}"
     ranks = [v.rank if type(v) is Arr else 0 for v in (init, out)]
     if "key" not in (before, after) and None not in ranks and ranks[0] != ranks[1]:
         return f"an array with {ranks[0]} axes {verbs[0]}, one with {ranks[1]} {verbs[1]}{where}"
@@ -181,6 +186,14 @@ def _fits(before: str, after: str, strict: bool) -> bool:
     if before == after or {before, after} == {"int", "number"}:
         return True
     return not strict and (before == "number" or after == "complex") and after != "bool"
+
+
+def _unlike(init: Value, out: Value, strict: bool) -> tuple[str, str] | None:
+    """The exact dtypes of two arrays where they certainly differ; a weakly typed carry becomes what the body returns."""
+    before, after = operand_of(init)[1], operand_of(out)[1]
+    if before is None or after is None or not differ(before, after) or (is_weak(before) and not strict):
+        return None
+    return shown(before), shown(after)
 
 
 def _name(dtype: str | None) -> str:

@@ -1,0 +1,1 @@
+"""States whose dtypes change when they are renewed."""

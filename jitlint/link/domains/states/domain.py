@@ -1,0 +1,211 @@
+"""States whose dtypes change when they are renewed (layer: ``link``, room ``domains``).
+
+What it does: remembers of every function that returns an object of one of the program's pytree classes what dtypes its
+fields have, and compares the first state, made where none was given, with those that are made of an older one. What it
+does not: look at fields of which the dtype is not known for certain on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple, Optional, Union
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.dtypes import differ, exact_of, is_weak, kind_of, of_number, shown
+from jitlint.infer.events import DriftingState, Step
+from jitlint.infer.program import ClassInfo, FuncInfo
+from jitlint.infer.values import NO_CONST, UNKNOWN, Arr, Class, Func, Inst, Py, S, Tup, Value, alternatives
+from jitlint.link.engine.domain import Activation, Domain, Transformed
+from jitlint.link.engine.frame import Frame, Slot
+from jitlint.link.engine.machine import Machine
+from jitlint.link.values import parameters, pytrees
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+
+class Made(NamedTuple):
+    """One field of a state that a function returns: its exact dtype, and where the state was made."""
+
+    cls: ClassInfo
+    maker: FuncInfo
+    frame: Frame
+    at: int
+    exact: str
+
+
+State = Union[Inst, Tup]
+Place = tuple[Frame, int]
+_MADE: Final = Slot[dict[int, tuple[State, Place]]]()
+"""The objects that an activation, or one that it called, has made, by identity, with where that was."""
+Places = tuple[Optional[Place], ...]
+"""Where the objects that a function returns were made, None for those that it did not make."""
+_Fields = dict[tuple[int, str, str, str], list[Made]]
+"""By class and field, what the functions of a module that belong together gave."""
+_MOST: Final = 3
+"""So many fields are named."""
+
+
+class States(Domain[Places]):
+    """Follows what functions make of a class: for the first time, or out of an object of that class."""
+
+    def __init__(self, m: Machine) -> None:
+        super().__init__(m)
+        self._first: _Fields = {}
+        self._renewed: _Fields = {}
+        self._compiled: set[tuple[int, int | None]] = set()
+        self._inside: set[int] = set()
+
+    def on_make(self, f: Frame, at: int, value: Value) -> None:
+        """An object is made, with new contents perhaps."""
+        if isinstance(value, (Inst, Tup)):
+            _remember(f, value, (f, at))
+
+    def on_transform(self, f: Frame, transformed: Transformed) -> None:
+        """Host code hands states to what is compiled."""
+        self._crosses(f, transformed, [*transformed.args.pos, *transformed.args.kw.values()], None)
+
+    def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
+        """What is compiled gives host code a state."""
+        target = transformed.x.target
+        if type(target) is Func:
+            self._crosses(f, transformed, [result], target.fn.id)
+
+    def _crosses(self, f: Frame, transformed: Transformed, values: list[Value], maker: int | None) -> None:
+        if not f.world.level and transformed.inner.world.here & S:
+            self._compiled |= {(cls.id, maker) for value in values for _, cls in _returned(value)}
+
+    def summarise(self, inner: Frame, activation: Activation) -> Places | None:
+        """Where the objects that it returns were made."""
+        made = _MADE.of(inner)
+        if made is None:
+            return None
+        found = [made.get(id(value)) for value, _ in _returned(activation.value)]
+        return tuple([None if entry is None else entry[1] for entry in found])
+
+    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
+        """A function gives its caller a state."""
+        self._take(f, activation, self.summarise(inner, activation) or ())
+
+    def replay(self, f: Frame, activation: Activation, summary: Places) -> None:
+        """It gives another caller one like that."""
+        self._take(f, activation, summary)
+
+    def _take(self, f: Frame, activation: Activation, places: Places) -> None:
+        for (value, cls), place in zip(_returned(activation.value), places):
+            if place is not None:
+                _remember(f, value, place)
+                if f.world.level:
+                    self._inside.add(cls.id)
+                self._note(value, cls, place, activation)
+
+    def _note(self, value: State, cls: ClassInfo, place: Place, activation: Activation) -> None:
+        fn = activation.func.fn
+        given = self._given(cls, fn, activation)
+        told = {name: exact for state in given or () for name, exact in _exact_fields(state)}
+        together = fn.module.name, fn.qualname.rpartition(".")[0]
+        for name, exact in _exact_fields(value, activation.bound.values()):
+            if name in told and not _drifts(told[name], exact):
+                continue  # it may have that type because this caller gave a state that has it
+            found = (self._first if given is None else self._renewed).setdefault(
+                (cls.id, name, *together), []
+            )
+            if all((one.frame.fn, one.exact) != (place[0].fn, exact) for one in found):
+                found.append(Made(cls, fn, *place, exact))
+
+    def _given(self, cls: ClassInfo, fn: FuncInfo, activation: Activation) -> list[State] | None:
+        """The objects that a function is given of the class that it returns; None when it gets none."""
+        read = {
+            node.obj.id
+            for node in below(fn.body)
+            if type(node) is ir.Attr and type(node.obj) is ir.Name and node.name in cls.fields
+        }
+        found: list[State] = []
+        unknown = False
+        for param in fn.node.params:
+            value = activation.bound.get(param.name, UNKNOWN)
+            known = [alt for alt in alternatives(value) if isinstance(alt, (Inst, Tup))]
+            found += [alt for alt in known if alt.cls is cls]
+            named = parameters.resolve(self.m, activation.func.scope, param.annotation)
+            unknown = (
+                unknown or (param.name in read and not known) or (type(named) is Class and named.info is cls)
+            )
+        return found if found or unknown else None
+
+    def finish(self) -> None:
+        """Every state of a class has been seen."""
+        found: dict[tuple[str, int], list[tuple[str, Made, Made]]] = {}
+        for key, first in self._first.items():
+            for one in first:
+                met = {(key[0], None), (key[0], one.maker.id)} & self._compiled
+                if key[0] in self._inside and not met:
+                    continue  # only within one program, where the first state takes the type of the others
+                renewed = self._renewed.get(key, ())
+                other = next((new for new in renewed if _drifts(one.exact, new.exact)), None)
+                place = found.setdefault((one.frame.module.name, one.at), []) if other is not None else []
+                if other is not None and all(name != key[1] for name, _, _ in place):
+                    place.append((key[1], one, other))
+        for fields in found.values():
+            self._emit(fields)
+
+    def _emit(self, fields: list[tuple[str, Made, Made]]) -> None:
+        """Say of one place where a state is made which of its fields have another type in the states that follow."""
+        _, one, other = fields[0]
+        new = other.frame
+        where = f"`{new.qualname}` makes one whose `{fields[0][0]}` is {_words(other.exact)} here"
+        self.m.emit(
+            one.frame, DriftingState, one.at, confidence=Confidence.LIKELY, owner=one.cls.name,
+            fields=" and ".join(f"`{name}`" for name, _, _ in fields[:_MOST]),
+            before=_words(one.exact), after=_words(other.exact),
+            also=(Step(new.module.name, other.at, where),),
+        )  # fmt: skip
+
+
+def _remember(f: Frame, value: State, place: Place) -> None:
+    made = _MADE.of(f)
+    if made is None:
+        made = {}
+        _MADE.put(f, made)
+    made[id(value)] = (value, place)
+
+
+def _returned(value: Value) -> Iterator[tuple[State, ClassInfo]]:
+    """The objects that a function returns, alone or together with others."""
+    for alt in alternatives(value):
+        for item in alt.items if type(alt) is Tup and alt.cls is None else (alt,):
+            if isinstance(item, (Inst, Tup)) and item.cls is not None and pytrees.is_pytree(item.cls):
+                yield item, item.cls
+
+
+def _exact_fields(value: State, given: Iterable[Value] = ()) -> Iterator[tuple[str, str]]:
+    """The fields whose exact dtype is known, but for those that hold what the caller has given."""
+    if type(value) is Inst:
+        static = pytrees.static_names(value)
+        fields = [(name, v) for name, v in value.attrs.items() if name not in static]
+    else:
+        fields = list(zip(value.cls.fields, value.items)) if type(value) is Tup and value.cls else []
+    handed = {id(part) for value in given for part in (value, *(value.items if type(value) is Tup else ()))}
+    for name, field in fields:
+        exact = None
+        if id(field) in handed:
+            continue
+        if type(field) is Py and field.const is not NO_CONST:  # what is only annotated may be an array
+            exact = of_number(field.kind)
+        elif type(field) is Arr and not field.weak:
+            exact = exact_of(field.dtype)
+        if exact is not None:
+            yield name, exact
+
+
+def _drifts(first: str, renewed: str) -> bool:
+    """Whether a program that is compiled for one dtype is compiled again for the other."""
+    if "bool" in (first, renewed):
+        return False
+    if is_weak(first) or is_weak(renewed):
+        return is_weak(first) != is_weak(renewed)
+    return differ(first, renewed)
+
+
+def _words(exact: str) -> str:
+    if is_weak(exact):
+        return f"a weakly typed {kind_of(exact)}"
+    return "a strongly typed array" if exact == "+" else f"`{shown(exact)}`"
