@@ -238,9 +238,11 @@ def _retraces(outcome: Retraces, statement: Statement, runs: Runs) -> str | None
 
 
 def _retypes(outcome: Retypes, statement: Statement, runs: Runs) -> str | None:
+    if not _ran(runs.jitted, statement):
+        return None
     start = statement.columns[1] if statement.columns is not None else 0
     made = _CLASS.search(linecache.getline(statement.path, statement.line), start)
-    if made is None or not _ran(runs.jitted, statement):
+    if made is None:
         return None
     owner = made[1].rpartition(".")[2] + "."
     for one, other in itertools.combinations(runs.jitted.traces, 2):
