@@ -7,7 +7,7 @@ does not: look at fields of which the dtype is not known for certain on both sid
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple, Optional, Union
 
 from jitlint.base.diagnostic import Confidence
@@ -37,6 +37,8 @@ State = Union[Inst, Tup]
 Place = tuple[Frame, int]
 _MADE: Final = Slot[dict[int, tuple[State, Place]]]()
 """The objects that an activation, or one that it called, has made, by identity, with where that was."""
+_ENTRY: Final = Slot[dict[str, Value]]()
+"""What an activation was given: its parameters may hold something else by its end."""
 Places = tuple[Optional[Place], ...]
 """Where the objects that a function returns were made, None for those that it did not make."""
 _Fields = dict[tuple[int, str, str, str], list[Made]]
@@ -52,8 +54,13 @@ class States(Domain[Places]):
         super().__init__(m)
         self._first: _Fields = {}
         self._renewed: _Fields = {}
-        self._compiled: set[tuple[int, int | None]] = set()
-        self._inside: set[int] = set()
+        self._outside: set[tuple[int, int | None]] = set()
+        self._root: FuncInfo | None = None
+        self._inside: set[tuple[int, int]] = set()
+
+    def on_root(self, fn: FuncInfo | None) -> None:
+        """What runs from here on may be called by nobody."""
+        self._root = fn
 
     def on_make(self, f: Frame, at: int, value: Value) -> None:
         """An object is made, with new contents perhaps."""
@@ -72,7 +79,11 @@ class States(Domain[Places]):
 
     def _crosses(self, f: Frame, transformed: Transformed, values: list[Value], maker: int | None) -> None:
         if not f.world.level and transformed.inner.world.here & S:
-            self._compiled |= {(cls.id, maker) for value in values for _, cls in _returned(value)}
+            self._outside |= {(cls.id, maker) for value in values for _, cls in _returned(value)}
+
+    def on_enter(self, f: Frame, inner: Frame) -> None:
+        """What it is given now may be gone when it returns."""
+        _ENTRY.put(inner, dict(inner.scope.vars))
 
     def summarise(self, inner: Frame, activation: Activation) -> Places | None:
         """Where the objects that it returns were made."""
@@ -84,48 +95,52 @@ class States(Domain[Places]):
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """A function gives its caller a state."""
-        self._take(f, activation, self.summarise(inner, activation) or ())
+        self._take(f, activation, self.summarise(inner, activation) or (), _ENTRY.of(inner) or {})
 
     def replay(self, f: Frame, activation: Activation, summary: Places) -> None:
         """It gives another caller one like that."""
-        self._take(f, activation, summary)
+        self._take(f, activation, summary, activation.bound)
 
-    def _take(self, f: Frame, activation: Activation, places: Places) -> None:
+    def _take(self, f: Frame, activation: Activation, places: Places, entry: dict[str, Value]) -> None:
         for (value, cls), place in zip(_returned(activation.value), places):
             if place is not None:
                 _remember(f, value, place)
-                if f.world.level:
-                    self._inside.add(cls.id)
-                self._note(value, cls, place, activation)
+                fn = activation.func.fn
+                if fn is not self._root:  # who runs it on his own says nothing of its callers
+                    (self._inside if f.world.here & S else self._outside).add((cls.id, fn.id))
+                self._note(value, cls, place, activation.func, entry)
 
-    def _note(self, value: State, cls: ClassInfo, place: Place, activation: Activation) -> None:
-        fn = activation.func.fn
-        given = self._given(cls, fn, activation)
+    def _note(self, value: State, cls: ClassInfo, place: Place, func: Func, entry: dict[str, Value]) -> None:
+        fn = func.fn
+        given = self._given(cls, func, entry)
         told = {name: exact for state in given or () for name, exact in _exact_fields(state)}
         together = fn.module.name, fn.qualname.rpartition(".")[0]
-        for name, exact in _exact_fields(value, activation.bound.values()):
+        lent = _weak_among(entry)
+        for name, exact in _exact_fields(value):
             if name in told and not _drifts(told[name], exact):
                 continue  # it may have that type because this caller gave a state that has it
+            if lent and is_weak(exact):
+                continue  # or a number
             found = (self._first if given is None else self._renewed).setdefault(
                 (cls.id, name, *together), []
             )
             if all((one.frame.fn, one.exact) != (place[0].fn, exact) for one in found):
                 found.append(Made(cls, fn, *place, exact))
 
-    def _given(self, cls: ClassInfo, fn: FuncInfo, activation: Activation) -> list[State] | None:
+    def _given(self, cls: ClassInfo, func: Func, entry: dict[str, Value]) -> list[State] | None:
         """The objects that a function is given of the class that it returns; None when it gets none."""
         read = {
             node.obj.id
-            for node in below(fn.body)
+            for node in below(func.fn.body)
             if type(node) is ir.Attr and type(node.obj) is ir.Name and node.name in cls.fields
         }
         found: list[State] = []
         unknown = False
-        for param in fn.node.params:
-            value = activation.bound.get(param.name, UNKNOWN)
+        for param in func.fn.node.params:
+            value = entry.get(param.name, UNKNOWN)
             known = [alt for alt in alternatives(value) if isinstance(alt, (Inst, Tup))]
             found += [alt for alt in known if alt.cls is cls]
-            named = parameters.resolve(self.m, activation.func.scope, param.annotation)
+            named = parameters.resolve(self.m, func.scope, param.annotation)
             unknown = (
                 unknown or (param.name in read and not known) or (type(named) is Class and named.info is cls)
             )
@@ -136,8 +151,8 @@ class States(Domain[Places]):
         found: dict[tuple[str, int], list[tuple[str, Made, Made]]] = {}
         for key, first in self._first.items():
             for one in first:
-                met = {(key[0], None), (key[0], one.maker.id)} & self._compiled
-                if key[0] in self._inside and not met:
+                met = {(key[0], None), (key[0], one.maker.id)} & self._outside
+                if (key[0], one.maker.id) in self._inside and not met:
                     continue  # only within one program, where the first state takes the type of the others
                 renewed = self._renewed.get(key, ())
                 other = next((new for new in renewed if _drifts(one.exact, new.exact)), None)
@@ -176,22 +191,29 @@ def _returned(value: Value) -> Iterator[tuple[State, ClassInfo]]:
                 yield item, item.cls
 
 
-def _exact_fields(value: State, given: Iterable[Value] = ()) -> Iterator[tuple[str, str]]:
-    """The fields whose exact dtype is known, but for those that hold what the caller has given."""
+def _weak_among(entry: dict[str, Value]) -> bool:
+    """Whether a function is given a number that is weakly typed, alone or in a tuple or list."""
+    given = [alt for value in entry.values() for alt in alternatives(value)]
+    parts = [part for alt in given for part in (alt, *(getattr(alt, "items", None) or ()))]
+    return any(exact is not None and is_weak(exact) for exact in map(_exact, parts))
+
+
+def _exact(value: Value) -> str | None:
+    """The exact dtype of a field, or an argument."""
+    if type(value) is Py and value.const is not NO_CONST:  # what is only annotated may be an array
+        return of_number(value.kind)
+    return exact_of(value.dtype) if type(value) is Arr and not value.weak else None
+
+
+def _exact_fields(value: State) -> Iterator[tuple[str, str]]:
+    """The fields whose exact dtype is known."""
     if type(value) is Inst:
         static = pytrees.static_names(value)
         fields = [(name, v) for name, v in value.attrs.items() if name not in static]
     else:
         fields = list(zip(value.cls.fields, value.items)) if type(value) is Tup and value.cls else []
-    handed = {id(part) for value in given for part in (value, *(value.items if type(value) is Tup else ()))}
     for name, field in fields:
-        exact = None
-        if id(field) in handed:
-            continue
-        if type(field) is Py and field.const is not NO_CONST:  # what is only annotated may be an array
-            exact = of_number(field.kind)
-        elif type(field) is Arr and not field.weak:
-            exact = exact_of(field.dtype)
+        exact = _exact(field)
         if exact is not None:
             yield name, exact
 
