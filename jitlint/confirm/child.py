@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import msgspec
 
@@ -25,6 +25,7 @@ from jitlint.base.outcome import (
     Unsynced,
 )
 from jitlint.confirm.loading import Loader, runner
+from jitlint.confirm.past import better, past_refusals
 from jitlint.confirm.protocol import Begin, Call, Done, Flag, Message, Result, Seen, Shown, Task, spend
 from jitlint.confirm.stand_ins import missing_module
 from jitlint.confirm.statement import Statement
@@ -39,10 +40,7 @@ from jitlint.driver.registry import rules
 
 # An effect may need several calls in the same module.
 _CALLS = 3
-# So many places where tracing ends are passed.
-_MOST_REFUSALS = 8
 _IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError")
-_IMMUTABLE = re.compile("arrays are immutable|does not support item assignment")
 
 
 def run_task(task: Task, send: Callable[[Message], None], reachable: list[str]) -> None:
@@ -237,7 +235,7 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], told: _To
     if jitted.raised is None:
         results = _as_meant(loader, call, flags, watch, results)
     elif not call.part:
-        results = _past_refusals(loader, call, flags, once, results)
+        results = _past_refusals(loader, runner(loader, call, 1), flags, once, results)
     return Seen(number, results, told.words, problem, stage, strays)
 
 
@@ -258,62 +256,16 @@ def _called_again(
 
 
 def _past_refusals(
-    loader: Loader, call: Call, flags: list[Flag], once: Runs, results: list[Result]
+    loader: Loader, run: Callable[[], Any], flags: list[Flag], once: Runs, results: list[Result]
 ) -> list[Result]:
-    """What stands behind the places where tracing ends: the same run past them, of lines that run without `jit`."""
-    past: list[str] = []
-    passing = Passing(loader.is_project)
-    runs = once
-    while len(past) < _MOST_REFUSALS:
-        ended = runs.jitted.raised
-        still_open = {result.number for result in results if result.status in ("missed", "unshown")}
-        behind = [
-            flag for flag in flags if flag.number in still_open and isinstance(outcome_of(flag), Raises)
-        ]
-        if not behind or ended is None or not _goes_past(passing, ended):
-            break
-        past.append(str(ended.places[0][1]))
-        runs = Runs(
-            runner(loader, call, 1),
-            loader.is_project,
-            watches(behind),
-            lambda: loader.leaked,
-            loader.probes,
-            passing,
+    """What stands behind the places where tracing ends: the same run past them."""
+
+    def again(open_flags: list[Flag], passing: Passing) -> Runs:
+        return Runs(
+            run, loader.is_project, watches(open_flags), lambda: loader.leaked, loader.probes, passing
         )
-        eager = runs.eager  # first: it says what is answered
-        shown = {flag.number: judge(flag, runs) for flag in behind if eager.lines[flag.path, flag.line]}
-        words = f"past {_refusals(list(dict.fromkeys(past)))}"
-        results = _better(results, shown, words)
-    return results
 
-
-def _refusals(lines: list[str]) -> str:
-    if len(lines) == 1:
-        return f"the refusal at line {lines[0]}"
-    return f"the refusals at lines {', '.join(lines[:-1])} and {lines[-1]}"
-
-
-def _goes_past(passing: Passing, ended: Raised) -> bool:
-    """Whether the next run gets further than to what ended the last one."""
-    if ended.place is None or ended.columns is None:
-        return False
-    if not (ended.kind.startswith("jax.errors.") or _IMMUTABLE.search(ended.message)):
-        return False
-    at = (ended.place[0], ended.columns)
-    known = at in passing.places
-    passing.places.add(at)
-    return not known
-
-
-def _better(results: list[Result], shown: Mapping[int, Result], words: str) -> list[Result]:
-    """The results with those that another run confirmed in their place, and how that was another one."""
-    return [
-        msgspec.structs.replace(better, evidence=f"{words}, {better.evidence}")
-        if (better := shown.get(result.number)) is not None and better.status == "confirmed"
-        else result
-        for result in results
-    ]
+    return past_refusals(Passing(loader.is_project), once, flags, results, again, judge)
 
 
 def _as_meant(
@@ -329,7 +281,7 @@ def _as_meant(
             return results
         runs = Runs(runner(loader, call, 1), loader.is_project, watch, lambda: loader.leaked, loader.probes)
         shown = {flag.number: judge(flag, runs) for flag in meant if isinstance(outcome_of(flag), Raises)}
-    return _better(results, shown, "with `apply` jitted")
+    return better(results, shown, "with `apply` jitted")
 
 
 def _shows_when_repeated(flag: Flag, result: Result, once: Runs) -> bool:
@@ -478,6 +430,14 @@ def _believed(flag: Flag, result: Result, guessed: Collection[str]) -> Result:
     return result
 
 
+def _goes_beyond(flag: Flag, seen: Observation) -> bool:
+    """Whether a run came to the flagged expression, and what ended it, if anything, was not that."""
+    statement = statement_of(flag)
+    came = any(seen.lines[place] for place in statement.places)
+    ended = seen.raised.place if seen.raised is not None else None
+    return came and (ended is None or not statement.covers(ended))
+
+
 def _search(loader: Loader, number: int, call: Call, flags: list[Flag], task: Task) -> Seen:
     from jitlint.confirm.inputs.search import Wanted, search
 
@@ -487,6 +447,8 @@ def _search(loader: Loader, number: int, call: Call, flags: list[Flag], task: Ta
             _believed(flag, judge(flag, several if _is_per_call(flag) else once), guessed) for flag in flags
         ],
         lambda error: any(_predicts(flag, error) for flag in flags),
+        lambda seen: frozenset(flag.number for flag in flags if _goes_beyond(flag, seen)),
+        lambda run, once, results: _past_refusals(loader, run, flags, once, results),
     )
     found = search(loader, call, wanted, task.seconds)
     return Seen(number, found.results, found.inputs, found.problem, found.stage)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import contextlib
 import functools
 import os
-import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,20 +13,21 @@ import msgspec
 from jitlint.base.diagnostic import Finding
 from jitlint.base.outcome import Raises, Retraces
 from jitlint.base.parts import Parts
-from jitlint.confirm.drivers import Function, Module, names_in, owner_of_decorator, reads_in
+from jitlint.confirm.drivers import Module, names_in, owner_of_decorator, reads_in
 from jitlint.confirm.places import Places, columns_at
 from jitlint.confirm.protocol import Call, Flag, Task
 from jitlint.confirm.reach import Reach, Sources
+from jitlint.confirm.roots import Root, inner_root, root_of
 from jitlint.confirm.statements import guarded_by, statement_around
+from jitlint.confirm.words import words_for
 from jitlint.driver.registry import rules
 
 # By the number of the finding.
 Findings = Mapping[int, "tuple[Finding, Flag]"]
 # So many recorded signatures of a function are tried.
 _RECORDED = 3
-_TRANSFORMED = re.compile(
-    r"`(?P<name>[^`]+)` (?:is|runs|(?=takes|belongs|does)) ?(?P<how>jitted|traced|batched|declared|handed|under|takes|belongs|does)?"
-)
+# A search calls its function many times, and may take as long as so many calls.
+_SEARCH = 2
 
 
 def flag_for(number: int, finding: Finding, path: str, sources: Sources) -> Flag:
@@ -167,40 +165,50 @@ class Planner:
 
     def group_of(self, number: int, finding: Finding, flag: Flag) -> object:
         """Findings with the same answer are searched arguments for together."""
-        root = root_function(finding, flag, self._sources)
-        return (root[0], root[1].qualname.partition(".<locals>.")[0]) if root is not None else number
+        root = root_of(finding, flag, self._sources)
+        return (root.path, root.function.qualname.partition(".<locals>.")[0]) if root is not None else number
 
     def search(self, findings: Findings, unloaded: Collection[int]) -> list[Task]:
-        """Functions to find arguments for: what the transform on the path of each finding is applied to.
+        """Functions to find arguments for: what the transform on the path of each finding is applied to, and the function
+        that applies the innermost one.
 
         ``unloaded``: findings for which a module with calls could not be loaded to its end.
         """
         numbers: dict[tuple[str, str, int], list[int]] = defaultdict(list)
         calls: dict[tuple[str, str, int], Call] = {}
         for number, (finding, flag) in findings.items():
-            root = root_function(finding, flag, self._sources)
-            if root is None:
-                continue
-            path, function = root
-            module = self._sources.module(path)
-            target, _, nested = function.qualname.partition(".<locals>.")
-            if module is not None and target in module.drivers and number not in unloaded:
-                continue  # it needs no arguments, and has been called
-            around = module.around(function.line) if module else []
-            outer = around[0] if nested and around else function
-            key = (path, target, outer.line)
-            numbers[key].append(number)
-            example = module.examples.get(outer.line, "") if module else ""
-            static = _static_names(finding, function, self._sources)
-            transform = _transform(finding, function, nested)
-            seen = list(self._signatures.get((path, outer.line), ()))[:_RECORDED]
-            part = [outer.line] if number in unloaded else calls[key].part if key in calls else []
-            calls[key] = Call(target, [], True, outer.line, example, seen, static, transform, part)
+            roots = [root_of(finding, flag, self._sources, handed=not self._repairs.alone)]
+            if not self._repairs.alone:  # a fix is to hold for the calls that there are
+                roots.append(inner_root(finding, flag, self._sources))
+            for root in roots:
+                module = self._sources.module(root.path) if root is not None else None
+                if root is None or module is None or self._has_been_called(root, module, number, unloaded):
+                    continue
+                key = (root.path, root.target, root.outer.line)
+                if number not in numbers[key]:
+                    numbers[key].append(number)
+                # Where one function is both, it is the one that gets the transform.
+                call = calls[key] if key in calls else self._call(root, module)
+                part = [root.outer.line] if number in unloaded else call.part
+                calls[key] = msgspec.structs.replace(call, part=part)
         flags = {number: flag for number, (_, flag) in findings.items()}
-        return [
+        tasks = [
             self.task(key[0], [msgspec.structs.replace(call, flags=numbers[key])], flags)
             for key, call in calls.items()
         ]
+        return [msgspec.structs.replace(task, seconds=_SEARCH * self._seconds) for task in tasks]
+
+    def _has_been_called(self, root: Root, module: Module, number: int, unloaded: Collection[int]) -> bool:
+        """Whether it needs no arguments, and was one of the calls."""
+        return root.target in module.drivers and number not in unloaded
+
+    def _call(self, root: Root, module: Module) -> Call:
+        line = root.outer.line
+        seen = list(self._signatures.get((root.path, line), ()))[:_RECORDED]
+        name = root.target.rpartition(".")[2]
+        words = words_for(root.outer, [module, *self._reach.users(root.path, name)])
+        example = module.examples.get(line, "")
+        return Call(root.target, [], True, line, example, seen, root.static, root.transform, words=words)
 
     def task(self, path: str, calls: list[Call], flags: Mapping[int, Flag], all_flags: bool = False) -> Task:
         """Calls into the module at ``path``."""
@@ -214,58 +222,3 @@ class Planner:
         return msgspec.structs.replace(
             task, stub=self._stub, repairs=repairs, together=together, without=without
         )
-
-
-def root_function(finding: Finding, flag: Flag, sources: Sources) -> tuple[str, Function] | None:
-    """The function that a transform is applied to, on the way to the finding: its file, and what was read of it.
-
-    The first step of the path is the transform, perhaps as a decorator; the next one is a call inside the function
-    that is wanted.
-    """
-    match = _TRANSFORMED.match(finding.related[0].message) if finding.related else None
-    if match:
-        path = os.path.realpath(finding.related[0].path)
-        module = sources.module(path)
-        for function in module.around(finding.related[0].span.line) if module is not None else []:
-            if function.qualname == match["name"]:
-                return path, function
-    places = [(os.path.realpath(step.path), step.span.line) for step in finding.related[1:]]
-    for path, line in [*places, (flag.path, flag.line)]:
-        module = sources.module(path)
-        around = module.around(line) if module is not None else []
-        if around:
-            named = [function for function in around if match and function.qualname == match["name"]]
-            return path, (named or around)[-1]
-    return None
-
-
-def _transform(finding: Finding, function: Function, nested: str) -> str:
-    """`jit` if the path says that it is this function that a transform is applied to, and no caller of it, nor one
-    that somebody else makes."""
-    match = _TRANSFORMED.match(finding.related[0].message) if finding.related and not nested else None
-    return "jit" if match is not None and match["name"] == function.qualname and match["how"] else ""
-
-
-def _static_names(finding: Finding, function: Function, sources: Sources) -> list[str]:
-    """Parameters that the transform's call declares static, as far as it says so in plain constants."""
-    if not finding.related:
-        return []
-    step = finding.related[0]
-    module = sources.module(os.path.realpath(step.path))
-    found: set[str] = set()
-    for node in ast.walk(module.tree) if module is not None else ():
-        if not isinstance(node, ast.Call) or not node.lineno <= step.span.line <= (node.end_lineno or 0):
-            continue
-        for keyword in node.keywords:
-            if keyword.arg not in ("static_argnums", "static_argnames"):
-                continue
-            with contextlib.suppress(ValueError):
-                value = ast.literal_eval(keyword.value)
-                for item in value if isinstance(value, (tuple, list)) else (value,):
-                    if isinstance(item, str):
-                        found.add(item)
-                    elif isinstance(item, int) and -len(function.parameters) <= item < len(
-                        function.parameters
-                    ):
-                        found.add(function.parameters[item])
-    return sorted(found)

@@ -54,6 +54,7 @@ class Call(msgspec.Struct, frozen=True):
     method), ``__main__`` for the module as a script, "" for importing it. With ``search``, a function for which
     arguments have to be found; ``example`` is what a comment gives, ``recorded`` what a recorded run called it with,
     ``static`` names arguments that jit treats as static.
+    words: texts of the project that an argument may be.
     part: run only what the statements at these lines need (and what calls them), past all that fails; none: everything.
     flags: numbers of the findings that may be reached."""
 
@@ -66,6 +67,7 @@ class Call(msgspec.Struct, frozen=True):
     static: list[str] = []
     transform: str = "jit"
     part: list[int] = []
+    words: list[str] = []
 
 
 class Task(msgspec.Struct, frozen=True):

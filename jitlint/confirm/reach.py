@@ -100,6 +100,11 @@ class Reach:
         existing = [start for start in dict.fromkeys(starts) if start and os.path.isdir(start)]
         return ".".join(parts) or name, existing
 
+    def users(self, path: str, name: str) -> list[Module]:
+        """Files that import a module, directly or not, and have a name in their text; tests first."""
+        modules = [self._sources.module(other) for other in self._importers(path)]
+        return [module for module in modules if module is not None and name in module.source][:_FAR]
+
     def _importers(self, path: str) -> list[str]:
         """Files that import the module, directly or not; tests first."""
         if self._importing is None:

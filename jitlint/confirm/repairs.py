@@ -36,6 +36,8 @@ def seen(loader: Loader, number: int, call: Call, flags: list[Flag], words: str)
             watch,
             lambda *_: [],
             lambda _: False,
+            lambda _: frozenset(),
+            lambda _run, _once, results: results,
             lambda once, anew: [
                 _judged(flag, once, task, lambda texts: _with_texts(loader, anew, texts)) for flag in flags
             ],

@@ -199,6 +199,7 @@ _WRITERS = {
     "driver/writing.py": "for everybody",
     "record/hook.py": "in the user's process, without the rest of jitlint, into a folder made for the run",
     "confirm/sandbox.py": "the kernel's own tables of users",
+    "confirm/inputs/guesses.py": "made-up files for the code that is run, in the worker's own folder",
     "frontends/cli.py": "takes the place of a stream that was closed",
 }
 _WRITING = {

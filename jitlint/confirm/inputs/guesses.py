@@ -11,9 +11,10 @@ import dataclasses
 import enum
 import inspect
 import re
+import tempfile
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +35,7 @@ _SHAPE = re.compile(r"(?P<dtype>\w+)\[(?P<shape>[\d,]*)\]~?")
 _KEY_NAME = re.compile(r"(^|_)(key|keys|rng|rngs|prng|prng_key|seed_key)\d*$")
 _COUNT_NAME = re.compile(
     r"^(n|m|k|num|size|steps|length|depth|width|dim|ndim|count|iterations?|iters?|epochs?|order|degree)$"
-    r"|^(n|num|max|min)_|_(size|dim|steps|count|length|iters?)$"
+    r"|^(n|num|max|min)_|_(size|dim|steps|count|length|len|iters?)$"
 )
 _AXIS_NAME = re.compile(r"^(axis|axes)$|_axis$")
 _INDEX_NAME = re.compile(
@@ -44,6 +45,10 @@ _FUNCTION_NAME = re.compile(
     r"^(f|fn|fun|func|function|g|activation|act|apply_fn|loss_fn|callback)$|_(fn|fun|func)$"
 )
 _MASK_NAME = re.compile(r"(^|_)(mask|flag|done|training|train|deterministic|is_\w+|use_\w+)$")
+
+
+Path = tuple[Any, ...]
+"""Where something is in guesses: a parameter, an attribute of that, ..."""
 
 
 class Record:
@@ -62,7 +67,8 @@ jax.tree_util.register_pytree_node(
 
 @dataclass(frozen=True)
 class Guess:
-    """What to pass for a parameter. kind: array, key, python, sequence, mapping, record, function or instance."""
+    """What to pass for a parameter. kind: array, host (one of NumPy's), key, python, sequence, list, mapping, record, function,
+    instance, partial (an instance that nobody has initialised), unknown or file (the text of one)."""
 
     kind: str
     dtype: str = "f32"
@@ -70,36 +76,28 @@ class Guess:
     constant: Any = None
     parts: tuple[tuple[Any, Guess], ...] = ()
 
-    def value(self) -> Any:
-        """A new value."""
-        if self.kind == "array":
-            return _array(self.dtype, self.shape)
-        if self.kind == "key":
-            return jax.random.key(0)
-        if self.kind == "sequence":
-            return tuple(part.value() for _, part in self.parts)
-        if self.kind == "mapping":
-            return {name: part.value() for name, part in self.parts}
-        if self.kind == "record":
-            return Record({name: part.value() for name, part in self.parts})
-        if self.kind == "instance":
-            return self.constant(**{name: part.value() for name, part in self.parts})
-        return self.constant
+    def value(self, place: Path = (), made: list[tuple[Path, Any]] | None = None) -> Any:
+        """A new value. ``made`` gets what is made on the way, with its place."""
+        parts = {name: part.value((*place, name), made) for name, part in self.parts}
+        value = _MADE[self.kind](self, parts) if self.kind in _MADE else self.constant
+        if made is not None:
+            made.append((place, value))
+        return value
 
     def __str__(self) -> str:
-        if self.kind == "array":
+        if self.kind in ("array", "host"):
             return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
-        if self.kind == "key":
-            return "key"
+        if self.kind in ("key", "unknown"):
+            return self.kind if self.kind == "key" else "?"
         inner = ", ".join(f"{name}={part}" for name, part in self.parts)
-        if self.kind == "sequence":
+        if self.kind in ("sequence", "list"):
             return f"({', '.join(str(part) for _, part in self.parts)})"
         if self.kind == "mapping":
             return "{" + ", ".join(f"{name!r}: {part}" for name, part in self.parts) + "}"
         if self.kind == "record":
             return f"object({inner})"
-        if self.kind == "instance":
-            return f"{self.constant.__name__}({inner})"
+        if self.kind in ("instance", "partial"):
+            return f"{self.constant.__name__}({inner}{', ...' if self.kind == 'partial' else ''})"
         if self.kind == "function":
             return getattr(self.constant, "__name__", "function")
         return repr(self.constant)[:40]
@@ -110,10 +108,39 @@ class Guess:
         parts[name] = part
         return dataclasses.replace(self, parts=tuple(parts.items()))
 
+    def at(self, path: Path) -> Guess | None:
+        """The guess at a place inside of it, if there is one."""
+        if not path:
+            return self
+        inner = dict(self.parts).get(path[0])
+        return inner.at(path[1:]) if inner is not None else None
+
+    def leaves(self, place: Path = ()) -> Iterator[tuple[Path, Guess]]:
+        """What has no parts, with its place."""
+        if not self.parts:
+            yield place, self
+        for name, part in self.parts:
+            yield from part.leaves((*place, name))
+
+    def changed(self, path: Path, part: Guess) -> Guess | None:
+        """The same with another guess at a place inside of it; None if there is no such place."""
+        if not path:
+            return part
+        if len(path) == 1 and self.kind in ("record", "partial", "mapping"):
+            return self.with_part(path[0], part)
+        inner = dict(self.parts).get(path[0])
+        new = inner.changed(path[1:], part) if inner is not None else None
+        return self.with_part(path[0], new) if new is not None else None
+
 
 def array(*shape: int, dtype: str = "f32") -> Guess:
     """An array."""
     return Guess("array", dtype, shape)
+
+
+def host(*shape: int, dtype: str = "f32") -> Guess:
+    """An array of NumPy's."""
+    return Guess("host", dtype, shape)
 
 
 def python(constant: Any) -> Guess:
@@ -128,6 +155,43 @@ def tupled(*parts: Guess) -> Guess:
 
 KEY = Guess("key")
 FUNCTION = Guess("function", constant=jax.numpy.tanh)
+
+
+def _partial(kind: type, parts: Mapping[str, Any]) -> Any:
+    """An instance that has these attributes, and was not initialised."""
+    instance: Any = object.__new__(kind)
+    for name, value in parts.items():
+        object.__setattr__(instance, name, value)
+    return instance
+
+
+def _unknown(path: Path) -> Any:
+    from jitlint.confirm.inputs.unknown import Unknown
+
+    return Unknown(path)
+
+
+def _file(text: str) -> str:
+    """The path of a new file."""
+    descriptor, path = tempfile.mkstemp(text=True)
+    with open(descriptor, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    return path
+
+
+_MADE: dict[str, Callable[[Guess, dict[Any, Any]], Any]] = {
+    "array": lambda guess, _: _array(guess.dtype, guess.shape),
+    "host": lambda guess, _: np.asarray(_array(guess.dtype, guess.shape)),
+    "key": lambda guess, _: jax.random.key(0),
+    "sequence": lambda guess, parts: tuple(parts.values()),
+    "list": lambda guess, parts: list(parts.values()),
+    "mapping": lambda guess, parts: parts,
+    "record": lambda guess, parts: Record(parts),
+    "instance": lambda guess, parts: guess.constant(**parts),
+    "partial": lambda guess, parts: _partial(guess.constant, parts),
+    "unknown": lambda guess, _: _unknown(guess.constant),
+    "file": lambda guess, _: _file(guess.constant),
+}
 
 
 def _array(dtype: str, shape: tuple[int, ...]) -> Any:
@@ -213,12 +277,13 @@ def _parsed_array(node: ast.Subscript, dtype: str) -> Guess:
 @dataclass
 class Signature:
     """What is known of a callable's parameters. names: those to fill. by_name: of these, the ones that can only be given
-    by name. optional: others that can be given by name. annotations: of ``names``."""
+    by name. optional: others that can be given by name. annotations: of all; defaults: of those that have one."""
 
     names: list[str] = field(default_factory=list)
     by_name: set[str] = field(default_factory=set)
     optional: set[str] = field(default_factory=set)
     annotations: dict[str, Any] = field(default_factory=dict)
+    defaults: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Signature:
@@ -235,13 +300,14 @@ class Signature:
         for name, parameter in signature.parameters.items():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 continue
+            found.annotations[name] = hints.get(name)
             if parameter.default is parameter.empty:
                 found.names.append(name)
-                found.annotations[name] = hints.get(name)
                 if parameter.kind is parameter.KEYWORD_ONLY:
                     found.by_name.add(name)
             elif parameter.kind is not parameter.POSITIONAL_ONLY:
                 found.optional.add(name)
+                found.defaults[name] = parameter.default
         return found
 
 
@@ -277,8 +343,10 @@ def _annotated(annotation: Any, name: str, static: bool, depth: int) -> Guess | 
         return None
     if getattr(annotation, "dim_str", None) is not None:
         return _jaxtyped(annotation)
-    if annotation is jax.Array or annotation is np.ndarray or origin is np.ndarray:
+    if annotation is jax.Array:
         return KEY if _KEY_NAME.search(name) else array(_SIDE)
+    if annotation is np.ndarray or origin is np.ndarray:
+        return host(_SIDE)
     if annotation is dict:
         return Guess("mapping")
     if origin in _BY_ORIGIN:

@@ -8,39 +8,45 @@ arguments.
 from __future__ import annotations
 
 import contextlib
-import gc
 import heapq
 import inspect
 import itertools
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from types import FunctionType, ModuleType
+from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Any
 
-import jax
 import msgspec
 
 from jitlint.confirm.inputs.guesses import (
     Guess,
+    Path,
     Signature,
     first_guess,
-    instance_of,
     parse_example,
     parse_recorded,
 )
-from jitlint.confirm.inputs.mutations import mutations
+from jitlint.confirm.inputs.kinds import others, variations
+from jitlint.confirm.inputs.mutations import mutations, with_words
+from jitlint.confirm.inputs.shapes import said_of
+from jitlint.confirm.inputs.targets import Target, owners, target_of, why_not_found
+from jitlint.confirm.inputs.unknown import NotMade, suggestions
 from jitlint.confirm.loading import Loader, tracers_in
+from jitlint.confirm.past import goes_past
 from jitlint.confirm.protocol import Call, Result
 from jitlint.confirm.stand_ins import missing_module
 from jitlint.confirm.watch.observe import Observation, Raised, Watches, raised
+from jitlint.confirm.watch.passing import Passing
 from jitlint.confirm.watch.runs import Runs
 
-_TRIES = 80
+_TRIES = 200
 _BRANCHES = 24
 _CALLS = 3
 # Of the time that a call may take; the rest is for loading and tracing.
-_SHARE = 0.6
+_SHARE, _UTMOST = 0.6, 0.9
+# So many other kinds of made-up values are tried.
+_OTHERS = 80
 
 
 @dataclass(slots=True)
@@ -53,45 +59,36 @@ class Found:
     stage: str = ""
 
 
-@dataclass(slots=True)
-class _Target:
-    """What to call. plain: to run without jit. traced: the same as the program would trace it."""
-
-    plain: Callable[..., Any]
-    traced: Callable[..., Any]
-    signature: Signature
-
-    def is_at(self, call: Call) -> bool:
-        """Whether it is the function that is written where the call says; True for what has no place."""
-        code = getattr(inspect.unwrap(self.plain), "__code__", None)
-        return code is None or not call.line or code.co_firstlineno == call.line
-
-
 # Of one call, and of several, with the parameters that were made up without any hint.
 Judge = Callable[[Runs, Runs, "frozenset[str]"], "list[Result]"]
+# What shows behind places where tracing ends: the call, what it did, and what that showed.
+Past = Callable[[Callable[[], Any], Runs, "list[Result]"], "list[Result]"]
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is looked for. watches: the lines of the findings. judge: what runs show of them. proves: whether an exception
-    at one of these lines without jit is what was predicted, or the arguments are just unfit. repaired: what a run, and the same with the module loaded
-    anew, show of fixes, if it is these that are asked about."""
+        at one of these lines without jit is what was predicted, or the arguments are just unfit. repaired: what a run, and the same with the module loaded
+        anew, show of fixes, if it is these that are asked about. reached: the findings that a run without jit went beyond, whatever ended it
+    later."""
 
     watches: Watches
     judge: Judge
     proves: Callable[[Raised], bool]
+    reached: Callable[[Observation], frozenset[int]]
+    past: Past
     repaired: Callable[[Runs, Callable[[], Any]], list[Result]] | None = None
 
 
 def search(loader: Loader, call: Call, wanted: Wanted, seconds: float) -> Found:
     """Look for arguments of ``call.target`` with which the findings show."""
-    deadline = time.monotonic() + seconds * _SHARE
+    began = time.monotonic()
     with contextlib.ExitStack() as stack:
         module, target, problem = None, None, ""
         try:
             if not call.part:
                 module = stack.enter_context(loader.loaded())
-                target = _target(module, call)
+                target = target_of(module, call)
         except (Exception, SystemExit) as error:  # importing runs any code
             problem = str(raised(error, loader.is_project))
             if loader.task.stub and missing_module(problem):
@@ -101,14 +98,37 @@ def search(loader: Loader, call: Call, wanted: Wanted, seconds: float) -> Found:
             with contextlib.suppress(Exception, SystemExit):
                 stack.enter_context(loader.only([call.line], False, False))
                 part = stack.enter_context(loader.loaded())
-                found = _target(part, call)
+                found = target_of(part, call)
                 if found is not None and (target is None or found.is_at(call)):
                     module, target = part, found
         if module is None or (target is None and problem):
             return Found(problem=problem, stage="import")
         if target is None:
-            return Found(problem=_why_not_found(module, call.target), stage="inputs")
-        return _Search(loader, call, wanted, module, target, deadline).run()
+            return Found(problem=why_not_found(module, call.target), stage="inputs")
+        # What loading took is not the search's; the last tenth is for the answer.
+        utmost = began + seconds * _UTMOST
+        deadline = min(time.monotonic() + seconds * _SHARE, utmost)
+        return _Search(loader, call, wanted, module, target, (deadline, utmost)).run()
+
+
+class _Waiting:
+    """Arguments that wait to be tried: first those that come from where a try got furthest."""
+
+    def __init__(self) -> None:
+        self._order = itertools.count()
+        self._seen: set[str] = set()
+        self._heap: list[tuple[int, int, dict[str, Guess]]] = []
+
+    def add(self, progress: int, guesses: dict[str, Guess], again: bool = False) -> None:
+        """Add what was not there yet, or is to be tried ``again``."""
+        key = _key(guesses)
+        if again or key not in self._seen:
+            self._seen.add(key)
+            heapq.heappush(self._heap, (-progress, next(self._order), guesses))
+
+    def take(self) -> dict[str, Guess] | None:
+        """The next ones; None if there are no more."""
+        return heapq.heappop(self._heap)[2] if self._heap else None
 
 
 class _Search:
@@ -118,22 +138,26 @@ class _Search:
         call: Call,
         wanted: Wanted,
         module: ModuleType,
-        target: _Target,
-        deadline: float,
+        target: Target,
+        until: tuple[float, float],
     ) -> None:
         self._loader = loader
         self._call = call
         self._target = target
-        self._deadline = deadline
+        self._deadline, self._utmost = until
         self._wanted = wanted
         self._module = module
         self._best: Found | None = None
         self._last = ""
+        self._asked: NotMade | None = None
+        self._reached: frozenset[int] = frozenset()
+        self._believed: set[int] = set()
+        self._passing = Passing(loader.is_project)
 
     def run(self) -> Found:
         try:
-            for guesses, ran in self._candidates(self._module):
-                if self._prove(guesses, ran):
+            for guesses, fails in self._candidates(self._module):
+                if self._prove(guesses, fails):
                     break
         except ValueError as error:
             return Found(problem=str(error), stage="inputs")
@@ -142,75 +166,161 @@ class _Search:
         why = f"; the last one ended with {self._last}" if self._last else ""
         return Found(problem=f"no arguments found for `{self._call.target}`{why}", stage="inputs")
 
-    def _candidates(self, module: ModuleType) -> Iterator[tuple[dict[str, Guess], bool]]:
-        """Arguments with which the function runs through, best first, or fails as predicted without any tracing; and
-        whether it ran."""
+    def _candidates(self, module: ModuleType) -> Iterator[tuple[dict[str, Guess], str]]:
+        """Arguments with which the function runs through, best first, or fails as predicted without any tracing, or goes
+        beyond what is flagged; and where it fails: nowhere, at what is flagged, or beyond."""
         if self._call.example:
             given, named = parse_example(self._call.example, module)
-            yield {**dict(zip(self._target.signature.names, given)), **named}, True
+            yield {**dict(zip(self._target.signature.names, given)), **named}, ""
             return
-        order = itertools.count()
-        seen: set[str] = set()
-        waiting: list[tuple[int, int, dict[str, Guess]]] = []
+        waiting = _Waiting()
         for first in self._starts():
-            if _key(first) not in seen:
-                seen.add(_key(first))
-                waiting.append((0, next(order), first))
+            waiting.add(0, first)
         for _ in range(_TRIES):
-            if not waiting or time.monotonic() > self._deadline:
+            guesses = waiting.take()
+            if guesses is None or time.monotonic() > self._deadline:
                 return
-            guesses = heapq.heappop(waiting)[2]
             observed = self._try(guesses)
-            if observed.raised is None or self._is_at_flag(observed):
-                yield guesses, observed.raised is None
-                if observed.raised is None:
-                    # It ran, and this was not enough: other kinds of arguments may take the other path.
-                    continue
-            self._last = str(observed.raised)[:120]
-            progress = -len(observed.lines)
-            assert observed.raised is not None
-            for mutated in itertools.islice(mutations(guesses, observed.raised), _BRANCHES):
-                if _key(mutated) not in seen:
-                    seen.add(_key(mutated))
-                    heapq.heappush(waiting, (progress, next(order), mutated))
+            error, asked = observed.raised, self._asked
+            beyond = self._is_beyond(observed)
+            if error is None or beyond or not self._flagged_at(observed) <= self._confirmed():
+                yield guesses, self._fails(error, beyond)
+            progress = len(observed.lines)
+            if error is not None and goes_past(self._passing, error):
+                waiting.add(progress, guesses, again=True)
+                continue
+            for mutated in itertools.islice(self._following(guesses, observed, asked), _BRANCHES):
+                waiting.add(progress, mutated)
+
+    def _fails(self, error: Raised | None, beyond: bool) -> str:
+        if self._passing.places:
+            return "at"  # what goes past a mistake does not say that the arguments fit
+        return "" if error is None else "beyond" if beyond else "at"
+
+    def _following(
+        self, guesses: dict[str, Guess], observed: Observation, asked: NotMade | None
+    ) -> Iterator[dict[str, Guess]]:
+        """What to try after a try, the likeliest first."""
+        error = observed.raised
+        if error is not None:
+            self._last = str(error)[:120]
+            return suggestions(guesses, asked) if asked is not None else self._changed(guesses, error)
+        if self._wanted.reached(observed) or self._wanted.repaired is not None:
+            # It ran, and this was not enough: other kinds of arguments may take the other path.
+            return iter(())
+        return itertools.chain(with_words(guesses, self._call.words), variations(guesses))
+
+    def _changed(self, guesses: dict[str, Guess], error: Raised) -> Iterator[dict[str, Guess]]:
+        yield from with_words(guesses, self._call.words)
+        yield from mutations(guesses, error)
 
     def _starts(self) -> Iterator[dict[str, Guess]]:
         """The first arguments to try: recorded ones, then what names and annotations say."""
-        signature = self._target.signature
+        signature, owner = self._target.signature, self._target.owner
         start = {
             name: first_guess(name, signature.annotations.get(name), name in self._call.static)
             for name in signature.names
         }
+        shapes = {name: said_of(name, self._target.documentation) for name in start}
+        told = {
+            name: replace(start[name], shape=shape)
+            for name, shape in shapes.items()
+            if shape is not None and start[name].kind in ("array", "host")
+        }
+        start.update(told)
         for recorded in map(parse_recorded, self._call.recorded):
             known = {n: g for n, g in recorded.items() if n in signature.names or n in signature.optional}
             yield {**start, **known}
-        yield start
+        for instance in owners(owner) if owner is not None else ():
+            yield {**start, signature.names[0]: instance}
+        if owner is None:
+            yield start
 
-    def _is_at_flag(self, observed: Observation) -> bool:
-        """It failed at the flagged line, without any tracing, as was predicted."""
+    def _flagged_at(self, observed: Observation) -> set[int]:
+        """The findings at the line where it failed, without any tracing, as was predicted."""
         error = observed.raised
-        return error is not None and error.place in self._wanted.watches and self._wanted.proves(error)
+        if error is None or error.place is None or not self._wanted.proves(error):
+            return set()
+        return {watch.number for watch in self._wanted.watches.get(error.place, ())}
+
+    def _confirmed(self) -> set[int]:
+        shown = self._best.results if self._best is not None else []
+        return {result.number for result in shown if result.status == "confirmed"}
+
+    def _is_beyond(self, observed: Observation) -> bool:
+        """It went beyond something that is flagged, and that no earlier try has come to."""
+        reached = self._wanted.reached(observed)
+        fresh = reached - self._reached
+        self._reached |= reached
+        return bool(fresh)
 
     def _try(self, guesses: dict[str, Guess]) -> Observation:
         from jitlint.confirm.watch.observe import observe
 
-        return observe(lambda: self._apply(self._target.plain, guesses), self._loader.is_project, jit=False)
+        self._asked = None
+        with self._passing.active(jit=False):
+            return observe(
+                lambda: self._apply(self._target.plain, guesses), self._loader.is_project, jit=False
+            )
 
-    def _prove(self, guesses: dict[str, Guess], ran: bool) -> bool:
+    def _prove(self, guesses: dict[str, Guess], fails: str) -> bool:
         """Trace with these arguments; whether every finding is confirmed."""
-        once, several = self._runs(guesses, 1), self._runs(guesses, _CALLS)
         made_up = self._guessed(guesses)
         if self._wanted.repaired is not None:
-            results, made_up = self._wanted.repaired(once, self._anew(guesses)), frozenset()
+            results = self._wanted.repaired(self._runs(guesses, 1), self._anew(guesses))
+            made_up = frozenset()
         else:
-            results = self._wanted.judge(once, several, frozenset() if ran else made_up)
+            results = self._shown(guesses, made_up if fails == "at" else frozenset())
+            if fails or any(map(_is_invented, guesses.values())):
+                results = self._independent(results, guesses)
         found = Found(
             [_open(result) for result in results] if made_up else results,
             ", ".join(f"{name}={guess}" for name, guess in guesses.items()),
         )
         if self._best is None or _rank(found) > _rank(self._best):
             self._best = found
-        return all(result.status == "confirmed" for result in found.results)
+        return all(result.status == "confirmed" for result in self._best.results)
+
+    def _shown(self, guesses: dict[str, Guess], made_up: frozenset[str]) -> list[Result]:
+        """What a call shows, also behind places where tracing ends."""
+        once, several = self._runs(guesses, 1), self._runs(guesses, _CALLS)
+        results = self._wanted.judge(once, several, made_up)
+        return self._wanted.past(once.run, once, results)
+
+    def _independent(self, results: list[Result], guesses: dict[str, Guess]) -> list[Result]:
+        """What shows with made-up values counts if it shows with values of all other kinds, too, that get beyond the place."""
+        believed = {r.number for r in results if r.status == "confirmed"} - self._believed
+        why = "shown with made-up values of one kind, and not with those of another"
+        for other in itertools.islice(others(guesses, self._is_said), _OTHERS):
+            if not believed:
+                break
+            if time.monotonic() > self._utmost:
+                believed, why = (
+                    set(),
+                    "shown with made-up values, and there was no time to try those of other kinds",
+                )
+                break
+            reached = self._wanted.reached(self._try(other)) & believed
+            if reached:
+                shown = self._shown(other, frozenset())
+                believed -= {
+                    r.number for r in shown if r.number in reached and r.status not in ("confirmed", "missed")
+                }
+        self._believed |= believed
+        return [
+            Result(result.number, "unshown", why)
+            if result.status == "confirmed" and result.number not in self._believed
+            else result
+            for result in results
+        ]
+
+    def _is_said(self, name: str) -> bool:
+        """Whether it is known what a parameter is: an annotation says so, or it is a reference that a kernel gets."""
+        signature = self._target.signature
+        if self._target.owner is not None and name == signature.names[0]:
+            return False
+        is_reference = self._call.transform == "kernel" and name not in signature.by_name
+        return is_reference or signature.annotations.get(name) is not None
 
     def _runs(self, guesses: dict[str, Guess], calls: int) -> Runs:
         return Runs(
@@ -226,7 +336,7 @@ class _Search:
 
         def run() -> Any:
             with self._loader.loaded() as module:
-                target = _target(module, msgspec.structs.replace(self._call, line=0))
+                target = target_of(module, msgspec.structs.replace(self._call, line=0))
                 if target is None:
                     raise LookupError(f"`{self._call.target}` is gone")
                 return [self._apply(target.traced, guesses)]
@@ -237,10 +347,20 @@ class _Search:
         """The parameters that neither a comment nor an annotation says anything about."""
         if self._call.example:
             return frozenset()
-        return frozenset(n for n in guesses if self._target.signature.annotations.get(n) is None)
+        return frozenset(name for name in guesses if not self._is_said(name))
 
     def _apply(self, function: Callable[..., Any], guesses: dict[str, Guess]) -> Any:
-        return self._call_results(_called(function, self._target.signature, guesses))
+        made: list[tuple[Path, Any]] = []
+        try:
+            return self._call_results(_called(function, self._target.signature, guesses, made))
+        except NotMade as asked:
+            self._asked = asked
+            raise
+        except AttributeError as error:
+            for place, value in made:
+                if value is error.obj and guesses[place[0]].at(place[1:]) is not None:
+                    self._asked = NotMade(place, "attribute", error.name)
+            raise
 
     def _call_results(self, result: Any) -> Any:
         """A factory answers functions: call those, too."""
@@ -249,9 +369,8 @@ class _Search:
             if self._is_own(function):
                 signature = Signature.of(function)
                 hints = signature.annotations
-                _called(
-                    function, signature, {n: first_guess(n, hints.get(n), False) for n in signature.names}
-                )
+                guesses = {n: first_guess(n, hints.get(n), False) for n in signature.names}
+                _called(function, signature, guesses, [])
         return result
 
     def _is_own(self, function: Any) -> bool:
@@ -259,11 +378,23 @@ class _Search:
         return code is not None and self._loader.is_project(code.co_filename)
 
 
-def _called(function: Callable[..., Any], signature: Signature, guesses: dict[str, Guess]) -> Any:
-    values = {name: guess.value() for name, guess in guesses.items()}
+def _called(
+    function: Callable[..., Any],
+    signature: Signature,
+    guesses: dict[str, Guess],
+    made: list[tuple[Path, Any]],
+) -> Any:
+    """Call it with new values, which ``made`` gets."""
+    values = {name: guess.value((name,), made) for name, guess in guesses.items()}
     by_position = [name for name in signature.names if name not in signature.by_name and name in values]
     unnamed = [values.pop(name) for name in by_position]
     return function(*unnamed, **values)
+
+
+def _is_invented(guess: Guess) -> bool:
+    """Whether it is an object with attributes that were made up as they were asked for."""
+    inside = any(part.kind in ("record", "unknown", "partial") for _, part in guess.parts)
+    return guess.kind == "partial" or (guess.kind == "instance" and inside)
 
 
 def _open(result: Result) -> Result:
@@ -281,78 +412,3 @@ def _rank(found: Found) -> tuple[int, int, int]:
 
 def _key(guesses: dict[str, Guess]) -> str:
     return repr(sorted((name, str(guess)) for name, guess in guesses.items()))
-
-
-def _target(module: ModuleType, call: Call) -> _Target | None:
-    """The function as an object: by name, else by where it is written."""
-    owner, _, name = call.target.rpartition(".")
-    if owner:
-        return _method(module, owner, name, call)
-    found = getattr(module, call.target, None)
-    if found is None or not callable(found):
-        found = _by_place(module, call)
-    if found is None:
-        return None
-    plain = _unjitted(found)
-    traced = found if plain is not found else _traced(found, call)
-    return _Target(plain, traced, Signature.of(plain))
-
-
-def _why_not_found(module: ModuleType, target: str) -> str:
-    kind: Any = module
-    for part in target.split(".")[:-1]:
-        kind = getattr(kind, part, None)
-    if isinstance(kind, type):
-        return f"no `{kind.__qualname__}` could be made with made-up arguments"
-    return f"`{target}` cannot be found at run time"
-
-
-def _unjitted(function: Any) -> Any:
-    """What a jitted function wraps, as far as it is a wrapper of JAX's."""
-    while hasattr(function, "lower") and hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    return function
-
-
-def _traced(function: Callable[..., Any], call: Call) -> Callable[..., Any]:
-    if call.transform != "jit":
-        return function
-    static = [name for name in call.static if name in Signature.of(function).names]
-    jitted: Callable[..., Any] = jax.jit(function, static_argnames=static or None)
-    return jitted
-
-
-def _method(module: ModuleType, owner: str, name: str, call: Call) -> _Target | None:
-    kind: Any = module
-    for part in owner.split("."):
-        kind = getattr(kind, part, None)
-    if not isinstance(kind, type):
-        return None
-    guess = instance_of(kind, 3)
-    if guess is None:
-        return None
-    try:
-        instance = guess.value()
-        bound = getattr(instance, name)
-    except Exception:  # the user's constructor
-        return None
-    plain = _unjitted(bound)
-    is_jitted = plain is not bound
-    if is_jitted and not inspect.ismethod(plain):
-        plain = plain.__get__(instance) if isinstance(plain, FunctionType) else plain
-    traced = bound if is_jitted else _traced(bound, call)
-    return _Target(plain, traced, Signature.of(bound))
-
-
-def _by_place(module: ModuleType, call: Call) -> Any:
-    """A function without a name of its own: some variable of the module holds it, or what wraps it, or anything else."""
-    for value in vars(module).values():
-        code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
-        if code is not None and code.co_firstlineno == call.line and code.co_filename == module.__file__:
-            return value
-    for value in gc.get_objects():
-        if isinstance(value, FunctionType) and value.__globals__ is vars(module):
-            code = value.__code__
-            if code.co_firstlineno == call.line and code.co_name == call.target.rpartition(".")[2]:
-                return value
-    return None

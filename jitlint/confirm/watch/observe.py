@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+from jitlint.confirm.watch.imports import unobserved_imports
 from jitlint.confirm.watch.spots import Activations, Columns, Spot, columns_of, consumed_at
 
 # File name as in the code object, line.
@@ -368,7 +369,7 @@ class Recorder:
         """Record what happens inside the ``with`` block."""
         before = sys.gettrace()
         clocks = any(watch.clocks for watches in self._watches.values() for watch in watches)
-        with self._instruments.active():
+        with self._instruments.active(), unobserved_imports(self.watches):
             if clocks:
                 sys.setprofile(self._instruments.on_builtin)
             sys.settrace(self.on_call)

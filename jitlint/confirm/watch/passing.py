@@ -1,13 +1,14 @@
 """Go past places where tracing ends, to see what stands behind them (layer: ``confirm``). Runs in the worker only.
 
 At such a place, and nowhere else, a traced value answers what the array in its place answered when the same code ran without
-``jit``; an element that cannot be stored is not stored. So the trace takes the way that the program takes, and all other values
+``jit``; an element that cannot be stored is not stored; a loop whose body answers another carry than it gets answers what it began with. So the trace takes the way that the program takes, and all other values
 stay traced. Which places, and what may be concluded, the caller decides.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -20,6 +21,8 @@ At = tuple[str, Columns]
 
 _ASKS = ("__bool__", "__index__", "__int__", "__float__", "__complex__")
 _STORES = "__setitem__"
+_LOOPS = {"fori_loop": (3, "init_val"), "while_loop": (2, "init_val")}
+"""Loops, and which of their arguments is the carry that they begin with."""
 
 
 class Passing:
@@ -58,10 +61,57 @@ class Passing:
             if kind is jax.core.Tracer or name == _STORES or not jit:
                 setattr(kind, name, wrap(name, original))
         try:
-            yield
+            with self._loops():
+                yield
         finally:
             for kind, name, original in kept:
                 setattr(kind, name, original)
+
+    @contextlib.contextmanager
+    def _loops(self) -> Iterator[None]:
+        """Inside the block, loops at the places answer the carry that they begin with, where they would be refused."""
+        import jax
+
+        kept = [
+            (holder, name, loop, self._looping(loop, *where))
+            for loop, where in ((getattr(jax.lax, known), where) for known, where in _LOOPS.items())
+            for holder, name in self._holders(loop)
+        ]
+        try:
+            for holder, name, _, passing in kept:
+                setattr(holder, name, passing)
+            yield
+        finally:
+            for holder, name, loop, _ in kept:
+                setattr(holder, name, loop)
+
+    def _holders(self, function: Callable[..., Any]) -> list[tuple[Any, str]]:
+        """The modules that hold a function of JAX's, and the names by which the project's hold it."""
+        import jax
+
+        found: list[tuple[Any, str]] = [(jax.lax, function.__name__)]
+        for module in list(sys.modules.values()):
+            file = getattr(module, "__file__", None)
+            if isinstance(file, str) and self._watched(file):
+                found += [(module, name) for name, value in list(vars(module).items()) if value is function]
+        return found
+
+    def _looping(self, loop: Callable[..., Any], place: int, name: str) -> Callable[..., Any]:
+        import jax
+
+        @functools.wraps(loop)
+        def run(*arguments: Any, **more: Any) -> Any:
+            at = self._place()
+            if at is None:
+                return loop(*arguments, **more)
+            begin = arguments[place] if place < len(arguments) else more.get(name)
+            try:
+                end = loop(*arguments, **more)
+            except TypeError:
+                return begin
+            return end if jax.tree.structure(end) == jax.tree.structure(begin) else begin
+
+        return run
 
     def _learning(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         def ask(array: Any) -> Any:
