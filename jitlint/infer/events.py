@@ -64,7 +64,7 @@ class Event:
 class Truth(Event):
     """`bool()` of a tracer. form: if, elif, while, ternary, assert, and, or, not, comparison-chain, in, bool,
     any, all, min, max, sorted, heapq, filter, comprehension (its ``if``), match (a value pattern), match-guard,
-    equality (== of containers)."""
+    equality (== of containers), left-out (of what is declared to be an array or None)."""
 
     form: str = "if"
 

@@ -103,10 +103,12 @@ class Transformed(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """A function is about to run many times. own: values that are others in every run. batch: all runs are one."""
+    """A function is about to run many times. own: values that are others in every run. batch: all runs are one.
+    devices: each is that of a device."""
 
     own: Sequence[Value]
     batch: bool = False
+    devices: bool = False
 
 
 class Turn(NamedTuple):

@@ -38,6 +38,7 @@ from jitlint.link.engine.world import World
 from jitlint.link.models.jax import xforms
 from jitlint.link.roots.test_runner import TestRunner
 from jitlint.link.values import classes, parameters, pytrees
+from jitlint.link.values.library_objects import VARIABLE
 from jitlint.link.values.questions.kinds import mro
 from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
@@ -264,7 +265,8 @@ MOST_REFUSALS = 2
 class _Convention:
     """A convention says that a method is traced, but the code knows better.
 
-    One that JAX would refuse at many places is not traced: nothing is said about it. A parameter that is turned into
+    One that JAX would refuse at many places is not traced: nothing is said about it; what becomes of the variables of a
+    module, which there are in a run of it alone, counts as one. A parameter that is turned into
     Python numbers at several places is data of the host: what it would break under a trace is not said; nor what stands
     in a function that it calls and that waits for numbers.
     """
@@ -275,7 +277,7 @@ class _Convention:
     def keeps(self, found: Found) -> Iterator[tuple[Key, AnyEvent]]:
         """What the convention bears."""
         refused = {
-            (event.place.module, event.place.at)
+            event.why if event.why.startswith(VARIABLE) else (event.place.module, event.place.at)
             for event in found.values()
             if type(event) in RAISING and event.modes and not event.place.expected
         }

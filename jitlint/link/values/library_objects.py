@@ -10,8 +10,16 @@ from jitlint.link.engine.frame import Args, Frame
 LEVEL: Final = "$level"
 """The attribute in which a library object remembers it."""
 
+VARIABLE: Final = "a variable of"
+"""How the reason begins for which what a module keeps is traced."""
+
 HELD: Final = "$held"
 """The attribute in which a variable of a module remembers the array that it was made of."""
+
+PARTITION_SPEC: Final = "jax.sharding.PartitionSpec"
+
+SPLIT: Final = "$split"
+"""Where such a specification keeps what it is called with: the axes of the mesh, or None, for each axis of an array."""
 
 INITIALISERS: Final = "jax.nn.initializers."
 """Functions that give functions, which draw from their first argument."""

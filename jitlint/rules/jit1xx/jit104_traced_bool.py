@@ -22,6 +22,9 @@ value has no contents to answer with:
 Python does not let a library redefine these operators, so JAX cannot record them. It can record `&`, `|`, `~`, the
 comparison operators and the functions of `jnp`. `a < x < b` means `a < x and x < b`; mind the brackets in
 `(a < x) & (x < b)`, because `&` binds more tightly than `<`.
+
+`x or default` asks for the truth as well. Of a parameter or field that is declared to be an array or None, that is a
+mistake even where nothing is traced: an array of several elements has no truth, and a zero counts as left out.
 """,
     instead="""\
 Use the array counterpart:
@@ -133,6 +136,13 @@ _OF_FLAGS = frozenset({"and", "or", "not", "bool"})
 @RULE.on(Truth)
 def check(event: Truth) -> Report | None:
     """Report operators and builtins that call `bool()`."""
+    if event.form == "left-out":
+        return Report(
+            "the truth of what may be an array decides here whether it was left out: a traced array, or one of several "
+            "elements, has none, and a zero counts as left out",
+            "compare with None: `x if x is not None else default`",
+            severity=Severity.WARNING,
+        )
     words = _FORMS.get(event.form)
     if words is None:
         return None

@@ -2,8 +2,8 @@
 
 Once: called from module level, from one place of a function that runs once, by a test runner, or by its name a part of
 the set-up. Many times: called in a loop, from two places of one function, or by a function that is called in a loop; what
-tests do with a function of the program says nothing, and two functions that call it once each say little. Nothing is
-said of functions that nobody calls.
+tests do with a function of the program says nothing, but for one that lets an object do its work turn by turn, and two
+functions that call it once each say little. Nothing is said of functions that nobody calls.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Func
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog
 from jitlint.link.tables import ir_walk, naming
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 
@@ -38,8 +39,22 @@ def _sites(log: CompilationLog, called: FuncInfo, fn: FuncInfo) -> list[CallSite
     return [
         s
         for s in log.sites.get(called.id, {}).values()
-        if s.frame.fn is not fn and (fn.module.is_test or not s.frame.module.is_test)
+        if s.frame.fn is not fn and (fn.module.is_test or not s.frame.module.is_test or _drives(log, s))
     ]
+
+
+def _drives(log: CompilationLog, site: CallSite) -> bool:
+    """Whether a test lets one object do its work turn by turn: it is older than the loop, and each turn says which."""
+    func, loop = site.node.func, site.loops[-1] if site.loops else None
+    while type(func) is ir.Attr:
+        func = func.obj
+    if type(func) is not ir.Name or func is site.node.func or not isinstance(loop, ir.For):
+        return False
+    counted = type(loop.iter) is ir.Call and last_name(loop.iter.func) == "range"
+    turns = _names_of(loop)
+    given = {arg.value.id for arg in site.node.args if type(arg.value) is ir.Name}
+    assigned = log.m.texts.table(site.frame).assigned(loop)
+    return counted and bool(given & turns) and func.id not in assigned
 
 
 def _overridden(fn: FuncInfo) -> list[FuncInfo]:
@@ -60,9 +75,15 @@ def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) 
     site = next((site for site in (*own, *base) if _repeats(site)), None)
     if site is not None:
         step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
-        level = Confidence.CERTAIN if site in own else Confidence.LIKELY
+        level = _level(site, fn, site in own)
         return Many(Confidence.POSSIBLE if _is_beside_more(log, fn, site) else level, (step,), site)
     return None if prepares else _by_callers(log, fn, own or base, depth)
+
+
+def _level(site: CallSite, fn: FuncInfo, own: bool) -> Confidence:
+    """What a call in a loop is worth; that of a test shows how an object is used, no more."""
+    sure = own and site.frame.module.is_test == fn.module.is_test
+    return Confidence.CERTAIN if sure else Confidence.LIKELY
 
 
 def _repeats(site: CallSite) -> bool:

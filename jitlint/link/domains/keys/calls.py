@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Final
 
 from jitlint.infer.keys import Either, Key, Use
 from jitlint.infer.values import Value
+from jitlint.link.domains.keys.lanes import keep
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger
 from jitlint.link.domains.keys.meant import DRAW, RANDOM, SHUFFLE
-from jitlint.link.domains.keys.uses import CARRIED, earlier, note, report, use
+from jitlint.link.domains.keys.uses import CARRIED, MODULE, earlier, note, report, use
 from jitlint.link.engine.frame import Frame
 from jitlint.link.values.keys import Renaming, inside, uses_of
 
@@ -43,7 +45,7 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
 def _back(log: list[Use], known: list[Use], value: Value) -> list[Use]:
     """What was done to the keys in the result that is not known by the keys that they were made of."""
     returned = set(inside([value])) if len(known) < len(log) else set()
-    return [u for u in log if u.key in returned and u.stream != CARRIED and u not in known]
+    return [u for u in log if u.key in returned and u.stream not in (CARRIED, MODULE) and u not in known]
 
 
 def _is_drawn_from(one: Use, log: list[Use]) -> bool:
@@ -91,8 +93,8 @@ def apply(k: Ledger, f: Frame, at: int, summary: Summary, names: Renaming, given
     for u in summary.uses:
         key = names.key(u.key)
         passed = _descends(key, own)
-        if u.stream == CARRIED:
-            _apply_carried(k, f, at, dataclasses.replace(u, key=key), passed)
+        if u.stream in _APART:
+            _APART[u.stream](k, f, at, dataclasses.replace(u, key=key), passed)
             continue
         place = None if passed else (u.module, u.at, u.function)
         if many is not None:
@@ -135,6 +137,20 @@ def _apply_carried(k: Ledger, f: Frame, at: int, u: Use, passed: bool) -> None:
     log = LOG.of(f)
     if log is not None:
         log.append(u)
+
+
+def _apply_module(k: Ledger, f: Frame, at: int, u: Use, passed: bool) -> None:
+    """A called function has handed a key to a module: a mistake if all lanes do, and the module is the same in all."""
+    many, log = MANY.of(f), LOG.of(f)
+    lanes = many is not None and many.batch and not _descends(u.key, many.own)
+    if lanes and many is not None and (many.devices or u.site == (u.module, u.at)):
+        _shared(k, f, at, u, passed)
+    if log is not None:
+        keep(log, dataclasses.replace(u, site=(f.module.name, at)))
+
+
+_APART: Final = {CARRIED: _apply_carried, MODULE: _apply_module}
+"""What is no draw like others: by its stream, what it means for a caller."""
 
 
 def _descends(key: Key, from_: set[Key] | frozenset[Key]) -> bool:

@@ -6,10 +6,20 @@ from typing import Final
 
 from jitlint.infer.keys import Key
 from jitlint.infer.values import ExtInst, Func, Inst, Map, Method, S, Value
-from jitlint.link.domains.keys import calls, closures, defaults, libraries, parameters, uses
+from jitlint.link.domains.keys import calls, closures, defaults, lanes, libraries, parameters, uses
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger, Runs
 from jitlint.link.domains.keys.meant import RANDOM
-from jitlint.link.engine.domain import Activation, Called, Domain, Library, Rename, Repeat, Store, Turn
+from jitlint.link.engine.domain import (
+    Activation,
+    Called,
+    Domain,
+    Library,
+    Rename,
+    Repeat,
+    Store,
+    Transformed,
+    Turn,
+)
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import keys, paths
@@ -99,6 +109,7 @@ class Keys(Domain[calls.Summary]):
     def on_call(self, f: Frame, called: Called) -> None:
         """A call hands a library the keys of its streams, or one to draw from."""
         libraries.sampled(self.ledger, f, called)
+        lanes.called(f, called)
         pos = called.args.pos
         if "rngs" in called.args.kw or (pos and type(pos[0]) is Map):
             func = called.node.func
@@ -132,7 +143,12 @@ class Keys(Domain[calls.Summary]):
         """Keys that are not others in every run are the same in all of them."""
         found = frozenset(keys.inside(repeat.own))
         around = MANY.of(inner)
-        MANY.put(inner, Runs(found & around.own if repeat.batch and around is not None else found))
+        own = found & around.own if repeat.batch and around is not None else found
+        MANY.put(inner, Runs(own, repeat.batch, repeat.devices))
+
+    def on_transform(self, f: Frame, transformed: Transformed) -> None:
+        """A module may be mapped together with its key."""
+        lanes.mapped(self.ledger, f, transformed)
 
     def on_turn(self, inner: Frame, turn: Turn) -> None:
         """A loop hands a key on from turn to turn."""

@@ -73,11 +73,16 @@ def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: boo
     given = given if known else None
     who = f"apply {module} {_method(args, at)}" if name == "apply" else "init"
     site = (f.module.name, at)
-    consumed = set() if known else {u.key for u in LOG.of(f) or () if u.site == site}
+    consumed = set() if known else _consumed(f, site)
     for value in (given, first if first is not given else None):
         for stream, key in _by_stream(value, known):
             if key not in consumed:
                 uses.use(k, f, at, key, f"linen {who} {stream}", api)
+
+
+def _consumed(f: Frame, site: tuple[str, int]) -> set[Key]:
+    """The keys that a call was seen to consume, where it was followed."""
+    return {u.key for u in LOG.of(f) or () if u.site == site and u.stream != uses.MODULE}
 
 
 def _first_keys(name: str, args: Args, known: bool) -> Value | None:

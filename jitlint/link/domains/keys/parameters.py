@@ -116,14 +116,21 @@ class _Scan:
                 self._streams(arg.value, names)
         if not given or any(a.star for a in node.args):
             return
-        callee = resolve(self.m, self.fn, node.func)
+        callee, before = self._callee(node)
         last = node.func.name if type(node.func) is ir.Attr else getattr(node.func, "id", "")
         for i, arg in given:
             value: Any = arg.value
             if last in lexicon().keys.seeds:
                 self.refuted.add(value.id)
-            elif self._takes(node.func, callee, i, arg.name):
+            elif self._takes(node.func, callee, i - before, arg.name):
                 self.found[value.id] = None
+
+    def _callee(self, node: ir.Call) -> tuple[Value, int]:
+        """What is given the arguments, and how many come before the first: of ``partial(f, key)``, that is ``f``."""
+        callee = resolve(self.m, self.fn, node.func)
+        if type(callee) is Ext and callee.dotted == "functools.partial":
+            return resolve(self.m, self.fn, node.args[0].value), 1
+        return callee, 0
 
     def _takes(self, func: ir.Expr, callee: Value, index: int, name: str | None) -> bool:
         """Whether an argument is a key. index: its position, which says nothing when it has a name."""

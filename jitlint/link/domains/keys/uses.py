@@ -40,6 +40,9 @@ from jitlint.syntax.documents import is_document
 CARRIED = "carried"
 """Consumed, and replaced where it is kept: the next call finds another key there."""
 
+MODULE = "module"
+"""Handed by name to a module that nobody knows: of interest where all lanes hand it one key, and nowhere else."""
+
 MAX_LOG = 64
 
 _EVERY = frozenset({"loop", "many", "shared", "calls"})
@@ -299,7 +302,10 @@ def carried(f: Frame, old: Value | None) -> None:
     gone = {member for key in keys_of(old) for member in members_of(key)}
     log = LOG.of(f) if gone else None
     if log:
-        log[:] = [dataclasses.replace(u, stream=CARRIED) if members_of(u.key) & gone else u for u in log]
+        log[:] = [
+            dataclasses.replace(u, stream=CARRIED) if members_of(u.key) & gone and u.stream != MODULE else u
+            for u in log
+        ]
 
 
 def check_carry(k: Ledger, f: Frame, given: Value, returned: Value, paired: bool) -> None:

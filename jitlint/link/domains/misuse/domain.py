@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Value, Xform
-from jitlint.link.domains.misuse import axes, frozen, idioms, lent, static_fields
+from jitlint.link.domains.misuse import absent, axes, frozen, idioms, lent, static_fields
 from jitlint.link.engine import imports
 from jitlint.link.engine.domain import Change, Domain, Library, Store
 from jitlint.link.engine.frame import Frame
@@ -61,5 +61,6 @@ class Misuse(Domain[None]):
         lent.changed(self.m, f, change)
 
     def finish(self) -> None:
-        """What classes say of their fields."""
+        """What classes say of their fields, and functions of their parameters."""
         static_fields.check(self.m)
+        absent.check(self.m)

@@ -36,6 +36,7 @@ from jitlint.link.models.arrays import arrays, numpy_calls, results
 from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import containers, dispatch
 from jitlint.link.values import bounds
+from jitlint.link.values.library_objects import VARIABLE
 from jitlint.link.values.questions.kinds import find_method, mro
 
 
@@ -215,7 +216,7 @@ def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> V
     if name in ("is_initializing", "is_mutable_collection", "has_variable", "has_rng"):
         return Py("bool")
     if name in ("variable", "get_variable", "perturb"):
-        value = Tree(f.world.here, f"a variable of `{obj.cls.name}`", f.world.level)
+        value = Tree(f.world.here, f"{VARIABLE} `{obj.cls.name}`", f.world.level)
         return ExtInst("flax.linen.Variable", {"value": value}) if name == "variable" else value
     return UNKNOWN
 

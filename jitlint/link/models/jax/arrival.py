@@ -15,6 +15,7 @@ from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     NONE,
     UNKNOWN,
+    ExtInst,
     Inst,
     Map,
     Py,
@@ -32,6 +33,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import boundaries
 from jitlint.link.models.jax.references import references
 from jitlint.link.values import iteration, parameters, pytrees
+from jitlint.link.values.library_objects import SPLIT
 from jitlint.link.values.questions.signatures import (
     Signature,
     constant_ints,
@@ -113,9 +115,36 @@ def _with_outputs(x: Xform, sig: Signature, args: Args, level: int) -> Args:
 
 
 def batched(x: Xform, args: Args) -> list[Value]:
-    """The arguments of which every element of a batch has one of its own."""
+    """What every lane of a batch, or every device, has for itself among the arguments."""
     marks = Marks(x)
-    return [*[v for i, v in enumerate(args.pos) if marks.of(i) is not NONE], *args.kw.values()]
+    own = [part for i, value in enumerate(args.pos) for part in _own(marks.of(i), value)]
+    return [*own, *args.kw.values()]
+
+
+def _own(mark: Value | None, value: Value) -> list[Value]:
+    if mark is None or _is_for_all(mark):
+        return [] if mark is not None else [value]
+    if type(mark) is Map and type(value) is Map:
+        return [own for key, part in value.entries.items() for own in _own(mark.entries.get(key), part)]
+    marks, parts = _items(mark), _items(value)
+    if marks is None or parts is None or len(marks) != len(parts):
+        return [value]
+    return [own for one, part in zip(marks, parts) for own in _own(one, part)]
+
+
+def _is_for_all(mark: Value) -> bool:
+    """Whether a mark says that all lanes or devices have the same."""
+    if type(mark) is ExtInst:
+        axes = mark.attrs.get(SPLIT)
+        return type(axes) is Tup and all(axis is NONE for axis in axes.items)
+    return mark is NONE
+
+
+def gives_one(x: Xform) -> bool:
+    """Whether all that a transformed function gives is declared to be the same in every lane."""
+    value = x.options.get(x.spec.results or "out_axes")
+    parts = pytrees.children(value) if value is not None else None
+    return value is not None and all(_is_for_all(part) for part in parts or [value])
 
 
 class Marks:

@@ -36,6 +36,7 @@ from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import higher
 from jitlint.link.values import classes, fields, iteration, pytrees, subscripts
+from jitlint.link.values.library_objects import PARTITION_SPEC, SPLIT
 from jitlint.link.values.questions.kinds import is_concrete
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
@@ -187,6 +188,17 @@ def _opaque(dotted: str) -> Handler:
     return handler
 
 
+def _deserialised(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """A pytree is read from a file: it is like the one that is given for its structure."""
+    return args.get(1, "like") or UNKNOWN
+
+
+def _partition_spec(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """Over which axes of a mesh an array is split."""
+    known = args.more is None and not args.kw
+    return ExtInst(PARTITION_SPEC, {SPLIT: Tup(tuple(args.pos))} if known else None)
+
+
 def _set_option(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """An option of JAX is set: without compilation, what comes after it runs on values."""
     name, wanted = args.get(0, "name"), args.get(1, "val")
@@ -268,6 +280,7 @@ JAX_CALLS: dict[str, Handler] = {
     "inspect.isclass": _inspected(Class),
     "jax.ensure_compile_time_eval": _opaque("jax.ensure_compile_time_eval"),
     "jax.disable_jit": _opaque("jax.disable_jit"),
+    PARTITION_SPEC: _partition_spec,
     "jax.config.update": _set_option,
     "jax.debug.print": _debug,
     "jax.new_ref": _opaque("jax.Ref"),
@@ -277,5 +290,6 @@ JAX_CALLS: dict[str, Handler] = {
     "equinox.combine": _combine,
     "equinox.is_array": _is_array,
     "equinox.apply_updates": _apply_updates,
+    "equinox.tree_deserialise_leaves": _deserialised,
     "optax.apply_updates": _apply_updates,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.events import Step
 from jitlint.infer.grounds import RULED
@@ -41,6 +42,7 @@ from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.models.jax import arrival, boundaries, carries, demands
 from jitlint.link.models.jax.rebuilding import rebuild
+from jitlint.link.tables import naming
 from jitlint.link.values import iteration, parameters, pytrees
 from jitlint.link.values.questions.signatures import (
     Signature,
@@ -160,8 +162,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     steps = _steps(f, x, at)
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = scopes.in_world(f, world, steps, ground)
-    if spec.axes:
-        m.domains.on_repeat(inner, Repeat(arrival.batched(x, arrived), batch=True))
+    _tell_lanes(m, inner, x, arrived)
     transformed = Transformed(x, args, inner)
     m.domains.on_transform(f, transformed)
     if spec.modes and not spec.kernel:
@@ -172,6 +173,22 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     for value in (*args.pos, *args.kw.values()):
         outer |= traced_modes(value, 2)
     return _leave(m, f, at, inner, x, args, result, outer)
+
+
+def _tell_lanes(m: Machine, inner: Frame, x: Xform, arrived: Args) -> None:
+    """A batch has many lanes, or devices, unless they are to do the same."""
+    spec: Wrap = x.spec
+    devices = bool(spec.specs) or bool(spec.modes & S)
+    alike = arrival.gives_one(x) or (devices and _sets_up(x.target))
+    if (spec.axes or spec.specs) and not alike:
+        m.domains.on_repeat(inner, Repeat(arrival.batched(x, arrived), True, devices))
+
+
+def _sets_up(target: Value) -> bool:
+    """Whether a function, by its name, makes what every device holds a copy of."""
+    while isinstance(target, (Bound, Partial, Xform)):
+        target = target.target if isinstance(target, Xform) else target.func
+    return type(target) is Func and naming.begins_with(target.fn.name, lexicon().keys.setting_up)
 
 
 def _expects_an_error(f: Frame, x: Xform) -> bool:
