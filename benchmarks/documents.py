@@ -163,7 +163,7 @@ def run(path: str) -> None:
             words = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
             answer = {"place": place(line), "kind": _blame(error, path), "what": words}
         sys.settrace(None)
-        answer["ran"] = sorted({place(line) for line in seen if line <= len(document.rows)})
+        answer["ran"] = sorted({place(line) for line in seen if 0 < line <= len(document.rows)})
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 

@@ -43,6 +43,7 @@ RESULTS: dict[str, str] = {
     "jax.lax.broadcasted_iota": "array",
     "jax.lax.iota": "array",
     "jax.numpy.astype": "array",
+    "jax.numpy.load": "array",
     "jax.numpy.atleast_1d": "like(arys)",
     "jax.numpy.bitwise_and": "like(x1, x2)",
     "jax.numpy.bitwise_or": "like(x1, x2)",

@@ -30,8 +30,12 @@ class Arrays(msgspec.Struct, frozen=True):
     generators: frozenset[str]
     rule_methods: frozenset[str]
     joins: dict[str, str]
+    refuses: dict[str, str]
+    alike: dict[str, str]
+    fits: dict[str, str]
     foreign_parameters: dict[str, str]
     any_dtype: frozenset[str]
+    dtype_questions: frozenset[str]
 
 
 class Types(msgspec.Struct, frozen=True):

@@ -20,13 +20,28 @@ MODE_BITS = {"S": 1, "B": 2, "L": 4}
 """The same bits as `jitlint.infer.values`; the layers forbid importing them from here."""
 
 
+class Lack(msgspec.Struct, frozen=True):
+    """Transforms of arguments for which a function has no rule, as a bit mask of modes.
+
+    pushed: derivatives only that go forwards, as those of `jax.jvp`. given: only with this switch on; missing: only without
+    this argument. behaviour: only where JAX does this.
+    """
+
+    modes: int
+    pushed: bool = False
+    given: str = ""
+    missing: tuple[str, ...] = ()
+    behaviour: str = ""
+
+
 class Wrap(msgspec.Struct, frozen=True):
     """A transform that returns a function. modes is a bit mask of `jitlint.infer.values` modes.
 
     looks: it traces to see what the function would do, and nothing is kept to be run. real: integers have no derivative
     here, neither as arguments nor as results. forward: a derivative that is not transposed, so that no backward rule runs.
     specs: per-argument specifications, where None lets an argument pass as it is. untouched: all arguments do. results:
-    what is said about each result in the same way.
+    what is said about each result in the same way. pushes: a derivative that goes forwards only. lacks: what the transformed
+    function cannot be called under.
     """
 
     name: str
@@ -50,6 +65,8 @@ class Wrap(msgspec.Struct, frozen=True):
     untouched: bool = False
     real: bool = False
     forward: bool = False
+    pushes: bool = False
+    lacks: tuple[Lack, ...] = ()
     doc: str = ""
 
 
@@ -68,8 +85,8 @@ class Run(msgspec.Struct, frozen=True):
 class HigherOrder(msgspec.Struct, frozen=True):
     """A library function that runs its function arguments at once. static: parameters that must not be traced.
 
-    curried: called without the function, it returns a decorator that runs it. forward: as of `Wrap`. values: an array may
-    stand for the function.
+    curried: called without the function, it returns a decorator that runs it. forward, pushes, lacks: as of `Wrap`. values:
+    an array may stand for the function. solves: its functions are not differentiated, it has a rule of its own.
     """
 
     name: str
@@ -82,6 +99,9 @@ class HigherOrder(msgspec.Struct, frozen=True):
     curried: bool = False
     forward: bool = False
     values: bool = False
+    pushes: bool = False
+    solves: bool = False
+    lacks: tuple[Lack, ...] = ()
 
 
 class Role(msgspec.Struct, frozen=True):
@@ -151,8 +171,22 @@ def _modes(text: str) -> int:
 
 
 def _wrap(name: str, entry: dict[str, Any]) -> Wrap:
-    rest = {k: v for k, v in entry.items() if k not in ("params", "modes")}
-    return Wrap(name=name, params=_names(entry["params"]), modes=_modes(entry["modes"]), **rest)
+    rest = {k: v for k, v in entry.items() if k not in ("params", "modes", "lacks")}
+    lacks = _lacks(entry)
+    return Wrap(name=name, params=_names(entry["params"]), modes=_modes(entry["modes"]), lacks=lacks, **rest)
+
+
+def _lacks(entry: dict[str, Any]) -> tuple[Lack, ...]:
+    return tuple(
+        Lack(
+            _modes(one["modes"]),
+            one.get("pushed", False),
+            one.get("given", ""),
+            _names(one.get("missing", "")),
+            one.get("behaviour", ""),
+        )
+        for one in entry.get("lacks", ())
+    )
 
 
 def _call(name: str, entry: dict[str, Any]) -> HigherOrder:
@@ -160,10 +194,10 @@ def _call(name: str, entry: dict[str, Any]) -> HigherOrder:
         Run(r["function"], tuple(r["args"]), _modes(r["modes"]), r.get("filter", False)) for r in entry["run"]
     )
     static = _names(entry.get("static", ""))
-    switches = {key: entry.get(key, False) for key in ("looks", "curried", "forward", "values")}
-    return HigherOrder(
-        name, _names(entry["params"]), runs, entry["result"], entry.get("doc", ""), static, **switches
-    )
+    names = ("looks", "curried", "forward", "values", "pushes", "solves")
+    switches = {key: entry.get(key, False) for key in names}
+    result, doc, lacks = entry["result"], entry.get("doc", ""), _lacks(entry)
+    return HigherOrder(name, _names(entry["params"]), runs, result, doc, static, lacks=lacks, **switches)
 
 
 def _role(entry: dict[str, Any]) -> Role:

@@ -205,7 +205,7 @@ class Machine:
         expected = f.world.expected and kind in RAISING
         if kind in RAISING:
             self.broken = (f.module.name, f.at)
-            caught = f.caught if not expected else None
+            caught = _handler_around(f) if not expected else None
             if caught is not None and self._swallowed(caught, kind, at, module, why, modes, level, fields):
                 if caught.traced:
                     return
@@ -247,6 +247,14 @@ class Machine:
         return True
 
 
+def _handler_around(f: Frame) -> Catch | None:
+    """The handler around a place, also if that is a transform which the function calls."""
+    around: Frame | None = f
+    while around is not None and around.caught is None:
+        around = around.outer
+    return None if around is None else around.caught
+
+
 def _witness(
     kind: type[AnyEvent], fields: dict[str, object], value: Value | None
 ) -> tuple[str, str, int, str, str]:
@@ -267,7 +275,7 @@ def needs_kind(kind: type[AnyEvent], fields: dict[str, object]) -> bool:
     if kind is Convert:
         return fields.get("to") in ("numpy", "hash", "format", "iter", "string")
     if kind is ApiMisuse:
-        return fields.get("problem") in ("no-key", "cannot-join", "missing-member", "wrong-call")
+        return fields.get("problem") in ("no-key", "cannot-join", "missing-member", "wrong-call", "unfit")
     return kind in (ArrayStore, BadIndex, Truth)
 
 

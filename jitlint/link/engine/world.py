@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from jitlint.infer.values import BACK, L
+
+OWN: Final = 64
+"""A mark beside the modes in force: the code is of a function with a derivative rule of its own, so that nobody differentiates it."""
+SPREAD: Final = 128
+"""Another one: what is mapped here is spread over devices, each of which runs the code on what it has."""
 
 
 class World:
@@ -13,7 +20,8 @@ class World:
     handler for tracing errors. eager_jit: ``disable_jit`` is active. floor: the level right inside the innermost
     transform that runs its function once for many calls, 0 when there is none: what is older outlives the trace.
     kernel: the code becomes a kernel, where Python loops are how registers are laid out. looks: somebody only wants to see
-    what the code would do, as `jax.eval_shape` does: nothing is computed.
+    what the code would do, as `jax.eval_shape` does: nothing is computed. pushed: the level right inside the innermost
+    derivative, if that goes forwards only, else 0.
     """
 
     __slots__ = (
@@ -28,6 +36,7 @@ class World:
         "level",
         "looks",
         "modes",
+        "pushed",
     )
 
     def __init__(
@@ -42,6 +51,7 @@ class World:
         expected: bool = False,
         kernel: bool = False,
         looks: bool = False,
+        pushed: int = 0,
     ) -> None:
         self.here = here
         self.level = level
@@ -53,27 +63,37 @@ class World:
         self.expected = expected
         self.kernel = kernel
         self.looks = looks
-        self.key = (here, level, excused, eager_jit, modes, base, floor, expected, kernel, looks)
+        self.pushed = pushed
+        self.key = (here, level, excused, eager_jit, modes, base, floor, expected, kernel, looks, pushed)
 
     def inside(
-        self, modes: int, staged: int, looks: bool = False, kernel: bool = False, forward: bool = False
+        self,
+        modes: int,
+        staged: int,
+        looks: bool = False,
+        kernel: bool = False,
+        forward: bool = False,
+        pushes: bool = False,
     ) -> World:
         """The world one transform further in.
 
         looks: the transform only wants to see what the function would do, such as `jax.eval_shape`.
-        forward: a derivative that is not transposed.
+        forward: a derivative that is not transposed. pushes: one that never is.
         """
+        around = self.modes & ~OWN if modes & L else self.modes
+        level = self.level + 1
         return World(
             self.here | (modes & staged),
-            self.level + 1,
+            level,
             self.excused,
             self.eager_jit,
-            self.modes | modes | (BACK if modes & L and not forward else 0),
-            self.level + 1 if modes & staged else self.base,
-            self.level + 1 if modes & staged and not looks else self.floor,
+            around | modes | (BACK if modes & L and not forward else 0),
+            level if modes & staged else self.base,
+            level if modes & staged and not looks else self.floor,
             self.expected,
             self.kernel or kernel,
             self.looks or looks,
+            (level if pushes else 0) if modes & L else self.pushed,
         )
 
     def but(
@@ -82,6 +102,7 @@ class World:
         excused: bool | None = None,
         eager_jit: bool | None = None,
         expected: bool | None = None,
+        marks: int = 0,
     ) -> World:
         """This world with some of its properties changed."""
         return World(
@@ -89,12 +110,13 @@ class World:
             self.level,
             self.excused if excused is None else excused,
             self.eager_jit if eager_jit is None else eager_jit,
-            self.modes,
+            self.modes | marks,
             self.base,
             self.floor,
             self.expected if expected is None else expected,
             self.kernel,
             self.looks,
+            self.pushed,
         )
 
 

@@ -45,7 +45,7 @@ from jitlint.link.engine.events import (
 )
 from jitlint.link.engine.frame import Args, Frame, settle
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import callbacks, text_format
+from jitlint.link.values import callbacks, fitting, text_format
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.values.concatenation import combine_containers
 from jitlint.link.values.questions.kinds import find_method
@@ -83,13 +83,19 @@ DUNDER: Final = {
 
 def binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
     """``left op right``, and ``left op= right`` for immutable values."""
+    if fitting.check_binary(m, f, at, op, left, right):
+        return UNKNOWN
+    return _binary(m, f, at, op, left, right)
+
+
+def _binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
     tl, tr = type(left), type(right)
     if type(left) is Py and type(right) is Py:
         return fold(op, left, right)
     if op == "%" and type(left) is Py and left.kind == "str":
         return text_format.percent(m, f, at, left, right)
     if Union in (tl, tr):
-        return _each(left, right, lambda a, b: UNKNOWN if _refused(a, b) else binary(m, f, at, op, a, b))
+        return _each(left, right, lambda a, b: UNKNOWN if _refused(a, b) else _binary(m, f, at, op, a, b))
     if _is_overloaded(op, left, right):
         return _overloaded(m, f, at, op, left, right)
     if tl in (Arr, Tree) or tr in (Arr, Tree):
@@ -154,7 +160,16 @@ def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Va
         return combine_containers(op, left, right)
     if type(right) is Map or _is_text_or_none(left) or _is_text_or_none(right):
         return UNKNOWN
-    return _combine(f, op, left, right, _result_dtype(op, left, right), _result_rank(op, left, right))
+    out = _combine(f, op, left, right, _result_dtype(op, left, right), _result_rank(op, left, right))
+    return _sized(op, out, left, right)
+
+
+def _sized(op: str, out: Value, left: Value, right: Value) -> Value:
+    """The array that an operator gives, with its sizes."""
+    if type(out) is Arr and not out.host:
+        a, b = fitting.dims_of(left), fitting.dims_of(right)
+        out.dims = fitting.known(fitting.product(a, b) if op == "@" else fitting.together((a, b)))
+    return out
 
 
 def _is_text_or_none(value: Value) -> bool:
@@ -324,16 +339,20 @@ def _overloaded(m: Machine, f: Frame, at: int, op: str, left: Value, right: Valu
 
 def unary(m: Machine, f: Frame, at: int, op: str, value: Value) -> Value:
     """``-x``, ``+x``, ``~x``."""
+    return UNKNOWN if fitting.check_unary(m, f, at, op, value) else _unary(m, f, at, op, value)
+
+
+def _unary(m: Machine, f: Frame, at: int, op: str, value: Value) -> Value:
     t = type(value)
     a: Any = value
     if t is Union:
-        return _each(value, NONE, lambda x, _: unary(m, f, at, op, x))
+        return _each(value, NONE, lambda x, _: _unary(m, f, at, op, x))
     if t is Py:
         if type(a.const) in (int, float, bool) and op in "+-":
             return py(-a.const if op == "-" else +a.const)
         return Py("int" if a.kind == "bool" else a.kind) if a.kind in NUMBER_KINDS else UNKNOWN
     if t is Arr or t is Tree:
-        return _combine(f, op, value, value, _dtype_of(value), _rank_of(value))
+        return _sized(op, _combine(f, op, value, value, _dtype_of(value), _rank_of(value)), value, value)
     if t is Inst or (t is Tup and a.cls is not None):
         method = find_method(a, {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[op])
         return evaluator.call(m, f, at, method, Args([value])) if method is not None else UNKNOWN
@@ -397,7 +416,9 @@ def _compare_arrays(m: Machine, f: Frame, at: int, op: str, left: Value, right: 
             return BOOL
         if isinstance(b, (Tup, Map, Func, Class)):
             return BOOL if type(b) is not Tup else Arr(0, "bool", None, "", 0, SEEN, True)
-    return _combine(f, op, left, right, "bool", _result_rank(op, left, right))
+    if fitting.is_sure(left) and fitting.is_sure(right):
+        fitting.check_sizes(m, f, at, op, (left, right))
+    return _sized(op, _combine(f, op, left, right, "bool", _result_rank(op, left, right)), left, right)
 
 
 def _compare_instances(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:

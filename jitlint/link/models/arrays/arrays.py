@@ -34,7 +34,7 @@ from jitlint.link.engine.events import (
 )
 from jitlint.link.engine.frame import Args, Frame, result_level, settle
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import binding, results
+from jitlint.link.models.arrays import binding, results, unfit
 from jitlint.link.models.arrays import operands as operands_of
 from jitlint.link.values import callbacks, pytrees
 from jitlint.link.values.questions import truths
@@ -60,6 +60,7 @@ def call_api(
     blamed = _check_arguments(m, f, at, fn, bound, given if whole else None, operands)
     blamed = operands_of.check(m, f, at, fn, bound, whole) or blamed
     blamed = blamed or binding.check(m, f, at, fn, args, bound, receiver)
+    blamed = blamed or unfit.check(m, f, at, fn, bound, receiver, whole)
     _writes(m, f, at, fn, bound)
     switches = {p.name: truths.static_truth(v) for p, v in bound} if fn.conditions else {}
     result = fn.result_given(given, switches)
@@ -173,6 +174,8 @@ def _array_of(
     if result.kind == "same":
         return out
     if type(out) is Arr:
+        if out.dims is None and whole:
+            out.dims = unfit.sizes(fn, bound, receiver)
         if own and receiver is not None:
             out.traced, out.host = operands.ground if modes else SEEN, receiver.host and not modes
             out.kind = out.kind if modes else receiver.kind

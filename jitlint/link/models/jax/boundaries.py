@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import TransformMisuse
+from jitlint.infer.events import Step, TransformMisuse
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
@@ -30,6 +30,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
+from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import classes, pytrees
@@ -278,7 +279,7 @@ def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Va
     own_self = sig is not None and sig.func.owner is not None and name == first and name in ("self", "cls")
     if own_self and isinstance(value, (Inst, Class)):
         m.emit(
-            f,
+            f if x.site == (f.module.name, at) else _called_from(f, at, x),
             TransformMisuse,
             x.site[1],
             where=(x.site[0], f.qualname),
@@ -302,6 +303,11 @@ def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Va
         detail=kinds[0],
     )
     return type(value) is not Inst
+
+
+def _called_from(f: Frame, at: int, x: Xform) -> Frame:
+    step = Step(f.module.name, at, f"`{describe(x.target)}` is called here")
+    return scopes.in_world(f, f.world, (*f.steps, step))
 
 
 def _stands_for_what_others_make(value: Value) -> bool:

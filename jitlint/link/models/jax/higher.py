@@ -37,8 +37,8 @@ from jitlint.link.engine import evaluator, events, scopes
 from jitlint.link.engine.domain import Repeat, Turn
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.engine.world import HOST
-from jitlint.link.models.jax import carries, demands, leaves, xforms
+from jitlint.link.engine.world import HOST, OWN
+from jitlint.link.models.jax import carries, demands, lacks, leaves, xforms
 from jitlint.link.models.jax.references import references
 from jitlint.link.values import iteration, keys, prefixes, pytrees
 from jitlint.link.values.questions.signatures import describe, signature
@@ -70,6 +70,8 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
     demands.check_functions(m, f, at, spec, named)
     if spec.result in ("scan", "stack"):
         demands.check_rows(m, f, at, spec, named)
+    if spec.lacks and args.kw_more is None:
+        lacks.check(m, f, at, spec, args.pos[len(spec.params) - 1 :], args.kw)
     return _run_all(m, f, at, spec, named)
 
 
@@ -196,7 +198,8 @@ def _run_one(
         inner.token = object()
     else:
         label = f"runs under `{spec.name}` here"
-        world = w.inside(one.modes, S, spec.looks, forward=spec.forward)
+        world = w.inside(one.modes, S, spec.looks, forward=spec.forward, pushes=spec.pushes)
+        world = world.but(marks=OWN) if spec.solves else world
         inner = scopes.in_world(f, world, f.steps)
         inner.steps = (*f.steps, Step(f.module.name, at, label, RULED.word))
     out: Value | None = None

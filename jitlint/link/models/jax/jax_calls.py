@@ -35,7 +35,7 @@ from jitlint.link.engine.events import emit_truth, tracer_inside
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import higher
-from jitlint.link.values import classes, fields, iteration, pytrees, subscripts
+from jitlint.link.values import classes, fields, fitting, iteration, pytrees, subscripts
 from jitlint.link.values.library_objects import PARTITION_SPEC, SPLIT
 from jitlint.link.values.questions.kinds import is_concrete
 
@@ -283,7 +283,7 @@ JAX_CALLS: dict[str, Handler] = {
     PARTITION_SPEC: _partition_spec,
     "jax.config.update": _set_option,
     "jax.debug.print": _debug,
-    "jax.new_ref": _opaque("jax.Ref"),
+    "jax.new_ref": _opaque(fitting.REFERENCE),
     "jax.core.is_concrete": _is_concrete,
     "jax.flatten_util.ravel_pytree": _ravel_pytree,
     "equinox.partition": _filter_partition,

@@ -40,7 +40,8 @@ from jitlint.link.engine.budgets import MAX_STACK
 from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
-from jitlint.link.models.jax import arrival, boundaries, carries, demands
+from jitlint.link.engine.world import OWN, SPREAD, World
+from jitlint.link.models.jax import arrival, boundaries, carries, demands, lacks
 from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.tables import naming
 from jitlint.link.values import iteration, parameters, pytrees
@@ -152,13 +153,13 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         return UNKNOWN
     w = f.world
     if (w.eager_jit and spec.modes & S) or (spec.modes == 0 and not spec.custom):
-        return _custom_result(m, f, at, x, evaluator.call(m, f, at, x.target, args))
+        return _custom_result(m, f, at, x, evaluator.call(m, _body_frame(f, spec), at, x.target, args))
     sig = signature(x.target)
     if spec.custom:
         return _call_custom(m, f, at, x, args)
     demands.check_arguments(m, f, at, x, args)
     arrived = arrival.arguments(m, f, at, x, sig, args)
-    world = w.inside(spec.modes, S, spec.looks, spec.kernel, spec.forward)
+    world = _world_inside(f, spec)
     steps = _steps(f, x, at)
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = scopes.in_world(f, world, steps, ground)
@@ -189,6 +190,16 @@ def _sets_up(target: Value) -> bool:
     while isinstance(target, (Bound, Partial, Xform)):
         target = target.target if isinstance(target, Xform) else target.func
     return type(target) is Func and naming.begins_with(target.fn.name, lexicon().keys.setting_up)
+
+
+def _world_inside(f: Frame, spec: Wrap) -> World:
+    world = f.world.inside(spec.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
+    return world.but(marks=SPREAD) if spec.specs else world
+
+
+def _body_frame(f: Frame, spec: Wrap) -> Frame:
+    """Where the function runs under what is no trace; of two results, the second is its derivative rule."""
+    return _by_own_rule(f) if spec.result == "first" else f
 
 
 def _expects_an_error(f: Frame, x: Xform) -> bool:
@@ -223,6 +234,8 @@ def _leave(
     out = pytrees.lower(result, spec.modes, w.here, w.level, outer & ~S if not w.here else outer)
     if spec.axes:
         out = pytrees.with_rank(out, 1 if "out_axes" not in x.options else None)
+    elif spec.excluded:
+        out = pytrees.with_rank(out, None)  # how many axes are looped over is for the arguments to say
     if spec.result == "same":
         return out
     if spec.result == "checkify":
@@ -298,13 +311,20 @@ def _custom_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> Va
 
 def _call_custom(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     """A function with its own derivative rules: the rules run when it is differentiated, perhaps inside a trace."""
-    result = pytrees.remode(evaluator.call(m, f, at, x.target, args), _off_loops)
+    if x.rules:
+        lacks.check(m, f, at, x.spec, args.pos, args.kw)
+    result = pytrees.remode(evaluator.call(m, _by_own_rule(f), at, x.target, args), _off_loops)
     if not f.world.here and not any(traced_modes(v) for v in args.pos):
         return result
     if "nondiff_argnames" in x.options or args.more is not None or args.kw_more is not None:
         return result  # which argument goes where in the rules is not known
     nondiff = constant_ints(x.options["nondiff_argnums"]) if "nondiff_argnums" in x.options else None
     return _run_rules(m, f, at, x, result, _by_position(x, args), nondiff or [])
+
+
+def _by_own_rule(f: Frame) -> Frame:
+    """Where the body of a function runs that nobody differentiates, since it has a rule for that."""
+    return scopes.in_world(f, f.world.but(marks=OWN), f.steps) if f.world.modes & L else f
 
 
 def _run_rules(
@@ -315,19 +335,20 @@ def _run_rules(
     lead = [given[n] if n < len(given) else UNKNOWN for n in nondiff if n >= 0]
     asked = x.spec.name.startswith("jax.custom_") and any(traced_modes(v) & L for v in tangents)
     backward = dict(x.rules).get("bwd")
+    own = _by_own_rule(f)
     for kind, rule in x.rules:
         pair: Value = UNKNOWN
         if kind == "jvp":
             moved = [_leave_out(nondiff, part) for part in (given, tangents)]
-            pair = evaluator.call(m, f, at, rule, Args([*lead, *moved]))
+            pair = evaluator.call(m, own, at, rule, Args([*lead, *moved]))
             result = _through(traced_modes(_second(pair)) & LOOPS, result)
         elif kind == "fwd":
-            pair = evaluator.call(m, f, at, rule, Args(list(given)))
+            pair = evaluator.call(m, own, at, rule, Args(list(given)))
         if asked:
             demands.check_rule(m, f, at, x, kind, pair, 2)
         if kind == "fwd" and backward is not None:
             args = Args([*lead, _second(pair), _cotangent(f, result)])
-            cotangents = evaluator.call(m, f, at, backward, args)
+            cotangents = evaluator.call(m, own, at, backward, args)
             if asked:
                 demands.check_rule(m, f, at, x, "bwd", cotangents, len(given) - len(nondiff))
     return result

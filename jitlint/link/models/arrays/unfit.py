@@ -1,0 +1,172 @@
+"""Functions of arrays that refuse the dtypes, axes and sizes of what they get (layer: ``link``, room ``models``).
+
+What it does: compares what is known of arguments with what the catalogue says of the function, as measured. What it does not:
+know the operators, which are in `values`.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.catalogue.ranks import Form
+from jitlint.catalogue.schema import ApiFunction
+from jitlint.infer.values import NONE, Arr, Py, Seq, Tup, Value
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.models.arrays import results
+from jitlint.link.values import fitting, iteration
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+
+def check(
+    m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, receiver: Arr | None, whole: bool
+) -> bool:
+    """Whether a call is refused for what its operands are."""
+    if receiver is None:
+        given = [value for param, value in bound if value is not NONE and not param.must_be_static]
+        if _reference(m, f, at, fn.name, given) or _kinds(m, f, at, fn.name, given):
+            return True
+        if whole and (_alike(m, f, at, fn.name, given) or _together(m, f, at, fn.name, given)):
+            return True
+    elif not fitting.is_sure(receiver):
+        return False
+    return whole and (_axis(m, f, at, fn, bound, receiver) or _reshaped(m, f, at, fn, bound, receiver))
+
+
+def _reference(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
+    found = next((value for value in given if fitting.is_reference(f, value)), None)
+    return found is not None and _computes(m, name) and fitting.report(m, f, at, name, "reference", "", found)
+
+
+def _together(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
+    """Arrays that are combined element by element, or multiplied as matrices."""
+    fits = lexicon().arrays.fits.get(name)
+    sure = [fitting.is_sure(value) for value in given]
+    plain = all(one or fitting.is_number(value) for one, value in zip(sure, given))
+    if fits is None or not plain or sum(sure) < 2:
+        return False
+    return fitting.check_sizes(m, f, at, "@" if fits == "matrices" else name, given)
+
+
+def sizes(fn: ApiFunction, bound: results.Bound, receiver: Arr | None) -> fitting.Dims | None:
+    """The sizes of what a function gives that follows its arguments, or takes them in another form."""
+    given = [value for param, value in bound if param.name not in ("dtype", "copy", "device")]
+    values = given if receiver is None else [receiver, *given]
+    fits = lexicon().arrays.fits.get(fn.name)
+    if fits is None:
+        found = _target(fn, bound, receiver)
+        return None if found is None else found[1]
+    dims = [fitting.dims_of(value) for value in values]
+    return fitting.known(
+        fitting.product(*dims[:2]) if fits == "matrices" and len(dims) == 2 else fitting.together(dims)
+    )
+
+
+def _computes(m: Machine, name: str) -> bool:
+    """Whether a function reads the numbers of its arguments, and not only what kind of arrays they are."""
+    rank = m.catalogue.rank(name)
+    reduces = rank is not None and any(form.kind == "reduce" for form in rank.forms)
+    tables = lexicon().arrays
+    return reduces or name in tables.fits or name in tables.refuses or name in tables.joins
+
+
+def _kinds(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
+    refused = lexicon().arrays.refuses.get(name, "").split("-")
+    for value in given:
+        sure = fitting.is_sure(value) or fitting.is_number(value)
+        kind = fitting.kind_of(value)
+        if sure and kind in refused:
+            return fitting.report(m, f, at, name, "kind", kind, value)
+    return False
+
+
+def _alike(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
+    what = lexicon().arrays.alike.get(name, "")
+    if not what or len(given) != 2 or not all(fitting.is_sure(v) or fitting.is_number(v) for v in given):
+        return False
+    kinds = [fitting.kind_of(value) for value in given]
+    if what.startswith("dtypes") and None not in kinds and "key" not in kinds and kinds[0] != kinds[1]:
+        return fitting.report(m, f, at, name, "dtypes", f"{kinds[0]} and {kinds[1]}", given[0])
+    ranks = [fitting.rank_of(value) for value in given]
+    if None not in ranks and 0 not in ranks and ranks[0] != ranks[1]:
+        return fitting.report(m, f, at, name, "axes", f"{ranks[0]} and {ranks[1]}", given[0])
+    return fitting.check_sizes(m, f, at, name, given)
+
+
+def _axis(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, receiver: Arr | None) -> bool:
+    """An axis that the array does not have, asked of a function that goes along it."""
+    rank = m.catalogue.rank(fn.name)
+    by_name = {param.name: value for param, value in bound}
+    for form in rank.forms if rank is not None else ():
+        array = (
+            receiver if form.names[:1] == ("self",) else by_name.get(form.names[0]) if form.names else None
+        )
+        if form.kind in ("reduce", "along") and type(array) is Arr and fitting.is_sure(array):
+            axis = _beyond(form, by_name, fitting.rank_of(array))
+            if axis is not None and _is_written(m, f, at, axis):
+                return fitting.report(m, f, at, fn.name, "axis", f"{axis} of {array.rank}", array)
+    return False
+
+
+def _is_written(m: Machine, f: Frame, at: int, axis: int) -> bool:
+    """Whether the axis stands in the call: one that comes with the array may be held against its axes first."""
+    call = m.texts.table(f).calls.get(at)
+    nodes = below([arg.value for arg in call.args]) if call is not None else []
+    return any(type(node) is ir.Const and node.value == abs(axis) for node in nodes)
+
+
+def _beyond(form: Form, by_name: dict[str, Value], rank: int | None) -> int | None:
+    value = by_name.get(form.names[1])
+    items = iteration.known_items(value) if isinstance(value, (Tup, Seq)) else [value]
+    for item in items or ():
+        number = item.const if type(item) is Py else None
+        if rank and type(number) is int and not -rank <= number < rank:
+            return number
+    return None
+
+
+def _reshaped(
+    m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, receiver: Arr | None
+) -> bool:
+    found = _target(fn, bound, receiver)
+    if found is None or found[1] is not None:
+        return False
+    array, wanted = found[0], found[2]
+    detail = f"{fitting.shown(array.dims or ())} as {fitting.shown(wanted)}"
+    return fitting.is_sure(array) and fitting.report(m, f, at, fn.name, "sizes", detail, array)
+
+
+def _target(
+    fn: ApiFunction, bound: results.Bound, receiver: Arr | None
+) -> tuple[Arr, fitting.Dims | None, fitting.Dims] | None:
+    """What `reshape` is asked for, of an array whose sizes are known: the array, the sizes that it gets if they fit, and
+    those that are wanted."""
+    if not fn.name.endswith(".reshape") or any(param.name == "order" for param, _ in bound):
+        return None
+    array = receiver if receiver is not None else bound[0][1] if bound else None
+    asked = _asked(bound)
+    if type(array) is not Arr or not array.dims or None in array.dims or asked is None:
+        return None
+    return array, _filled(array.dims, asked), asked
+
+
+def _filled(dims: fitting.Dims, asked: tuple[int, ...]) -> fitting.Dims | None:
+    """The sizes that are asked for, with that for `-1`; None if they have another product."""
+    whole = prod(size for size in dims if size is not None)
+    rest = prod(number for number in asked if number >= 0)
+    if -1 not in asked:
+        return asked if rest == whole else None
+    fits = asked.count(-1) == 1 and rest and whole % rest == 0
+    return tuple([whole // rest if number < 0 else number for number in asked]) if fits else None
+
+
+def _asked(bound: results.Bound) -> tuple[int, ...] | None:
+    """The sizes that `reshape` is asked for, if all of them are known."""
+    wanted = [value for param, value in bound if param.name in ("args", "shape", "newshape")]
+    if len(wanted) == 1 and isinstance(wanted[0], (Tup, Seq)):
+        wanted = iteration.known_items(wanted[0]) or []
+    numbers = [value.const if type(value) is Py else None for value in wanted]
+    known = tuple([number for number in numbers if type(number) is int])
+    return known if known and len(known) == len(numbers) else None

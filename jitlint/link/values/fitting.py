@@ -1,0 +1,186 @@
+"""What operands an operation refuses for their dtypes, axes and sizes, traced or not (layer: ``link``, room ``values``).
+
+What it does: knows the operators, as measured, and which sizes two arrays have together. What it does not: guess; a size, a
+number of axes or a kind that is not known fits everything. What functions refuse is asked by `arrays`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Final, Optional
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import ApiMisuse
+from jitlint.infer.grounds import SEEN
+from jitlint.infer.values import NO_CONST, Arr, ExtInst, Py, Tree, Value
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import last_name
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+Dims = tuple[Optional[int], ...]
+
+_NUMBERS: Final = ("bool", "int", "float", "complex")
+_BITS: Final = ("&", "|", "^", "<<", ">>")
+_INEXACT: Final = ("float", "complex")
+REFERENCE: Final = "jax.Ref"
+CLASH: Final = (-1,)
+"""Instead of sizes: there are none that two arrays have together."""
+
+
+def check_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> bool:
+    """Record two operands that an operator refuses. Answers whether it does."""
+    pair = (left, right)
+    if is_reference(f, left) or is_reference(f, right):
+        return _with_reference(m, f, at, op, pair)
+    if not (is_sure(left) or is_sure(right)) or not all(is_sure(v) or is_number(v) for v in pair):
+        return False
+    kinds = [kind_of(value) for value in pair]
+    wrong = _refused(op, kinds)
+    if wrong:
+        return report(m, f, at, op, "kind", wrong, pair[kinds.index(wrong)])
+    if op == "@" and 0 in (rank_of(left), rank_of(right)):
+        return report(m, f, at, op, "number", "", left if type(left) is Arr else right)
+    return check_sizes(m, f, at, op, pair)
+
+
+def _with_reference(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, Value]) -> bool:
+    if not all(isinstance(value, (Arr, Tree, Py)) or is_reference(f, value) for value in pair):
+        return False
+    return report(m, f, at, op, "reference", "", pair[0] if is_reference(f, pair[0]) else pair[1])
+
+
+def _refused(op: str, kinds: list[str | None]) -> str:
+    """The kind of numbers, of those of the operands, that an operator refuses, or ""."""
+    if op in _BITS:
+        return next((kind for kind in kinds if kind in _INEXACT), None) or ""
+    return "bool" if op == "-" and kinds == ["bool", "bool"] else ""
+
+
+def check_sizes(m: Machine, f: Frame, at: int, op: str, pair: Sequence[Value]) -> bool:
+    """Record operands of sizes that do not fit. op: as of an operator, "@" for a product of matrices."""
+    sizes = [dims_of(value) for value in pair]
+    clash = product(*sizes[:2]) if op == "@" and len(sizes) == 2 else together(sizes)
+    if clash is not CLASH:
+        return False
+    known = [shown(dims) for dims in sizes if dims is not None]
+    witness = next((value for value in pair if type(value) is Arr and value.modes), pair[0])
+    return report(m, f, at, op, "sizes", " and ".join(known[-2:]), witness)
+
+
+def check_unary(m: Machine, f: Frame, at: int, op: str, value: Value) -> bool:
+    """Record an operand that an operator refuses. Answers whether it does."""
+    if is_reference(f, value):
+        return report(m, f, at, op, "reference", "", value)
+    kind = kind_of(value)
+    if not is_sure(value) or not ((op == "~" and kind in _INEXACT) or (op == "-" and kind == "bool")):
+        return False
+    return report(m, f, at, op, "kind", str(kind), value)
+
+
+def report(m: Machine, f: Frame, at: int, api: str, how: str, detail: str, value: Value) -> bool:
+    """Record operands that do not fit, unless the function asks which dtype it has: another branch is for this one."""
+    if how in ("kind", "dtypes") and f.fn is not None and any(map(_asks_for_dtype, f.fn.parts)):
+        return False
+    m.emit(
+        f, ApiMisuse, at, value, api=api, problem="unfit", parameter=how, detail=detail,
+        exception="ValueError" if how in ("axis", "number") else "TypeError",
+    )  # fmt: skip
+    return True
+
+
+def _asks_for_dtype(node: ir.Node) -> bool:
+    if type(node) is ir.Call:
+        return last_name(node.func) in lexicon().arrays.dtype_questions
+    return type(node) is ir.Compare and any(last_name(part) in ("dtype", "kind") for part in below([node]))
+
+
+def is_sure(value: Value) -> bool:
+    """Whether something is certainly an array of JAX."""
+    return type(value) is Arr and not value.host and not value.weak and value.kind is SEEN
+
+
+def is_reference(f: Frame, value: Value) -> bool:
+    """Whether something is certainly a reference to an array, whose numbers have to be read first; variables of modules,
+    which are references outside of kernels, compute with what they hold."""
+    if type(value) is ExtInst:
+        return value.dotted == REFERENCE
+    known = type(value) is Tree and value.evidence == "ref" and value.kind is SEEN and not value.weak
+    return known and f.world.kernel
+
+
+def is_number(value: Value) -> bool:
+    """Whether something is a known number of Python's own."""
+    return type(value) is Py and value.kind in _NUMBERS and value.const is not NO_CONST
+
+
+def kind_of(value: Value) -> str | None:
+    """Of which kind the numbers of an operand are."""
+    if type(value) is Arr:
+        return "int" if value.dtype == "number" else value.dtype
+    return value.kind if type(value) is Py and value.kind in _NUMBERS else None
+
+
+def rank_of(value: Value) -> int | None:
+    """How many axes an operand has."""
+    if type(value) is Arr:
+        return value.rank if value.dtype != "key" else None
+    return 0 if is_number(value) else None
+
+
+def dims_of(value: Value) -> Dims | None:
+    """The sizes of the axes of an operand, as far as they are known."""
+    rank = rank_of(value)
+    dims = value.dims if type(value) is Arr else None
+    if dims is not None and len(dims) == rank:
+        return dims
+    return None if rank is None else (None,) * rank
+
+
+def together(sizes: Sequence[Dims | None]) -> Dims | None:
+    """The sizes that arrays have when they are combined element by element; `CLASH` if they cannot be."""
+    out: Dims | None = ()
+    for dims in sizes:
+        if dims is None or out is None:
+            out = None
+            continue
+        joined = [_one(a, b) for a, b in zip_longest(reversed(out), reversed(dims), fillvalue=1)]
+        if -1 in joined:
+            return CLASH
+        out = tuple(reversed(joined))
+    return out
+
+
+def _one(a: int | None, b: int | None) -> int | None:
+    if a == 1 or a == b:
+        return b
+    if b == 1:
+        return a
+    if a is None or b is None:
+        return a if b is None else b
+    return -1
+
+
+def product(left: Dims | None, right: Dims | None) -> Dims | None:
+    """The sizes of a product of matrices or vectors; `CLASH` if there is none."""
+    if not left or not right:
+        return None
+    inner, outer = left[-1], right[-2] if len(right) > 1 else right[0]
+    if inner is not None and outer is not None and inner != outer:
+        return CLASH
+    if len(left) > 2 or len(right) > 2:
+        return None
+    return (*left[:-1], *(right[1:] if len(right) > 1 else ()))
+
+
+def shown(dims: Dims) -> str:
+    """Sizes as people write a shape."""
+    words = ["?" if size is None else str(size) for size in dims]
+    return f"({words[0]},)" if len(words) == 1 else f"({', '.join(words)})"
+
+
+def known(dims: Dims | None) -> Dims | None:
+    """Sizes worth remembering: None if none of them is known."""
+    return dims if dims and dims is not CLASH and any(size is not None for size in dims) else None

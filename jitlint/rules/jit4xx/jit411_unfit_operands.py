@@ -1,0 +1,118 @@
+"""JIT411: an operation gets arrays whose dtypes, axes or sizes it refuses (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Raises
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import ApiMisuse
+
+RULE = Rule(
+    code="JIT411",
+    name="unfit-operands",
+    severity=Severity.ERROR,
+    summary="operation on arrays of dtypes, axes or sizes that do not fit",
+    explanation="""\
+Arrays are combined element by element if their sizes are the same, or 1, counted from the last axis; a product of matrices
+needs the same size inside, and `reshape` as many elements as before:
+
+> ValueError: Incompatible shapes for broadcasting: shapes=[(2, 3), (2,)]
+
+> TypeError: dot_general requires contracting dimensions to have the same shape, got (3,) and (2,).
+
+Functions of `jax.lax` do not convert what they get, neither dtypes nor numbers of axes, as those of `jax.numpy` do:
+
+> TypeError: lax.add requires arguments to have the same dtypes, got int32, float32.
+
+> TypeError: sin does not accept dtype int32. Accepted dtypes are subtypes of floating, complexfloating.
+
+`&`, `|` and `~` work on whole numbers and truth values, not on floats; `-` does not work on truth values. Often
+parentheses are missing: `x > 0 & x < 1` means `x > (0 & x) < 1`. What goes along an axis needs one of that number:
+
+> ValueError: axis 1 is out of bounds for array of dimension 1
+
+A reference, such as a kernel of Pallas gets, is no array until it is read:
+
+> TypeError: sin requires ndarray or scalar arguments, got <class 'jax._src.core.Ref'> at position 0.
+""",
+    instead="""\
+```python
+z = jnp.add(1, 1.0)                 # lax.add(1, 1.0)
+inside = (x > 0) & (x < 1)          # x > 0 & x < 1
+other = ~mask                       # -mask, 1 - mask
+table = table + row[:, None]        # (2, 3) and (2,)
+```
+""",
+    bad="""\
+jnp.ones((4, 8)) @ jnp.ones((4, 8))  # expect: JIT411
+""",
+    good="""\
+jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
+""",
+    outcome=Raises(
+        ("TypeError", "ValueError", "IndexError", "AttributeError"),
+        says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|same dtypes|does not accept dtype|number of dimensions|[Ii]ncompatible shapes|contracting dimensions"
+        r"|cannot reshape|out of bounds|must have ndim|index out of range|Size of label",
+    ),
+    since="0.2",
+    reference="https://docs.jax.dev/en/latest/jax.lax.html",
+)
+
+_KINDS = {"int": "integers", "float": "floats", "bool": "truth values", "complex": "complex numbers"}
+
+
+@RULE.on(ApiMisuse)
+def check(event: ApiMisuse) -> Report | None:
+    """Report operands that do not fit; ``parameter`` says in which way, ``detail`` what they are."""
+    if event.problem != "unfit":
+        return None
+    api = f"`{event.api.replace('array.', 'x.', 1)}`"
+    first, _, second = event.detail.partition(" and ")
+    if event.parameter == "kind":
+        return Report(f"{api} does not work on {_KINDS[first]}", _instead_of(event.api, first))
+    if event.parameter == "reference":
+        return Report(f"{api} works on arrays, but gets a reference", "read it first: `x_ref[...]`")
+    if event.parameter == "dtypes":
+        return Report(
+            f"{api} needs two arrays of one dtype, but gets {_KINDS[first]} and {_KINDS[second]}",
+            "functions of `jax.numpy` convert their arguments; or convert one: `x.astype(y.dtype)`",
+        )
+    if event.parameter == "axes":
+        return Report(
+            f"{api} needs arrays with as many axes, but gets {_axes(first)} and {_axes(second)}",
+            "functions of `jax.numpy` add the missing axes; or give the smaller one its axis: `x[None]`",
+        )
+    if event.parameter == "number":
+        return Report(f"{api} multiplies matrices and vectors, but gets a number", "multiply by it with `*`")
+    if event.parameter == "axis":
+        axis, _, rank = event.detail.partition(" of ")
+        return Report(
+            f"{api} goes along axis {axis} of an array with {_axes(rank)}",
+            "axes are counted from 0; negative ones from the last",
+        )
+    return Report(f"{api} gets {_sizes(event)}, which do not fit", _fitting(event))
+
+
+def _axes(count: str) -> str:
+    return "1 axis" if count == "1" else f"{count} axes"
+
+
+def _instead_of(api: str, kind: str) -> str:
+    if api.startswith("jax.lax."):
+        return "use the function of `jax.numpy`, or convert the array: `x.astype(float)`"
+    if kind == "bool":
+        return "negate with `~mask`, compare with `a ^ b`, or convert: `mask.astype(int)`"
+    return "combine what comparisons give, each in parentheses: `(x > 0) & (x < 1)`"
+
+
+def _sizes(event: ApiMisuse) -> str:
+    first, word, second = event.detail.partition(" as ")
+    return f"an array of shape {first} for the shape {second}" if word else f"arrays of shapes {event.detail}"
+
+
+def _fitting(event: ApiMisuse) -> str:
+    if " as " in event.detail:
+        return "choose sizes with the same product, one of them `-1`"
+    if event.api == "@":
+        return "the last axis of the first and the first axis of the second have one size: perhaps `x.T`"
+    return "sizes are compared from the last axis: give the smaller array its axis with `x[:, None]`"
