@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.dtypes import Dtype
 from jitlint.catalogue.load import Catalogue
 from jitlint.catalogue.transforms import Role, Transforms
 from jitlint.infer.events import (
@@ -197,6 +198,7 @@ class Machine:
         """
         if f.world.excused:
             return
+        fields = {name: str(told) if type(told) is Dtype else told for name, told in fields.items()}
         why, modes, soft, traced, array = _witness(kind, fields, value)
         if confidence is not None:
             soft += 2 - confidence.rank

@@ -165,11 +165,12 @@ class States(Domain[Places]):
     def _emit(self, fields: list[tuple[str, Made, Made]]) -> None:
         """Say of one place where a state is made which of its fields have another type in the states that follow."""
         _, one, other = fields[0]
+        alike = [name for name, a, b in fields if (a.exact, b.exact) == (one.exact, other.exact)]
         new = other.frame
         where = f"`{new.qualname}` makes one whose `{fields[0][0]}` is {_words(other.exact)} here"
         self.m.emit(
             one.frame, DriftingState, one.at, confidence=Confidence.LIKELY, owner=one.cls.name,
-            fields=" and ".join(f"`{name}`" for name, _, _ in fields[:_MOST]),
+            fields=" and ".join(f"`{name}`" for name in alike[:_MOST]),
             before=_words(one.exact), after=_words(other.exact),
             also=(Step(new.module.name, other.at, where),),
         )  # fmt: skip
