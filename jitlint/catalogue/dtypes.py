@@ -210,24 +210,29 @@ def _strong_pair(a: str, b: str) -> str | None:
     if a == b:
         return a
     (kind_a, bits_a), (kind_b, bits_b) = _parsed(a), _parsed(b)
-    if not kind_a or not kind_b or "" in (bits_a, bits_b):
-        known = b if kind_a == "bool" else a if kind_b == "bool" else None
-        return known
+    if not bits_a or not bits_b:
+        return b if kind_a == "bool" else a if kind_b == "bool" else None
     if kind_a == kind_b:
         return a if int(bits_a) > int(bits_b) else b
-    kinds = {kind_a, kind_b}
-    if kinds == {"int", "uint"}:
-        signed, unsigned = (bits_a, bits_b) if kind_a == "int" else (bits_b, bits_a)
-        bits = max(int(signed), 2 * int(unsigned))
+    return _of_two_kinds((a, kind_a, int(bits_a)), (b, kind_b, int(bits_b)))
+
+
+_ORDER: Final = ("int", "uint", "bfloat", "float", "complex")
+
+
+def _of_two_kinds(a: tuple[str, str, int], b: tuple[str, str, int]) -> str | None:
+    """The promotion of two numbers of different kinds, each with its name, kind and width."""
+    (_, low_kind, low_bits), (high, high_kind, high_bits) = sorted(
+        (a, b), key=lambda one: _ORDER.index(one[1])
+    )
+    if high_kind == "uint":
+        bits = max(low_bits, 2 * high_bits)
         return f"int{bits}" if bits <= 64 else None
-    if kinds == {"float", "bfloat"}:
-        other = int(bits_a) if kind_a == "float" else int(bits_b)
-        return f"float{max(other, 32)}"
-    order = ("int", "uint", "bfloat", "float", "complex")
-    low, high = sorted([(a, kind_a, bits_a), (b, kind_b, bits_b)], key=lambda one: order.index(one[1]))
-    if high[1] == "complex" and low[1] in ("float", "bfloat"):
-        return high[0] if int(low[2]) <= int(high[2]) // 2 else "complex128"
-    return high[0]
+    if (low_kind, high_kind) == ("bfloat", "float"):
+        return f"float{max(high_bits, 32)}"
+    if high_kind == "complex" and low_kind in ("float", "bfloat"):
+        return high if low_bits <= high_bits // 2 else "complex128"
+    return high
 
 
 def _parsed(name: str) -> tuple[str, str]:

@@ -129,11 +129,7 @@ class States(Domain[Places]):
 
     def _given(self, cls: ClassInfo, func: Func, entry: dict[str, Value]) -> list[State] | None:
         """The objects that a function is given of the class that it returns; None when it gets none."""
-        read = {
-            node.obj.id
-            for node in below(func.fn.body)
-            if type(node) is ir.Attr and type(node.obj) is ir.Name and node.name in cls.fields
-        }
+        read = _read_from(func.fn, cls)
         found: list[State] = []
         unknown = False
         for param in func.fn.node.params:
@@ -190,6 +186,15 @@ def _returned(value: Value) -> Iterator[tuple[State, ClassInfo]]:
         for item in alt.items if type(alt) is Tup and alt.cls is None else (alt,):
             if isinstance(item, (Inst, Tup)) and item.cls is not None and pytrees.is_pytree(item.cls):
                 yield item, item.cls
+
+
+def _read_from(fn: FuncInfo, cls: ClassInfo) -> set[str]:
+    """The variables of which a function reads attributes that are called like fields of a class."""
+    return {
+        node.obj.id
+        for node in below(fn.body)
+        if type(node) is ir.Attr and type(node.obj) is ir.Name and node.name in cls.fields
+    }
 
 
 def _weak_among(entry: dict[str, Value]) -> bool:

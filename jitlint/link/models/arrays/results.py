@@ -139,12 +139,12 @@ def _kind(m: Machine, made: Made, by_name: dict[str, Value]) -> str | None:
     present = [value for value in sources if value is not None]
     kinds = {_dtype_of(value) for value in present if value is not NONE}
     found = _widest(kinds)
-    if found is None and "float" in kinds and _promotes(m, made):
-        return "float"  # with something unknown: complex numbers apart, a float
+    if found is None:  # a float and something unknown give a float, complex numbers apart
+        return "float" if "float" in kinds and _promotes(m, made) else None
     changed = m.catalogue.dtypes(made.fn.name)
     if found == "int" and all(type(value) is Py for value in present) and "python" not in changed:
         return "number"
-    return changed.get(found, found) if found is not None else None
+    return changed.get(found, found)
 
 
 def dtype_kind(value: Value | None) -> str | None:
