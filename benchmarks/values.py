@@ -82,9 +82,19 @@ def observed(path: Path) -> dict[Place, set[bool]]:
     import jax
 
     found: dict[Place, set[bool]] = {}
+    looking = False
 
     def see(line: int, column: int, value: Any) -> Any:
-        leaves = jax.tree_util.tree_leaves(value)
+        nonlocal looking
+        if looking:  # the program's own functions take its objects apart
+            return value
+        looking = True
+        try:
+            leaves = jax.tree_util.tree_leaves(value)
+        except AttributeError:  # an object that is not whole yet
+            return value
+        finally:
+            looking = False
         found.setdefault((line, column), set()).add(any(isinstance(leaf, jax.core.Tracer) for leaf in leaves))
         return value
 

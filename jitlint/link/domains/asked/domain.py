@@ -12,8 +12,9 @@ from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.described import Seen, is_code, why_traced, words
+from jitlint.infer.lattice import parts
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Inst, Value, alternatives
+from jitlint.infer.values import Inst, Map, Seq, Tup, Value, alternatives
 from jitlint.link.core.expressions import EVALUATORS, Evaluator
 from jitlint.link.core.statements import EXECUTORS, Executor
 from jitlint.link.engine.domain import Domain
@@ -66,7 +67,7 @@ class Answers(Domain[None]):
         """A value is at a place."""
         in_trace = f.world.level > 0
         status = summary(leaf_statuses(value, _DEPTH))
-        if status == "traced" and any(type(a) is Inst and not a.modes for a in alternatives(value)):
+        if status == "traced" and _has_object(value):
             status = "mixed"  # it holds tracers, and is none
         strength = (
             int(not self.m.sink.trial_number),
@@ -128,6 +129,15 @@ class Answers(Domain[None]):
             return reached
 
         return execute
+
+
+def _has_object(value: Value, depth: int = _DEPTH) -> bool:
+    """Whether something is an object of a class that does not stand for a tracer, or a container of such."""
+    return any(
+        (type(a) is Inst and not a.modes)
+        or (depth > 0 and isinstance(a, (Seq, Tup, Map)) and any(_has_object(p, depth - 1) for p in parts(a)))
+        for a in alternatives(value)
+    )
 
 
 _RANK: Final = {"unknown": 0, "static": 1, "mixed": 2, "traced": 3}

@@ -311,7 +311,8 @@ class Variation:
             return ""
         values = self._inside(name) if name in self.assigned else []
         if not values:
-            return f"`{name}`, a list that grows" if self._list_grows(name) else ""
+            older = all(self._target(loop, name) is None for loop in self.loops)
+            return f"`{name}`, a list that grows" if older and self._list_grows(name) else ""
         if None in values:
             return ""
         self._busy.add(name)
