@@ -252,10 +252,7 @@ def _is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool
         return True  # what is measured does not depend on the numbers
     if _is_test(path):
         return made_apart or not _is_slip(this, found)
-    told = is_document(path)
-    if told and how == "again" and this.api == f"{RANDOM}split" and this.function == "<module>":
-        return True  # what is shown there does not depend on how the new keys come about
-    whole = told or not (this.api and found.api)
+    whole = is_document(path) or not (this.api and found.api)
     if made_apart and this.function == "<module>" and whole:
         return True
     # Whoever goes through a few things by name, and hands each the same key, compares them.

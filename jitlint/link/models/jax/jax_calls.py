@@ -188,6 +188,11 @@ def _opaque(dotted: str) -> Handler:
     return handler
 
 
+def _new_reference(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """A reference to an array; a JAX that has no such function makes none."""
+    return UNKNOWN if m.catalogue.view.there("jax.new_ref") is False else ExtInst(fitting.REFERENCE)
+
+
 def _deserialised(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """A pytree is read from a file: it is like the one that is given for its structure."""
     return args.get(1, "like") or UNKNOWN
@@ -283,7 +288,7 @@ JAX_CALLS: dict[str, Handler] = {
     PARTITION_SPEC: _partition_spec,
     "jax.config.update": _set_option,
     "jax.debug.print": _debug,
-    "jax.new_ref": _opaque(fitting.REFERENCE),
+    "jax.new_ref": _new_reference,
     "jax.core.is_concrete": _is_concrete,
     "jax.flatten_util.ravel_pytree": _ravel_pytree,
     "equinox.partition": _filter_partition,
