@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from jitlint.infer.keys import USES, Either, Key, KeyNames, KeyUses
 from jitlint.infer.lattice import parts
-from jitlint.infer.values import Arr, Inst, Map, Partial, Seq, Tup, Union, Value, alternatives
+from jitlint.infer.values import Arr, Func, Inst, Map, Partial, Scope, Seq, Tup, Union, Value, alternatives
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -249,10 +249,27 @@ def _renamed_union(value: Union, rename: _Rename) -> Value:
     return value if _unchanged(alts, value.alts) else Union(tuple(alts))
 
 
+def _renamed_function(value: Func, rename: _Rename) -> Value:
+    """A function that closes over other keys; the functions that it closes over stay as they are."""
+    scope = value.scope
+    if scope.fn is None:
+        return value
+    held = [(n, scope.vars[n]) for n in value.fn.outer_names if n in scope.vars]
+    new = {name: rename(part) for name, part in held if type(part) is not Func}
+    if all(new[name] is part for name, part in held if name in new):
+        return value
+    around = Scope({**scope.vars, **new}, scope.parent, scope.fn, scope.key, scope.level, scope.token)
+    around.watched = scope.watched
+    func = Func(value.fn, around, value.defaults, value.owner)
+    func.born, func.wraps = value.born, value.wraps
+    return func
+
+
 _RENAMED: Final[dict[type, Callable[[Any, _Rename], Value]]] = {
     Tup: _renamed_tuple,
     Seq: _renamed_sequence,
     Map: _renamed_dict,
     Inst: _renamed_instance,
     Union: _renamed_union,
+    Func: _renamed_function,
 }

@@ -81,7 +81,7 @@ class Captures(Domain[Remembered]):
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """The staged function has run."""
         if transformed.inner.world.floor and not f.world.floor:
-            self.log.called(f, transformed.x, transformed.inner)
+            self.log.called(f, transformed.x, transformed.args, transformed.inner)
 
     def on_side(self, number: int | None) -> None:
         """What follows is another way to go on, not something that happens later."""

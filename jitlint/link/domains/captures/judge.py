@@ -178,18 +178,18 @@ class _Judge:
 
     def _in_order(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> tuple[_Read, Write] | None:
         """A write between two calls in one episode, which leaves another value than the first call read."""
-        first: dict[int, _Read] = {}
+        first: dict[tuple[int, ...], _Read] = {}
         times = [time for time, _ in writes]
         target, owner = reads[0].call.target, reads[0].load.owner
         for read in reads:
-            born = self.captures.born(target, read.time)
-            older = self.captures.born(owner, read.time) if type(owner) is Inst else 0
-            if born is None or older is None:
+            made = (target, owner, *read.call.given) if type(owner) is Inst else (target, *read.call.given)
+            born = [time for one in made if (time := self.captures.born(one, read.time)) is not None]
+            if len(born) < len(made):
                 continue
-            number = self.episode(read.time)
-            before = first.setdefault(number, read)
-            if before.time < max(born, older):  # what was read then was another one
-                before = first[number] = read
+            which = (self.episode(read.time), *map(id, read.call.given))
+            before = first.setdefault(which, read)
+            if before.time < max(born):  # what was read then was another one
+                before = first[which] = read
             lo, hi = bisect_right(times, before.time), bisect_left(times, read.time)
             between = [
                 write
@@ -212,7 +212,7 @@ class _Judge:
             for t, w in writes
             if t < before.time
         )
-        return not again or _brings_another(before.load, write)
+        return not again or _brings_another(before.load, write, _is_made_by(before.call.target, write.fn))
 
     def _any_time(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> tuple[_Read, Write] | None:
         """A write in a function that may run at any time."""
@@ -263,8 +263,8 @@ class _Judge:
         owner = read.load.owner
         if type(owner) is Scope and owner.fn is fn:
             return False  # each call of a function has variables of its own
-        born = max(target.born, owner.born) if type(owner) is Inst else target.born
-        return bool(born <= latest)
+        made = (target, owner, *read.call.given) if type(owner) is Inst else (target, *read.call.given)
+        return all(one.born <= latest for one in made)
 
     def _differs(self, load: Load, write: Write) -> bool:
         """Whether the write may bring something new; a table of functions is only added to."""
@@ -352,11 +352,21 @@ def _is_called(load: Load, write: Write) -> bool:
     return _brings_another(load, write) if load.kind == "attr" else fn is None or fn.reached
 
 
-def _brings_another(load: Load, write: Write) -> bool:
+def _is_made_by(target: object, fn: FuncInfo | None) -> bool:
+    """Whether each call of a function makes a staged function of its own."""
+    inner = target.target if type(target) is Xform else target
+    return type(inner) is Func and fn is not None and inner.scope.fn is fn
+
+
+def _brings_another(load: Load, write: Write, in_one_call: bool = False) -> bool:
     """Whether a write, which does not leave what was read, leaves another value on the best of grounds: what a call
-    without arguments of its own gives may be the same again."""
+    without arguments of its own gives may be the same again. in_one_call: of the function that writes."""
     known = const_of(write.value) is not NO_CONST if write.value is not None else True
-    return renews(write) or type(write.value) is Func or (known and not _same(load.value, write.value))
+    return (
+        renews(write, in_one_call)
+        or type(write.value) is Func
+        or (known and not _same(load.value, write.value))
+    )
 
 
 def _same_const(old: Value | None, new: Value | None) -> bool:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from jitlint.infer.events import Step
     from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
     from jitlint.link.engine.domain import Watched
-    from jitlint.link.engine.frame import Frame
+    from jitlint.link.engine.frame import Args, Frame
     from jitlint.link.engine.machine import Machine
 
 ANY: Final = "*"
@@ -89,9 +89,13 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Host code calls a staged function, which reads ``loads``. target: the function or transformed function."""
+    """Host code calls a staged function, which reads ``loads``. target: the function or transformed function.
+
+    given: objects among its arguments that only equal themselves: for each of them it is compiled.
+    """
 
     target: Any
+    given: tuple[Inst, ...]
     loads: dict[Key, Load]
     fn: FuncInfo | None
     statement: int
@@ -342,9 +346,12 @@ class Log:
             else:
                 target = entry.target
                 place_of = (id(target), entry.statement)
-                if target.born > start and target not in kept:
-                    target = fresh.setdefault(id(target), Remade(now))
-                again = replace(entry, target=target, loads=_moved(entry.loads, other, start, kept))
+                given = tuple(_other(one, other) for one in entry.given)
+                if any(one.born > start and one not in kept for one in (target, *given)):
+                    target, given = fresh.setdefault(id(target), Remade(now)), ()
+                again = replace(
+                    entry, target=target, given=given, loads=_moved(entry.loads, other, start, kept)
+                )
             if place_of in seen:
                 continue
             seen.add(place_of)
@@ -357,14 +364,20 @@ class Log:
         ENTERED.put(inner, (self.current, 0))
         self.current = {}
 
-    def called(self, f: Frame, x: Xform, inner: Frame) -> None:
+    def called(self, f: Frame, x: Xform, args: Args, inner: Frame) -> None:
         """The call of a staged function is over."""
         before, _ = ENTERED.of(inner) or (None, 0)
         loads = self.current
         self.current = before
-        if loads and not self.m.timeless and not f.world.excused and len(self.log) < MAX_LOG:
+        told = not (x.spec.looks or f.world.looks or f.world.excused or self.m.timeless)
+        if loads and told and len(self.log) < MAX_LOG:
             target = x.target if type(x.target) is Func else x
-            self.log.append(Call(target, loads, f.fn, f.at))
+            given = [
+                v
+                for v in (*args.pos, *args.kw.values())
+                if type(v) is Inst and not (v.cls.pytree or v.cls.hashable)
+            ]
+            self.log.append(Call(target, tuple(given), loads, f.fn, f.at))
 
 
 ENTERED: Final = Slot[tuple[Optional[dict[Key, Load]], int]]()
@@ -390,6 +403,12 @@ def _rebound(module: ModuleInfo) -> frozenset[str]:
 
 _MADE: Final = (Xform, Func, Inst, Bound, Tup)
 """What is another one each time it is made."""
+
+
+def _other(one: Inst, other: dict[int, Value]) -> Inst:
+    """The instance that takes the place of one."""
+    found = other.get(id(one))
+    return found if type(found) is Inst else one
 
 
 def _moved(

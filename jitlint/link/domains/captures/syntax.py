@@ -38,9 +38,10 @@ def harmless(write: Write) -> bool:
 
 
 def root_of(write: Write) -> str:
-    """What variable leads to the container that is written: GLOBAL, LOCAL, PARAMETER; "" when it is no variable."""
+    """What variable leads to the container that is written, or to one that holds it: GLOBAL, LOCAL, PARAMETER; "" when it
+    is no variable."""
     fn = write.fn
-    path = _written_path(_around(fn, write.statement), write) if fn is not None else ()
+    path = _written_path(_around(fn, write.statement), write, through=True) if fn is not None else ()
     if fn is None or len(path) != 1:
         return ""
     if any(param.name == path[0] for param in fn.node.params):
@@ -119,16 +120,16 @@ def _repeats(fn: FuncInfo, around: Around, write: Write) -> bool:
     return any(_calls_the_same(node.value, call) for node in others)
 
 
-def renews(write: Write) -> bool:
+def renews(write: Write, in_one_call: bool = False) -> bool:
     """Whether each run of a write may bring another value: it changes the place itself, or depends on what its function
-    is given or on the turn of a loop. What else a call gives, it may give again."""
+    is given or on the turn of a loop. What else a call gives, it may give again. in_one_call: of its function."""
     fn = write.fn
     around = _around(fn, write.statement) if fn is not None else ()
     statement = _statement(around, write)
     if fn is None or write.value is None or type(statement) is not ir.Assign:
         return True
     path = _written_path(around, write)
-    given = {param.name for param in fn.node.params}.difference(path[:1])
+    given = set() if in_one_call else {param.name for param in fn.node.params}.difference(path[:1])
     given.update(n.id for o, _ in around if type(o) is ir.For for n in nodes(o.target) if type(n) is ir.Name)
     return _depends(statement.value, given, path[-1:], _assigned(fn))
 
@@ -169,14 +170,20 @@ def _statement(around: Around, place: Load | Write) -> ir.Node | None:
     return next((node for node in around[-1][1] if node.at == place.statement), None) if around else None
 
 
-def _written_path(around: Around, write: Write) -> tuple[str, ...]:
-    """The names that lead to the written variable, or to the container of a written element; () when not known."""
+def _written_path(around: Around, write: Write, through: bool = False) -> tuple[str, ...]:
+    """The names that lead to the written variable, or to the container of a written element; () when not known.
+
+    through: whether they may lead to a container around it.
+    """
     if write.kind == "name":
         return (str(write.key),)
     statement = _statement(around, write)
     for node in nodes(statement) if statement is not None else ():
         if getattr(node, "at", None) == write.at:
-            path = _path(_container(node) if write.kind in ("elem", "buffer") else node)
+            owner = _container(node) if write.kind in ("elem", "buffer") else node
+            while through and type(owner) is ir.Sub:
+                owner = owner.obj
+            path = _path(owner)
             if path:
                 return path
     return (str(write.key),) if write.kind in ("attr", "class") else ()

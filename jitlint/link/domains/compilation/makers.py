@@ -343,7 +343,11 @@ def _in_loop(
     if node.func.at != at:
         also = (Step(f.module.name, node.at, "it is called here"),)
     few = not retraces and (_names_parts(loop) or _is_compiled_anyway(table, x, node, loop))
-    confidence = Confidence.POSSIBLE if few else _confidence(f, retraces, not amortised and not varying)
+    confidence = (
+        Confidence.POSSIBLE
+        if few or _has_options(table, maker, assigned)
+        else _confidence(f, retraces, not amortised and not varying)
+    )
     log.m.emit(
         f,
         JitCreation,
@@ -378,6 +382,12 @@ def _is_compiled_anyway(table: CodeTable, x: Xform, call: ir.Call, loop: ir.Node
         return False
     turn = table.assigned(loop)
     return any(type(arg.value) is ir.Name and arg.value.id in turn for arg in call.args)
+
+
+def _has_options(table: CodeTable, maker: ir.Node, assigned: frozenset[str]) -> bool:
+    """Whether each turn compiles with options of its own, shardings say: no program of another turn would do."""
+    given = maker.args[1:] if type(maker) is ir.Call else ()
+    return any(arg.name and table.mentions_through(arg.value, assigned) for arg in given)
 
 
 def _varying_target(table: CodeTable, maker: ir.Node | None, assigned: frozenset[str]) -> bool:
