@@ -203,6 +203,7 @@ class Evidence(msgspec.Struct, frozen=True):
     roots: dict[str, str]
     numpy_names: frozenset[str]
     tracer_words: tuple[str, ...]
+    first_runs: frozenset[str]
     kind_words: frozenset[str]
 
 

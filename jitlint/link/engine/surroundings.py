@@ -74,6 +74,18 @@ def asks_for_tracers(f: Frame) -> bool:
     return any(isinstance(node, (ir.If, ir.While)) and mentions_tracing(node.test) for node, _ in around(f))
 
 
+def runs_first(f: Frame) -> bool:
+    """Whether the code runs only while a module is initialised."""
+    names = lexicon().evidence.first_runs
+    return any(
+        type(node) is ir.If
+        and block is node.body
+        and type(node.test) is ir.Call
+        and _name(node.test.func) in names
+        for node, block in around(f)
+    )
+
+
 def asks_for_shapes(f: Frame) -> bool:
     """Whether a condition around asks for a shape: only some of what comes here gets on from there."""
     tests = (node.test for node, _ in around(f) if isinstance(node, (ir.If, ir.While)))

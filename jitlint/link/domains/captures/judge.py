@@ -21,7 +21,6 @@ from jitlint.infer.values import (
     UNKNOWN,
     Arr,
     Class,
-    Ext,
     Func,
     Inst,
     Map,
@@ -46,7 +45,7 @@ from jitlint.link.domains.captures.syntax import (
 )
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk, naming
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import is_thread_local, mro
 from jitlint.syntax import ir
 
 MOST: Final = 50
@@ -310,7 +309,7 @@ def _keeps(load: Load) -> bool:
     owner = load.owner
     if load.confidence is Confidence.POSSIBLE:
         return False
-    if type(owner) is not Inst or _is_thread_local(owner.cls):
+    if type(owner) is not Inst or is_thread_local(owner.cls):
         return type(owner) is not Inst
     return (
         not owner.cls.pytree
@@ -329,11 +328,6 @@ def _is_hashed_by_identity(cls: ClassInfo) -> bool:
     while type(value) is ir.Call and ir_walk.path_text(value.func) == "hash" and len(value.args) == 1:
         value = value.args[0].value
     return type(value) is ir.Call and ir_walk.path_text(value.func) == "id"
-
-
-def _is_thread_local(cls: ClassInfo) -> bool:
-    """State of a thread is context that libraries set and reset around a trace."""
-    return any(type(base) is Ext and base.dotted == "threading.local" for c in mro(cls) for base in c.bases)
 
 
 def _same(old: Value, new: Value | None) -> bool:

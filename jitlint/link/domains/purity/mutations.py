@@ -16,6 +16,7 @@ from jitlint.link.domains.purity.copies import Change, Copies
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.values.questions.kinds import is_thread_local
 from jitlint.link.values.questions.ownership import is_guess
 
 _MEANT: Final = ("trac", "compil", "jit", "cache", "cell", "memo", "regist")
@@ -65,7 +66,7 @@ def stored(
     m: Machine, copies: Copies, f: Frame, at: int, box: Inst | Seq | Map, value: Value, target: str, what: str
 ) -> None:
     """An attribute or element of a box was replaced. A tracer that gets out is a leak, which is said already."""
-    if type(box) is Inst and box.cls.role in lexicon().captures.tracked_roles:
+    if type(box) is Inst and (box.cls.role in lexicon().captures.tracked_roles or is_thread_local(box.cls)):
         return
     if box.level >= f.world.floor:
         if id(box) in copies.rebuilt:
@@ -116,6 +117,8 @@ def _record(m: Machine, f: Frame, at: int, target: str, what: str, name: str, le
     if any(word in changed for word in _MEANT) or surroundings.fills(f, changed):
         return
     if surroundings.undone(f, changed) or surroundings.asks_for_tracers(f) or surroundings.leads_to_raise(f):
+        return
+    if surroundings.runs_first(f):
         return
     if f.module.is_test:
         level = Confidence.POSSIBLE

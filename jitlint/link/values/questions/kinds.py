@@ -302,3 +302,8 @@ def constant_strings(value: Value) -> list[str]:
     elif type(value) is Py:
         items = [value]
     return [i.const for i in items if type(i) is Py and isinstance(i.const, str)]
+
+
+def is_thread_local(cls: ClassInfo) -> bool:
+    """State of a thread is context that libraries set and reset around a trace."""
+    return any(type(base) is Ext and base.dotted == "threading.local" for c in mro(cls) for base in c.bases)
