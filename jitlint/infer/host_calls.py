@@ -14,12 +14,14 @@ Users = dict[tuple[str, FuncInfo | None], None]
 class HostCall:
     """What one call expression reaches, over all contexts in which it was seen.
 
-    jitted, functions, others: how it was reached. donated: position of an argument, counted as the callee counts,
-    or its keyword to whether the argument is certainly a single array; only what every call gives away.
+    jitted, functions, others: how it was reached. works: whether something that is jitted computes anything.
+    donated: position of an argument, counted as the callee counts, or its keyword to whether the argument is certainly a
+    single array; only what every call gives away.
     shift: arguments that the callee gets before those that are written (a receiver). target: of the donating function.
     """
 
     jitted: bool = False
+    works: bool = False
     functions: dict[FuncInfo, None] = field(default_factory=dict)
     others: bool = False
     donated: dict[int | str, bool] | None = None

@@ -44,6 +44,9 @@ NOTED: Final = frozenset({Xform, Func, Bound, Partial, Union, Inst})
 
 _MOST_LAYERS: Final = 20
 
+_WORK: Final = (ir.Call, ir.BinOp, ir.Compare, ir.UnaryOp, ir.Comp, ir.Sub, ir.Attr)
+"""Expressions that may compute something."""
+
 
 _HOST_DATA: Final = Arr(0, host=True)
 """What a host iterator gives, as far as donation goes: JAX copies it to the device, and gives the copy away."""
@@ -107,6 +110,7 @@ def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: A
         notes.callers.setdefault(inner.fn.id, {})[here] = None
     elif type(inner) is Xform and inner.spec.modes and not inner.spec.custom:
         call.jitted = True
+        call.works = call.works or not _only_hands_back(inner.target)
         whole = Args([*before, *args.pos], {**keywords, **args.kw}, args.more, args.kw_more)
         given = _given_away(inner, whole, result) if _may_donate(inner) and not f.world.eager_jit else {}
         if given and call.donated is None:
@@ -116,6 +120,18 @@ def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: A
         call.donated = given if old is None else {k: v and old[k] for k, v in given.items() if k in old}
     else:
         call.others = True
+
+
+def _only_hands_back(target: Value) -> bool:
+    """Whether a function does nothing, or gives back what it was given."""
+    return type(target) is Func and all(
+        type(node) is ir.Pass
+        or (
+            isinstance(node, (ir.Return, ir.ExprStmt))
+            and not any(isinstance(part, _WORK) for part in nodes(node))
+        )
+        for node in target.fn.body
+    )
 
 
 def _innermost(callee: Value) -> tuple[Value, list[Value], dict[str, Value]]:

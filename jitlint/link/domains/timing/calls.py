@@ -52,7 +52,7 @@ def _says_so(node: ir.Node | None) -> bool:
 
 def _known(w: Walker, node: ir.Call, noted: HostCall, held: str) -> str:
     if noted.jitted:
-        if noted.functions:
+        if noted.functions or not noted.works:
             return held
         w.state.started(Work(w.module.name, node.at, noted.target, True))
         return timing_walk.DEVICE
