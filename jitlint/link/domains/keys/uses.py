@@ -252,7 +252,10 @@ def _is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool
         return True  # what is measured does not depend on the numbers
     if _is_test(path):
         return made_apart or not _is_slip(this, found)
-    whole = is_document(path) or not (this.api and found.api)
+    told = is_document(path)
+    if told and this.function == "<module>" and not this.api and how in ("again", "calls", "split"):
+        return True  # step by step, another procedure starts from the same key, to be compared
+    whole = told or not (this.api and found.api)
     if made_apart and this.function == "<module>" and whole:
         return True
     # Whoever goes through a few things by name, and hands each the same key, compares them.
