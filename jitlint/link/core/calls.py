@@ -45,7 +45,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine, Memo
 from jitlint.link.models import registry as libraries
 from jitlint.link.models.arrays import binding, methods
-from jitlint.link.models.jax import xforms
+from jitlint.link.models.jax import demands, xforms
 from jitlint.link.models.python import dispatch
 from jitlint.link.values import bounds, boxes, classes, keys, parameters, pytrees
 from jitlint.link.values.questions.kinds import find_method
@@ -137,7 +137,8 @@ def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Valu
     twins = {alt.dotted.removeprefix("jax.") for alt in callee.alts if type(alt) is Ext}
     if xforms.wrapped_in_turns(callee.alts):
         args = xforms.without_ranks(args)
-    for alt in keys.exclusive(f, callee.alts):
+    takers = [alt for alt in callee.alts if _takes(alt, args)] if several else []
+    for alt in keys.exclusive(f, takers or callee.alts):
         # Who chooses between NumPy and its twin takes NumPy for what is not traced.
         host = type(alt) is Ext and alt.dotted in twins and len(twins) < len(callee.alts)
         f.confidence = weaken(sure, 1) if host else sure
@@ -145,6 +146,13 @@ def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Valu
         out = value if out is None else join(out, value)
     f.confidence, f.entry = confidence, entry
     return out if out is not None else UNKNOWN
+
+
+def _takes(callee: Value, args: Args) -> bool:
+    """Whether a function may be called like that: who calls one of several has chosen it by the same conditions."""
+    if type(callee) is Func:
+        return not cannot_bind(callee, args)
+    return type(callee) is not Xform or not demands.entries(callee, args)
 
 
 def _call_instance(m: Machine, f: Frame, at: int, callee: Inst, args: Args) -> Value:

@@ -90,7 +90,8 @@ def apply(k: Ledger, f: Frame, at: int, summary: Summary, names: Renaming, given
         return
     many = MANY.of(f)
     own = set(given)
-    for u in summary.uses:
+    # What it draws before it replaces a key is its own affair, and was said there.
+    for u in sorted(summary.uses, key=lambda u: u.stream != CARRIED):
         key = names.key(u.key)
         passed = _descends(key, own)
         if u.stream in _APART:

@@ -258,16 +258,22 @@ def _items_of(x: Xform, option: str) -> list[Value] | None:
     return iteration.known_items(value) if type(value) in (Tup, Seq) and value is not None else None
 
 
+def entries(x: Xform, args: Args) -> int:
+    """How many entries say how arguments are mapped or split, where that is another number than that of the arguments;
+    else 0."""
+    if not x.spec.results or args.more is not None or args.kw_more is not None:
+        return 0
+    items = _items_of(x, x.spec.axes or x.spec.specs)
+    return len(items) if items is not None and len(items) != len(args.pos) else 0
+
+
 def _has_other_count(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     """Record that there are more or fewer entries than arguments."""
-    if args.more is not None or args.kw_more is not None:
-        return False
-    option = x.spec.axes or x.spec.specs
-    items = _items_of(x, option)
-    if items is None or len(items) == len(args.pos):
-        return False
-    _report(m, f, at, x.spec.name, "axes-count", f"{len(items)} for {len(args.pos)}", option)
-    return True
+    number = entries(x, args)
+    if number:
+        option = x.spec.axes or x.spec.specs
+        _report(m, f, at, x.spec.name, "axes-count", f"{number} for {len(args.pos)}", option)
+    return number > 0
 
 
 def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
