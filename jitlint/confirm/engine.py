@@ -17,9 +17,11 @@ from jitlint.base.diagnostic import Finding
 from jitlint.base.result import CheckResult
 from jitlint.base.text import display_path
 from jitlint.confirm.agenda import Agenda
+from jitlint.confirm.ahead import Ahead
 from jitlint.confirm.memory import Memory, installed_jax
 from jitlint.confirm.plan import Planner, Repairs, flag_for
-from jitlint.confirm.pool import Answer, run
+from jitlint.confirm.pool import Answer, News, run
+from jitlint.confirm.protocol import Flag
 from jitlint.confirm.reach import Sources
 from jitlint.confirm.stopping import Stop
 from jitlint.confirm.verdict import (
@@ -53,7 +55,7 @@ class Options:
 
 @dataclass(slots=True)
 class ConfirmResult:
-    """confirmations: one per finding, in their order. missed: only if asked for. calls: how many were made. reachable:
+    """check: with what to prove. confirmations: one per finding, in their order. missed: only if asked for. calls: how many were made. reachable:
     what outside of it the code could have reached, in words, because the system does not let it be shut in.
     stopped: why the run ended before all was run, "" if it did not; asked: somebody wanted it to."""
 
@@ -79,9 +81,17 @@ def confirm(
     what an earlier run of the user's showed; what that has settled is not run again. Raises what `check` raises, and
     ConfigError if JAX cannot be imported.
     """
-    checked = check(paths, settings, jobs=options.jobs, use_cache=options.use_cache)
-    checked.findings = sorted([*checked.findings, *checked.elsewhere], key=lambda each: each.sort_key)
-    return prove(checked, paths, settings, options, told, recorded)
+    proof = _Proof(paths, settings, options, told, recorded)
+
+    def found(news: News) -> None:
+        # What somebody else has said, or is also to be looked for, concerns all findings together.
+        alone = recorded is None and not options.missed
+        ahead = Ahead(settings, lambda finding: news(lambda: proof.expect(finding))) if alone else None
+        checked = check(paths, settings, jobs=options.jobs, use_cache=options.use_cache, listener=ahead)
+        checked.findings = sorted([*checked.findings, *checked.elsewhere], key=lambda each: each.sort_key)
+        news(lambda: proof.begin(checked))
+
+    return proof.result(found)
 
 
 def prove(
@@ -95,43 +105,131 @@ def prove(
 ) -> ConfirmResult:
     """As `confirm`, for findings that somebody has already made; with ``repairs``, whose numbers are theirs, of their fixes:
     confirmed then means that a fix cures and changes nothing else, refuted that it does harm."""
-    result = ConfirmResult(checked)
-    root = os.path.realpath(project_root(paths))
-    named = _files(paths, settings)
-    sources = Sources(root, named, list(dict.fromkeys([*named, *_files([root], settings)])))
-    findings = _about_code(result.check.findings)
-    flags = {n: flag_for(n, f, os.path.realpath(f.path), sources) for n, f in findings.items()}
-    earlier = recorded(result.check.findings) if recorded is not None else Recorded({})
-    planner = Planner(sources, options.seconds, options.memory, earlier.signatures, options.stub, repairs)
-    memory = Memory(root, options.use_cache)
-    stop = Stop(time.monotonic() + options.total if options.total else None)
-    still_open = {n: (f, flags[n]) for n, f in findings.items() if _is_open(n, f, earlier)}
-    verdicts: dict[int, Confirmation] = {}
-
-    def settle(number: int) -> None:
-        collected = agenda.collected.get(number, Collected())
-        verdicts[number] = _said(number, findings[number], earlier, collected, stop.why)
-        if told is not None:
-            told(verdicts[number], len(verdicts), len(findings))
-
-    with stop.listening(), contextlib.ExitStack() as stack:
-        stack.callback(memory.save)  # also where nobody reads any more
-        agenda = Agenda(still_open, planner, memory, stop, options.each, flags if options.missed else None)
-        _settle_all(findings.keys() - still_open.keys(), settle)
-        agenda.begin(settle)
-        run(agenda, options.jobs, options.platform, stop)
-        _settle_all(still_open.keys() - verdicts.keys(), settle)  # the run was ended
-    result.missed = _missed(agenda.answers) if options.missed else []
-    result.calls = agenda.calls
-    result.reachable = list(dict.fromkeys(what for answer in agenda.answers for what in answer.reachable))
-    result.stopped, result.asked = stop.why, stop.asked
-    result.confirmations = [verdicts[number] for number in findings]
-    return result
+    proof = _Proof(paths, settings, options, told, recorded, repairs)
+    return proof.result(lambda news: news(lambda: proof.begin(checked)))
 
 
-def _settle_all(numbers: Collection[int], settle: Callable[[int], None]) -> None:
-    for number in sorted(numbers):
-        settle(number)
+# The numbers of findings that were known before the others.
+_EXPECTED = 1_000_000
+
+
+class _Proof:
+    """One run: the findings by number, and what is known of them. What is called here is called in one thread."""
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        settings: Settings,
+        options: Options,
+        told: Callable[[Confirmation, int, int], None] | None,
+        recorded: Callable[[Sequence[Finding]], Recorded] | None,
+        repairs: Repairs | None = None,
+    ) -> None:
+        self._paths, self._settings, self._options = paths, settings, options
+        self._told, self._recorded, self._repairs = told, recorded, repairs
+        self._root = os.path.realpath(project_root(paths))
+        self._stop = Stop()
+        self._memory = Memory(self._root, options.use_cache)
+        self._earlier = Recorded({})
+        self._agenda: Agenda | None = None
+        self._findings: dict[int, Finding] = {}
+        self._flags: dict[int, Flag] = {}
+        self._verdicts: dict[int, Confirmation] = {}
+        self._checked: CheckResult | None = None
+
+    def result(self, source: Callable[[News], None]) -> ConfirmResult:
+        """Prove what ``source`` finds, to the end. Raises KeyboardInterrupt if somebody asks for an end before the check's."""
+        with self._stop.listening(), contextlib.ExitStack() as stack:
+            stack.callback(self._memory.save)  # also where nobody reads any more
+            run(self, self._options.jobs, self._options.platform, self._stop, source)
+            if self._checked is None:
+                raise KeyboardInterrupt
+            self._settle_all(self._findings.keys() - self._verdicts.keys())  # the run was ended
+        answers = self._agenda.answers if self._agenda is not None else []
+        return ConfirmResult(
+            self._checked,
+            [self._verdicts[number] for number in self._order],
+            _missed(answers) if self._options.missed else [],
+            self._agenda.calls if self._agenda is not None else 0,
+            list(dict.fromkeys(what for answer in answers for what in answer.reachable)),
+            self._stop.why,
+            self._stop.asked,
+        )
+
+    # ------------------------------------------------------------ what is found
+
+    def expect(self, finding: Finding) -> None:
+        """The check is not over, and will have this finding."""
+        if self._checked is None:
+            self._add({_EXPECTED + len(self._findings): finding})
+
+    def begin(self, checked: CheckResult) -> None:
+        """All findings are known."""
+        known = {_place(finding): number for number, finding in self._findings.items()}
+        found = {known.get(_place(f), number): f for number, f in _about_code(checked.findings).items()}
+        for number in found.keys() & self._verdicts.keys():  # another way may lead there by now
+            self._verdicts[number] = replace(self._verdicts[number], finding=found[number])
+        self._order = list(found)
+        self._checked = checked
+        if self._recorded is not None:
+            self._earlier = self._recorded(checked.findings)
+        self._add({number: finding for number, finding in found.items() if number not in self._findings})
+
+    def _add(self, findings: dict[int, Finding]) -> None:
+        self._findings.update(findings)
+        if not findings and not self._options.missed:
+            return
+        if self._agenda is None:
+            self._agenda = self._new_agenda()
+        sources = self._sources
+        flags = {n: flag_for(n, f, os.path.realpath(f.path), sources) for n, f in findings.items()}
+        still_open = {n: (f, flags[n]) for n, f in findings.items() if _is_open(n, f, self._earlier)}
+        self._settle_all(findings.keys() - still_open.keys())
+        self._agenda.add(still_open, flags if self._options.missed else None)
+
+    def _new_agenda(self) -> Agenda:
+        options = self._options
+        if options.total:
+            self._stop.until = time.monotonic() + options.total
+        named = _files(self._paths, self._settings)
+        everywhere = list(dict.fromkeys([*named, *_files([self._root], self._settings)]))
+        self._sources = Sources(self._root, named, everywhere)
+        signatures = self._earlier.signatures
+        planner = Planner(
+            self._sources, options.seconds, options.memory, signatures, options.stub, self._repairs
+        )
+        return Agenda(planner, self._memory, self._stop, self._settle, options.each)
+
+    def _settle(self, number: int) -> None:
+        collected = self._agenda.collected.get(number, Collected()) if self._agenda else Collected()
+        finding = self._findings[number]
+        self._verdicts[number] = _said(number, finding, self._earlier, collected, self._stop.why)
+        if self._told is not None:
+            self._told(self._verdicts[number], len(self._verdicts), len(self._findings))
+
+    def _settle_all(self, numbers: Collection[int]) -> None:
+        for number in sorted(numbers):
+            self._settle(number)
+
+    # ------------------------------------------------------------ `Work`, as the agenda has it
+
+    def take(self) -> Answer | None:
+        """See `Work`."""
+        return self._agenda.take() if self._agenda is not None else None
+
+    def heard(self, answer: Answer, call: int) -> None:
+        """See `Work`."""
+        assert self._agenda is not None
+        self._agenda.heard(answer, call)
+
+    def finished(self, answer: Answer) -> None:
+        """See `Work`."""
+        assert self._agenda is not None
+        self._agenda.finished(answer)
+
+
+def _place(finding: Finding) -> object:
+    return finding.path, finding.span, finding.code
 
 
 def _about_code(findings: Sequence[Finding]) -> dict[int, Finding]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import os
+import re
 import tokenize
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jitlint.base.diagnostic import Finding
 from jitlint.confirm.drivers import Module, name_of, reached, read_module
 from jitlint.confirm.protocol import Flag
 from jitlint.driver.project import Layout, is_test
+from jitlint.driver.scan import imports_of
 
 # So many calls are tried for one finding: in the files on its path, and in all others together.
 _NEAR = 40
@@ -29,15 +32,23 @@ class Sources:
     named: Sequence[str]
     files: Sequence[str]
     _known: dict[str, Module | None] = field(default_factory=dict)
+    _texts: dict[str, str] = field(default_factory=dict)
+
+    def text(self, path: str) -> str:
+        """What the file at an absolute path says; "" if it cannot be read."""
+        if path not in self._texts:
+            try:
+                with tokenize.open(path) as stream:
+                    self._texts[path] = stream.read()
+            except (OSError, SyntaxError, UnicodeError, ValueError, LookupError):
+                self._texts[path] = ""
+        return self._texts[path]
 
     def module(self, path: str) -> Module | None:
         """The module at an absolute path; None if it cannot be read."""
         if path not in self._known:
-            try:
-                with tokenize.open(path) as stream:
-                    self._known[path] = read_module(stream.read())
-            except (OSError, SyntaxError, UnicodeError, ValueError, LookupError):
-                self._known[path] = None
+            text = self.text(path)
+            self._known[path] = read_module(text) if text else None
         return self._known[path]
 
 
@@ -71,9 +82,13 @@ class Reach:
         """Targets in files that import the flagged one, and are not on the path."""
         found: dict[str, list[str]] = {}
         left = _FAR
+        mentioned = _mention(names, tables)
         for other in self._importers(path):
-            module = self._sources.module(other) if other not in near else None
-            if module is None or not left:
+            # Most files of a large project have nothing to do with it: their text says so, sooner than their tree.
+            if not left or other in near or not mentioned.search(self._sources.text(other)):
+                continue
+            module = self._sources.module(other)
+            if module is None:
                 continue
             chosen = [d for d in module.drivers if d and names & reached(d, module, tables)][:left]
             if chosen:
@@ -102,16 +117,16 @@ class Reach:
 
     def users(self, path: str, name: str) -> list[Module]:
         """Files that import a module, directly or not, and have a name in their text; tests first."""
-        modules = [self._sources.module(other) for other in self._importers(path)]
-        return [module for module in modules if module is not None and name in module.source][:_FAR]
+        named = (other for other in self._importers(path) if name in self._sources.text(other))
+        modules = (module for other in named if (module := self._sources.module(other)) is not None)
+        return list(itertools.islice(modules, _FAR))
 
     def _importers(self, path: str) -> list[str]:
         """Files that import the module, directly or not; tests first."""
         if self._importing is None:
             self._importing = defaultdict(set)
             for other in self._sources.files[:_MOST_FILES]:
-                module = self._sources.module(other)
-                for imported in module.imports if module else ():
+                for imported in imports_of(self._sources.text(other).encode("utf-8", "replace")):
                     for target in self._layout.resolve(other, imported):
                         self._importing[os.path.realpath(target)].add(other)
         found: set[str] = set()
@@ -121,6 +136,17 @@ class Reach:
             found |= fresh
             waiting += fresh
         return sorted(found - {path}, key=lambda other: (not is_test(other, self._sources.root), other))
+
+
+def _mention(names: set[str], tables: Sequence[Mapping[str, frozenset[str]]]) -> re.Pattern[str]:
+    """Finds a mention of one of the names, or of what leads to one of them."""
+    leading = set(names)
+    while fresh := {
+        n for table in tables for n, uses in table.items() if n not in leading and uses & leading
+    }:
+        leading |= fresh
+    words = "|".join(sorted(re.escape(name) for name in leading if name.isidentifier()))
+    return re.compile(rf"\b(?:{words})\b" if words else r"(?!)")
 
 
 def _near(

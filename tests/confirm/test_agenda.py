@@ -45,15 +45,9 @@ class _Plans:
 
 def _agenda(seconds: float = 0.0) -> tuple[Agenda, list[int]]:
     finding = Finding("JIT101", "", Severity.ERROR, Confidence.CERTAIN, "", "m.py", Span(1, 1, 1, 2))
-    agenda = Agenda(
-        {number: (finding, _flag(number)) for number in range(3)},
-        cast("Planner", _Plans()),
-        Memory("", use=False),
-        Stop(),
-        seconds,
-    )
     told: list[int] = []
-    agenda.begin(told.append)
+    agenda = Agenda(cast("Planner", _Plans()), Memory("", use=False), Stop(), told.append, seconds)
+    agenda.add({number: (finding, _flag(number)) for number in range(3)})
     return agenda, told
 
 
