@@ -16,7 +16,7 @@ import msgspec
 from jitlint.base.diagnostic import Finding
 from jitlint.base.outcome import BakesConstant
 from jitlint.confirm.memory import Memory
-from jitlint.confirm.plan import Findings, Planner
+from jitlint.confirm.planning.plan import Findings, Planner
 from jitlint.confirm.pool import Answer
 from jitlint.confirm.protocol import Call, Flag, Task, spend
 from jitlint.confirm.stopping import Stop

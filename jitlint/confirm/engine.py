@@ -17,12 +17,13 @@ from jitlint.base.diagnostic import Finding
 from jitlint.base.result import CheckResult
 from jitlint.base.text import display_path
 from jitlint.confirm.agenda import Agenda
-from jitlint.confirm.ahead import Ahead
 from jitlint.confirm.memory import Memory, installed_jax
-from jitlint.confirm.plan import Planner, Repairs, flag_for
+from jitlint.confirm.planning.ahead import Ahead
+from jitlint.confirm.planning.cells import Cells
+from jitlint.confirm.planning.plan import Planner, Repairs, flag_for
+from jitlint.confirm.planning.reach import Sources
 from jitlint.confirm.pool import Answer, News, run
 from jitlint.confirm.protocol import Flag
-from jitlint.confirm.reach import Sources
 from jitlint.confirm.stopping import Stop
 from jitlint.confirm.verdict import (
     Collected,
@@ -149,7 +150,7 @@ class _Proof:
         return ConfirmResult(
             self._checked,
             [self._verdicts[number] for number in self._order],
-            _missed(answers) if self._options.missed else [],
+            _missed(answers, self._sources.cells) if self._options.missed else [],
             self._agenda.calls if self._agenda is not None else 0,
             list(dict.fromkeys(what for answer in answers for what in answer.reachable)),
             self._stop.why,
@@ -182,8 +183,9 @@ class _Proof:
         if self._agenda is None:
             self._agenda = self._new_agenda()
         sources = self._sources
-        flags = {n: flag_for(n, f, os.path.realpath(f.path), sources) for n, f in findings.items()}
-        still_open = {n: (f, flags[n]) for n, f in findings.items() if _is_open(n, f, self._earlier)}
+        inside = {n: sources.cells.in_module(finding) for n, finding in findings.items()}
+        flags = {n: flag_for(n, f, os.path.realpath(f.path), sources) for n, f in inside.items()}
+        still_open = {n: (f, flags[n]) for n, f in inside.items() if self._is_open(n, f)}
         self._settle_all(findings.keys() - still_open.keys())
         self._agenda.add(still_open, flags if self._options.missed else None)
 
@@ -203,13 +205,40 @@ class _Proof:
     def _settle(self, number: int) -> None:
         collected = self._agenda.collected.get(number, Collected()) if self._agenda else Collected()
         finding = self._findings[number]
-        self._verdicts[number] = _said(number, finding, self._earlier, collected, self._stop.why)
+        said = self._said(number, finding, collected)
+        cells = self._sources.cells
+        self._verdicts[number] = replace(
+            said,
+            evidence=cells.told(said.evidence, finding.path),
+            inputs=cells.told(said.inputs, finding.path),
+        )
         if self._told is not None:
             self._told(self._verdicts[number], len(self._verdicts), len(self._findings))
 
     def _settle_all(self, numbers: Collection[int]) -> None:
         for number in sorted(numbers):
             self._settle(number)
+
+    def _said(self, number: int, finding: Finding, collected: Collected) -> Confirmation:
+        """The verdict on one finding, and which JAX gave it."""
+        earlier, stopped = self._earlier, self._stop.why
+        if number in earlier.words:
+            word, said = earlier.words[number]
+            return Confirmation(finding, Verdict(word), said, earlier.run, earlier.jax)
+        if not self._is_open(number, finding):
+            why = "fixes of notebooks, and of texts, are not run"
+            return Confirmation(finding, Verdict.COULD_NOT_IMPORT, why)
+        if stopped and not collected.results and not collected.problems:
+            return Confirmation(finding, Verdict.NOT_REACHED, f"not run: {stopped}")
+        found = verdict(finding, collected)
+        ran = found.verdict in (Verdict.CONFIRMED, Verdict.REFUTED)
+        return replace(found, jax=installed_jax()) if ran else found
+
+    def _is_open(self, number: int, finding: Finding) -> bool:
+        """Whether there is something to be run: no recorded run has settled it, and it is no fix of a cell, as one that
+        fails does not end the run."""
+        fixed = self._repairs is not None and is_document(finding.path)
+        return number not in self._earlier.words and not fixed
 
     # ------------------------------------------------------------ `Work`, as the agenda has it
 
@@ -237,37 +266,16 @@ def _about_code(findings: Sequence[Finding]) -> dict[int, Finding]:
     return {number: f for number, f in enumerate(findings) if not f.code.startswith("JIT0")}
 
 
-def _said(
-    number: int, finding: Finding, earlier: Recorded, collected: Collected, stopped: str
-) -> Confirmation:
-    """The verdict on one finding, and which JAX gave it."""
-    if number in earlier.words:
-        word, said = earlier.words[number]
-        return Confirmation(finding, Verdict(word), said, earlier.run, earlier.jax)
-    if is_document(finding.path):
-        return Confirmation(finding, Verdict.COULD_NOT_IMPORT, "a notebook, or a text, is not run")
-    if stopped and not collected.results and not collected.problems:
-        return Confirmation(finding, Verdict.NOT_REACHED, f"not run: {stopped}")
-    found = verdict(finding, collected)
-    ran = found.verdict in (Verdict.CONFIRMED, Verdict.REFUTED)
-    return replace(found, jax=installed_jax()) if ran else found
-
-
-def _is_open(number: int, finding: Finding, earlier: Recorded) -> bool:
-    """Whether there is something to be run: no recorded run has settled it, and it stands in code."""
-    return number not in earlier.words and not is_document(finding.path)
-
-
 def _files(paths: Sequence[str], settings: Settings) -> list[str]:
-    """The Python files: notebooks and texts are checked, and not run."""
-    found = files_of(paths, settings).files
-    return [os.path.realpath(path) for path in found if not is_document(path)]
+    return [os.path.realpath(path) for path in files_of(paths, settings).files]
 
 
-def _missed(answers: Sequence[Answer]) -> list[Missed]:
+def _missed(answers: Sequence[Answer], cells: Cells) -> list[Missed]:
     found: dict[tuple[str, int], Missed] = {}
     for answer in answers:
         for seen in answer.calls.values():
             for path, line, error in seen.strays:
-                found.setdefault((path, line), Missed(display_path(path), line, error, seen.inputs))
+                file, inner = cells.place(path, line)
+                words = cells.told(error, path), cells.told(seen.inputs, path)
+                found.setdefault((path, line), Missed(display_path(file), inner, *words))
     return sorted(found.values(), key=lambda missed: (missed.path, missed.line))

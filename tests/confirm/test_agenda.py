@@ -9,7 +9,7 @@ from jitlint.base.diagnostic import Confidence, Finding, Severity, Span
 from jitlint.confirm.agenda import Agenda
 from jitlint.confirm.child import _is_up
 from jitlint.confirm.memory import Memory
-from jitlint.confirm.plan import Findings, Planner
+from jitlint.confirm.planning.plan import Findings, Planner
 from jitlint.confirm.pool import Answer, _Conversation, _from_call
 from jitlint.confirm.protocol import Begin, Call, Flag, Result, Seen, Shown, Task
 from jitlint.confirm.stopping import Stop

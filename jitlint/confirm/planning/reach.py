@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import itertools
 import os
 import re
@@ -12,10 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jitlint.base.diagnostic import Finding
-from jitlint.confirm.drivers import Module, name_of, reached, read_module
+from jitlint.confirm.planning.cells import Cells
+from jitlint.confirm.planning.drivers import Module, name_of, reached, read_module
 from jitlint.confirm.protocol import Flag
 from jitlint.driver.project import Layout, is_test
 from jitlint.driver.scan import imports_of
+from jitlint.syntax.documents import is_document
 
 # So many calls are tried for one finding: in the files on its path, and in all others together.
 _NEAR = 40
@@ -31,14 +34,16 @@ class Sources:
     root: str
     named: Sequence[str]
     files: Sequence[str]
+    cells: Cells = field(default_factory=Cells)
     _known: dict[str, Module | None] = field(default_factory=dict)
     _texts: dict[str, str] = field(default_factory=dict)
 
     def text(self, path: str) -> str:
         """What the file at an absolute path says; "" if it cannot be read."""
         if path not in self._texts:
+            document = self.cells.document(path)
             try:
-                with tokenize.open(path) as stream:
+                with tokenize.open(path) if document is None else io.StringIO(document.text) as stream:
                     self._texts[path] = stream.read()
             except (OSError, SyntaxError, UnicodeError, ValueError, LookupError):
                 self._texts[path] = ""
@@ -71,7 +76,11 @@ class Reach:
         for path, module in modules.items():
             if path == flag.path and not _names_at(module, flag.line):
                 found[path] = [""]  # importing runs the line, whatever else is called
-            elif chosen := _near(module, [line for at, line in places if at == path], names, tables):
+                continue
+            chosen = _near(module, [line for at, line in places if at == path], names, tables)
+            if is_document(path):  # pytest finds no tests there
+                chosen = [target for target in chosen if not target.startswith("::")]
+            if chosen:
                 found[path] = chosen[:_NEAR]
         found.update(self._far(flag.path, set(modules), names, tables))
         return found
@@ -101,7 +110,9 @@ class Reach:
         directory, name = os.path.split(os.path.splitext(path)[0])
         parts = [] if name == "__init__" else [name]
         top = directory
-        while self._layout.is_package(top) and os.path.dirname(top) != top:
+        if is_document(path):  # nobody can import it, and its name may be that of what it is about
+            parts = ["__main__"]
+        while not is_document(path) and self._layout.is_package(top) and os.path.dirname(top) != top:
             parts.insert(0, os.path.basename(top))
             top = os.path.dirname(top)
         root = self._sources.root
@@ -126,6 +137,8 @@ class Reach:
         if self._importing is None:
             self._importing = defaultdict(set)
             for other in self._sources.files[:_MOST_FILES]:
+                if is_document(other):  # runs as a whole, or not at all
+                    continue
                 for imported in imports_of(self._sources.text(other).encode("utf-8", "replace")):
                     for target in self._layout.resolve(other, imported):
                         self._importing[os.path.realpath(target)].add(other)

@@ -13,13 +13,13 @@ import msgspec
 from jitlint.base.diagnostic import Finding
 from jitlint.base.outcome import Raises, Retraces
 from jitlint.base.parts import Parts
-from jitlint.confirm.drivers import Module, names_in, owner_of_decorator, reads_in
-from jitlint.confirm.places import Places, columns_at
+from jitlint.confirm.planning.drivers import Module, names_in, owner_of_decorator, reads_in
+from jitlint.confirm.planning.places import Places, columns_at
+from jitlint.confirm.planning.reach import Reach, Sources
+from jitlint.confirm.planning.roots import Root, inner_root, root_of
+from jitlint.confirm.planning.statements import guarded_by, statement_around
+from jitlint.confirm.planning.words import words_for
 from jitlint.confirm.protocol import Call, Flag, Task
-from jitlint.confirm.reach import Reach, Sources
-from jitlint.confirm.roots import Root, inner_root, root_of
-from jitlint.confirm.statements import guarded_by, statement_around
-from jitlint.confirm.words import words_for
 from jitlint.driver.registry import rules
 
 # By the number of the finding.
