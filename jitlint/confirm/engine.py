@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from jitlint.base.config import Settings
-from jitlint.base.diagnostic import Finding
+from jitlint.base.diagnostic import Confidence, Finding
 from jitlint.base.result import CheckResult
 from jitlint.base.text import display_path
 from jitlint.confirm.agenda import Agenda
@@ -136,6 +136,7 @@ class _Proof:
         self._findings: dict[int, Finding] = {}
         self._flags: dict[int, Flag] = {}
         self._verdicts: dict[int, Confirmation] = {}
+        self._shown: set[int] = set()
         self._checked: CheckResult | None = None
 
     def result(self, source: Callable[[News], None]) -> ConfirmResult:
@@ -161,20 +162,36 @@ class _Proof:
 
     def expect(self, finding: Finding) -> None:
         """The check is not over, and will have this finding."""
-        if self._checked is None:
-            self._add({_EXPECTED + len(self._findings): finding})
+        known = self._numbers()
+        number = known.setdefault(_place(finding), _EXPECTED + len(known))
+        if number in self._findings:
+            self._is_now(number, finding)
+        else:
+            self._add({number: finding})
 
     def begin(self, checked: CheckResult) -> None:
         """All findings are known."""
-        known = {_place(finding): number for number, finding in self._findings.items()}
+        known = self._numbers()
         found = {known.get(_place(f), number): f for number, f in _about_code(checked.findings).items()}
-        for number in found.keys() & self._verdicts.keys():  # another way may lead there by now
-            self._verdicts[number] = replace(self._verdicts[number], finding=found[number])
         self._order = list(found)
         self._checked = checked
+        # What something surer has taken the place of is told with that.
+        self._shown |= self._findings.keys() - found.keys()
+        for number in sorted(found.keys() & self._findings.keys()):
+            self._is_now(number, found[number])
         if self._recorded is not None:
             self._earlier = self._recorded(checked.findings)
         self._add({number: finding for number, finding in found.items() if number not in self._findings})
+
+    def _numbers(self) -> dict[object, int]:
+        return {_place(finding): number for number, finding in self._findings.items()}
+
+    def _is_now(self, number: int, finding: Finding) -> None:
+        """Another way may lead to a finding by now, and it may be surer."""
+        self._findings[number] = finding
+        if number in self._verdicts:
+            self._verdicts[number] = replace(self._verdicts[number], finding=finding)
+            self._tell(number)
 
     def _add(self, findings: dict[int, Finding]) -> None:
         self._findings.update(findings)
@@ -212,8 +229,16 @@ class _Proof:
             evidence=cells.told(said.evidence, finding.path),
             inputs=cells.told(said.inputs, finding.path),
         )
+        self._tell(number)
+
+    def _tell(self, number: int) -> None:
+        """Tell a verdict, once, and only if nothing can take back the finding."""
+        final = self._checked is not None or self._findings[number].confidence is Confidence.CERTAIN
+        if not final or number in self._shown:
+            return
+        self._shown.add(number)
         if self._told is not None:
-            self._told(self._verdicts[number], len(self._verdicts), len(self._findings))
+            self._told(self._verdicts[number], len(self._shown), len(self._findings))
 
     def _settle_all(self, numbers: Collection[int]) -> None:
         for number in sorted(numbers):

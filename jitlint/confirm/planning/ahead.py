@@ -1,7 +1,7 @@
 """Findings that are certain long before the check of a large project has come to its end (layer: ``confirm``).
 
-What it does: listens to the analysis, and makes findings of what nothing that is still to come takes back: errors that are
-certain, on no condition. What it does not: prove them, or know what else will be found. Small projects are through before
+What it does: listens to the analysis, and makes findings of what has no condition that is still to be decided: errors. Nothing that
+is still to come takes back one that is certain; of others, something surer may take the place. What it does not: prove them, or know what else will be found. Small projects are through before
 anything could be gained.
 """
 
@@ -36,18 +36,17 @@ class Ahead:
         self._found = found
         self._from = time.monotonic() + _PATIENCE
         self._wanted = {kind for rule in rules().values() for kind, _ in rule.checks}
-        self._seen: set[tuple[type, str, int]] = set()
+        self._seen: set[tuple[type, str, int, Confidence]] = set()
         self._waiting: list[AnyEvent] = []
-        self._told: set[tuple[str, int]] = set()
+        self._told: set[tuple[str, int, Confidence]] = set()
 
     def __call__(self, pipeline: Pipeline, lowered: Lowered) -> Callable[[AnyEvent], None]:
         """Who hears the events of an analysis."""
 
         def heard(event: AnyEvent) -> None:
             place = event.place
-            sure = place.confidence is Confidence.CERTAIN and not place.expected
-            if sure and type(event) in self._wanted:
-                key = (type(event), place.module, place.at)
+            if type(event) in self._wanted and not place.expected:
+                key = (type(event), place.module, place.at, place.confidence)
                 if key not in self._seen:
                     self._seen.add(key)
                     self._waiting.append(event)
@@ -69,7 +68,11 @@ class Ahead:
         modules = {names[path]: path for path in workspace.named if path in names}
         for verdict in verdicts(events, rules(), modules):
             drafted = draft(verdict)
-            place = (drafted.module, drafted.at)  # of several errors at one place, a report has the first
+            place = (
+                drafted.module,
+                drafted.at,
+                drafted.confidence,
+            )  # of several errors at one place, a report has the first
             if drafted.severity is Severity.ERROR and place not in self._told:
                 self._told.add(place)
                 for finding in self._findings(drafted, pipeline, lowered):
