@@ -220,8 +220,9 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], told: _To
     task = loader.task
     loader.loads = 0
     watch = watches(flags)
-    # What a part of a module goes past is told otherwise.
-    once = _runs(loader, runner(loader, call, 1), watch, None, None if call.part else lambda: loader.stopped)
+    # In the part that one finding needs, what it goes past is told otherwise; of several, what fails for one is no effect of another.
+    alone = bool(call.part) and len(call.flags) == 1
+    once = _runs(loader, runner(loader, call, 1), watch, None, None if alone else lambda: loader.stopped)
     results = []
     # What needs no other run first: the run without jit may take too long.
     for flag in sorted(flags, key=lambda flag: not isinstance(outcome_of(flag), Raises)):
@@ -231,7 +232,7 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], told: _To
     strays = _stray(jitted, task.flags)
     if results and all(result.status == "confirmed" for result in results):
         return Seen(number, results, told.words, strays=strays)
-    stage, problem = _ended(jitted, bool(loader.loads), task)
+    stage, problem = ("", "") if call.part and call.flags[1:] else _ended(jitted, bool(loader.loads), task)
     if call.target not in ("", "__main__") and not call.target.startswith("::"):
         results = _called_again(loader, call, flags, once, results)
     if jitted.raised is None and not jitted.stopped:

@@ -109,7 +109,7 @@ def test_the_code_of_a_text_is_proved_at_the_lines_of_the_file(tmp_path: Path) -
     (tmp_path / "t.md").write_text(TEXT, encoding="utf-8")
     rows = confirmed(tmp_path, "--jobs", "1", "t.md")
     assert _seen(rows) == {("JIT101", 0, 9, "confirmed"), ("JIT401", 0, 24, "confirmed")}
-    assert {row["inputs"] for row in rows} == {"all of t.md"}
+    assert {row["inputs"] for row in rows} == {"a part of t.md, past TracerBoolConversionError at line 17"}
 
 
 def test_a_module_that_is_not_there_is_named_for_the_cells_that_need_it(tmp_path: Path) -> None:

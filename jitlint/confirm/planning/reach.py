@@ -82,7 +82,8 @@ class Reach:
                 chosen = [target for target in chosen if not target.startswith("::")]
             if chosen:
                 found[path] = chosen[:_NEAR]
-        found.update(self._far(flag.path, set(modules), names, tables))
+        if not is_document(flag.path):  # which nobody imports
+            found.update(self._far(flag.path, set(modules), names, tables))
         return found
 
     def _far(
