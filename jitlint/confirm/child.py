@@ -213,7 +213,13 @@ def _drive_part(loader: Loader, number: int, call: Call, flags: list[Flag], told
     if loader.failed:
         line, error_class = next(iter(loader.failed.items()))
         words = f"{words}, past {error_class} at line {line}"
+        if is_document(task.entry):  # what is behind it may be as an earlier cell has left it
+            seen = msgspec.structs.replace(seen, results=[_not_refuted(result) for result in seen.results])
     return msgspec.structs.replace(seen, inputs=words, strays=[])
+
+
+def _not_refuted(result: Result) -> Result:
+    return msgspec.structs.replace(result, status="unshown") if result.status == "passed" else result
 
 
 def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], told: _Told) -> Seen:
@@ -367,7 +373,8 @@ def _did_not_raise(
         return f"something else on the line raised {others[0]}"[:200]
     unknown = seen.unknown[flag.number]
     told = sys.version_info >= (3, 11)  # which expression of the line it was
-    if told and unknown and flag.always and not any(place in seen.broken for place in statement.places):
+    broken = seen.stopped or any(place in seen.broken for place in statement.places)
+    if told and unknown and flag.always and not broken:
         said = f"the line ran with traced values {_times(unknown)} and nothing was raised"
         return Result(flag.number, "passed", said)
     return _undecided(flag, seen, count)

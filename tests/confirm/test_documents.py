@@ -154,6 +154,24 @@ def test_what_a_failing_cell_leaves_undone_is_no_effect_of_another(tmp_path: Pat
     assert said.verdict is not Verdict.CONFIRMED, said.evidence
 
 
+@pytest.mark.parametrize(
+    ("made", "refuted"), [("n = 1", True), ("n = len(open('missing.csv').read())", False)]
+)
+def test_what_runs_behind_a_cell_that_fails_refutes_nothing(tmp_path: Path, made: str, refuted: bool) -> None:
+    # `x.ndim` is a number for a tracer, too, with any `n` but perhaps not with the one that is missing.
+    cells = [
+        "import jax\nimport jax.numpy as jnp\nn = 3",
+        made,
+        "@jax.jit\ndef f(x):\n    if x.ndim > 1:\n        return x + 1\n    return x\n\nf(jnp.ones(n))",
+        "@jax.jit\ndef g(x):\n    return float(x)\n\nif n:\n    g(1.0)",
+    ]
+    path = tmp_path / "n.ipynb"
+    write(tmp_path, {"n.ipynb": _notebook(cells)})
+    first, second = _proved(path, ("JIT101", 4, 3, "x.ndim > 1"), ("JIT108", 5, 3, "float(x)"))
+    assert (first.verdict is Verdict.REFUTED) == refuted, first.evidence
+    assert second.verdict is Verdict.CONFIRMED
+
+
 def test_what_has_no_finding_is_told_by_its_cell(tmp_path: Path) -> None:
     cells = ["import jax", "def f(x):\n    if x > 0:  # jitlint: ignore\n        return x", "jax.jit(f)(1.0)"]
     write(tmp_path, {"n.ipynb": _notebook(cells)})
