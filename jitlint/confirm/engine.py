@@ -87,7 +87,7 @@ def confirm(
     def found(news: News) -> None:
         # What somebody else has said, or is also to be looked for, concerns all findings together.
         alone = recorded is None and not options.missed
-        ahead = Ahead(settings, lambda finding: news(lambda: proof.expect(finding))) if alone else None
+        ahead = Ahead(settings, lambda findings: news(lambda: proof.expect(findings))) if alone else None
         checked = check(paths, settings, jobs=options.jobs, use_cache=options.use_cache, listener=ahead)
         checked.findings = sorted([*checked.findings, *checked.elsewhere], key=lambda each: each.sort_key)
         news(lambda: proof.begin(checked))
@@ -160,14 +160,13 @@ class _Proof:
 
     # ------------------------------------------------------------ what is found
 
-    def expect(self, finding: Finding) -> None:
-        """The check is not over, and will have this finding."""
+    def expect(self, findings: Sequence[Finding]) -> None:
+        """The check is not over, and will have these findings."""
         known = self._numbers()
-        number = known.setdefault(_place(finding), _EXPECTED + len(known))
-        if number in self._findings:
-            self._is_now(number, finding)
-        else:
-            self._add({number: finding})
+        found = {known.setdefault(_place(f), _EXPECTED + len(known)): f for f in findings}
+        for number in found.keys() & self._findings.keys():
+            self._is_now(number, found[number])
+        self._add({number: finding for number, finding in found.items() if number not in self._findings})
 
     def begin(self, checked: CheckResult) -> None:
         """All findings are known."""

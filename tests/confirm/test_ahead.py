@@ -72,8 +72,9 @@ def test_errors_are_heard_of_as_the_check_will_report_them(
     write(tmp_path, FILES)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(ahead, "_PATIENCE", 0.0)
+    monkeypatch.setattr(ahead, "_TOGETHER", 0.0)
     early: list[Finding] = []
-    listener = ahead.Ahead(Settings(), early.append)
+    listener = ahead.Ahead(Settings(), early.extend)
     checked = check(["."], Settings(), jobs=1, use_cache=False, listener=listener)
     assert sorted(map(_key, early)) == [
         ("layers.py", 3, "JIT101"),
@@ -88,7 +89,7 @@ def test_nobody_is_told_before_it_pays(tmp_path: Path, monkeypatch: pytest.Monke
     write(tmp_path, FILES)
     monkeypatch.chdir(tmp_path)
     early: list[Finding] = []
-    check(["."], Settings(), jobs=1, use_cache=False, listener=ahead.Ahead(Settings(), early.append))
+    check(["."], Settings(), jobs=1, use_cache=False, listener=ahead.Ahead(Settings(), early.extend))
     assert early == []
 
 
@@ -99,6 +100,7 @@ def test_verdicts_are_the_same_and_each_is_told_once(tmp_path: Path, monkeypatch
     options = Options(jobs=1, use_cache=False)
     later = confirm(["."], Settings(), options)
     monkeypatch.setattr(ahead, "_PATIENCE", 0.0)
+    monkeypatch.setattr(ahead, "_TOGETHER", 0.0)
     told: list[Finding] = []
     sooner = confirm(["."], Settings(), options, lambda said, known, total: told.append(said.finding))
     words = [[(_key(c.finding), c.verdict) for c in result.confirmations] for result in (sooner, later)]
@@ -120,8 +122,8 @@ def test_what_is_only_likely_is_told_with_the_check(tmp_path: Path) -> None:
         Finding("JIT101", "", Severity.ERROR, confidence, "", str(tmp_path / "m.py"), Span(line, 1, line, 2))
         for line, confidence in ((1, Confidence.LIKELY), (2, Confidence.LIKELY), (3, Confidence.CERTAIN))
     )
-    for finding in (likely, gone, sure):
-        proof.expect(finding)
+    proof.expect([likely, gone])
+    proof.expect([sure])
     for number in list(proof._findings):
         proof._settle(number)
     assert [said.finding for said in told] == [sure]

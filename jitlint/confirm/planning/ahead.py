@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 
 # Nobody is told before a check has taken so many seconds.
 _PATIENCE = 3.0
+# What is found in so many seconds is told together: findings of one function are proved together.
+_TOGETHER = 0.3
 
 
 class Ahead:
-    """Listens to one check, see `Listener`. found: gets the findings, in the thread of the analysis."""
+    """Listens to one check, see `Listener`. found: gets findings, in the thread of the analysis."""
 
-    def __init__(self, settings: Settings, found: Callable[[Finding], None]) -> None:
+    def __init__(self, settings: Settings, found: Callable[[list[Finding]], None]) -> None:
         self._settings = settings
         self._found = found
         self._from = time.monotonic() + _PATIENCE
@@ -49,6 +51,8 @@ class Ahead:
                 key = (type(event), place.module, place.at, place.confidence)
                 if key not in self._seen:
                     self._seen.add(key)
+                    if not self._waiting:
+                        self._from = max(self._from, time.monotonic() + _TOGETHER)
                     self._waiting.append(event)
             if self._waiting and time.monotonic() >= self._from:
                 waiting, self._waiting = self._waiting, []
@@ -66,6 +70,7 @@ class Ahead:
         workspace = pipeline.workspace
         names = workspace.names
         modules = {names[path]: path for path in workspace.named if path in names}
+        found: list[Finding] = []
         for verdict in verdicts(events, rules(), modules):
             drafted = draft(verdict)
             place = (
@@ -75,8 +80,9 @@ class Ahead:
             )  # of several errors at one place, a report has the first
             if drafted.severity is Severity.ERROR and place not in self._told:
                 self._told.add(place)
-                for finding in self._findings(drafted, pipeline, lowered):
-                    self._found(finding)
+                found += self._findings(drafted, pipeline, lowered)
+        if found:
+            self._found(found)
 
     def _findings(self, drafted: Draft, pipeline: Pipeline, lowered: Lowered) -> list[Finding]:
         """The finding that a report of the whole check would have; none if it would not."""
