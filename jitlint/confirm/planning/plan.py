@@ -138,14 +138,15 @@ class Planner:
                 for target in order
                 if target in wanted or (module and known is not None and target in module.drivers)
             ]
-            if is_document(path) and known is None:
-                listed = [*self._first_part(path, findings), *listed]
             if listed:
+                listed = [*self._first_part(path, findings), *listed]
                 tasks.append(self.task(path, listed, flags, known is not None))
         return tasks
 
     def _first_part(self, path: str, findings: Findings) -> list[Call]:
         """What the findings of a notebook need, without all else: it may take long, and is run if that is not enough."""
+        if not is_document(path):
+            return []
         here = {number: flag for number, (_, flag) in findings.items() if flag.path == path}
         if len(here) == 1:
             self._had_parts |= here.keys()

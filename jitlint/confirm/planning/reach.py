@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import itertools
 import os
@@ -78,10 +79,8 @@ class Reach:
                 found[path] = [""]  # importing runs the line, whatever else is called
                 continue
             chosen = _near(module, [line for at, line in places if at == path], names, tables)
-            if is_document(path):  # pytest finds no tests there
-                chosen = [target for target in chosen if not target.startswith("::")]
-            if chosen:
-                found[path] = chosen[:_NEAR]
+            if chosen := _runnable(path, chosen)[:_NEAR]:
+                found[path] = chosen
         if not is_document(flag.path):  # which nobody imports
             found.update(self._far(flag.path, set(modules), names, tables))
         return found
@@ -137,12 +136,13 @@ class Reach:
         """Files that import the module, directly or not; tests first."""
         if self._importing is None:
             self._importing = defaultdict(set)
+            real = functools.cache(os.path.realpath)  # many import the same few
             for other in self._sources.files[:_MOST_FILES]:
                 if is_document(other):  # runs as a whole, or not at all
                     continue
                 for imported in imports_of(self._sources.text(other).encode("utf-8", "replace")):
                     for target in self._layout.resolve(other, imported):
-                        self._importing[os.path.realpath(target)].add(other)
+                        self._importing[real(target)].add(other)
         found: set[str] = set()
         waiting = [path]
         while waiting:
@@ -171,6 +171,11 @@ def _near(
     chosen = [d for d in module.drivers if name_of(d) in names or names & reached(d, module, tables)]
     # A test method that the line stands in runs it, and its neighbours do not.
     return [d for d in chosen if d.removeprefix("::").replace("::", ".") in inside] or chosen
+
+
+def _runnable(path: str, targets: list[str]) -> list[str]:
+    """Those that can be run in a file: pytest finds no tests in a notebook."""
+    return [target for target in targets if not (is_document(path) and target.startswith("::"))]
 
 
 def _names_at(module: Module, line: int) -> set[str]:
