@@ -138,7 +138,7 @@ def main() -> int:
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--pass-on", default="", help="options for `jitlint confirm`")
     parser.add_argument("--verbose", action="store_true", help="list what is not as it should be")
-    parser.add_argument("--jobs", default="1")
+    parser.add_argument("--jobs", default=str(os.cpu_count() or 1), help="by default all processors")
     options = parser.parse_args()
     right = [
         _table(folder.resolve(), ["--jobs", options.jobs], options.verbose) for folder in options.folders

@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from jitlint.base.diagnostic import Finding
 from jitlint.base.outcome import BakesConstant
 from jitlint.confirm.memory import Memory
-from jitlint.confirm.plan import Findings, Planner
+from jitlint.confirm.planning.plan import Findings, Planner
 from jitlint.confirm.pool import Answer
 from jitlint.confirm.protocol import Call, Flag, Task, spend
 from jitlint.confirm.stopping import Stop
@@ -31,42 +32,51 @@ class Agenda:
     remembered.
 
     Findings that wait for arguments of the same function make a group, and go on together: so the tasks are the same ones
-    whatever ends first, and the answers to them can be remembered. seconds: for each finding, 0 for no limit.
+    whatever ends first, and the answers to them can be remembered. told: gets the numbers of findings whose verdicts are known.
+    seconds: for each finding, 0 for no limit.
     """
 
     def __init__(
         self,
-        findings: Findings,
         planner: Planner,
         memory: Memory,
         stop: Stop,
+        told: Callable[[int], None],
         seconds: float = 0.0,
-        missed: Mapping[int, Flag] | None = None,
     ) -> None:
-        self._findings = findings
+        self._findings: dict[int, tuple[Finding, Flag]] = {}
         self._planner = planner
         self._memory = memory
         self._stop = stop
-        self.collected = {number: Collected() for number in findings}
+        self._told = told
+        self._seconds = seconds
+        self.collected: dict[int, Collected] = {}
         self.answers: list[Answer] = []
         self.calls = 0
         self._planned = 0
-        self._left = dict.fromkeys(findings, seconds) if seconds else {}
+        self._left: dict[int, float] = {}
         self._settled: set[int] = set()
         self._queue: list[tuple[int, int, Task]] = []
+        self._groups: list[list[int]] = []
+        self._group_of: dict[int, int] = {}
+        self._stage: list[int] = []
+        self._open: Counter[int] = Counter()
+
+    def add(self, findings: Findings, missed: Mapping[int, Flag] | None = None) -> None:
+        """There are more findings to be proved. missed: all findings, if it is also to be looked for what has none."""
+        self._findings.update(findings)
+        self.collected.update((number, Collected()) for number in findings)
+        if self._seconds:
+            self._left.update(dict.fromkeys(findings, self._seconds))
         groups: dict[object, list[int]] = defaultdict(list)
         for number, (finding, flag) in findings.items():
-            groups[planner.group_of(number, finding, flag)].append(number)
-        self._groups = list(groups.values())
-        self._group_of = {n: index for index, numbers in enumerate(self._groups) for n in numbers}
-        self._stage = [0] * len(self._groups)
-        self._open: Counter[int] = Counter()
-        self._plan(planner.drive(findings, missed))
-
-    def begin(self, told: Callable[[int], None]) -> None:
-        """From now on ``told`` gets the numbers of findings whose verdicts are known."""
-        self._told = told
-        for group in range(len(self._groups)):
+            groups[self._planner.group_of(number, finding, flag)].append(number)
+        first = len(self._groups)
+        self._groups += groups.values()
+        self._group_of |= {n: first + at for at, numbers in enumerate(groups.values()) for n in numbers}
+        self._stage += [0] * len(groups)
+        self._plan(self._planner.drive(findings, missed))
+        for group in range(first, len(self._groups)):
             if not self._open[group]:
                 self._go_on(group)
 

@@ -6,7 +6,7 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,6 +37,7 @@ from jitlint.confirm.watch.probes import Probes, wanted_of
 from jitlint.confirm.watch.runs import Runs
 from jitlint.confirm.witness import evidence, jitted_at
 from jitlint.driver.registry import rules
+from jitlint.syntax.documents import is_document
 
 # An effect may need several calls in the same module.
 _CALLS = 3
@@ -212,14 +213,22 @@ def _drive_part(loader: Loader, number: int, call: Call, flags: list[Flag], told
     if loader.failed:
         line, error_class = next(iter(loader.failed.items()))
         words = f"{words}, past {error_class} at line {line}"
+        if is_document(task.entry):  # what is behind it may be as an earlier cell has left it
+            seen = msgspec.structs.replace(seen, results=[_not_refuted(result) for result in seen.results])
     return msgspec.structs.replace(seen, inputs=words, strays=[])
+
+
+def _not_refuted(result: Result) -> Result:
+    return msgspec.structs.replace(result, status="unshown") if result.status == "passed" else result
 
 
 def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], told: _Told) -> Seen:
     task = loader.task
     loader.loads = 0
     watch = watches(flags)
-    once = Runs(runner(loader, call, 1), loader.is_project, watch, lambda: loader.leaked, loader.probes)
+    # In the part that one finding needs, what it goes past is told otherwise; of several, what fails for one is no effect of another.
+    alone = bool(call.part) and len(call.flags) == 1
+    once = _runs(loader, runner(loader, call, 1), watch, None, None if alone else lambda: loader.stopped)
     results = []
     # What needs no other run first: the run without jit may take too long.
     for flag in sorted(flags, key=lambda flag: not isinstance(outcome_of(flag), Raises)):
@@ -229,14 +238,24 @@ def _drive(loader: Loader, number: int, call: Call, flags: list[Flag], told: _To
     strays = _stray(jitted, task.flags)
     if results and all(result.status == "confirmed" for result in results):
         return Seen(number, results, told.words, strays=strays)
-    stage, problem = ended_at(jitted.raised, bool(loader.loads), task)
+    stage, problem = ("", "") if call.part and call.flags[1:] else _ended(jitted, bool(loader.loads), task)
     if call.target not in ("", "__main__") and not call.target.startswith("::"):
         results = _called_again(loader, call, flags, once, results)
-    if jitted.raised is None:
+    if jitted.raised is None and not jitted.stopped:
         results = _as_meant(loader, call, flags, watch, results)
     elif not call.part:
         results = _past_refusals(loader, runner(loader, call, 1), flags, once, results)
     return Seen(number, results, told.words, problem, stage, strays)
+
+
+def _runs(
+    loader: Loader,
+    run: Callable[[], Any],
+    watch: Watches,
+    passing: Passing | None = None,
+    stopped: Callable[[], Sequence[Raised]] | None = None,
+) -> Runs:
+    return Runs(run, loader.is_project, watch, lambda: loader.leaked, loader.probes, passing, stopped)
 
 
 def _called_again(
@@ -248,9 +267,7 @@ def _called_again(
     if not again:
         return results
     watch = watches(flags)
-    several = Runs(
-        runner(loader, call, _CALLS), loader.is_project, watch, lambda: loader.leaked, loader.probes
-    )
+    several = _runs(loader, runner(loader, call, _CALLS), watch)
     better = {flag.number: _repeated(flag, once, several) for flag in again}
     return [better.get(result.number) or result for result in results]
 
@@ -261,9 +278,7 @@ def _past_refusals(
     """What stands behind the places where tracing ends: the same run past them."""
 
     def again(open_flags: list[Flag], passing: Passing) -> Runs:
-        return Runs(
-            run, loader.is_project, watches(open_flags), lambda: loader.leaked, loader.probes, passing
-        )
+        return _runs(loader, run, watches(open_flags), passing, once.stopped)
 
     return past_refusals(Passing(loader.is_project), once, flags, results, again, judge)
 
@@ -279,7 +294,7 @@ def _as_meant(
     with jitted_apply() as is_possible:
         if not is_possible:
             return results
-        runs = Runs(runner(loader, call, 1), loader.is_project, watch, lambda: loader.leaked, loader.probes)
+        runs = _runs(loader, runner(loader, call, 1), watch)
         shown = {flag.number: judge(flag, runs) for flag in meant if isinstance(outcome_of(flag), Raises)}
     return better(results, shown, "with `apply` jitted")
 
@@ -301,6 +316,14 @@ def _repeated(flag: Flag, once: Runs, several: Runs) -> Result | None:
     if found.status != "confirmed":
         return None
     return msgspec.structs.replace(found, evidence=f"of {_CALLS} calls, {found.evidence}")
+
+
+def _ended(seen: Observation, loaded: bool, task: Task) -> tuple[str, str]:
+    """The same of a run whose parts may have ended, of which it names what is not there before anything else."""
+    if seen.raised is not None or not seen.stopped:
+        return ended_at(seen.raised, loaded, task)
+    missing = [error for error in seen.stopped if error.kind in _IMPORT_ERRORS]
+    return ("import", str(missing[0])) if missing else ended_at(seen.stopped[0], True, task)
 
 
 def ended_at(error: Raised | None, loaded: bool, task: Task) -> tuple[str, str]:
@@ -350,7 +373,8 @@ def _did_not_raise(
         return f"something else on the line raised {others[0]}"[:200]
     unknown = seen.unknown[flag.number]
     told = sys.version_info >= (3, 11)  # which expression of the line it was
-    if told and unknown and flag.always and not any(place in seen.broken for place in statement.places):
+    broken = seen.stopped or any(place in seen.broken for place in statement.places)
+    if told and unknown and flag.always and not broken:
         said = f"the line ran with traced values {_times(unknown)} and nothing was raised"
         return Result(flag.number, "passed", said)
     return _undecided(flag, seen, count)
@@ -385,16 +409,21 @@ def _times(number: int) -> str:
 
 def _stray(seen: Observation, flags: list[Flag]) -> list[tuple[str, int, str]]:
     """The tracing error that ended a run, if no finding explains it. What the program handles itself is its business."""
-    error = seen.raised
-    if error is None or error.place is None or not error.kind.startswith("jax.errors."):
-        return []
-    for flag in flags:
-        statement, outcome = statement_of(flag), outcome_of(flag)
-        ran = any(seen.lines[place] for place in statement.places)
-        later = isinstance(outcome, Raises) and outcome.later and error.kind in outcome.classes
-        if statement.covers(error.place) or (ran and later):
-            return []
-    return [(*error.place, str(error)[:300])]
+    found = []
+    for error in [seen.raised] if seen.raised is not None else seen.stopped:
+        place = error.place
+        if place is None or not error.kind.startswith("jax.errors."):
+            continue
+        if not any(_explains(flag, error, place, seen) for flag in flags):
+            found.append((*place, str(error)[:300]))
+    return found
+
+
+def _explains(flag: Flag, error: Raised, place: Place, seen: Observation) -> bool:
+    statement, outcome = statement_of(flag), outcome_of(flag)
+    ran = any(seen.lines[line] for line in statement.places)
+    later = isinstance(outcome, Raises) and outcome.later and error.kind in outcome.classes
+    return statement.covers(place) or (ran and later)
 
 
 def _words(call: Call, task: Task) -> str:
@@ -403,6 +432,8 @@ def _words(call: Call, task: Task) -> str:
         return f"python {name}"
     if call.target.startswith("::"):
         return f"pytest {name}{call.target}"
+    if is_document(name) and not call.target:
+        return f"all of {name}"
     return f"{call.target}() of {name}" if call.target else f"import of {name}"
 
 

@@ -4,23 +4,30 @@ from __future__ import annotations
 import __future__
 
 import ast
+import bisect
 import contextlib
 import importlib
+import importlib.machinery
 import importlib.util
 import itertools
+import linecache
 import os
 import sys
 import tokenize
+import traceback
 import unittest
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
-from jitlint.confirm.parts import first_line, needed, statements
+from jitlint.confirm.planning.cells import first_lines, module_of
+from jitlint.confirm.planning.parts import first_line, needed, statements
 from jitlint.confirm.protocol import Call, Task
 from jitlint.confirm.stand_ins import StandIns
+from jitlint.confirm.watch.observe import Raised, raised
 from jitlint.confirm.watch.probes import Probes
+from jitlint.syntax.documents import is_document
 
 # Each statement is a program of its own, to which a future statement elsewhere would not apply.
 _ANNOTATIONS = __future__.annotations.compiler_flag
@@ -38,7 +45,8 @@ class Loader:
 
     used: the project's files that took part. loads: how often the module was loaded to its end. module: the last one,
     perhaps not to its end. Of the last time that only parts of it were run: failed, the lines of statements that did not
-    go through; shown, what expressions came to that nothing kept, by line. leaked: the variables that held tracers after the
+    go through; stopped, what ended them; shown, what expressions came to that nothing kept, by line. The cells of a notebook, and the
+    pieces of a text, are such parts. leaked: the variables that held tracers after the
     last call.
     """
 
@@ -53,6 +61,9 @@ class Loader:
         self.shown: dict[str, Any] = {}
         self.leaked: dict[str, Any] = {}
         self._parts: list[tuple[int, CodeType]] | None = None
+        self._is_document = is_document(task.entry)
+        self._cells: list[list[tuple[int, CodeType]]] | None = None
+        self.stopped: list[Raised] = []
         self.stand_ins = StandIns(self.is_project)
         sys.path[:0] = [path for path in task.search_path if path not in sys.path]
 
@@ -90,8 +101,7 @@ class Loader:
     def only(self, lines: Collection[int], callers: bool, show: bool) -> Iterator[None]:
         """Inside the block, loading runs only the statements that the ones at ``lines`` need, with ``callers`` also
         those that use what these define, and goes on past what fails. ``show``: keep what expressions come to."""
-        with tokenize.open(self.task.entry) as stream:
-            tree = self.probes.changed(ast.parse(stream.read()), self.task.entry)
+        tree = self.probes.changed(ast.parse(self._text()), self.task.entry)
         self._parts = [
             (first_line(node), self._compiled(node, show and isinstance(node, ast.Expr)))
             for node in needed(statements(tree), lines, callers)
@@ -116,6 +126,19 @@ class Loader:
             self.probes.texts = {}
             self._code = None
 
+    def _text(self) -> str:
+        """The module's source; of a notebook or a text, the one that its pieces make."""
+        entry = self.task.entry
+        if not self._is_document:
+            with tokenize.open(entry) as stream:
+                return stream.read()
+        if entry not in linecache.cache:
+            with open(entry, "rb") as file:
+                text = module_of(entry, file.read()).text
+            # Lines are those of the module, also for whoever asks for them later.
+            linecache.cache[entry] = (len(text), None, text.splitlines(keepends=True), entry)
+        return "".join(linecache.getlines(entry))
+
     def _compiled(self, node: ast.stmt, show: bool) -> CodeType:
         tree = ast.Expression(node.value) if show and isinstance(node, ast.Expr) else ast.Module([node], [])
         mode = "eval" if isinstance(tree, ast.Expression) else "exec"
@@ -123,15 +146,42 @@ class Loader:
         return code
 
     def _run_parts(self, module: ModuleType) -> None:
-        self.failed, self.shown = {}, {}
         for line, code in self._parts or ():
+            self._run_piece(module, [(line, code)])
+
+    def _run_cells(self, module: ModuleType) -> None:
+        """Run a notebook as somebody does who goes on below a cell that fails."""
+        if self._cells is None:
+            text = self._text()
+            tree = self.probes.changed(ast.parse(text), self.task.entry)
+            starts = first_lines(text)
+            pieces = itertools.groupby(tree.body, lambda node: bisect.bisect(starts, first_line(node)))
+            self._cells = [self._cell([node for node in nodes if not _is_magic(node)]) for _, nodes in pieces]
+        for cell in self._cells:
+            self._run_piece(module, cell)
+
+    def _cell(self, nodes: Sequence[ast.stmt]) -> list[tuple[int, CodeType]]:
+        """The code of a cell by first line, what it shows at its end apart."""
+        shows = bool(nodes) and isinstance(nodes[-1], ast.Expr)
+        silent, last = (nodes[:-1], nodes[-1:]) if shows else (nodes, nodes[:0])
+        found: list[tuple[int, CodeType]] = []
+        if silent:
+            module = ast.Module([*silent], [])
+            code = compile(module, self.task.entry, "exec", _ANNOTATIONS, dont_inherit=True)
+            found.append((first_line(silent[0]), code))
+        return found + [(first_line(node), self._compiled(node, True)) for node in last]
+
+    def _run_piece(self, module: ModuleType, piece: Sequence[tuple[int, CodeType]]) -> None:
+        for line, code in piece:
             try:
                 value = eval(code, module.__dict__)
-            except Exception as error:  # the next statement may not need it
+            except Exception as error:  # what comes next may not need it
+                self.stopped.append(raised(error, self.is_project))
                 self.failed.setdefault(line, type(error).__name__)
-            else:
-                if value is not None:
-                    self.shown[f"line {line}"] = value
+                traceback.clear_frames(error.__traceback__)  # they hold tracers alive
+                return
+            if value is not None:
+                self.shown[f"line {line}"] = value
 
     def _load(self, name: str) -> ModuleType:
         task = self.task
@@ -141,15 +191,20 @@ class Loader:
                 return importlib.import_module(task.module)
             importlib.import_module(package)
         name = name or task.module
-        spec = importlib.util.spec_from_file_location(name, task.entry)
+        python = importlib.machinery.SourceFileLoader(name, task.entry)
+        spec = importlib.util.spec_from_file_location(name, task.entry, loader=python)
         if spec is None:
             raise CannotLoad(f"{task.entry} is no module")
         module = importlib.util.module_from_spec(spec)
         if name == "__main__" and package:
             module.__package__ = package
         sys.modules[name] = self.module = module
+        self.failed, self.shown, self.stopped = {}, {}, []
         if self._parts is not None:
             self._run_parts(module)
+            return module
+        if self._is_document:
+            self._run_cells(module)
             return module
         if self._code is None:
             with open(task.entry, "rb") as stream:
@@ -163,6 +218,11 @@ class Loader:
         if own and isinstance(places[0], str) and self.is_project(places[0]):
             self.used.add(places[0])
         return own and not any("site-packages" in str(place) for place in places)
+
+
+def _is_magic(node: ast.stmt) -> bool:
+    """Whether a statement stands for what only a notebook can do."""
+    return isinstance(node, ast.ImportFrom) and node.module == "__magic__"
 
 
 def _package_path(module: ModuleType) -> list[str]:

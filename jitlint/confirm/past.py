@@ -37,12 +37,14 @@ def past_refusals(
     """The results, with what shows behind the places that ended ``runs``. again: the same run past them, for these findings."""
     past: list[str] = []
     while len(past) < _MOST_REFUSALS:
-        ended = runs.jitted.raised
+        seen = runs.jitted
+        ended = [seen.raised] if seen.raised is not None else seen.stopped
         still_open = {result.number for result in results if result.status in _STILL_OPEN}
         behind = [flag for flag in flags if flag.number in still_open and _raises(flag)]
-        if not behind or ended is None or not goes_past(passing, ended):
+        beyond = [error for error in ended if goes_past(passing, error)] if behind else []
+        if not beyond:
             break
-        past.append(str(ended.places[0][1]))
+        past += [str(error.places[0][1]) for error in beyond]
         runs = again(behind, passing)
         eager = runs.eager  # first: it says what is answered
         shown = {flag.number: judge(flag, runs) for flag in behind if eager.lines[flag.path, flag.line]}

@@ -46,8 +46,11 @@ _GRACE = 10.0
 _IMPORT = 120.0
 # So often somebody asks whether to go on.
 _LOOK = 0.25
-# Who says so, about which task: that a call is over, that the task is, or what went wrong.
-_Events: TypeAlias = "queue.SimpleQueue[tuple[_Worker, Answer, int | BaseException | None]]"
+# What the thread of `run` has to do next.
+_Events: TypeAlias = "queue.SimpleQueue[Callable[[], None]]"
+
+News: TypeAlias = Callable[[Callable[[], None]], None]
+"""Has something called in the thread of `run`."""
 
 
 class _Stopped(Broken):
@@ -86,33 +89,33 @@ class Work(Protocol):
         """A task is over."""
 
 
-def run(work: Work, jobs: int, platform: str, stop: Stop) -> None:
+def run(
+    work: Work, jobs: int, platform: str, stop: Stop, source: Callable[[News], None] | None = None
+) -> None:
     """Run tasks, up to ``jobs`` at a time, until there are none or ``stop`` is over.
 
-    Raises ConfigError if JAX cannot be imported.
+    source: finds out what there is to do, in a thread of its own; while it runs, one worker fewer does. Raises what that
+    raises, and ConfigError if JAX cannot be imported.
     """
     become_subreaper()
     ours = frozenset(children())
     # Whatever happens to the workers, their folders go with this one.
     folder = tempfile.mkdtemp(prefix="jitlint-")
     workers = [_Worker(platform, folder, stop) for _ in range(max(1, jobs))]
-    free = [*reversed(workers)]
-    events: _Events = queue.SimpleQueue()
+    shift = _Shift(work, [*reversed(workers)])
+    if source is not None:
+        shift.begin(source)
     try:
-        while True:
-            while free and not stop.is_over() and (answer := work.take()) is not None:
-                arguments = (free.pop(), answer, events)
-                threading.Thread(target=_serve, args=arguments, daemon=True).start()
-            if len(free) == len(workers):
+        while not (stop.asked and shift.is_fed):
+            kept = 1 if shift.is_fed and len(workers) > 1 else 0
+            while len(shift.free) > kept and not stop.is_over() and (answer := work.take()) is not None:
+                shift.assign(answer)
+            if len(shift.free) == len(workers) and not shift.is_fed:
                 return
-            worker, answer, told = events.get()
-            if isinstance(told, BaseException):
-                raise told
-            if told is not None:
-                work.heard(answer, told)
-                continue
-            free.append(worker)
-            work.finished(answer)
+            try:
+                shift.events.get(timeout=_LOOK if shift.is_fed else None)()
+            except queue.Empty:  # there is time to import JAX before it is needed
+                workers[0].begin()
     finally:
         for worker in workers:
             worker.stop()
@@ -120,13 +123,57 @@ def run(work: Work, jobs: int, platform: str, stop: Stop) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _serve(worker: _Worker, answer: Answer, events: _Events) -> None:
-    """Run one task, and tell of each call and of the end."""
-    try:
-        worker.run(answer, lambda call: events.put((worker, answer, call)))
-        events.put((worker, answer, None))
-    except BaseException as error:  # for the thread that waits
-        events.put((worker, answer, error))
+@dataclass(slots=True)
+class _Shift:
+    """Who works and who does not. is_fed: there may be more to do than is known."""
+
+    work: Work
+    free: list[_Worker]
+    events: _Events = field(default_factory=queue.SimpleQueue)
+    is_fed: bool = False
+
+    def begin(self, source: Callable[[News], None]) -> None:
+        """Let somebody find out what there is to do."""
+        self.is_fed = True
+
+        def feed() -> None:
+            source(self.events.put)
+            self.events.put(self._end_feeding)
+
+        self._beside(feed)
+
+    def assign(self, answer: Answer) -> None:
+        """Have a task done by one who is free, and hear of each call and of the end."""
+        worker = self.free.pop()
+
+        def serve() -> None:
+            worker.run(answer, lambda call: self.events.put(lambda: self.work.heard(answer, call)))
+            self.events.put(lambda: self._finished(worker, answer))
+
+        self._beside(serve)
+
+    def _beside(self, does: Callable[[], None]) -> None:
+        def run() -> None:
+            try:
+                does()
+            except BaseException as error:  # for the thread that waits
+                self.events.put(_raising(error))
+
+        threading.Thread(target=run, daemon=True).start()
+
+    def _end_feeding(self) -> None:
+        self.is_fed = False
+
+    def _finished(self, worker: _Worker, answer: Answer) -> None:
+        self.free.append(worker)
+        self.work.finished(answer)
+
+
+def _raising(error: BaseException) -> Callable[[], None]:
+    def again() -> None:
+        raise error
+
+    return again
 
 
 class _Worker:
@@ -138,6 +185,11 @@ class _Worker:
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self._proved = False
+
+    def begin(self) -> None:
+        """Import JAX, as long as nothing is asked for. That there is none is said to who asks."""
+        if self._process is None:
+            self._started()
 
     def run(self, answer: Answer, told: Callable[[int], None]) -> None:
         """Run a task to its end, in as many workers as it takes. ``told``: of each call that is over."""

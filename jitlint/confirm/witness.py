@@ -144,9 +144,17 @@ def _ran(seen: Observation, statement: Statement) -> int:
     return max(seen.lines[place] for place in statement.places)
 
 
+def _ended_alike(runs: Runs) -> bool:
+    """Whether the same parts of a run ended early with jit and without; what others did, or left behind, differs for that."""
+    ended = [[(error.kind, error.place) for error in seen.stopped] for seen in (runs.jitted, runs.eager)]
+    return ended[0] == ended[1]
+
+
 def _runs_once(outcome: RunsOnce, statement: Statement, runs: Runs) -> str | None:
     if not statement.always:
         return None  # that the line ran does not say that this ran
+    if not _ended_alike(runs):
+        return None
     for place in statement.places:
         jitted = runs.jitted.lines[place]
         if jitted and runs.jitted.staged[place] and jitted < (eager := runs.eager.lines[place]):
@@ -157,7 +165,7 @@ def _runs_once(outcome: RunsOnce, statement: Statement, runs: Runs) -> str | Non
 def _bakes_constant(outcome: BakesConstant, statement: Statement, runs: Runs) -> str | None:
     if not _ran(runs.jitted, statement):
         return None
-    if _is_constant(statement, runs):
+    if _is_constant(statement, runs) or not _ended_alike(runs):
         return None
     for seen, other in ((runs.jitted, runs.eager), (runs.eager, runs.jitted)):
         # An exception from elsewhere says nothing about this line, except an assertion about what it made.

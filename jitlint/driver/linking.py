@@ -26,6 +26,7 @@ from jitlint.driver.target import Target
 from jitlint.driver.workspace import Workspace
 
 if TYPE_CHECKING:
+    from jitlint.infer.events import AnyEvent
     from jitlint.link.program import ModuleInput, Options
 
 # Below this many bytes of intermediate form, forking costs more than it saves.
@@ -34,6 +35,9 @@ _FAILED, _CONFIG, _FOUND = b"!", b"?", b"="
 
 Stop = Callable[[], bool]
 """Whether somebody does not want the answer any more."""
+
+
+Heard = Callable[["AnyEvent"], None]
 
 
 class Stopped(BaseException):
@@ -58,14 +62,24 @@ class Program:
     ran: int = 0
 
 
-def link(workspace: Workspace, lowered: Lowered, task: Task, jobs: int, stop: Stop | None = None) -> Program:
-    """What the analysis finds in every unit with a named file. Raises AnalysisError, ConfigError and Stopped."""
+def link(
+    workspace: Workspace,
+    lowered: Lowered,
+    task: Task,
+    jobs: int,
+    stop: Stop | None = None,
+    heard: Heard | None = None,
+) -> Program:
+    """What the analysis finds in every unit with a named file. Raises AnalysisError, ConfigError and Stopped.
+
+    heard: gets events before the end, of units that are not analysed in other processes.
+    """
     groups = named_units(workspace, lowered)
     keys = [_key(workspace, lowered, task, group) for group in groups]
     found = {key: known for key in keys if (known := workspace.cache.link(key, Linked)) is not None}
     missing = [(key, group) for key, group in zip(keys, groups) if key not in found]
     if missing:
-        results = _run(workspace, lowered, task, [group for _, group in missing], jobs, stop)
+        results = _run(workspace, lowered, task, [group for _, group in missing], jobs, stop, heard)
         for (key, _), result in zip(missing, results):
             found[key] = result
             if lowered.complete:
@@ -108,9 +122,15 @@ def _run(
     groups: Sequence[Sequence[str]],
     jobs: int,
     stop: Stop | None,
+    heard: Heard | None,
 ) -> list[Linked]:
     import jitlint.link.program as link_program  # before forking, so that the workers share it
 
+    inputs = [module_inputs(workspace, lowered, group) for group in groups]
+    sizes = [sum(len(module.data) for module in modules) for modules in inputs]
+    # Who listens has something to do meanwhile: only where one unit is not most of all would forking be faster.
+    worth = max(sizes) if heard is not None else _WORTH_FORKING
+    here = stop is not None or len(groups) < 2 or sum(sizes) - max(sizes) < worth
     options = link_program.Options(
         traced=task.settings.traced,
         include_possible=task.possible,
@@ -119,10 +139,9 @@ def _run(
         jax_version=task.target.version,
         jax_before=task.target.before,
         stop=_asking(stop) if stop is not None else None,
+        heard=heard if here else None,
     )
-    inputs = [module_inputs(workspace, lowered, group) for group in groups]
-    sizes = [sum(len(module.data) for module in modules) for modules in inputs]
-    if stop is not None or len(groups) < 2 or sum(sizes) - max(sizes) < _WORTH_FORKING:
+    if here:
         return [_analysed(modules, options) for modules in inputs]
 
     def work(modules: list[ModuleInput]) -> bytes:

@@ -7,14 +7,16 @@ Selection, and the cache of whole runs, are in `jitlint.driver.run`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Confidence, Finding, Span
 from jitlint.base.result import Reason, Statistics, TracedRow
 from jitlint.driver.documents import placed
 from jitlint.driver.drafts import Draft, TracedDraft, places
-from jitlint.driver.linking import Program, Stop, Stopped, Task, failures, link, total
+from jitlint.driver.linking import Heard, Program, Stop, Stopped, Task, failures, link, total
 from jitlint.driver.lowering import Lowered, lower_files
 from jitlint.driver.memory.kept import Clock, KeptCheck, KeptTraced
 from jitlint.driver.pages import Pages, Places, findings
@@ -23,12 +25,15 @@ from jitlint.driver.schedule import Progress
 from jitlint.driver.target import Target
 from jitlint.driver.workspace import Workspace
 
+Listener: TypeAlias = "Callable[[Pipeline, Lowered], Heard]"
+"""Makes somebody who hears of events while the analysis goes on."""
+
 
 @dataclass(slots=True)
 class Pipeline:
     """What the phases work with. left_out: rules whose findings nobody asks for; there may be many, each costs a position.
 
-    possible: findings of that confidence are wanted. stop: whether the answer is still wanted. complete: the same would
+    possible: findings of that confidence are wanted. stop: whether the answer is still wanted. listener: hears of events before the end. complete: the same would
     come out the next time.
     """
 
@@ -41,6 +46,7 @@ class Pipeline:
     clock: Clock = field(default_factory=Clock)
     progress: Progress | None = None
     stop: Stop | None = None
+    listener: Listener | None = None
     pages: Pages | None = None
     complete: bool = True
 
@@ -59,7 +65,8 @@ class Pipeline:
             }
             wanted = _by_path(places(draft for found in drafts.values() for draft in found), paths)
         with self.clock.phase("spans"):
-            spans = pages.locate(workspace, wanted, lowered, self.jobs)
+            # Nobody forks while others run beside this thread.
+            spans = pages.locate(workspace, wanted, lowered, self.jobs if self.listener is None else 1)
         with self.clock.phase("judge"):
             shown, by_noqa = self._told(pages, drafts, paths, spans)
             elsewhere = self._brought(pages, drafts, paths, spans)
@@ -95,7 +102,8 @@ class Pipeline:
         self._go_on()
         with self.clock.phase("analyse"):
             task = Task(self.settings, self.possible, parameters, self.target)
-            program = link(self.workspace, lowered, task, self.jobs, self.stop)
+            heard = self.listener(self, lowered) if self.listener is not None else None
+            program = link(self.workspace, lowered, task, self.jobs, self.stop, heard)
         self._go_on()
         return lowered, program
 

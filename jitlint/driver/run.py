@@ -31,7 +31,7 @@ from jitlint.driver.target import target_of
 from jitlint.driver.workspace import Workspace, open_workspace
 
 if TYPE_CHECKING:
-    from jitlint.driver.pipeline import Pipeline
+    from jitlint.driver.pipeline import Listener, Pipeline
 
 _Kept = TypeVar("_Kept", KeptCheck, KeptTraced)
 
@@ -46,17 +46,18 @@ def check(
     context: Sequence[str] | None = None,
     respect_noqa: bool = True,
     progress: Progress | None = None,
+    listener: Listener | None = None,
 ) -> CheckResult:
     """Everything jitlint has to say about the files at ``paths``, as the settings select it.
 
     unsaved: contents that take the place of what is on disk, by absolute path. context: files and folders to look for
     callers in, by default all of the project; nothing is reported on them. respect_noqa: leave out what a
-    ``noqa`` comment silences. Raises ConfigError for selectors that match no rule and AnalysisError if jitlint
+    ``noqa`` comment silences. listener: see `Pipeline`. Raises ConfigError for selectors that match no rule and AnalysisError if jitlint
     itself fails.
     """
     asked = Asked.of(settings)
     with quiet_collector():
-        run = _Run(paths, settings, asked, jobs, use_cache, unsaved or {}, context, progress)
+        run = _Run(paths, settings, asked, jobs, use_cache, unsaved or {}, context, progress, listener)
         kept = run.remembered("check", KeptCheck, run.check)
     return selected(kept, settings, asked, run.workspace, respect_noqa)
 
@@ -175,7 +176,9 @@ class _Run:
         unsaved: Mapping[str, bytes],
         context: Sequence[str] | None,
         progress: Progress | None,
+        listener: Listener | None = None,
     ) -> None:
+        self._listener = listener
         self._clock = Clock()
         self._settings = settings
         self._asked = asked
@@ -270,6 +273,7 @@ class _Run:
             self._jobs,
             self._clock,
             self._progress,
+            listener=self._listener,
         )
 
 

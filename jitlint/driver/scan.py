@@ -39,6 +39,15 @@ def mention_pattern(libraries: Iterable[str]) -> re.Pattern[bytes]:
 
 def scan(data: bytes, mention: re.Pattern[bytes]) -> Scan:
     """Look at one file."""
+    return Scan(
+        mentions=mention.search(data) is not None,
+        imports=imports_of(data),
+        lines=data.count(b"\n") + (not data.endswith(b"\n") and bool(data)),
+    )
+
+
+def imports_of(data: bytes) -> tuple[str, ...]:
+    """What a file imports; see `Scan`."""
     imports: dict[str, None] = {}
     if b"import" in data:
         for source, names, modules in _IMPORT.findall(data):
@@ -49,11 +58,7 @@ def scan(data: bytes, mention: re.Pattern[bytes]) -> Scan:
                 joint = "" if base.endswith(".") else "."
                 found = [base if name == "*" else f"{base}{joint}{name}" for name in _names(names)]
             imports.update(dict.fromkeys(found))
-    return Scan(
-        mentions=mention.search(data) is not None,
-        imports=tuple(imports),
-        lines=data.count(b"\n") + (not data.endswith(b"\n") and bool(data)),
-    )
+    return tuple(imports)
 
 
 def _names(text: bytes) -> list[str]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from jitlint.base.config import ConfigError, Settings
 from jitlint.base.result import CheckResult
 from jitlint.confirm.engine import ConfirmResult, Options, prove
-from jitlint.confirm.plan import Repairs
+from jitlint.confirm.planning.plan import Repairs
 from jitlint.confirm.verdict import Confirmation, Verdict
 from jitlint.fix.engine import Engine, Offer
 

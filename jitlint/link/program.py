@@ -78,7 +78,7 @@ class Options:
     catalogue: paths of the user's own catalogue files. jax_version: the JAX that the program runs with, "" for the newest; jax_before: the one
     that it comes from, "" if that is no question. parameters: say of each parameter whether it is traced.
     stop: asked now and then, whether the answer is still wanted; it raises what it likes if not.
-    asked: origins of which the values are to be told.
+    asked: origins of which the values are to be told. heard: gets events while the analysis goes on, as `Sink` says.
     """
 
     traced: tuple[str, ...] = ()
@@ -89,6 +89,7 @@ class Options:
     jax_before: str = ""
     stop: Callable[[], None] | None = None
     asked: Asked = field(default_factory=dict)
+    heard: Callable[[AnyEvent], None] | None = None
 
 
 @dataclass(slots=True)
@@ -115,6 +116,7 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     known = load_transforms(tuple(options.catalogue))
     data = catalogue().at(options.jax_version, options.jax_before).extended(known.functions)
     m = Machine(data, known, EVALUATOR, keep_statuses=options.parameters, stop=options.stop)
+    m.sink.heard = options.heard
     answers = Answers(m, options.asked)
     m.domains = Domains([*[domain(m) for domain in DOMAINS], *([answers] if options.asked else [])])
     with answers.listening() if options.asked else nullcontext():

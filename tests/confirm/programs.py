@@ -13,8 +13,8 @@ import pytest
 
 pytest.importorskip("jax", reason="proof needs JAX")
 
+from jitlint.confirm.planning.statements import guarded_by, statement_around
 from jitlint.confirm.statement import Statement
-from jitlint.confirm.statements import guarded_by, statement_around
 from jitlint.confirm.watch.observe import Watch
 from jitlint.confirm.watch.runs import Runs
 

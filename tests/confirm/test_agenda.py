@@ -9,7 +9,7 @@ from jitlint.base.diagnostic import Confidence, Finding, Severity, Span
 from jitlint.confirm.agenda import Agenda
 from jitlint.confirm.child import _is_up
 from jitlint.confirm.memory import Memory
-from jitlint.confirm.plan import Findings, Planner
+from jitlint.confirm.planning.plan import Findings, Planner
 from jitlint.confirm.pool import Answer, _Conversation, _from_call
 from jitlint.confirm.protocol import Begin, Call, Flag, Result, Seen, Shown, Task
 from jitlint.confirm.stopping import Stop
@@ -45,15 +45,9 @@ class _Plans:
 
 def _agenda(seconds: float = 0.0) -> tuple[Agenda, list[int]]:
     finding = Finding("JIT101", "", Severity.ERROR, Confidence.CERTAIN, "", "m.py", Span(1, 1, 1, 2))
-    agenda = Agenda(
-        {number: (finding, _flag(number)) for number in range(3)},
-        cast("Planner", _Plans()),
-        Memory("", use=False),
-        Stop(),
-        seconds,
-    )
     told: list[int] = []
-    agenda.begin(told.append)
+    agenda = Agenda(cast("Planner", _Plans()), Memory("", use=False), Stop(), told.append, seconds)
+    agenda.add({number: (finding, _flag(number)) for number in range(3)})
     return agenda, told
 
 

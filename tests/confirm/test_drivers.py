@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import textwrap
 
-from jitlint.confirm.drivers import Module, names_in, owner_of_decorator, reached, read_module, reads_in
+from jitlint.confirm.planning.drivers import (
+    Module,
+    names_in,
+    owner_of_decorator,
+    reached,
+    read_module,
+    reads_in,
+)
 
 
 def _read(source: str) -> Module:

@@ -8,9 +8,9 @@ import pytest
 
 from jitlint.base.parts import parsed
 from jitlint.confirm.child import judge, watches
-from jitlint.confirm.drivers import read_module
+from jitlint.confirm.planning.drivers import read_module
+from jitlint.confirm.planning.statements import guarded_by, statement_around
 from jitlint.confirm.protocol import Flag
-from jitlint.confirm.statements import guarded_by, statement_around
 from jitlint.confirm.watch.runs import Runs
 from tests.confirm.programs import runs
 

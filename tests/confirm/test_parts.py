@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jitlint.confirm.parts import first_line, needed, statements
+from jitlint.confirm.planning.parts import first_line, needed, statements
 from tests.confirm.project import confirmed, write
 
 SCRIPT = """\

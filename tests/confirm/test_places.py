@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from jitlint.confirm.places import Places, columns_of_node
+from jitlint.confirm.planning.places import Places, columns_of_node
 
 
 def _is_alone(source: str, flagged: str) -> bool:

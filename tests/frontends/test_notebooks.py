@@ -313,13 +313,13 @@ def test_flake8_gets_lines_of_the_file(project: Write) -> None:
     assert "if x > 0" in lines[line - 1]
 
 
-def test_confirm_runs_no_notebooks_and_says_so(project: Write, capsys: Capture) -> None:
+def test_confirm_runs_notebooks_and_names_cells(project: Write, capsys: Capture) -> None:
     pytest.importorskip("jax", reason="needs JAX")
     project({"n.ipynb": NOTEBOOK})
     assert main(["confirm", "--jobs", "1"]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("could-not-import  n.ipynb:cell 3:3  JIT101 ")
-    assert lines[1].strip() == "a notebook, or a text, is not run"
+    assert lines[0].startswith("confirmed  n.ipynb:cell 3:3  JIT101 ")
+    assert lines[1].strip().startswith("jax.errors.TracerBoolConversionError: ")
 
 
 def test_standard_input_may_be_a_notebook(

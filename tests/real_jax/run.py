@@ -22,8 +22,8 @@ import jax
 
 from jitlint.base.outcome import Outcome as Predicted
 from jitlint.base.outcome import Unrolls, Unsynced
+from jitlint.confirm.planning.statements import guarded_by
 from jitlint.confirm.statement import Statement
-from jitlint.confirm.statements import guarded_by
 from jitlint.confirm.watch.observe import Place, Watch, class_name
 from jitlint.confirm.watch.runs import Runs
 from jitlint.driver.registry import rules

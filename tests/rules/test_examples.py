@@ -16,8 +16,8 @@ import pytest
 
 from jitlint.base.diagnostic import Severity
 from jitlint.base.outcome import BakesConstant, Raises, RunsOnce
+from jitlint.confirm.planning.statements import statement_around
 from jitlint.confirm.statement import Statement
-from jitlint.confirm.statements import statement_around
 from jitlint.confirm.watch.observe import Watch, class_name
 from jitlint.confirm.watch.runs import Runs
 from jitlint.confirm.witness import evidence, incident

@@ -168,7 +168,7 @@ Watches = Mapping[Place, Sequence[Watch]]
 
 @dataclass(slots=True)
 class Observation:
-    """What one run did. ``raised`` is None if it returned; then ``value`` is what it returned.
+    """What one run did. ``raised`` is None if it returned; then ``value`` is what it returned. stopped: what ended parts of it.
 
     lines: how often each ran; staged, how often while JAX traced. errors: every exception that passed through project code,
     handled or not; broken: the lines that one passed through, ends of iterators and of the program included. Of watched
@@ -201,6 +201,7 @@ class Observation:
     leaked: Mapping[str, Any] = field(default_factory=dict)
     value: Any = None
     raised: Raised | None = None
+    stopped: Sequence[Raised] = ()
     traces: list[Trace] = field(default_factory=list)
     jits: list[Jitted] = field(default_factory=list)
     compiled: list[Compiled] = field(default_factory=list)

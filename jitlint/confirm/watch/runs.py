@@ -6,16 +6,16 @@ Each way is observed when first asked for. What a run does is `jitlint.confirm.w
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from jitlint.confirm.watch.observe import Observation, Watches, observe
+from jitlint.confirm.watch.observe import Observation, Raised, Watches, observe
 from jitlint.confirm.watch.passing import Passing
 from jitlint.confirm.watch.probes import Probes
 
 
 class Runs:
-    """The same run with and without jit, each observed when first asked for. ``leaked``: see `Observation`. ``probes`` sees
+    """The same run with and without jit, each observed when first asked for. ``leaked``, ``stopped``: see `Observation`. ``probes`` sees
     the values of expressions, ``passing`` goes past places where tracing ends."""
 
     def __init__(
@@ -26,11 +26,13 @@ class Runs:
         leaked: Callable[[], Mapping[str, Any]] | None = None,
         probes: Probes | None = None,
         passing: Passing | None = None,
+        stopped: Callable[[], Sequence[Raised]] | None = None,
     ) -> None:
         self.run = run
         self._probes = probes
         self._passing = passing
         self._leaked = leaked
+        self.stopped = stopped
         self._watches = watches
         self.watched = watched
         self._seen: dict[bool, Observation] = {}
@@ -45,6 +47,7 @@ class Runs:
             for number, values in self._probes.values.items() if self._probes is not None else ():
                 seen.values[number] = set(values)
             seen.leaked = self._leaked() if self._leaked is not None else {}
+            seen.stopped = self.stopped() if self.stopped is not None else ()
         return self._seen[jit]
 
     @property

@@ -25,8 +25,8 @@ _WORDS = {
     "could-not-import": "could not be run",
 }
 
-Key = tuple[str, int, int]
-"""Code, line and column of a finding in a file."""
+Key = tuple[str, int, int, int]
+"""Code, cell, line and column of a finding in a file."""
 
 
 class ProofError(Exception):
@@ -65,7 +65,7 @@ class Prover:
             lines = complaint.decode("utf-8", "replace").strip().splitlines()
             raise ProofError(lines[-1] if lines and process.returncode == 2 else "it was ended")
         return {
-            (item["code"], item["line"], item["column"]): _said(item)
+            (item["code"], item["cell"] or 0, item["line"], item["column"]): _said(item)
             for item in json.loads(out or b"[]")
             if os.path.abspath(os.path.join(os.path.dirname(path), item["path"])) == path and "code" in item
         }
@@ -80,7 +80,7 @@ class Prover:
 
 def key_of(finding: Finding) -> Key:
     """What a finding is recognised by."""
-    return finding.code, finding.span.line, finding.span.column
+    return finding.code, finding.span.cell, finding.span.line, finding.span.column
 
 
 def _said(item: dict[str, str]) -> str:

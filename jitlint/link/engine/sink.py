@@ -7,7 +7,7 @@ of them, once, at the end. What it does not: decide how sure an event is; `Machi
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -45,6 +45,8 @@ class Sink:
         self._waiting: list[tuple[Key, AnyEvent, tuple[Condition, ...]]] = []
         self._trials: list[tuple[Trial, dict[Key, tuple[AnyEvent, int]], int]] = []
         self._current = self._plain
+        self.heard: Callable[[AnyEvent], None] | None = None
+        """Gets what holds whatever comes, at once; the same thing perhaps several times."""
         self.trial_number = 0
         """Which trial is on, 0 for none: what one has found counts for no other."""
 
@@ -59,6 +61,8 @@ class Sink:
                 self._waiting.append((key, event, when))
         else:
             _merge(self._current, key, event, self._count)
+            if self.heard is not None and self._current is self._plain:
+                self.heard(event)
 
     @contextmanager
     def trial(self, trial: Trial) -> Iterator[None]:

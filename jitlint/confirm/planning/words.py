@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from jitlint.confirm.drivers import Function, Module
+from jitlint.confirm.planning.drivers import Function, Module
 
 # So many are tried, the longest ones that stand near to the name of the function or the parameter first.
 _MOST = 12

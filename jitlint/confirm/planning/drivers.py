@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from jitlint.base.parts import parsed
-from jitlint.confirm.parts import first_line, is_main_guard
+from jitlint.confirm.planning.parts import first_line, is_main_guard
 
 _CALLABLE = re.compile(r"(case|test|example|demo)_|(main|run|demo|example)$")
 _EXAMPLE = re.compile(r"#\s*jitlint:\s*example\((?P<text>.*)\)\s*$")

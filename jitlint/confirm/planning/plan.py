@@ -13,14 +13,15 @@ import msgspec
 from jitlint.base.diagnostic import Finding
 from jitlint.base.outcome import Raises, Retraces
 from jitlint.base.parts import Parts
-from jitlint.confirm.drivers import Module, names_in, owner_of_decorator, reads_in
-from jitlint.confirm.places import Places, columns_at
+from jitlint.confirm.planning.drivers import Module, names_in, owner_of_decorator, reads_in
+from jitlint.confirm.planning.places import Places, columns_at
+from jitlint.confirm.planning.reach import Reach, Sources
+from jitlint.confirm.planning.roots import Root, inner_root, root_of
+from jitlint.confirm.planning.statements import guarded_by, statement_around
+from jitlint.confirm.planning.words import words_for
 from jitlint.confirm.protocol import Call, Flag, Task
-from jitlint.confirm.reach import Reach, Sources
-from jitlint.confirm.roots import Root, inner_root, root_of
-from jitlint.confirm.statements import guarded_by, statement_around
-from jitlint.confirm.words import words_for
 from jitlint.driver.registry import rules
+from jitlint.syntax.documents import is_document
 
 # By the number of the finding.
 Findings = Mapping[int, "tuple[Finding, Flag]"]
@@ -114,6 +115,7 @@ class Planner:
         self._seconds = seconds
         self._memory = memory
         self._signatures = signatures
+        self._had_parts: set[int] = set()
 
     def drive(self, findings: Findings, known: Mapping[int, Flag] | None = None) -> list[Task]:
         """Calls that are there: tests, cases and scripts that reach the flagged function, by the names they mention.
@@ -137,8 +139,19 @@ class Planner:
                 if target in wanted or (module and known is not None and target in module.drivers)
             ]
             if listed:
+                listed = [*self._first_part(path, findings), *listed]
                 tasks.append(self.task(path, listed, flags, known is not None))
         return tasks
+
+    def _first_part(self, path: str, findings: Findings) -> list[Call]:
+        """What the findings of a notebook need, without all else: it may take long, and is run if that is not enough."""
+        if not is_document(path):
+            return []
+        here = {number: flag for number, (_, flag) in findings.items() if flag.path == path}
+        if len(here) == 1:
+            self._had_parts |= here.keys()
+        lines = {line for flag in here.values() for line in (flag.line, *flag.steps)}
+        return [Call("", list(here), part=sorted(lines))] if here else []
 
     def parts(self, findings: Findings, unloaded: Collection[int]) -> list[Task]:
         """Parts of modules that fail, or take too long, elsewhere. ``unloaded``: see `search`."""
@@ -146,7 +159,8 @@ class Planner:
         tasks = []
         for number, (finding, flag) in findings.items():
             module = self._sources.module(flag.path)
-            if module is not None and self._runs_by_itself(module, flag):
+            fresh = number not in self._had_parts
+            if module is not None and fresh and self._runs_by_itself(module, flag):
                 lines = sorted({flag.line, *flag.steps})
                 tasks.append(self.task(flag.path, [Call("", [number], part=lines)], flags))
             if number not in unloaded:

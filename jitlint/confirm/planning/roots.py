@@ -13,9 +13,9 @@ import re
 from dataclasses import dataclass, field
 
 from jitlint.base.diagnostic import Finding, Related
-from jitlint.confirm.drivers import Function, Module
+from jitlint.confirm.planning.drivers import Function, Module
+from jitlint.confirm.planning.reach import Sources
 from jitlint.confirm.protocol import Flag
-from jitlint.confirm.reach import Sources
 
 _TRANSFORMED = re.compile(
     r"`(?P<name>[^`]+)` (?:is|runs|(?=takes|belongs|does)) ?(?P<how>jitted|traced|batched|declared|handed|under|takes|belongs|does)?"
