@@ -190,7 +190,7 @@ def check_static_value(m: Machine, f: Frame, at: int, x: Xform, name: str, value
     return True
 
 
-def not_an_array(m: Machine, value: Value, depth: int = 2) -> str:
+def not_an_array(m: Machine, value: Value, depth: int = _DEPTH) -> str:
     """What a value is that JAX refuses as an array argument or output, or ""."""
     refused = _REFUSED.get(type(value))
     return "" if refused is None else refused(m, value, depth)
@@ -217,11 +217,15 @@ def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
     if cls.role == _CALLABLE_LEAVES and not value.open and value is not cls.cold:
         held = [part for name, part in value.attrs.items() if name not in pytrees.static_names(value)]
         kind = _first_refused(m, held, depth)
-        return f"an object of `{cls.name}`, which holds a {kind}" if kind in ("function", "str") else ""
+        if kind.endswith(HOLDS_FUNCTION) or kind == "function":
+            return f"an object of `{cls.name}`, {HOLDS_FUNCTION}"
+        return f"an object of `{cls.name}`, which holds a str" if kind == "str" else ""
     if cls.extern or cls.role or (value.open and cls.stands_for_others):
         return ""
     return "" if pytrees.is_pytree(cls) or _subscribed(value) else str(cls.name)
 
+
+HOLDS_FUNCTION: Final = "which holds a function"
 
 _CALLABLE_LEAVES: Final = "eqx"
 """The role of modules whose fields are all leaves, functions as well, and which plain transforms refuse for that."""
@@ -229,7 +233,7 @@ _CALLABLE_LEAVES: Final = "eqx"
 
 def _refused_object(m: Machine, value: ExtInst, depth: int) -> str:
     if value.dotted in lexicon().contracts.holds_functions:
-        return f"an object of `{value.dotted}`, which holds a function"
+        return f"an object of `{value.dotted}`, {HOLDS_FUNCTION}"
     return "object" if value.dotted == "builtins.object" else ""
 
 
