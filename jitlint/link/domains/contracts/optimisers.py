@@ -46,7 +46,11 @@ def _updates(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> None:
 def _starts(m: Machine, f: Frame, at: int, owner: ExtInst, params: Value | None) -> None:
     """The state is made: arrays like the parameters cannot be made of functions."""
     name = _inside(owner, _COPIER)
-    kinds = [boundaries.not_an_array(m, alt) for alt in alternatives(params)] if name and params is not None else []
+    kinds = (
+        [boundaries.not_an_array(m, alt) for alt in alternatives(params)]
+        if name and params is not None
+        else []
+    )
     if kinds and all(kind.endswith(boundaries.HOLDS_FUNCTION) or kind == "function" for kind in kinds):
         level = Confidence.LIKELY if isinstance(params, Inst) else None
         m.emit(
