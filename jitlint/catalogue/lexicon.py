@@ -240,7 +240,9 @@ class Contracts(msgspec.Struct, frozen=True):
     """What objects of libraries need for their methods."""
 
     needs_parameters: frozenset[str]
+    copies_parameters: frozenset[str]
     composing: frozenset[str]
+    choosing: frozenset[str]
     holds_functions: frozenset[str]
     collectives: dict[str, str]
 

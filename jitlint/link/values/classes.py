@@ -201,7 +201,7 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     if handed is not None:
         callbacks.hand_over(m, f, handed, args)
     if info.shape == "namedtuple" and "__new__" not in info.namespace:
-        made = Tup(tuple(_fill(m, info, args).values()), info)
+        made = Tup(tuple(_fill(m, f, at, info, args).values()), info)
         m.domains.on_make(f, at, made)
         return made
     inst = Inst(info, {}, f.world.level, f.token, info.extern)
@@ -216,7 +216,7 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     if refers is not None:
         return variable(refers, args)
     if info.shape == "dataclass":
-        inst.attrs.update(_fill(m, info, args))
+        inst.attrs.update(_fill(m, f, at, info, args))
         inst.open = inst.open or info.role == "linen"
         post = find_method(inst, "__post_init__")
         if post is not None:
@@ -276,7 +276,7 @@ def _set_up_by(m: Machine, obj: Inst, name: str) -> str:
     return next((method for method in role.setup if find_method(obj, method) is not None), "")
 
 
-def _fill(m: Machine, info: ClassInfo, args: Args) -> dict[str, Value]:
+def _fill(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> dict[str, Value]:
     out: dict[str, Value] = {}
     pos = list(args.pos)
     for name, (annotation, default) in fields.ordered_fields(info).items():
@@ -286,7 +286,7 @@ def _fill(m: Machine, info: ClassInfo, args: Args) -> dict[str, Value]:
             if _is_false(default.attrs.get("init")):
                 continue
             if not pos and name not in args.kw:
-                out[name] = default.attrs.get("default", UNKNOWN)
+                out[name] = _by_itself(m, f, at, default)
                 continue
         if pos:
             out[name] = pos.pop(0)
@@ -297,6 +297,14 @@ def _fill(m: Machine, info: ClassInfo, args: Args) -> dict[str, Value]:
         else:
             out[name] = UNKNOWN
     return out
+
+
+def _by_itself(m: Machine, f: Frame, at: int, field: ExtInst) -> Value:
+    """What a field holds that the constructor is given nothing for."""
+    factory = field.attrs.get("default_factory")
+    if isinstance(factory, (Func, Ext, Class)):
+        return evaluator.call(m, f, at, factory, Args([]))
+    return field.attrs.get("default", UNKNOWN)
 
 
 def _is_false(value: Value | None) -> bool:

@@ -111,6 +111,10 @@ _FORMS = {
         "`sorted` compares the elements in Python, but they are traced",
         "use `jnp.sort(x)`, or `jnp.argsort(keys)` to order by a key",
     ),
+    "bisect": (
+        "`bisect` compares the elements in Python, but they are traced",
+        "use `jnp.searchsorted`",
+    ),
     "heapq": (
         "`heapq` compares the elements in Python, but they are traced",
         "use `jnp.sort(x)`, or `jax.lax.top_k(x, k)` for the largest ones",

@@ -55,7 +55,7 @@ run(jnp.arange(4.0))
     outcome=Raises(
         ("TypeError",),
         spread=True,
-        says=r"carry|[Pp]redicate|^Pred |^Index |branch|body (function )?output|cond_fun must return|same (tree|type|pytree)",
+        says=r"carry|^lower and upper|[Pp]redicate|^Pred |^Index |branch|body (function )?output|cond_fun must return|same (tree|type|pytree)",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html",
@@ -90,6 +90,11 @@ def check(event: TransformMisuse) -> Report | None:
         return Report(
             f"`{event.parameter}` of `{event.transform}` must be an integer, but it is {event.detail}",
             "convert it: `index.astype(int)`",
+        )
+    if event.problem == "unequal-bounds":
+        return Report(
+            f"the bounds of `{event.transform}` must have equal types, but they are {event.detail}",
+            "make both integers: `jnp.ceil(n).astype(int)`",
         )
     if event.problem == "branch-mismatch":
         return Report(

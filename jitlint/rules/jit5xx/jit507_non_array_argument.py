@@ -49,7 +49,7 @@ def norm(x, kind):
 
 norm(jnp.ones(3), "l1")
 """,
-    outcome=Raises(("TypeError",), says=r"abstract array|valid JAX (array )?type"),
+    outcome=Raises(("TypeError",), says=r"abstract array|valid JAX (array )?type|requires ndarray or scalar"),
     since="0.1",
     remedy=Remedy(
         Safety.UNSAFE,
@@ -63,13 +63,20 @@ norm(jnp.ones(3), "l1")
 @RULE.on(TransformMisuse)
 def check(event: TransformMisuse) -> Report | None:
     """Report arguments that cannot be traced; ``detail`` says what is passed."""
+    if event.problem == "function-leaf":
+        return Report(
+            f"`{event.transform}` makes an array like each leaf of the parameters, but gets {_named(event.detail)}",
+            "give it the arrays only: `eqx.filter(model, eqx.is_array)`",
+        )
     if event.problem != "non-array-argument":
         return None
     argument = f"the argument `{event.parameter}`" if event.parameter else "an argument"
-    value = event.detail or "a value that is neither an array nor a pytree of arrays"
-    if " " not in value:
-        value = f"a value of type `{value}`"
+    value = _named(event.detail or "a value that is neither an array nor a pytree of arrays")
     help_ = "list the parameter in `static_argnames`, or register the class as a pytree"
     if "which holds" in value:
         help_ = "use the transforms of Equinox, such as `eqx.filter_jit`, or mark the field `eqx.field(static=True)`"
     return Report(f"{argument} of a function under `{event.transform}` is traced, but gets {value}", help_)
+
+
+def _named(value: str) -> str:
+    return value if " " in value else f"a value of type `{value}`"

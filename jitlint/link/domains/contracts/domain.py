@@ -20,7 +20,7 @@ class Contracts(Domain[linen.Needs]):
         if library.dotted.startswith(optimisers.OPTAX):
             optimisers.heard(self.m, f, library)
         else:
-            linen.heard(f, library)
+            linen.heard(self.m, f, library)
         return None
 
     def summarise(self, inner: Frame, activation: Activation) -> linen.Needs | None:

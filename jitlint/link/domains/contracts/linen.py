@@ -20,6 +20,7 @@ LINEN: Final = "flax.linen."
 _APPLY: Final = "flax.linen.Module.apply"
 _BATCH_NORM: Final = "flax.linen.BatchNorm"
 _DROPOUT: Final = "flax.linen.Dropout"
+_LAYERS: Final = (_BATCH_NORM, _DROPOUT)
 _OFF: Final = "$off"
 _STREAM: Final = "$stream"
 _MOST: Final = 16
@@ -42,15 +43,18 @@ NEEDS: Final = Slot[Needs]()
 _APPLIED: Final = Slot[dict[int, Args]]()
 
 
-def heard(f: Frame, library: Library) -> None:
+def heard(m: Machine, f: Frame, library: Library) -> None:
     """A layer is made or called, or a module is applied."""
     dotted, args, owner = library.dotted, library.args, library.owner
     if dotted == _APPLY:
         _APPLIED.put(f, {**(_APPLIED.of(f) or {}), library.at: args})
-    elif owner is None and type(library.result) is ExtInst and dotted in (_BATCH_NORM, _DROPOUT):
+    elif owner is None and type(library.result) is ExtInst and dotted in _LAYERS:
         _remember(library.result, dotted, args)
-    elif type(owner) is ExtInst and dotted in (f"{_BATCH_NORM}.__call__", f"{_DROPOUT}.__call__"):
-        _called(f, library.at, owner, args)
+    elif type(owner) is ExtInst and owner.dotted in _LAYERS:
+        if dotted == f"{owner.dotted}.__call__":
+            _note(f, _need(f, library.at, owner, args))
+        elif dotted == f"{owner.dotted}.apply" and "method" not in args.kw:
+            _applied(m, f, library.at, owner, args)
 
 
 def _remember(layer: ExtInst, dotted: str, args: Args) -> None:
@@ -66,22 +70,30 @@ def _remember(layer: ExtInst, dotted: str, args: Args) -> None:
         layer.attrs[_STREAM] = rate or NONE
 
 
-def _called(f: Frame, at: int, layer: ExtInst, args: Args) -> None:
+def _need(f: Frame, at: int, layer: ExtInst, args: Args) -> Need | None:
+    """What a layer needs that is called with these arguments."""
     batch = layer.dotted == _BATCH_NORM
     name = "use_running_average" if batch else "deterministic"
     own = args.get(1, name) if not batch else args.kw.get(name)
     off = layer.attrs.get(_OFF) if own is None or own is NONE else own
     if off is not FALSE or args.more is not None or args.kw_more is not None:
-        return
-    if batch:
-        _note(f, "mutable", "batch_stats", _BATCH_NORM, at)
-    elif _STREAM in layer.attrs and "rng" not in args.kw:
-        _note(f, "rngs", "dropout", _DROPOUT, at)
+        return None
+    kind, wanted = ("mutable", "batch_stats") if batch else ("rngs", "dropout")
+    if not batch and (_STREAM not in layer.attrs or "rng" in args.kw):
+        return None
+    return Need(kind, wanted, layer.dotted, f.module.name, at, f.qualname, f.confidence)
 
 
-def _note(f: Frame, kind: str, name: str, api: str, at: int) -> None:
-    need = Need(kind, name, api, f.module.name, at, f.qualname, f.confidence)
-    NEEDS.put(f, (*(NEEDS.of(f) or ()), need)[:_MOST])
+def _note(f: Frame, need: Need | None) -> None:
+    if need is not None:
+        NEEDS.put(f, (*(NEEDS.of(f) or ()), need)[:_MOST])
+
+
+def _applied(m: Machine, f: Frame, at: int, layer: ExtInst, args: Args) -> None:
+    """A layer is applied by itself, and called with what comes after the variables."""
+    need = _need(f, at, layer, Args(args.pos[1:], args.kw, args.more, args.kw_more))
+    if need is not None and _lacks(args, need):
+        _report(m, f, need, ())
 
 
 def passed_on(m: Machine, f: Frame, at: int, needs: Needs) -> None:
@@ -95,10 +107,14 @@ def passed_on(m: Machine, f: Frame, at: int, needs: Needs) -> None:
     for need in needs:
         if args.more is None and args.kw_more is None and _lacks(args, need):
             step = Step(f.module.name, at, f"`apply` is called without `{need.name}` in `{need.kind}` here")
-            m.emit(
-                f, ApiMisuse, need.at, confidence=need.confidence, where=(need.module, need.function),
-                api=need.api, problem=f"missing-{need.kind}", parameter=need.name, also=(step,),
-            )  # fmt: skip
+            _report(m, f, need, (step,))
+
+
+def _report(m: Machine, f: Frame, need: Need, also: tuple[Step, ...]) -> None:
+    m.emit(
+        f, ApiMisuse, need.at, confidence=need.confidence, where=(need.module, need.function),
+        api=need.api, problem=f"missing-{need.kind}", parameter=need.name, also=also,
+    )  # fmt: skip
 
 
 def _lacks(args: Args, need: Need) -> bool:

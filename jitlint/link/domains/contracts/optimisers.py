@@ -1,51 +1,78 @@
-"""Optimisers whose update needs their state, or the parameters (layer: ``link``, room ``domains``)."""
+"""Optimisers whose update needs their state, or the parameters, and whose state has an array for each leaf (layer: ``link``, room ``domains``)."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import ApiMisuse
-from jitlint.infer.values import NONE, ExtInst, Py, Value, py
+from jitlint.infer.events import ApiMisuse, TransformMisuse
+from jitlint.infer.values import NONE, ExtInst, Inst, Py, Value, alternatives, py
 from jitlint.link.engine.domain import Library
-from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.jax import boundaries
 
 OPTAX: Final = "optax."
 _NEEDY: Final = "$needs parameters"
 """The attribute in which an optimiser remembers which transformation it is, or has inside, that needs them."""
+_COPIER: Final = "$copies parameters"
+"""The same for one whose state holds arrays like the parameters."""
 
 
 def heard(m: Machine, f: Frame, library: Library) -> None:
     """An optimiser is made, or one updates."""
-    dotted, args = library.dotted, library.args
-    if library.owner is None:
+    dotted, args, owner = library.dotted, library.args, library.owner
+    if owner is None:
         if type(library.result) is ExtInst:
-            needy = _needy(dotted, args.pos)
-            if needy:
-                library.result.attrs[_NEEDY] = py(needy)
+            _remember(library.result, dotted, args.pos)
+    elif type(owner) is ExtInst and args.more is None and args.kw_more is None:
+        if dotted.endswith(".update"):
+            _updates(m, f, library.at, owner, args)
+        elif dotted.endswith(".init"):
+            _starts(m, f, library.at, owner, args.get(0, "params"))
+
+
+def _updates(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> None:
+    if args.pos and args.get(1, "state") is None:
+        m.emit(f, ApiMisuse, at, api=owner.dotted, problem="missing-argument", parameter="state")
         return
-    owner = library.owner
-    if not dotted.endswith(".update") or args.more is not None or args.kw_more is not None:
-        return
-    if type(owner) is ExtInst and args.pos and args.get(1, "state") is None:
-        m.emit(f, ApiMisuse, library.at, api=owner.dotted, problem="missing-argument", parameter="state")
-        return
-    name = _inside(owner)
-    if not name:
-        return
+    name = _inside(owner, _NEEDY)
     given = args.get(2, "params")
-    if given is None or given is NONE:
-        m.emit(f, ApiMisuse, library.at, api=name, problem="missing-argument", parameter="params")
+    if name and (given is None or given is NONE):
+        m.emit(f, ApiMisuse, at, api=name, problem="missing-argument", parameter="params")
 
 
-def _needy(dotted: str, parts: list[Value]) -> str:
+def _starts(m: Machine, f: Frame, at: int, owner: ExtInst, params: Value | None) -> None:
+    """The state is made: arrays like the parameters cannot be made of functions."""
+    name = _inside(owner, _COPIER)
+    kinds = (
+        [boundaries.not_an_array(m, alt) for alt in alternatives(params)]
+        if name and params is not None
+        else []
+    )
+    if kinds and all(kind.endswith(boundaries.HOLDS_FUNCTION) or kind == "function" for kind in kinds):
+        level = Confidence.LIKELY if isinstance(params, Inst) else None
+        m.emit(
+            f, TransformMisuse, at, None, level, transform=f"{name}.init", problem="function-leaf",
+            parameter="params", detail=kinds[0],
+        )  # fmt: skip
+
+
+def _remember(made: ExtInst, dotted: str, parts: list[Value]) -> None:
+    """What an optimiser, or one of those that it is made of, does with the parameters."""
     contracts = lexicon().contracts
-    if dotted in contracts.needs_parameters:
-        return dotted
-    return next(filter(None, map(_inside, parts)), "") if dotted in contracts.composing else ""
+    whole = contracts.composing - contracts.choosing
+    for mark, names, around in (
+        (_NEEDY, contracts.needs_parameters, contracts.composing),
+        (_COPIER, contracts.copies_parameters, whole),
+    ):
+        inside = next(filter(None, (_inside(part, mark) for part in parts)), "")
+        found = dotted if dotted in names else inside if dotted in around else ""
+        if found:
+            made.attrs[mark] = py(found)
 
 
-def _inside(value: Value | None) -> str:
-    name = value.attrs.get(_NEEDY) if type(value) is ExtInst else None
+def _inside(value: Value | None, mark: str) -> str:
+    name = value.attrs.get(mark) if type(value) is ExtInst else None
     return str(name.const) if type(name) is Py else ""

@@ -8,9 +8,11 @@ from typing import Any, Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Step, TransformMisuse
+from jitlint.infer.grounds import SEEN
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
+    NONE,
     Arr,
     At,
     Class,
@@ -81,6 +83,9 @@ def check_static_by_position(
         )
 
 
+_DEPTH: Final = 4
+"""How far an object is looked into for what has no hash."""
+
 _Problem = tuple[str, str, str]
 """What is wrong, with which parameter, and what is to be said of it."""
 
@@ -110,10 +115,12 @@ def _wrong_names(x: Xform, sig: Signature) -> Iterator[_Problem]:
                 yield "static-unknown-name", name, ""
 
 
-def unhashable(value: Value) -> str:
+def unhashable(value: Value, depth: int = _DEPTH) -> str:
     """Why a value cannot be a static argument, or ""."""
     t = type(value)
     a: Any = value
+    if not depth:
+        return ""
     if t is Seq and a.kind in ("list", "set", "deque"):
         return str(a.kind)
     if t is Map:
@@ -123,23 +130,39 @@ def unhashable(value: Value) -> str:
             return "numpy.ndarray" if a.rank else ""  # NumPy scalars are hashable
         return "tracer" if traced_modes(value) else "jax.Array"
     if t is Tup:
-        return next((found for found in map(unhashable, a.items) if found), "")
+        return next((found for part in a.items if (found := unhashable(part, depth - 1))), "")
     if t is Inst:
-        return _unhashable_part(a) if _is_hashable(a.cls) else str(a.cls.name)
+        return _unhashable_part(a, depth - 1) if _is_hashable(a.cls) else str(a.cls.name)
     return ""
 
 
-def _unhashable_part(value: Inst) -> str:
+def _unhashable_part(value: Inst, depth: int) -> str:
     """The hash of a frozen dataclass is made of those of its fields: why one of them has none, or ""."""
     cls = value.cls
     if not cls.hashed_by_fields or cls.bases:
         return ""
     for name, (_, default) in cls.fields.items():
         part = value.attrs.get(name)
-        counts = default is None or type(default) in (Py, Tup)  # `field(...)` may leave it out
-        if counts and isinstance(part, (Seq, Map)) and (why := unhashable(part)):
+        if part is not None and _counts(default) and _is_seen(part) and (why := unhashable(part, depth)):
             return f"{cls.name} with a {why}"
     return ""
+
+
+def _counts(default: Value | None) -> bool:
+    """Whether a field belongs to what is hashed: `field(...)` may leave it out."""
+    if type(default) is ExtInst and default.dotted.endswith("field"):
+        return all(_is_true(default.attrs.get(name)) for name in ("hash", "compare"))
+    return default is None or type(default) in (Py, Tup)
+
+
+def _is_true(value: Value | None) -> bool:
+    """Whether an option that is on by itself is left on; `None` for ``hash`` follows ``compare``."""
+    return value is None or value is NONE or (type(value) is Py and value.const is True)
+
+
+def _is_seen(value: Value) -> bool:
+    """Whether an array is one, and not only called one by an annotation."""
+    return type(value) is not Arr or (value.kind is SEEN and not value.weak)
 
 
 def _is_hashable(info: ClassInfo) -> bool:
@@ -167,7 +190,7 @@ def check_static_value(m: Machine, f: Frame, at: int, x: Xform, name: str, value
     return True
 
 
-def not_an_array(m: Machine, value: Value, depth: int = 2) -> str:
+def not_an_array(m: Machine, value: Value, depth: int = _DEPTH) -> str:
     """What a value is that JAX refuses as an array argument or output, or ""."""
     refused = _REFUSED.get(type(value))
     return "" if refused is None else refused(m, value, depth)
@@ -194,11 +217,15 @@ def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
     if cls.role == _CALLABLE_LEAVES and not value.open and value is not cls.cold:
         held = [part for name, part in value.attrs.items() if name not in pytrees.static_names(value)]
         kind = _first_refused(m, held, depth)
-        return f"an object of `{cls.name}`, which holds a {kind}" if kind in ("function", "str") else ""
+        if kind.endswith(HOLDS_FUNCTION) or kind == "function":
+            return f"an object of `{cls.name}`, {HOLDS_FUNCTION}"
+        return f"an object of `{cls.name}`, which holds a str" if kind == "str" else ""
     if cls.extern or cls.role or (value.open and cls.stands_for_others):
         return ""
     return "" if pytrees.is_pytree(cls) or _subscribed(value) else str(cls.name)
 
+
+HOLDS_FUNCTION: Final = "which holds a function"
 
 _CALLABLE_LEAVES: Final = "eqx"
 """The role of modules whose fields are all leaves, functions as well, and which plain transforms refuse for that."""
@@ -206,7 +233,7 @@ _CALLABLE_LEAVES: Final = "eqx"
 
 def _refused_object(m: Machine, value: ExtInst, depth: int) -> str:
     if value.dotted in lexicon().contracts.holds_functions:
-        return f"an object of `{value.dotted}`, which holds a function"
+        return f"an object of `{value.dotted}`, {HOLDS_FUNCTION}"
     return "object" if value.dotted == "builtins.object" else ""
 
 

@@ -128,6 +128,25 @@ def check_choice(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[s
         _report(m, f, at, spec.name, "no-index", "a float", spec.params[0], value)
 
 
+def check_bounds(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
+    """A counting loop counts in the type of both its bounds: all of its kind, integers as a rule (measured)."""
+    lower, upper = (named.get(name, UNKNOWN) for name in ("lower", "upper"))
+    kinds = [_kind_of_bound(value) for value in (lower, upper)]
+    if all(kinds) and kinds[0] != kinds[1]:
+        odd = upper if kinds[0] == "int" else lower
+        _report(m, f, at, spec.name, "unequal-bounds", " and ".join(kinds), "lower,upper", odd)
+
+
+def _kind_of_bound(value: Value) -> str:
+    """`int`, `bool`, `float` or `complex`; "" for what is perhaps another one."""
+    if type(value) is Py:
+        return value.kind if value.kind in pytrees.NUMBERS else ""
+    if type(value) is not Arr or value.kind is not SEEN or value.weak:
+        return ""
+    kind = "int" if value.dtype == "number" else value.dtype
+    return str(kind) if kind in pytrees.NUMBERS else ""
+
+
 def check_functions(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
     """What a library function is to run is a function, not what one gave. A branch may follow its own operand, too."""
     operands = named.get("operands", Tup(()))

@@ -70,6 +70,8 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
     demands.check_functions(m, f, at, spec, named)
     if spec.result in ("scan", "stack"):
         demands.check_rows(m, f, at, spec, named)
+    elif spec.result == "fori":
+        demands.check_bounds(m, f, at, spec, named)
     if spec.lacks and args.kw_more is None:
         lacks.check(m, f, at, spec, args.pos[len(spec.params) - 1 :], args.kw)
     return _run_all(m, f, at, spec, named)

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ArrayStore
-from jitlint.infer.lattice import join, joined, or_unknown, seq_element
+from jitlint.infer.lattice import join, joined, or_unknown
 from jitlint.infer.values import (
     BOOL,
     FLOAT,
@@ -36,7 +36,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.budgets import UNROLLED
-from jitlint.link.engine.events import emit_convert, emit_truth, tracer_inside
+from jitlint.link.engine.events import emit_convert, tracer_inside
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python import dispatch, math_calls
@@ -49,8 +49,8 @@ from jitlint.link.models.python.builtin_calls import (
     returns,
     returns_first,
 )
-from jitlint.link.models.python.containers import call_method
 from jitlint.link.models.python.itertools_calls import ITERTOOLS_CALLS
+from jitlint.link.models.python.ordering import ORDERING_CALLS
 from jitlint.link.values import attributes, fields, operators, subscripts
 from jitlint.link.values.boxes import (
     argument,
@@ -359,26 +359,6 @@ def _shuffle(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return NONE
 
 
-def _heap_push(m: Machine, f: Frame, at: int, args: Args) -> Value:
-    """Pushing compares the new element with those already there."""
-    heap, item = or_unknown(argument(args, 0)), or_unknown(argument(args, 1))
-    if type(heap) is Seq:
-        element = seq_element(heap)
-        if element is not None:
-            emit_truth(m, f, at, operators.compare(m, f, at, "<", item, element), "heapq")
-        call_method(m, f, at, heap, "append", Args([item]))
-    return NONE
-
-
-def _heap_pop(m: Machine, f: Frame, at: int, args: Args) -> Value:
-    heap = or_unknown(argument(args, 0))
-    element = seq_element(heap) if type(heap) is Seq else None
-    if type(heap) is Seq and element is not None and heap.items != [element]:
-        emit_truth(m, f, at, operators.compare(m, f, at, "<", element, element), "heapq")
-        forget_length(heap)
-    return or_unknown(element)
-
-
 def _pickled(m: Machine, f: Frame, at: int, args: Args) -> Value:
     found = tracer_inside(or_unknown(argument(args, 0)))
     if found is not None:
@@ -434,6 +414,7 @@ def handler_of(dotted: str) -> Handler | None:
 STDLIB_CALLS: Final[dict[str, Handler]] = {
     **{f"operator.{name}": handler for name, handler in _OPERATOR.items()},
     **ITERTOOLS_CALLS,
+    **ORDERING_CALLS,
     dispatch.DISPATCH: dispatch.make,
     dispatch.REGISTER: dispatch.register,
     "timeit.timeit": _clock(FLOAT),
@@ -456,8 +437,6 @@ STDLIB_CALLS: Final[dict[str, Handler]] = {
     "functools.reduce": _reduce,
     "operator.abs": BUILTIN_CALLS["builtins.abs"],
     "os.listdir": _texts,
-    "heapq.heappop": _heap_pop,
-    "heapq.heappush": _heap_push,
     "pickle.dump": _pickled,
     "pickle.dumps": _pickled,
     "random.choice": _choice,
