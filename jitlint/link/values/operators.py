@@ -20,6 +20,7 @@ from jitlint.infer.values import (
     TRUE,
     UNKNOWN,
     Arr,
+    At,
     Class,
     ExtInst,
     Func,
@@ -370,6 +371,8 @@ def compare(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -
         return BOOL
     if type(left) is Py and type(right) is Py:
         return _compare_python(op, left, right)
+    if At in (tl, tr) and fitting.check_places(m, f, at, op, (left, right)):
+        return BOOL if op in ("==", "!=") else UNKNOWN
     if Union in (tl, tr):
         return _undecided_with_tracer(_each(left, right, lambda a, b: compare(m, f, at, op, a, b)))
     if _is_overloaded(op, left, right):
