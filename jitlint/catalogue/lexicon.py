@@ -152,6 +152,7 @@ class Keys(msgspec.Struct, frozen=True):
 
     makers: frozenset[str]
     harmless: frozenset[str]
+    copying: frozenset[str]
     seeds: frozenset[str]
     pairing: frozenset[str]
     replacing: frozenset[str]
