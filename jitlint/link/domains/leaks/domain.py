@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.values import Func, Inst, Map, Seq, Value
+from jitlint.infer.values import Bound, Func, Inst, Map, Seq, Value
 from jitlint.link.domains.leaks import pending, stores
 from jitlint.link.engine.domain import Activation, Change, Domain, Store, Transformed
 from jitlint.link.engine.frame import Frame
@@ -41,6 +41,12 @@ class Leaks(Domain[pending.Kept]):
         if f.world.level and change.how in lexicon().containers.taking and isinstance(change.box, (Seq, Map)):
             stores.taken_out(self.m, f, change.box)
 
+    def on_enter(self, f: Frame, inner: Frame) -> None:
+        """A method that is transformed calls others."""
+        given = stores.GIVEN.of(f)
+        if given is not None:
+            stores.GIVEN.put(inner, given)
+
     def summarise(self, inner: Frame, activation: Activation) -> pending.Kept | None:
         """What a call leaves in older places, it leaves there each time."""
         return pending.KEPT.of(inner) or None
@@ -58,6 +64,11 @@ class Leaks(Domain[pending.Kept]):
     def finish(self) -> None:
         """Whether somebody reads what has leaked is known when everything has run."""
         pending.record(self.m, self.leaked)
+
+    def on_transform(self, f: Frame, transformed: Transformed) -> None:
+        """A method is transformed together with its object, perhaps."""
+        if type(transformed.x.target) is Bound:
+            stores.GIVEN.put(transformed.inner, transformed.x.target.recv)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """Static fields of a result keep what was put into them."""
