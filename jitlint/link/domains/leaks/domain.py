@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.values import Bound, Func, Inst, Map, Seq, Value
+from jitlint.infer.values import Func, Inst, Map, Seq, Value
 from jitlint.link.domains.leaks import pending, stores
 from jitlint.link.engine.domain import Activation, Change, Domain, Store, Transformed
 from jitlint.link.engine.frame import Frame
@@ -66,9 +66,10 @@ class Leaks(Domain[pending.Kept]):
         pending.record(self.m, self.leaked)
 
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
-        """A method is transformed together with its object, perhaps."""
-        if type(transformed.x.target) is Bound:
-            stores.GIVEN.put(transformed.inner, transformed.x.target.recv)
+        """A transformed function may be given objects as they are."""
+        found = stores.given(transformed)
+        if found:
+            stores.GIVEN.put(transformed.inner, [*found, *(stores.GIVEN.of(f) or ())])
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """Static fields of a result keep what was put into them."""

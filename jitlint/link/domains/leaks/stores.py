@@ -12,6 +12,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Leak
 from jitlint.infer.grounds import weaken
+from jitlint.infer.lattice import parts
 from jitlint.infer.values import (
     Bound,
     Func,
@@ -20,11 +21,14 @@ from jitlint.infer.values import (
     Partial,
     Scope,
     Seq,
+    Tup,
+    Union,
     Value,
 )
 from jitlint.link.domains.leaks import pending
 from jitlint.link.domains.leaks.pending import Pending
 from jitlint.link.engine import surroundings
+from jitlint.link.engine.domain import Transformed
 from jitlint.link.engine.events import confidence_of
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
@@ -32,8 +36,25 @@ from jitlint.link.values import pytrees
 from jitlint.link.values.questions import ownership
 from jitlint.link.values.questions.ownership import deepest_tracer
 
-GIVEN: Final = Slot[Value](inherited=True)
-"""The object whose method is transformed: its library may hand it over as an argument."""
+_MOST: Final = 64
+"""So many objects are looked at."""
+GIVEN: Final = Slot[list[Inst]](inherited=True)
+"""The objects that a transformed function is given as they are, and the one whose method it is: a library may hand it others."""
+
+
+def given(transformed: Transformed) -> list[Inst]:
+    """The objects among the arguments of a transformed function, and in their attributes."""
+    x, args = transformed.x, transformed.args
+    found: list[Inst] = []
+    waiting = [*args.pos, *args.kw.values(), *([x.target.recv] if type(x.target) is Bound else [])]
+    while waiting and len(found) < _MOST:
+        value = waiting.pop()
+        if type(value) is Inst and all(one is not value for one in found):
+            found.append(value)
+            waiting += value.attrs.values()
+        elif isinstance(value, (Tup, Seq, Map, Union)):
+            waiting += parts(value)
+    return found
 
 
 def stored(
@@ -53,7 +74,7 @@ def _refused(m: Machine, f: Frame, at: int, box: Inst, what: str) -> None:
     the value is. What is transformed as a method may be given its module as an argument."""
     if box.level >= f.world.level or f.world.excused or ownership.is_guess(f, box):
         return
-    if GIVEN.of(f) is not box:
+    if all(one is not box for one in GIVEN.of(f) or ()):
         m.emit(f, Leak, at, None, target="module", what=what, used=True)
 
 
