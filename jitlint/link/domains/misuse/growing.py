@@ -110,14 +110,14 @@ class _Body:
         """The part of the carry that a call puts to something that has elements."""
         if type(node) is not ir.Call or not self._lengthens(node.func):
             return None
-        given = [arg.value for arg in node.args if not arg.name and not arg.star]
-        first = given[0] if given else None
-        parts = first.elts if isinstance(first, (ir.List, ir.Tuple)) else given[:2]
-        held = [self.held[part.id] for part in parts if type(part) is ir.Name and part.id in self.held]
-        others = [part for part in parts if type(part) is not ir.Name or part.id not in self.held]
-        if len(held) != 1 or not any(self._has_elements(other) for other in others):
-            return None
-        return (held[0],)
+        held: list[_Part] = []
+        others: list[ir.Expr] = []
+        for part in _put_together(node):
+            if type(part) is ir.Name and part.id in self.held:
+                held.append(self.held[part.id])
+            else:
+                others.append(part)
+        return (held[0],) if len(held) == 1 and any(map(self._has_elements, others)) else None
 
     def _lengthens(self, node: ir.Node) -> bool:
         if last_name(node) not in lexicon().compilation.growing:
@@ -126,24 +126,36 @@ class _Body:
 
     def _has_elements(self, node: ir.Expr) -> bool:
         """Whether what is put there is one more by the way it is written, or is what the loop gives its body."""
-        if type(node) is ir.Name and node.id in self.made:
-            node = self.made[node.id]
-        if isinstance(node, (ir.List, ir.Tuple)):
-            return bool(node.elts)
+        if type(node) is ir.Name:
+            made = self.made.get(node.id)
+            if made is not None:
+                return self._has_elements(made)
+            return any(param.name == node.id for param in self.func.fn.node.params)
         if type(node) is ir.BinOp:
             return self._has_elements(node.left) and self._has_elements(node.right)
-        if type(node) is ir.Sub:
-            indices = node.index.elts if type(node.index) is ir.Tuple else [node.index]
-            return any(type(index) is ir.Const and index.kind == "none" for index in indices)
-        if type(node) is ir.Call:
-            inside = node.args[0].value if node.args else None
-            literal = isinstance(inside, (ir.List, ir.Tuple)) and bool(inside.elts)
-            return last_name(node.func) == "expand_dims" or (
-                last_name(node.func) in ("array", "asarray") and literal
-            )
-        if type(node) is ir.Const:
-            return node.kind in ("int", "float")
-        return type(node) is ir.Name and any(param.name == node.id for param in self.func.fn.node.params)
+        return _is_one_more(node)
+
+
+def _put_together(node: ir.Call) -> Sequence[ir.Expr]:
+    """What a call puts together: the items of its first argument, or its first two arguments."""
+    given = [arg.value for arg in node.args if not arg.name and not arg.star]
+    first = given[0] if given else None
+    return first.elts if isinstance(first, (ir.List, ir.Tuple)) else given[:2]
+
+
+def _is_one_more(node: ir.Expr) -> bool:
+    """Whether an expression has an element whatever its parts are: ``x[None]``, ``[x]``, a number."""
+    if isinstance(node, (ir.List, ir.Tuple)):
+        return bool(node.elts)
+    if type(node) is ir.Sub:
+        indices = node.index.elts if type(node.index) is ir.Tuple else [node.index]
+        return any(type(index) is ir.Const and index.kind == "none" for index in indices)
+    if type(node) is ir.Call:
+        name = last_name(node.func)
+        inside = node.args[0].value if node.args else None
+        listed = isinstance(inside, (ir.List, ir.Tuple)) and bool(inside.elts)
+        return name == "expand_dims" or (listed and name in ("array", "asarray"))
+    return type(node) is ir.Const and node.kind in ("int", "float")
 
 
 def _dotted(m: Machine, func: Func, node: ir.Node | None) -> str:

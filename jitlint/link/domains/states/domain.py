@@ -121,15 +121,10 @@ class States(Domain[Places]):
         together = fn.module.name, fn.qualname.rpartition(".")[0]
         lent = _weak_among(entry)
         for name, exact in self._told(value, place, cls):
-            if name in told and not _drifts(told[name], exact):
-                continue  # it may have that type because this caller gave a state that has it
-            if lent and is_weak(exact):
-                continue  # or a number
-            found = (self._first if given is None else self._renewed).setdefault(
-                (cls.id, name, *together), []
-            )
-            if all((one.frame.fn, one.exact) != (place[0].fn, exact) for one in found):
-                found.append(Made(cls, fn, *place, exact))
+            # it may have that type because this caller gave a state that has it, or a number
+            if (name not in told or _drifts(told[name], exact)) and not (lent and is_weak(exact)):
+                kept = self._first if given is None else self._renewed
+                _keep(kept.setdefault((cls.id, name, *together), []), Made(cls, fn, *place, exact))
 
     def _told(self, value: State, place: Place, cls: ClassInfo) -> Iterator[tuple[str, str]]:
         """The fields of an object whose exact dtype is known, or told by the call that made it."""
@@ -184,6 +179,12 @@ class States(Domain[Places]):
             before=_words(one.exact), after=_words(other.exact),
             also=(Step(new.module.name, other.at, where),),
         )  # fmt: skip
+
+
+def _keep(found: list[Made], new: Made) -> None:
+    """Once for each function and dtype."""
+    if all((one.frame.fn, one.exact) != (new.frame.fn, new.exact) for one in found):
+        found.append(new)
 
 
 def _remember(f: Frame, value: State, place: Place) -> None:
