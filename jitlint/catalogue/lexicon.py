@@ -142,6 +142,7 @@ class Captures(msgspec.Struct, frozen=True):
     by_numbers: frozenset[str]
     random: frozenset[str]
     tracked_roles: frozenset[str]
+    refusing_roles: frozenset[str]
     pytree_roles: frozenset[str]
     preparing: frozenset[str]
     first_methods: frozenset[str]
@@ -152,6 +153,7 @@ class Keys(msgspec.Struct, frozen=True):
 
     makers: frozenset[str]
     harmless: frozenset[str]
+    copying: frozenset[str]
     seeds: frozenset[str]
     pairing: frozenset[str]
     replacing: frozenset[str]

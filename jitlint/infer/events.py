@@ -149,7 +149,7 @@ class TransformMisuse(Event):
 @dataclass(frozen=True, slots=True)
 class Leak(Event):
     """A tracer is stored where it outlives its trace. target: attribute, element, global, nonlocal, append,
-    lru_cache, cached_property, static (a field of a result); ``what`` names the place. used: the leaked value is read after the trace."""
+    lru_cache, cached_property, static (a field of a result), module (one that refuses it); ``what`` names the place. used: the leaked value is read after the trace."""
 
     target: str = "attribute"
     what: str = ""
@@ -257,7 +257,7 @@ class DriftingState(Event):
 class DonatedRead(Event):
     """A buffer is read after a call took it over. name: what was given away, or "". callee: the donating function.
 
-    form: read, again (the donating call itself gets it a second time), method (another method reads the attribute).
+    form: read, again (the donating call itself gets it a second time), twice (it gets it at two places), method (another method reads the attribute).
     """
 
     name: str = ""

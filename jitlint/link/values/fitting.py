@@ -13,7 +13,7 @@ from typing import Final, Optional
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import NO_CONST, Arr, ExtInst, Py, Tree, Value
+from jitlint.infer.values import NO_CONST, Arr, At, ExtInst, Py, Tree, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import last_name
@@ -35,6 +35,8 @@ def check_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Val
     pair = (left, right)
     if is_reference(f, left) or is_reference(f, right):
         return _with_reference(m, f, at, op, pair)
+    if check_places(m, f, at, op, pair):
+        return True
     if not (is_sure(left) or is_sure(right)) or not all(is_sure(v) or is_number(v) for v in pair):
         return False
     kinds = [kind_of(value) for value in pair]
@@ -50,6 +52,15 @@ def _with_reference(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, V
     if not all(isinstance(value, (Arr, Tree, Py)) or is_reference(f, value) for value in pair):
         return False
     return report(m, f, at, op, "reference", "", pair[0] if is_reference(f, pair[0]) else pair[1])
+
+
+def check_places(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, Value]) -> bool:
+    """Record operands that only say which element is to be replaced, ``x.at[i] + 1``. Answers whether they are refused:
+    two of them, or one and an array, are never equal, and nobody says so."""
+    place = next((value for value in pair if is_place(value)), None)
+    if place is None or not all(isinstance(value, (Arr, Tree, Py, At)) for value in pair):
+        return False
+    return report(m, f, at, op, "place", "", place)
 
 
 def _refused(op: str, kinds: list[str | None]) -> str:
@@ -74,6 +85,8 @@ def check_unary(m: Machine, f: Frame, at: int, op: str, value: Value) -> bool:
     """Record an operand that an operator refuses. Answers whether it does."""
     if is_reference(f, value):
         return report(m, f, at, op, "reference", "", value)
+    if is_place(value):
+        return op != "not" and report(m, f, at, op, "place", "", value)
     kind = kind_of(value)
     if not is_sure(value) or not ((op == "~" and kind in _INEXACT) or (op == "-" and kind == "bool")):
         return False
@@ -109,6 +122,11 @@ def is_reference(f: Frame, value: Value) -> bool:
         return value.dotted == REFERENCE
     known = type(value) is Tree and value.evidence == "ref" and value.kind is SEEN and not value.weak
     return known and f.world.kernel
+
+
+def is_place(value: Value) -> bool:
+    """Whether something is certainly the place of an element, ``x.at[i]``, and not the element."""
+    return type(value) is At and value.index is not None and not value.problem and type(value.arr) is Arr
 
 
 def is_number(value: Value) -> bool:

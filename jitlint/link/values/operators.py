@@ -376,8 +376,14 @@ def compare(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -
         return _compare_instances(m, f, at, op, left, right)
     if tl in (Arr, Tree) or tr in (Arr, Tree):
         return _compare_arrays(m, f, at, op, left, right)
+    return _compare_others(m, f, at, op, left, right)
+
+
+def _compare_others(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
+    tl, tr = type(left), type(right)
     if tl in (Tup, Seq, Map) and tr in (Tup, Seq, Map) and op in ("==", "!="):
         return compare_containers(m, f, at, op, left, right)
+    fitting.check_places(m, f, at, op, (left, right))
     return UNKNOWN if type(UNKNOWN) in (tl, tr) else BOOL
 
 
@@ -409,6 +415,8 @@ def _compare_python(op: str, left: Py, right: Py) -> Value:
 def _compare_arrays(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
     if sequence_operand(m, f, at, op, left, right):
         return UNKNOWN
+    if fitting.check_places(m, f, at, op, (left, right)):
+        return BOOL
     for a, b in ((left, right), (right, left)):
         if type(b) is Py and b.kind in ("none", "str") and op in ("==", "!="):
             if type(a) is Arr:

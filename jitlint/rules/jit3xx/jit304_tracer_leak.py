@@ -23,6 +23,8 @@ The store also happens only while tracing: later calls of the compiled function 
 trace. So does an object that the traced function returns when a static field of it (a function that closes over arrays,
 say an optimiser) was made inside: only the other fields are replaced by results.
 
+A module of `flax.nnx` refuses to be changed in a trace that is younger than it: `TraceContextError`, at the statement itself.
+
 It is an error where code outside of the trace reads the place, of the same object, and a warning where nobody does.
 """,
     instead="""\
@@ -62,6 +64,7 @@ history.append(step(1.0))
 history[0] + 1
 """,
     outcome=Raises(("jax.errors.UnexpectedTracerError",), later=True),
+    cases={"refused": Raises(("flax.errors.TraceContextError",))},
     since="0.1",
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.UnexpectedTracerError",
 )
@@ -94,6 +97,12 @@ def check(event: Leak) -> Report | None:
         return Report(
             f"the static field{named} of this result holds a traced value, which outlives the trace with it",
             "make it outside and pass it in, or with NumPy instead of `jnp`",
+        )
+    if event.target == "module":
+        return Report(
+            f"the attribute{named} of a module from outside of the trace is set, which Flax refuses",
+            "hand the module to the transformed function as an argument, with `nnx.jit` and its kin, or return the value",
+            case="refused",
         )
     place = _PLACES.get(event.target, "a place")
     return Report(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Severity
-from jitlint.base.outcome import Raises
+from jitlint.base.outcome import Advisory, Raises
 from jitlint.base.rule import Report, Rule
 from jitlint.infer.events import ApiMisuse
 
@@ -34,6 +34,9 @@ parentheses are missing: `x > 0 & x < 1` means `x > (0 & x) < 1`. What goes alon
 A reference, such as a kernel of Pallas gets, is no array until it is read:
 
 > TypeError: sin requires ndarray or scalar arguments, got <class 'jax._src.core.Ref'> at position 0.
+
+Nor is `x.at[i]` the element: it is the place to which `set`, `add` and the like belong. `x.at[i] == y` does not even raise:
+it is False, whatever the array holds.
 """,
     instead="""\
 ```python
@@ -52,8 +55,9 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError", "AttributeError"),
         says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|same dtypes|does not accept dtype|number of dimensions|[Ii]ncompatible shapes|contracting dimensions"
-        r"|cannot reshape|out of bounds|must have ndim|index out of range|Size of label",
+        r"|cannot reshape|out of bounds|must have ndim|index out of range|Size of label|_IndexUpdateRef",
     ),
+    cases={"equal": Advisory("the comparison has the same answer for all arrays")},
     since="0.2",
     reference="https://docs.jax.dev/en/latest/jax.lax.html",
 )
@@ -72,6 +76,18 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(f"{api} does not work on {_KINDS[first]}", _instead_of(event.api, first))
     if event.parameter == "reference":
         return Report(f"{api} works on arrays, but gets a reference", "read it first: `x_ref[...]`")
+    if event.parameter == "place" and event.api in ("==", "!="):
+        return Report(
+            f"`x.at[i] {event.api} y` compares a place and not what is there, so it is always {event.api != '=='}",
+            "read the element with `x[i]`; `x.at[i]` is there for `x.at[i].set(y)` and the like",
+            severity=Severity.WARNING,
+            case="equal",
+        )
+    if event.parameter == "place":
+        return Report(
+            f"{api} gets `x.at[i]`, which is the place of an element and not the element",
+            "read the element with `x[i]`; `x.at[i]` is there for `x.at[i].set(y)` and the like",
+        )
     if event.parameter == "dtypes":
         return Report(
             f"{api} needs two arrays of one dtype, but gets {_KINDS[first]} and {_KINDS[second]}",

@@ -57,6 +57,12 @@ def advance(state):
 advance(jnp.ones(3))
 """,
     outcome=Raises(("RuntimeError", "ValueError"), spread=True, says=r"deleted|donated"),
+    cases={
+        "twice": Raises(
+            ("jax.errors.JaxRuntimeError", "jaxlib.xla_extension.XlaRuntimeError", "ValueError"),
+            says=r"donate",
+        )
+    },
     since="0.1",
     heading="because",
     reference="https://docs.jax.dev/en/latest/buffer_donation.html",
@@ -78,6 +84,12 @@ def check(event: DonatedRead) -> Report | None:
         return Report(
             f"`{{expr}}` is read here, but {callee} took over its buffer in another method",
             "store the result back into the attribute, or donate a copy",
+        )
+    if event.form == "twice":
+        return Report(
+            f"{callee} takes over the buffer of {name}, and gets the same array once more in this call, which JAX refuses",
+            "pass a copy (`x.copy()`): another name for an array is the same buffer",
+            case="twice",
         )
     return Report(
         f"`{{expr}}` is read after its buffer was donated to {callee}",

@@ -246,17 +246,23 @@ def _call(w: Walker, node: ir.Call) -> Term:
 
 def _call_jitted(w: Walker, node: ir.Call, call: HostCall) -> Term:
     given: list[tuple[ir.Expr, Term, bool]] = []
+    terms: list[tuple[Term, int]] = []
     spread = any(arg.star for arg in node.args)
     position = call.shift
     for arg in node.args:
         key: int | str = arg.name if arg.name is not None else position
         position += arg.name is None
         term = use(w, arg.value, again=node.at, deep=True)
+        terms.append((term, arg.value.at))
         array = (call.donated or {}).get(key)
         if array is not None and not spread:
             given.append((arg.value, term, array))
     for value, term, array in given:
-        w.state.kill(term, Kill(w.module.name, node.at, call.target, path_text(value), array))
+        kill = Kill(w.module.name, node.at, call.target, path_text(value), array)
+        again = next((at for other, at in terms if other == term and at != value.at), None)
+        if array and again is not None and term not in w.state.held:
+            w.report(w.module.name, max(again, value.at), kill, "twice")
+        w.state.kill(term, kill)
     return fresh()
 
 

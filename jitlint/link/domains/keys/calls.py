@@ -10,7 +10,7 @@ from jitlint.infer.values import Value
 from jitlint.link.domains.keys.lanes import keep
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger
 from jitlint.link.domains.keys.meant import DRAW, RANDOM, SHUFFLE
-from jitlint.link.domains.keys.uses import CARRIED, MODULE, earlier, note, report, use
+from jitlint.link.domains.keys.uses import CARRIED, MODULE, earlier, is_copy, note, report, use
 from jitlint.link.engine.frame import Frame
 from jitlint.link.values.keys import Renaming, inside, uses_of
 
@@ -100,7 +100,8 @@ def apply(k: Ledger, f: Frame, at: int, summary: Summary, names: Renaming, given
         place = None if passed else (u.module, u.at, u.function)
         if many is not None:
             many.used.setdefault(key, u)
-            if u.stream != SHUFFLE and not _descends(key, many.own):
+            alike = u.idle and is_copy(key)  # each device may make another of what it splits off
+            if u.stream != SHUFFLE and not alike and not _descends(key, many.own):
                 _shared(k, f, at, u, passed)
         use(k, f, at, key, u.stream, u.api if not passed else "", place, idle=u.idle)
 

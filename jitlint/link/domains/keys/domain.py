@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key
 from jitlint.infer.values import ExtInst, Func, Inst, Map, Method, S, Value
 from jitlint.link.domains.keys import calls, closures, defaults, lanes, libraries, parameters, uses
@@ -122,7 +123,8 @@ class Keys(Domain[calls.Summary]):
         """Functions of `jax.random`, and what is called with a key."""
         if dotted.endswith(".__call__") and dotted.startswith(INITIALISERS):
             return True
-        return dotted.startswith((RANDOM, libraries.LAYERS, libraries.LINEN))
+        known = dotted.startswith((RANDOM, libraries.LAYERS, libraries.LINEN))
+        return known or dotted in lexicon().keys.copying
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A library draws from a key, or makes one."""
@@ -130,6 +132,8 @@ class Keys(Domain[calls.Summary]):
         if owner is None:
             if dotted.startswith(RANDOM) and self.m.catalogue.function(dotted) is not None:
                 return uses.random_call(self.ledger, f, library.at, dotted, library.args, library.result)
+            if dotted in lexicon().keys.copying:
+                return uses.copied(self.ledger, library.args, library.result)
             if dotted.startswith(libraries.LAYERS) and type(library.result) is ExtInst:
                 libraries.constructed(self.ledger, f, library.at, dotted, library.args)
         elif type(owner) is Inst:
@@ -141,7 +145,7 @@ class Keys(Domain[calls.Summary]):
 
     def on_repeat(self, inner: Frame, repeat: Repeat) -> None:
         """Keys that are not others in every run are the same in all of them."""
-        found = frozenset(keys.inside(repeat.own))
+        found = frozenset([key for key in keys.inside(repeat.own) if not uses.is_copy(key)])
         around = MANY.of(inner)
         own = found & around.own if repeat.batch and around is not None else found
         MANY.put(inner, Runs(own, repeat.batch, repeat.devices))

@@ -41,6 +41,12 @@ class Leaks(Domain[pending.Kept]):
         if f.world.level and change.how in lexicon().containers.taking and isinstance(change.box, (Seq, Map)):
             stores.taken_out(self.m, f, change.box)
 
+    def on_enter(self, f: Frame, inner: Frame) -> None:
+        """A method that is transformed calls others."""
+        given = stores.GIVEN.of(f)
+        if given is not None:
+            stores.GIVEN.put(inner, given)
+
     def summarise(self, inner: Frame, activation: Activation) -> pending.Kept | None:
         """What a call leaves in older places, it leaves there each time."""
         return pending.KEPT.of(inner) or None
@@ -58,6 +64,12 @@ class Leaks(Domain[pending.Kept]):
     def finish(self) -> None:
         """Whether somebody reads what has leaked is known when everything has run."""
         pending.record(self.m, self.leaked)
+
+    def on_transform(self, f: Frame, transformed: Transformed) -> None:
+        """A transformed function may be given objects as they are."""
+        found = stores.given(transformed)
+        if found:
+            stores.GIVEN.put(transformed.inner, [*found, *(stores.GIVEN.of(f) or ())])
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """Static fields of a result keep what was put into them."""

@@ -6,12 +6,13 @@ What a box, a scope or a cache outlives is decided by `jitlint.link.values.quest
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Leak
 from jitlint.infer.grounds import weaken
+from jitlint.infer.lattice import parts
 from jitlint.infer.values import (
     Bound,
     Func,
@@ -20,17 +21,40 @@ from jitlint.infer.values import (
     Partial,
     Scope,
     Seq,
+    Tup,
+    Union,
     Value,
 )
 from jitlint.link.domains.leaks import pending
 from jitlint.link.domains.leaks.pending import Pending
 from jitlint.link.engine import surroundings
+from jitlint.link.engine.domain import Transformed
 from jitlint.link.engine.events import confidence_of
-from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import pytrees
 from jitlint.link.values.questions import ownership
 from jitlint.link.values.questions.ownership import deepest_tracer
+
+_MOST: Final = 64
+"""So many objects are looked at."""
+GIVEN: Final = Slot[list[Inst]](inherited=True)
+"""The objects that a transformed function is given as they are, and the one whose method it is: a library may hand it others."""
+
+
+def given(transformed: Transformed) -> list[Inst]:
+    """The objects among the arguments of a transformed function, and in their attributes."""
+    x, args = transformed.x, transformed.args
+    found: list[Inst] = []
+    waiting = [*args.pos, *args.kw.values(), *([x.target.recv] if type(x.target) is Bound else [])]
+    while waiting and len(found) < _MOST:
+        value = waiting.pop()
+        if type(value) is Inst and all(one is not value for one in found):
+            found.append(value)
+            waiting += value.attrs.values()
+        elif isinstance(value, (Tup, Seq, Map, Union)):
+            waiting += parts(value)
+    return found
 
 
 def stored(
@@ -38,9 +62,20 @@ def stored(
 ) -> None:
     """A value goes into an attribute or element of a box: a leak when it outlives its trace, and stays there."""
     if type(box) is Inst and box.cls.role in lexicon().captures.tracked_roles:
+        if box.cls.role in lexicon().captures.refusing_roles:
+            _refused(m, f, at, box, what)
         return
     if box.level < f.world.level:
         _leak(m, f, at, box, value, target, what, ownership.is_guess(f, box))
+
+
+def _refused(m: Machine, f: Frame, at: int, box: Inst, what: str) -> None:
+    """An attribute of a module is set in a trace that is younger than the module, which its library refuses, whatever
+    the value is. What is transformed as a method may be given its module as an argument."""
+    if box.level >= f.world.level or f.world.excused or ownership.is_guess(f, box):
+        return
+    if all(one is not box for one in GIVEN.of(f) or ()):
+        m.emit(f, Leak, at, None, target="module", what=what, used=True)
 
 
 def stored_in_scope(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Value, Xform
-from jitlint.link.domains.misuse import absent, axes, frozen, idioms, lent, static_fields
+from jitlint.link.domains.misuse import absent, axes, frozen, growing, idioms, lent, static_fields
 from jitlint.link.engine import imports
 from jitlint.link.engine.domain import Change, Domain, Library, Store
 from jitlint.link.engine.frame import Frame
@@ -22,13 +22,20 @@ class Misuse(Domain[None]):
         self._axes = axes.Axes(m)
 
     def hears_of(self, dotted: str) -> bool:
-        """Collectives, and what lends NumPy the buffers of arrays."""
-        return dotted in lexicon().contracts.collectives or dotted in lexicon().buffers.holding
+        """Collectives, loops, and what lends NumPy the buffers of arrays."""
+        words = lexicon()
+        return (
+            dotted in words.contracts.collectives
+            or dotted in words.buffers.holding
+            or dotted in growing.LOOPS
+        )
 
     def on_library(self, f: Frame, library: Library) -> None:
-        """A collective is called, or a buffer is lent."""
+        """A collective or a loop is called, or a buffer is lent."""
         if library.dotted in lexicon().buffers.holding:
             lent.heard(f, library)
+        elif library.dotted in growing.LOOPS:
+            growing.heard(self.m, f, library)
         else:
             self._axes.heard(f, library)
 

@@ -15,6 +15,7 @@ from jitlint.catalogue.dtypes import differ, exact_of, is_weak, kind_of, of_numb
 from jitlint.infer.events import DriftingState, Step
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import NO_CONST, UNKNOWN, Arr, Class, Func, Inst, Py, S, Tup, Value, alternatives
+from jitlint.link.domains.states import counts
 from jitlint.link.engine.domain import Activation, Domain, Transformed
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
@@ -79,7 +80,7 @@ class States(Domain[Places]):
 
     def _crosses(self, f: Frame, transformed: Transformed, values: list[Value], maker: int | None) -> None:
         if not f.world.level and transformed.inner.world.here & S:
-            self._outside |= {(cls.id, maker) for value in values for _, cls in _returned(value)}
+            self._outside |= {(cls.id, maker) for value in values for _, cls, _ in _returned(value)}
 
     def on_enter(self, f: Frame, inner: Frame) -> None:
         """What it is given now may be gone when it returns."""
@@ -90,7 +91,7 @@ class States(Domain[Places]):
         made = _MADE.of(inner)
         if made is None:
             return None
-        found = [made.get(id(value)) for value, _ in _returned(activation.value)]
+        found = [made.get(id(value)) for value, _, _ in _returned(activation.value)]
         return tuple([None if entry is None else entry[1] for entry in found])
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
@@ -102,30 +103,38 @@ class States(Domain[Places]):
         self._take(f, activation, summary, activation.bound)
 
     def _take(self, f: Frame, activation: Activation, places: Places, entry: dict[str, Value]) -> None:
-        for (value, cls), place in zip(_returned(activation.value), places):
+        for (value, cls, outer), place in zip(_returned(activation.value), places):
             if place is not None:
                 _remember(f, value, place)
                 fn = activation.func.fn
                 if fn is not self._root:  # who runs it on his own says nothing of its callers
                     (self._inside if f.world.here & S else self._outside).add((cls.id, fn.id))
-                self._note(value, cls, place, activation.func, entry)
+                self._note(value, outer, place, activation.func, entry)
 
-    def _note(self, value: State, cls: ClassInfo, place: Place, func: Func, entry: dict[str, Value]) -> None:
-        fn = func.fn
-        given = self._given(cls, func, entry)
-        told = {name: exact for state in given or () for name, exact in _exact_fields(state)}
+    def _note(self, value: State, outer: State, place: Place, func: Func, entry: dict[str, Value]) -> None:
+        fn, cls, whole = func.fn, value.cls, outer.cls
+        if cls is None or whole is None:
+            return
+        given = self._given(whole, func, entry)
+        older = [part for state in given or () for part, own, _ in _returned(state) if own is cls]
+        told = {name: exact for state in older for name, exact in _exact_fields(state)}
         together = fn.module.name, fn.qualname.rpartition(".")[0]
         lent = _weak_among(entry)
-        for name, exact in _exact_fields(value):
-            if name in told and not _drifts(told[name], exact):
-                continue  # it may have that type because this caller gave a state that has it
-            if lent and is_weak(exact):
-                continue  # or a number
-            found = (self._first if given is None else self._renewed).setdefault(
-                (cls.id, name, *together), []
-            )
-            if all((one.frame.fn, one.exact) != (place[0].fn, exact) for one in found):
-                found.append(Made(cls, fn, *place, exact))
+        for name, exact in self._told(value, place, cls):
+            # it may have that type because this caller gave a state that has it, or a number
+            if (name not in told or _drifts(told[name], exact)) and not (lent and is_weak(exact)):
+                kept = self._first if given is None else self._renewed
+                _keep(kept.setdefault((cls.id, name, *together), []), Made(cls, fn, *place, exact))
+
+    def _told(self, value: State, place: Place, cls: ClassInfo) -> Iterator[tuple[str, str]]:
+        """The fields of an object whose exact dtype is known, or told by the call that made it."""
+        yield from _exact_fields(value)
+        open_fields = {
+            name for name, v in _fields(value) if type(v) is Py and v.kind == "int" and v.const is NO_CONST
+        }
+        if open_fields:
+            for name in open_fields.intersection(counts.sized(self.m, *place, cls)):
+                yield name, str(of_number("int"))
 
     def _given(self, cls: ClassInfo, func: Func, entry: dict[str, Value]) -> list[State] | None:
         """The objects that a function is given of the class that it returns; None when it gets none."""
@@ -172,6 +181,12 @@ class States(Domain[Places]):
         )  # fmt: skip
 
 
+def _keep(found: list[Made], new: Made) -> None:
+    """Once for each function and dtype."""
+    if all((one.frame.fn, one.exact) != (new.frame.fn, new.exact) for one in found):
+        found.append(new)
+
+
 def _remember(f: Frame, value: State, place: Place) -> None:
     made = _MADE.of(f)
     if made is None:
@@ -180,12 +195,23 @@ def _remember(f: Frame, value: State, place: Place) -> None:
     made[id(value)] = (value, place)
 
 
-def _returned(value: Value) -> Iterator[tuple[State, ClassInfo]]:
-    """The objects that a function returns, alone or together with others."""
+def _returned(value: Value) -> Iterator[tuple[State, ClassInfo, State]]:
+    """The objects that a function returns, alone or together with others, and those in their fields, each with the one
+    that it belongs to."""
     for alt in alternatives(value):
         for item in alt.items if type(alt) is Tup and alt.cls is None else (alt,):
-            if isinstance(item, (Inst, Tup)) and item.cls is not None and pytrees.is_pytree(item.cls):
-                yield item, item.cls
+            state = _state(item)
+            if state is not None:
+                yield *state, state[0]
+                for _, field in _fields(state[0]):
+                    part = _state(field)
+                    if part is not None:
+                        yield *part, state[0]
+
+
+def _state(value: Value) -> tuple[State, ClassInfo] | None:
+    known = isinstance(value, (Inst, Tup)) and value.cls is not None and pytrees.is_pytree(value.cls)
+    return (value, value.cls) if known and isinstance(value, (Inst, Tup)) and value.cls else None
 
 
 def _read_from(fn: FuncInfo, cls: ClassInfo) -> set[str]:
@@ -211,14 +237,17 @@ def _exact(value: Value) -> str | None:
     return exact_of(value.dtype) if type(value) is Arr and not value.weak else None
 
 
-def _exact_fields(value: State) -> Iterator[tuple[str, str]]:
-    """The fields whose exact dtype is known."""
+def _fields(value: State) -> list[tuple[str, Value]]:
+    """The fields that are no part of the structure."""
     if type(value) is Inst:
         static = pytrees.static_names(value)
-        fields = [(name, v) for name, v in value.attrs.items() if name not in static]
-    else:
-        fields = list(zip(value.cls.fields, value.items)) if type(value) is Tup and value.cls else []
-    for name, field in fields:
+        return [(name, v) for name, v in value.attrs.items() if name not in static]
+    return list(zip(value.cls.fields, value.items)) if type(value) is Tup and value.cls else []
+
+
+def _exact_fields(value: State) -> Iterator[tuple[str, str]]:
+    """The fields whose exact dtype is known."""
+    for name, field in _fields(value):
         exact = _exact(field)
         if exact is not None:
             yield name, exact

@@ -36,8 +36,10 @@ def check(
 
 
 def _reference(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
-    found = next((value for value in given if fitting.is_reference(f, value)), None)
-    return found is not None and _computes(m, name) and fitting.report(m, f, at, name, "reference", "", found)
+    found = next((v for v in given if fitting.is_reference(f, v) or fitting.is_place(v)), None)
+    if found is None or not _computes(m, name):
+        return False
+    return fitting.report(m, f, at, name, "place" if fitting.is_place(found) else "reference", "", found)
 
 
 def _together(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
