@@ -152,16 +152,20 @@ def _run(
         except AnalysisError as error:
             return _FAILED + str(error).encode("utf-8", "replace")
 
-    results: list[Linked] = []
-    for modules, outcome in zip(inputs, run_tasks(work, inputs, sizes, jobs)):
-        if isinstance(outcome, Exception):  # a lost worker; here it can be tried again with all that there is
-            results.append(_analysed(modules, options))
-        elif outcome[:1] == _FOUND:
-            results.append(msgspec.msgpack.decode(outcome[1:], type=Linked))
-        else:
-            kind = ConfigError if outcome[:1] == _CONFIG else AnalysisError
-            raise kind(outcome[1:].decode("utf-8", "replace"))
-    return results
+    outcomes = run_tasks(work, inputs, sizes, jobs)
+    return [
+        # After a lost worker it can be tried again here, with all that there is.
+        _analysed(modules, options) if isinstance(outcome, Exception) else _received(outcome)
+        for modules, outcome in zip(inputs, outcomes)
+    ]
+
+
+def _received(outcome: bytes) -> Linked:
+    """What a worker found; what it could not do is raised here."""
+    if outcome[:1] == _FOUND:
+        return msgspec.msgpack.decode(outcome[1:], type=Linked)
+    kind = ConfigError if outcome[:1] == _CONFIG else AnalysisError
+    raise kind(outcome[1:].decode("utf-8", "replace"))
 
 
 def module_inputs(workspace: Workspace, lowered: Lowered, group: Sequence[str]) -> list[ModuleInput]:

@@ -137,8 +137,7 @@ def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Valu
     twins = {alt.dotted.removeprefix("jax.") for alt in callee.alts if type(alt) is Ext}
     if xforms.wrapped_in_turns(callee.alts):
         args = xforms.without_ranks(args)
-    takers = [alt for alt in callee.alts if _takes(alt, args)] if several else []
-    for alt in keys.exclusive(f, takers or callee.alts):
+    for alt in keys.exclusive(f, _takers(callee.alts, args) if several else callee.alts):
         # Who chooses between NumPy and its twin takes NumPy for what is not traced.
         host = type(alt) is Ext and alt.dotted in twins and len(twins) < len(callee.alts)
         f.confidence = weaken(sure, 1) if host else sure
@@ -148,8 +147,12 @@ def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Valu
     return out if out is not None else UNKNOWN
 
 
+def _takers(callees: tuple[Value, ...], args: Args) -> tuple[Value, ...]:
+    """Those that may be called like that: who calls one of several has chosen it by the same conditions."""
+    return tuple([callee for callee in callees if _takes(callee, args)]) or callees
+
+
 def _takes(callee: Value, args: Args) -> bool:
-    """Whether a function may be called like that: who calls one of several has chosen it by the same conditions."""
     if type(callee) is Func:
         return not cannot_bind(callee, args)
     return type(callee) is not Xform or not demands.entries(callee, args)
