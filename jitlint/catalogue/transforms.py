@@ -87,6 +87,7 @@ class HigherOrder(msgspec.Struct, frozen=True):
 
     curried: called without the function, it returns a decorator that runs it. forward, pushes, lacks: as of `Wrap`. values:
     an array may stand for the function. solves: its functions are not differentiated, it has a rule of its own.
+    kernel: it is a part of kernels.
     """
 
     name: str
@@ -101,6 +102,7 @@ class HigherOrder(msgspec.Struct, frozen=True):
     values: bool = False
     pushes: bool = False
     solves: bool = False
+    kernel: bool = False
     lacks: tuple[Lack, ...] = ()
 
 
@@ -194,7 +196,7 @@ def _call(name: str, entry: dict[str, Any]) -> HigherOrder:
         Run(r["function"], tuple(r["args"]), _modes(r["modes"]), r.get("filter", False)) for r in entry["run"]
     )
     static = _names(entry.get("static", ""))
-    names = ("looks", "curried", "forward", "values", "pushes", "solves")
+    names = ("looks", "curried", "forward", "values", "pushes", "solves", "kernel")
     switches = {key: entry.get(key, False) for key in names}
     result, doc, lacks = entry["result"], entry.get("doc", ""), _lacks(entry)
     return HigherOrder(name, _names(entry["params"]), runs, result, doc, static, lacks=lacks, **switches)

@@ -147,17 +147,13 @@ def _run(
     def work(modules: list[ModuleInput]) -> bytes:
         try:
             return _FOUND + msgspec.msgpack.encode(_analysed(modules, options))
-        except ConfigError as error:
-            return _CONFIG + str(error).encode("utf-8", "replace")
-        except AnalysisError as error:
-            return _FAILED + str(error).encode("utf-8", "replace")
+        except (ConfigError, AnalysisError) as error:
+            kind = _CONFIG if isinstance(error, ConfigError) else _FAILED
+            return kind + str(error).encode("utf-8", "replace")
 
-    outcomes = run_tasks(work, inputs, sizes, jobs)
-    return [
-        # After a lost worker it can be tried again here, with all that there is.
-        _analysed(modules, options) if isinstance(outcome, Exception) else _received(outcome)
-        for modules, outcome in zip(inputs, outcomes)
-    ]
+    pairs = zip(inputs, run_tasks(work, inputs, sizes, jobs))
+    # After a lost worker it can be tried again here, with all that there is.
+    return [_analysed(one, options) if isinstance(out, Exception) else _received(out) for one, out in pairs]
 
 
 def _received(outcome: bytes) -> Linked:

@@ -200,7 +200,7 @@ def _run_one(
         inner.token = object()
     else:
         label = f"runs under `{spec.name}` here"
-        world = w.inside(one.modes, S, spec.looks, forward=spec.forward, pushes=spec.pushes)
+        world = w.inside(one.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
         world = world.but(marks=OWN) if spec.solves else world
         inner = scopes.in_world(f, world, f.steps)
         inner.steps = (*f.steps, Step(f.module.name, at, label, RULED.word))

@@ -147,6 +147,8 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         args = without_ranks(args)
     if not _expects_an_error(f, x):
         mark_called(x)
+    if spec.kernel and args.kw:
+        return UNKNOWN  # it takes arrays by position only, so that Python refuses the call
     if x.broken or f.depth >= MAX_STACK:
         if not x.broken:
             m.limits.meet("depth", f.module.name, at, f.qualname)
