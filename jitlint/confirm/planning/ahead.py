@@ -1,8 +1,8 @@
 """Findings that are certain long before the check of a large project has come to its end (layer: ``confirm``).
 
-What it does: listens to the analysis, and makes findings of what has no condition that is still to be decided: errors. Nothing that
-is still to come takes back one that is certain; of others, something surer may take the place. What it does not: prove them, or know what else will be found. Small projects are through before
-anything could be gained.
+What it does: listens to the analysis, and makes findings of errors that have no condition that is still to be decided.
+Nothing that is still to come takes back one that is certain; of others, something surer may take the place. What it does
+not: prove them, or know what else will be found. Small projects are through before anything could be gained.
 """
 
 from __future__ import annotations
@@ -73,11 +73,8 @@ class Ahead:
         found: list[Finding] = []
         for verdict in verdicts(events, rules(), modules):
             drafted = draft(verdict)
-            place = (
-                drafted.module,
-                drafted.at,
-                drafted.confidence,
-            )  # of several errors at one place, a report has the first
+            # Of several errors at one place, a report has the first.
+            place = (drafted.module, drafted.at, drafted.confidence)
             if drafted.severity is Severity.ERROR and place not in self._told:
                 self._told.add(place)
                 found += self._findings(drafted, pipeline, lowered)
