@@ -259,9 +259,9 @@ def _call_jitted(w: Walker, node: ir.Call, call: HostCall) -> Term:
             given.append((arg.value, term, array))
     for value, term, array in given:
         kill = Kill(w.module.name, node.at, call.target, path_text(value), array)
-        again = next((at for other, at in terms if other == term and at != value.at), None)
-        if array and again is not None and term not in w.state.held:
-            w.report(w.module.name, max(again, value.at), kill, "twice")
+        again = any(other == term and at != value.at for other, at in terms)
+        if array and again and term not in w.state.held:
+            w.report(w.module.name, node.at, kill, "twice")
         w.state.kill(term, kill)
     return fresh()
 
