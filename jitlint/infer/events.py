@@ -146,10 +146,15 @@ class TransformMisuse(Event):
     detail: str = ""
 
 
+REFUSED = "module"
+"""The target of a leak that the library refuses where it stands."""
+
+
 @dataclass(frozen=True, slots=True)
 class Leak(Event):
     """A tracer is stored where it outlives its trace. target: attribute, element, global, nonlocal, append,
-    lru_cache, cached_property, static (a field of a result), module (one that refuses it); ``what`` names the place. used: the leaked value is read after the trace."""
+    lru_cache, cached_property, static (a field of a result), `REFUSED`; ``what`` names the place. used: the leaked value
+    is read after the trace."""
 
     target: str = "attribute"
     what: str = ""

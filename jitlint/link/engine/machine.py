@@ -17,12 +17,14 @@ from jitlint.catalogue.load import Catalogue
 from jitlint.catalogue.transforms import Role, Transforms
 from jitlint.infer.events import (
     RAISING,
+    REFUSED,
     AnyEvent,
     ApiMisuse,
     ArrayStore,
     BadIndex,
     Convert,
     Handler,
+    Leak,
     Place,
     Step,
     TracedFunction,
@@ -204,8 +206,9 @@ class Machine:
             soft += 2 - confidence.rank
         level = weaken(f.confidence, soft)
         module, function = where if where is not None else (f.module.name, f.qualname)
-        expected = f.world.expected and kind in RAISING
-        if kind in RAISING:
+        raising = kind in RAISING or (kind is Leak and fields["target"] == REFUSED)
+        expected = f.world.expected and raising
+        if raising:
             self.broken = (f.module.name, f.at)
             caught = _handler_around(f) if not expected else None
             if caught is not None and self._swallowed(caught, kind, at, module, why, modes, level, fields):

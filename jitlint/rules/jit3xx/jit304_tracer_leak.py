@@ -5,7 +5,7 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Severity
 from jitlint.base.outcome import Raises
 from jitlint.base.rule import Report, Rule
-from jitlint.infer.events import Leak
+from jitlint.infer.events import REFUSED, Leak
 
 RULE = Rule(
     code="JIT304",
@@ -98,7 +98,7 @@ def check(event: Leak) -> Report | None:
             f"the static field{named} of this result holds a traced value, which outlives the trace with it",
             "make it outside and pass it in, or with NumPy instead of `jnp`",
         )
-    if event.target == "module":
+    if event.target == REFUSED:
         return Report(
             f"the attribute{named} of a module from outside of the trace is set, which Flax refuses",
             "hand the module to the transformed function as an argument, with `nnx.jit` and its kin, or return the value",

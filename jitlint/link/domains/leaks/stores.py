@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import Leak
+from jitlint.infer.events import REFUSED, Leak
 from jitlint.infer.grounds import weaken
 from jitlint.infer.lattice import parts
 from jitlint.infer.values import (
@@ -75,7 +75,7 @@ def _refused(m: Machine, f: Frame, at: int, box: Inst, what: str) -> None:
     if box.level >= f.world.level or f.world.excused or ownership.is_guess(f, box):
         return
     if all(one is not box for one in GIVEN.of(f) or ()):
-        m.emit(f, Leak, at, None, target="module", what=what, used=True)
+        m.emit(f, Leak, at, None, target=REFUSED, what=what, used=True)
 
 
 def stored_in_scope(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:
