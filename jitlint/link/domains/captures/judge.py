@@ -30,7 +30,7 @@ from jitlint.infer.values import (
     Xform,
     const_of,
 )
-from jitlint.link.domains.captures.log import ANY, Call, Entry, Load, Log, Side, Write
+from jitlint.link.domains.captures.log import ANY, Call, Entry, Load, Log, Remade, Side, Write
 from jitlint.link.domains.captures.size import LARGE, elements
 from jitlint.link.domains.captures.syntax import (
     GLOBAL,
@@ -179,9 +179,8 @@ class _Judge:
         """A write between two calls in one episode, which leaves another value than the first call read."""
         first: dict[tuple[int, ...], _Read] = {}
         times = [time for time, _ in writes]
-        target, owner = reads[0].call.target, reads[0].load.owner
         for read in reads:
-            made = (target, owner, *read.call.given) if type(owner) is Inst else (target, *read.call.given)
+            made = _made_for(read)
             born = [time for one in made if (time := self.captures.born(one, read.time)) is not None]
             if len(born) < len(made):
                 continue
@@ -262,8 +261,7 @@ class _Judge:
         owner = read.load.owner
         if type(owner) is Scope and owner.fn is fn:
             return False  # each call of a function has variables of its own
-        made = (target, owner, *read.call.given) if type(owner) is Inst else (target, *read.call.given)
-        return all(one.born <= latest for one in made)
+        return all(one.born <= latest for one in _made_for(read))
 
     def _differs(self, load: Load, write: Write) -> bool:
         """Whether the write may bring something new; a table of functions is only added to."""
@@ -284,6 +282,12 @@ class _Judge:
         also = (Step(write.module, write.at, where),)
         key = (Capture, load.module, load.at)
         self.m.sink.add(key, Capture(_place(load), kind=_kind(load.value), writer=writer, also=also))
+
+
+def _made_for(read: _Read) -> tuple[Func | Inst | Xform | Remade, ...]:
+    """What a compiled program that has read a place is of: others make another program, or another place."""
+    owner = read.load.owner
+    return (read.call.target, *read.call.given, *((owner,) if type(owner) is Inst else ()))
 
 
 def _may_follow(first: _Read, write: Write, second: _Read) -> bool:

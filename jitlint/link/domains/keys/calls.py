@@ -39,6 +39,8 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
     spent = {u.key for u in log if u.stream == CARRIED or u.api == f"{RANDOM}split"}
     uses = [u for u in log if not _is_own(u.key, frame.scope.key, first) and not _derives(u.key, spent)]
     used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
+    # What it draws before it replaces a key is its own affair, and was said there: callers hear of the replaced ones first.
+    used.sort(key=lambda u: u.stream != CARRIED)
     return Summary(given, used, _back(log, uses, value), first, k.m.keys.count)
 
 
@@ -90,8 +92,7 @@ def apply(k: Ledger, f: Frame, at: int, summary: Summary, names: Renaming, given
         return
     many = MANY.of(f)
     own = set(given)
-    # What it draws before it replaces a key is its own affair, and was said there.
-    for u in sorted(summary.uses, key=lambda u: u.stream != CARRIED):
+    for u in summary.uses:
         key = names.key(u.key)
         passed = _descends(key, own)
         if u.stream in _APART:
