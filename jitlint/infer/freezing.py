@@ -245,7 +245,7 @@ class _Writer:
     def _instance(self, a: Inst) -> object:
         info = a.cls
         cls = info.id if info.scope.fn is None else self._local_class(info)
-        is_cold = info.cold is a
+        is_cold = a.is_cold
         return ("i", cls, a.level, self._owner(a), is_cold, a.open, a.modes, self._table(a.attrs))
 
     def _owner(self, a: Any) -> int:

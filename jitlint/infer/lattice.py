@@ -302,9 +302,8 @@ def anonymous(value: Value) -> Value:
             return value
         return Tup(new, a.cls) if t is Tup else Union(new)
     if t is Inst and any(type(v) is Arr and type(v.key) is Either for v in a.attrs.values()):
-        out = Inst(a.cls, {k: _apart(v) for k, v in a.attrs.items()}, a.level, a.token, a.open)
-        out.modes, out.why, out.born = a.modes, a.why, a.born
-        return out
+        seen: Inst = a.seen_as({k: _apart(v) for k, v in a.attrs.items()})
+        return seen
     return value
 
 

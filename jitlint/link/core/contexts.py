@@ -216,9 +216,7 @@ class _Reduction:
         attrs = self._table(a.attrs)
         if _same(attrs.values(), a.attrs.values()):
             return a
-        out = Inst(a.cls, attrs, a.level, a.token, a.open)
-        out.born, out.modes, out.why = a.born, a.modes, a.why
-        return out
+        return a.seen_as(attrs)
 
     def _bound(self, a: Bound) -> Value:
         receiver = self(a.recv)

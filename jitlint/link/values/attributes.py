@@ -269,7 +269,7 @@ def _bind_wrapped(m: Machine, f: Frame, at: int, found: Descr, recv: Value) -> V
     result = evaluator.call(m, f, at, found.func, Args([recv]))
     if found.kind == "cached_property" and type(recv) is Inst and type(found.func) is Func:
         m.domains.on_store(f, Store(at, "cached_property", recv, found.func, result))
-        if recv.level == f.world.level and recv.token is not None and recv.cls.cold is not recv:
+        if recv.level == f.world.level and recv.token is not None and not recv.is_cold:
             recv.attrs[found.func.fn.name] = result  # from now on it is an attribute like any other
     return result
 

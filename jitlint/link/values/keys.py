@@ -131,8 +131,7 @@ class Apart:
         new = {k: self.value(v, depth - 1) for k, v in table.items()}
         if t is Map:
             return Map(new, a.rest, a.level, a.token)
-        inst = Inst(a.cls, new, a.level, a.token, a.open)
-        inst.modes, inst.why, inst.born = a.modes, a.why, a.born
+        inst: Inst = a.seen_as(new)
         return inst
 
 
@@ -239,9 +238,7 @@ def _renamed_instance(value: Inst, rename: _Rename) -> Value:
     new = {k: rename(v) for k, v in value.attrs.items()}
     if _unchanged(new.values(), value.attrs.values()):
         return value
-    inst = Inst(value.cls, new, value.level, value.token, value.open)
-    inst.modes, inst.why = value.modes, value.why
-    return inst
+    return value.seen_as(new)
 
 
 def _renamed_union(value: Union, rename: _Rename) -> Value:

@@ -135,7 +135,7 @@ def _lift_constant(value: Py, modes: int, level: int, why: str, arrays_only: boo
     if arrays_only:
         return value
     if value.kind in NUMBERS:
-        return Arr(modes, _weak(value.kind), 0, why, level)
+        return _array_of(value, modes, level, why)
     return Tree(modes, why, level, GUESSED) if value.kind == "static" else value
 
 
@@ -156,9 +156,10 @@ _LIFTED_LEAVES: Final[dict[type, Callable[[Any, int, int, str, bool], Value | No
 }
 
 
-def _weak(kind: str) -> str | None:
-    """The dtype of an array made of a Python number: weakly typed, so that it may become another one."""
-    return dtype_of("number" if kind == "int" else kind, of_number(kind))
+def _array_of(value: Py, modes: int, level: int, why: str) -> Arr:
+    """The array that a number becomes: weakly typed, unless it is a number only by its annotation and may be an array."""
+    exact = of_number(value.kind) if value.const is not NO_CONST else None
+    return Arr(modes, dtype_of("number" if value.kind == "int" else value.kind, exact), 0, why, level)
 
 
 def _static_items(value: Tup) -> frozenset[int]:
@@ -267,7 +268,7 @@ def lower(value: Value, drop: int, here: int, level: int, outer: int = 0, depth:
     if type(value) is Arr or type(value) is Tree:
         return _lower_leaf(value, drop, here, level, outer)
     if type(value) is Py:
-        return Arr(here | outer, _weak(value.kind), 0, "", level) if value.kind in NUMBERS else value
+        return _array_of(value, here | outer, level, "") if value.kind in NUMBERS else value
     if _ends(value, depth):
         return UNKNOWN
 

@@ -136,7 +136,7 @@ def _same_place(load: Load, write: Write) -> bool:
         return True
     a, b = load.owner.cls, write.owner.cls
     related = a in mro(b) or b in mro(a)
-    return related and (a.cold is load.owner or b.cold is write.owner)
+    return related and (load.owner.is_cold or write.owner.is_cold)
 
 
 class _Judge:

@@ -98,4 +98,4 @@ def outlives(box: Inst, value: Value) -> bool:
 def is_guess(f: Frame, box: Value) -> bool:
     """Whether an object only stands for those that somebody may make: where they are made is not known."""
     receiver = f.recv if type(box) is not Inst and surroundings.changes_receiver(f) else box
-    return type(receiver) is Inst and (receiver.cls.cold is receiver or receiver.token is None)
+    return type(receiver) is Inst and (receiver.is_cold or receiver.token is None)
