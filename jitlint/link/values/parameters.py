@@ -84,19 +84,29 @@ def _written(
     m: Machine, info: ModuleInfo, name: str, hops: int = MAX_DEPTH
 ) -> tuple[ModuleInfo, ir.Expr, str] | None:
     """How a module, or the one that it imports the name from, writes an alias."""
-    meant: list[ir.Expr] = []
+    source = _source(m, info, name) if hops else None
+    if source is not None:
+        return _written(m, *source, hops - 1)
+    meant = [
+        statement.value
+        for statement in info.tree.body
+        if type(statement) is ir.Assign
+        and any(type(t) is ir.Name and t.id == name for t in statement.targets)
+    ]
+    written = len(meant) == 1 and (type(meant[0]) is ir.Sub or _is_either(meant[0]))
+    return (info, meant[0], name) if written else None
+
+
+def _source(m: Machine, info: ModuleInfo, name: str) -> tuple[ModuleInfo, str] | None:
+    """The module of the project that a name is imported from, and the name there."""
     for statement in info.tree.body:
-        if type(statement) is ir.Assign:
-            if any(type(t) is ir.Name and t.id == name for t in statement.targets):
-                meant.append(statement.value)
-        elif type(statement) is ir.ImportFrom and hops:
+        if type(statement) is ir.ImportFrom:
             part = next((p for p in statement.names if (p.asname or p.name) == name), None)
             base = imports.absolute(info, statement.module, statement.level)
             source = imports.find(m, info, base) if part is not None else None
             if part is not None and source is not None:
-                return _written(m, source, part.name, hops - 1)
-    written = len(meant) == 1 and (type(meant[0]) is ir.Sub or _is_either(meant[0]))
-    return (info, meant[0], name) if written else None
+                return source, part.name
+    return None
 
 
 def _is_either(node: ir.Expr) -> bool:
@@ -197,20 +207,28 @@ def _is_ellipsis(node: ir.Expr) -> bool:
 
 def _either(m: Machine, scope: Scope, parts: list[ir.Expr], depth: int) -> Value | None:
     values = [value_of(m, scope, p, depth) for p in parts]
-    known = [alt for value in values if value is not None for alt in alternatives(value)]
-    array = next((alt for alt in known if type(alt) is Arr), None)
+    array = _array_among(values)
     if array is not None:
-        if None in values or not all(isinstance(alt, (Arr, Py)) for alt in known):
-            return Tree(0)  # an array or something that holds arrays
-        if len({alt.host for alt in known if type(alt) is Arr}) > 1:
-            return Tree(0, evidence="array", kind=SAID)  # of NumPy or of JAX
-        return join(array, NONE) if any(alt is NONE for alt in known) else array
+        return array
     out: Value | None = None
     for value in values:
         if value is None:
             return None
         out = value if out is None else join(out, value)
     return out
+
+
+def _array_among(values: list[Value | None]) -> Value | None:
+    """What several annotations mean together if one of them is an array; None if none is."""
+    known = [alt for value in values if value is not None for alt in alternatives(value)]
+    arrays = [alt for alt in known if type(alt) is Arr]
+    if not arrays:
+        return None
+    if None in values or not all(isinstance(alt, (Arr, Py)) for alt in known):
+        return Tree(0)  # an array or something that holds arrays
+    if len({array.host for array in arrays}) > 1:
+        return Tree(0, evidence="array", kind=SAID)  # of NumPy or of JAX
+    return join(arrays[0], NONE) if any(alt is NONE for alt in known) else arrays[0]
 
 
 def instance_of(m: Machine, info: ClassInfo, depth: int = MAX_DEPTH) -> Value | None:

@@ -176,8 +176,13 @@ def _arrays(init: Value, out: Value, where: str, verbs: tuple[str, str], strict:
     known = None if before is None or after is None else _unlike(init, out, strict)
     if known is not None:
         return f"`{known[0]}` {verbs[0]}, `{known[1]}` {verbs[1]}{where}"
+    return "" if "key" in (before, after) else _axes(init, out, where, verbs)
+
+
+def _axes(init: Value, out: Value, where: str, verbs: tuple[str, str]) -> str:
+    """How two arrays certainly differ in the number or the sizes of their axes."""
     ranks = [v.rank if type(v) is Arr else 0 for v in (init, out)]
-    if "key" not in (before, after) and None not in ranks and ranks[0] != ranks[1]:
+    if None not in ranks and ranks[0] != ranks[1]:
         return f"an array with {ranks[0]} axes {verbs[0]}, one with {ranks[1]} {verbs[1]}{where}"
     sizes = [fitting.dims_of(v) for v in (init, out)]
     return _sizes(sizes[0] or (), sizes[1] or (), where, verbs)
