@@ -165,6 +165,7 @@ class Keys(msgspec.Struct, frozen=True):
     output_streams: frozenset[str]
     copies: frozenset[str]
     setting_up: frozenset[str]
+    stepping: frozenset[str]
     drawn_by_name: frozenset[str]
     silencing: frozenset[str]
     enabling: frozenset[str]

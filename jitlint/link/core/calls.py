@@ -278,7 +278,7 @@ def _is_plain_array(value: Value) -> bool:
 
 def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> Value:
     """Run a function on bound parameters, or give what the same context gave before."""
-    bounds.leave_out(bound)
+    bounds.leave_out(f, bound)
     m.domains.on_bind(f, func, bound)
     inherited = f.coarse and contexts.inherited(bound, f.coarse)
     frozen = freeze_all(bound.values(), func, f.token)

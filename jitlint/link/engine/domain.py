@@ -71,7 +71,7 @@ class Store(NamedTuple):
     """A value is put into a place.
 
     kind: name (a variable that others may read), global, nonlocal, module (attribute of one), class, attribute,
-    element, append, part, field (of a named tuple, which refuses it), or what keeps results: lru_cache, cached_property (key: the function). owner, key: as in
+    element, append, part, field (of a named tuple, which refuses it), library (attribute of an object of one), or what keeps results: lru_cache, cached_property (key: the function). owner, key: as in
     `Load`; key None: not known which. old: what was there. form: how it is written, where that says more.
     """
 

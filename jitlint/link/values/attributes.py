@@ -431,6 +431,7 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
         elif type(alt) is Class:
             _store_shared(m, f, Store(at, "class", alt.info, name, value), alt.info.namespace)
         elif type(alt) is ExtInst:
+            m.domains.on_store(f, Store(at, "library", alt, name, value))
             alt.attrs[name] = value
         elif type(alt) is Tup and alt.cls is not None and len(alts) == 1:
             m.domains.on_store(f, Store(at, "field", alt, name, value))

@@ -7,13 +7,14 @@ guess; where a size or an index has a second definition or a test stands in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from jitlint.infer.events import OutOfBounds
 from jitlint.infer.lattice import reshaped
 from jitlint.infer.values import NO_CONST, Arr, At, Py, Seq, SliceVal, Tree, Tup, Value
-from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import sizes
 from jitlint.syntax import ir
@@ -57,6 +58,54 @@ def _said_by_nesting(by_name: dict[str, Value]) -> Dims | None:
     return None if "ndmin" in by_name else _nested(by_name.get("object", by_name.get("a")))
 
 
+_FIRST: Final = Py("int", 0)
+
+
+def _said_by_joining(by_name: dict[str, Value]) -> Dims | None:
+    """Of arrays that are put behind one another along an axis."""
+    axis = _int(by_name.get("axis", by_name.get("dimension", _FIRST)))
+    found = _all_sizes(next(iter(by_name.values()), None))
+    ranks = {len(dims) for dims in found or ()}
+    if not found or axis is None or len(ranks) != 1 or not -len(found[0]) <= axis < len(found[0]):
+        return None
+    along = [dims[axis] for dims in found]
+    out = list(found[0])
+    out[axis] = None if None in along else sum(n for n in along if n is not None)
+    return tuple(out)
+
+
+def _said_by_appending(by_name: dict[str, Value]) -> Dims | None:
+    """Of an array that gets more elements: without an axis both are made flat."""
+    if "axis" in by_name:
+        return None
+    counts = [_count(_sizes(by_name.get(name))) for name in ("arr", "values")]
+    return None if None in counts else (sum(n for n in counts if n is not None),)
+
+
+def _said_by_stacking(by_name: dict[str, Value]) -> Dims | None:
+    """Of arrays that become the rows of one."""
+    found = _all_sizes(next(iter(by_name.values()), None))
+    return (len(found), *found[0]) if found and "axis" not in by_name and len(set(found)) == 1 else None
+
+
+def _all_sizes(value: Value | None) -> list[Dims] | None:
+    items = value.items if isinstance(value, (Tup, Seq)) else None
+    found = [_sizes(item) for item in items or ()]
+    known = [dims for dims in found if dims is not None]
+    return known if known and len(known) == len(found) else None
+
+
+def _sizes(value: Value | None) -> Dims | None:
+    if type(value) is Arr:
+        return () if value.rank == 0 else value.dims
+    return () if type(value) is Py and value.kind in ("int", "float", "bool", "complex") else None
+
+
+def _count(dims: Dims | None) -> int | None:
+    sizes = [n for n in dims or () if n is not None]
+    return None if dims is None or len(sizes) < len(dims) else math.prod(sizes)
+
+
 _FORMS: Final[dict[str, Callable[[dict[str, Value]], Dims | None]]] = {
     "shape": lambda by_name: _shape(by_name.get("shape")),
     "like": _said_like,
@@ -64,6 +113,9 @@ _FORMS: Final[dict[str, Callable[[dict[str, Value]], Dims | None]]] = {
     "count": _said_as_count,
     "square": _said_as_square,
     "nested": _said_by_nesting,
+    "joined": _said_by_joining,
+    "appended": _said_by_appending,
+    "stacked": _said_by_stacking,
 }
 
 
@@ -91,9 +143,35 @@ def _nested(value: Value | None) -> Dims | None:
     return None
 
 
-def leave_out(values: dict[str, Value]) -> None:
+def after(dims: Dims | None, index: Sequence[Value]) -> Dims | None:
+    """The sizes of a part of an array, or None. index: what stands between the brackets."""
+    if dims is None or len(index) > len(dims):
+        return None
+    out: list[int | None] = []
+    for size, part in zip(dims, index):
+        if type(part) is SliceVal:
+            out.append(_size_of(part, size))
+        elif not (type(part) is Py and part.kind == "int") and not (type(part) is Arr and part.rank == 0):
+            return None
+    out += dims[len(index) :]
+    return tuple(out) if any(n is not None for n in out) else None
+
+
+def _size_of(part: SliceVal, size: int | None) -> int | None:
+    bounds = [part.lo, part.hi, part.step]
+    known = [_int(bound) for bound in bounds]
+    if size is None or known[2] == 0 or any(n is None and b is not None for n, b in zip(known, bounds)):
+        return size if all(bound is None for bound in bounds) else None
+    return len(range(*slice(*known).indices(size)))
+
+
+SIZED: Final = Slot[bool]()
+"""In the frame from which a loop or a branch of the library calls its function, whose arrays are of the sizes that it gives back."""
+
+
+def leave_out(f: Frame, values: dict[str, Value]) -> None:
     """A function is judged for arrays of any size, not once for each size that it is called with."""
-    if Arr not in map(type, values.values()):
+    if Arr not in map(type, values.values()) or SIZED.of(f):
         return
     for name, value in values.items():
         if type(value) is Arr and value.dims is not None:

@@ -166,14 +166,11 @@ def decorate(m: Machine, f: Frame, at: int, kind: str, cls: Class, options: dict
     info = cls.info
     if kind in ("dataclass", "struct", "chex"):
         info.shape = "dataclass"
-        frozen = options.get("frozen")
-        eq = options.get("eq")
-        by_value = kind == "dataclass" and not (type(eq) is Py and eq.const is False)
-        fixed = type(frozen) is Py and frozen.const is True
-        info.hashed_by_fields = by_value and fixed and info.hashable is None
-        if by_value and not fixed and not info.hashable:
-            unsafe = options.get("unsafe_hash")
-            info.hashable = type(unsafe) is Py and unsafe.const is True
+        frozen, unsafe = _flag(options, "frozen"), _flag(options, "unsafe_hash")
+        by_value = kind == "dataclass" and _flag(options, "eq", True) is not False
+        info.hashed_by_fields = by_value and frozen is True and info.hashable is None
+        if by_value and frozen is False and unsafe is not None and not info.hashable:
+            info.hashable = unsafe
     if kind == "static":
         info.pytree, info.data_fields = True, frozenset()
     if kind == "pytree":
@@ -182,6 +179,14 @@ def decorate(m: Machine, f: Frame, at: int, kind: str, cls: Class, options: dict
         info.pytree = info.constructed = True
         fields.mark_fields(info, kind, options)
     return cls
+
+
+def _flag(options: dict[str, Value], name: str, otherwise: bool = False) -> bool | None:
+    """An option of `dataclasses.dataclass`; None where its value is not known."""
+    value = options.get(name)
+    if value is None:
+        return otherwise
+    return value.const if type(value) is Py and isinstance(value.const, bool) else None
 
 
 def flatten_method(info: ClassInfo) -> Value | None:

@@ -26,6 +26,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
+from jitlint.link.engine import imports
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
@@ -56,19 +57,36 @@ def value_of(m: Machine, scope: Scope, node: ir.Node | None, depth: int = MAX_DE
 
 def _alias(m: Machine, scope: Scope, node: ir.Node, depth: int) -> Value | None:
     """What a name stands for that a module gives to an annotation: ``Array = Union[np.ndarray, jax.Array]``."""
-    info: ModuleInfo | None = None
-    name = ""
+    found = _meant(m, scope, node)
+    if found is None or (found[0].name, found[2]) in m.resolving:
+        return None
+    info, meant, name = found
+    m.resolving.add((info.name, name))
+    value = value_of(m, info.scope, meant, depth)
+    m.resolving.discard((info.name, name))
+    return value
+
+
+def _meant(m: Machine, scope: Scope, node: ir.Node) -> tuple[ModuleInfo, ir.Expr, str] | None:
+    """The alias that a name of an annotation is: where it is written, what, and its name there."""
     if type(node) is ir.Attr:
         owner = resolve(m, scope, node.obj)
-        info, name = (owner.info if type(owner) is Mod else None), node.name
-    elif type(node) is ir.Name:
-        name = node.id
-        look = scope
-        while look.parent is not None:
-            look = look.parent
-        info = m.by_scope.get(look.key)
-    if info is None:
+        return _written(m, owner.info, node.name) if type(owner) is Mod else None
+    if type(node) is not ir.Name:
         return None
+    while scope.parent is not None:
+        scope = scope.parent
+    info = m.by_scope.get(scope.key)
+    return _written(m, info, node.id) if info is not None else None
+
+
+def _written(
+    m: Machine, info: ModuleInfo, name: str, hops: int = MAX_DEPTH
+) -> tuple[ModuleInfo, ir.Expr, str] | None:
+    """How a module, or the one that it imports the name from, writes an alias."""
+    source = _source(m, info, name) if hops else None
+    if source is not None:
+        return _written(m, *source, hops - 1)
     meant = [
         statement.value
         for statement in info.tree.body
@@ -76,28 +94,40 @@ def _alias(m: Machine, scope: Scope, node: ir.Node, depth: int) -> Value | None:
         and any(type(t) is ir.Name and t.id == name for t in statement.targets)
     ]
     written = len(meant) == 1 and (type(meant[0]) is ir.Sub or _is_either(meant[0]))
-    if not written or (info.name, name) in m.resolving:
-        return None
-    m.resolving.add((info.name, name))
-    value = value_of(m, info.scope, meant[0], depth)
-    m.resolving.discard((info.name, name))
-    return value
+    return (info, meant[0], name) if written else None
+
+
+def _source(m: Machine, info: ModuleInfo, name: str) -> tuple[ModuleInfo, str] | None:
+    """The module of the project that a name is imported from, and the name there."""
+    for statement in info.tree.body:
+        if type(statement) is ir.ImportFrom:
+            part = next((p for p in statement.names if (p.asname or p.name) == name), None)
+            base = imports.absolute(info, statement.module, statement.level)
+            source = imports.find(m, info, base) if part is not None else None
+            if part is not None and source is not None:
+                return source, part.name
+    return None
 
 
 def _is_either(node: ir.Expr) -> bool:
     return type(node) is ir.BinOp and node.op == "|"
 
 
-def may_be_python(m: Machine, scope: Scope, node: ir.Node | None) -> bool:
+def may_be_python(m: Machine, scope: Scope, node: ir.Node | None, depth: int = MAX_DEPTH) -> bool:
     """Whether an annotation allows Python numbers beside arrays, as `jax.typing.ArrayLike` does."""
+    if node is None or not depth:
+        return False
     if type(node) is ir.BinOp and node.op == "|":
-        return may_be_python(m, scope, node.left) or may_be_python(m, scope, node.right)
+        return any(may_be_python(m, scope, side, depth) for side in (node.left, node.right))
     if type(node) is ir.Sub:
         parts = node.index.elts if type(node.index) is ir.Tuple else [node.index]
         base = resolve(m, scope, node.obj)
         either = type(base) is Ext and base.dotted in ("typing.Union", "typing.Optional")
-        return either and any(may_be_python(m, scope, p) for p in parts)
+        return either and any(may_be_python(m, scope, p, depth) for p in parts)
     found = resolve(m, scope, node)
+    alias = _meant(m, scope, node) if found is UNKNOWN else None
+    if alias is not None:
+        return may_be_python(m, alias[0].scope, alias[1], depth - 1)
     return type(found) is Ext and (
         found.dotted in lexicon().types.scalars or found.dotted in lexicon().types.arrays_or_numbers
     )
@@ -177,19 +207,28 @@ def _is_ellipsis(node: ir.Expr) -> bool:
 
 def _either(m: Machine, scope: Scope, parts: list[ir.Expr], depth: int) -> Value | None:
     values = [value_of(m, scope, p, depth) for p in parts]
-    for value in values:
-        if type(value) is Arr:
-            if not all(isinstance(v, (Arr, Py)) for v in values):
-                return Tree(0)  # an array or something that holds arrays
-            if len({v.host for v in values if type(v) is Arr}) > 1:
-                return Tree(0, evidence="array", kind=SAID)  # of NumPy or of JAX
-            return join(value, NONE) if any(v is NONE for v in values) else value
+    array = _array_among(values)
+    if array is not None:
+        return array
     out: Value | None = None
     for value in values:
         if value is None:
             return None
         out = value if out is None else join(out, value)
     return out
+
+
+def _array_among(values: list[Value | None]) -> Value | None:
+    """What several annotations mean together if one of them is an array; None if none is."""
+    known = [alt for value in values if value is not None for alt in alternatives(value)]
+    arrays = [alt for alt in known if type(alt) is Arr]
+    if not arrays:
+        return None
+    if None in values or not all(isinstance(alt, (Arr, Py)) for alt in known):
+        return Tree(0)  # an array or something that holds arrays
+    if len({array.host for array in arrays}) > 1:
+        return Tree(0, evidence="array", kind=SAID)  # of NumPy or of JAX
+    return join(arrays[0], NONE) if any(alt is NONE for alt in known) else arrays[0]
 
 
 def instance_of(m: Machine, info: ClassInfo, depth: int = MAX_DEPTH) -> Value | None:

@@ -79,24 +79,14 @@ _CHANGED: Final[dict[type, Callable[[Any, _Change, int | None], Value]]] = {
 
 
 def lift(
-    value: Value, modes: int, level: int, why: str, arrays_only: bool = False, depth: int = DEPTH
-) -> Value:
+    value: Value, modes: int, level: int, why: str, arrays_only: bool = False, depth: int = DEPTH, *, sized: bool = False
+) -> Value:  # fmt: skip
     """The value as the traced function sees it. Leaves that are no arrays stay as they are.
 
-    arrays_only: Python numbers stay static (Equinox's filtered transforms).
+    arrays_only: Python numbers stay static (Equinox's filtered transforms). sized: arrays keep the sizes of their axes.
     """
     if type(value) is Arr:
-        return Arr(
-            value.modes | modes,
-            value.dtype,
-            value.rank,
-            value.why or why,
-            level,
-            value.traced,
-            False,
-            value.key,
-            value.kind,
-        )
+        return _lift_array(value, modes, level, why, sized)
     leaf_of = _LIFTED_LEAVES.get(type(value))
     lifted = leaf_of(value, modes, level, why, arrays_only) if leaf_of is not None else None
     if lifted is not None:
@@ -104,15 +94,26 @@ def lift(
     if _ends(value, depth):
         return UNKNOWN
     if type(value) is Inst:
-        return _lift_instance(value, modes, level, why, arrays_only, depth)
+        return _lift_instance(value, modes, level, why, arrays_only, depth, sized)
     if type(value) is Seq and value.kind not in ("list", "tuple", "deque"):
         return value
+
+    def change(part: Value) -> Value:
+        return lift(part, modes, level, why, arrays_only, depth - 1, sized=sized)
+
     if type(value) is Union:
-        return _lift_union(value, lambda part: lift(part, modes, level, why, arrays_only, depth - 1))
+        return _lift_union(value, change)
     changed = _CHANGED.get(type(value))
-    if changed is None:
-        return value
-    return changed(value, lambda part: lift(part, modes, level, why, arrays_only, depth - 1), level)
+    return value if changed is None else changed(value, change, level)
+
+
+def _lift_array(value: Arr, modes: int, level: int, why: str, sized: bool) -> Arr:
+    modes |= value.modes
+    why = value.why or why
+    out = Arr(modes, value.dtype, value.rank, why, level, value.traced, False, value.key, value.kind)
+    if sized:
+        out.dims = value.dims
+    return out
 
 
 def _lift_union(value: Union, change: _Change) -> Value:
@@ -235,7 +236,9 @@ def is_static_field(default: Value | None) -> bool:
 _SOME_STATIC: Final = ("eqx", "nnx", "distribution")
 
 
-def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: bool, depth: int) -> Value:
+def _lift_instance(
+    value: Inst, modes: int, level: int, why: str, arrays_only: bool, depth: int, sized: bool
+) -> Value:
     info = value.cls
     if not is_pytree(info):
         return value
@@ -252,7 +255,7 @@ def _lift_instance(value: Inst, modes: int, level: int, why: str, arrays_only: b
             attrs[name] = UNKNOWN if opaque or info.role in _SOME_STATIC else Tree(modes, why, level)
         else:
             part = _child_or_not(part) if opaque else part
-            attrs[name] = lift(part, modes, level, why, arrays_only or keeps_python, depth - 1)
+            attrs[name] = lift(part, modes, level, why, arrays_only or keeps_python, depth - 1, sized=sized)
     out = Inst(info, attrs, level, None, value.open)
     if info.role == "struct" or (data_names(info) is None and info.role == ""):
         out.modes = modes

@@ -216,7 +216,7 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
         ground = min(ground, t.traced) if arr.modes else t.traced
         level = max(level, t.level)
     out = Arr(modes, arr.dtype, _rank_after(arr.rank, index), why, max(level, f.world.base), ground)
-    out.kind = arr.kind
+    out.kind, out.dims = arr.kind, bounds.after(arr.dims, _index_parts(index))
     if arr.key is not None and type(index) is Py and type(index.const) is int:
         out.key = keys.item(m, arr, index.const).key
     return out

@@ -24,6 +24,8 @@ trace. So does an object that the traced function returns when a static field of
 say an optimiser) was made inside: only the other fields are replaced by results.
 
 A module of `flax.nnx` refuses to be changed in a trace that is younger than it: `TraceContextError`, at the statement itself.
+The variables of a Linen module (`self.variable`, `self.put_variable`) belong to whoever applies it, so one that is written in a branch of
+`jax.lax.cond`, or in a loop, that began inside the module leaks; the transforms of `flax.linen` hand variables in and out.
 
 It is an error where code outside of the trace reads the place, of the same object, and a warning where nobody does.
 """,
@@ -97,6 +99,12 @@ def check(event: Leak) -> Report | None:
         return Report(
             f"the static field{named} of this result holds a traced value, which outlives the trace with it",
             "make it outside and pass it in, or with NumPy instead of `jnp`",
+        )
+    if event.target == "variable":
+        return Report(
+            "a variable of a Flax module gets a value of a trace that began inside the module, and outlives it",
+            "return the value and assign it outside, or use the transform that `flax.linen` has for this: `nn.cond`, "
+            "`nn.scan`, `nn.remat`",
         )
     if event.target == REFUSED:
         return Report(

@@ -75,6 +75,12 @@ def check(event: TransformMisuse) -> Report | None:
             "make it an ordinary field; `jax.lax.stop_gradient` keeps it from being trained",
             severity=Severity.WARNING,
         )
+    if event.problem == "unhashable-object":
+        return Report(
+            f"this object cannot be hashed ({event.detail}), but such objects are static arguments of `{event.parameter}`",
+            "hold a tuple instead, or let the argument be traced",
+            severity=Severity.WARNING,
+        )
     if event.problem != "unhashable-static":
         return None
     argument = f"the static argument `{event.parameter}`" if event.parameter else "a static argument"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Func, Inst, Map, Seq, Value
-from jitlint.link.domains.leaks import pending, stores
-from jitlint.link.engine.domain import Activation, Change, Domain, Store, Transformed
+from jitlint.link.domains.leaks import layers, pending, stores
+from jitlint.link.engine.domain import Activation, Change, Domain, Library, Store, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 
+Left = tuple[pending.Kept, layers.Writes]
+"""What a call leaves in places that are older than it, and what it writes to variables of modules."""
 
-class Leaks(Domain[pending.Kept]):
+
+class Leaks(Domain[Left]):
     """Asks of every store inside a trace whether the place outlives what is put there, and at its end what has stayed."""
 
     def __init__(self, m: Machine) -> None:
@@ -35,6 +38,17 @@ class Leaks(Domain[pending.Kept]):
         elif kind in ("lru_cache", "cached_property") and type(store.key) is Func:
             level = owner.level if kind == "cached_property" else store.key.scope.level
             stores.cached(self.m, f, store.key, level, value, kind)
+        elif kind == "library":
+            layers.stored(f, store)
+
+    def hears_of(self, dotted: str) -> bool:
+        """Methods of modules."""
+        return dotted.startswith(layers.MODULE)
+
+    def on_library(self, f: Frame, library: Library) -> Value | None:
+        """A module writes to one of its variables, or is applied."""
+        layers.heard(f, library)
+        return None
 
     def on_change(self, f: Frame, change: Change) -> None:
         """Something is taken out of a container."""
@@ -47,19 +61,23 @@ class Leaks(Domain[pending.Kept]):
         if given is not None:
             stores.GIVEN.put(inner, given)
 
-    def summarise(self, inner: Frame, activation: Activation) -> pending.Kept | None:
+    def summarise(self, inner: Frame, activation: Activation) -> Left | None:
         """What a call leaves in older places, it leaves there each time."""
-        return pending.KEPT.of(inner) or None
+        kept, writes = pending.KEPT.of(inner) or {}, layers.WRITES.of(inner) or ()
+        return (kept, writes) if kept or writes else None
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """The caller takes over what the call has stored into older places; outside of the trace that has leaked."""
-        kept = pending.KEPT.of(inner)
+        left = self.summarise(inner, activation)
+        if left is not None:
+            self.replay(f, activation, left)
+
+    def replay(self, f: Frame, activation: Activation, summary: Left) -> None:
+        """A remembered call stores the same again."""
+        kept, writes = summary
         if kept:
             pending.leave(self.leaked, f, kept)
-
-    def replay(self, f: Frame, activation: Activation, summary: pending.Kept) -> None:
-        """A remembered call stores the same again."""
-        pending.leave(self.leaked, f, summary)
+        layers.passed_on(self.m, f, activation.at, writes)
 
     def finish(self) -> None:
         """Whether somebody reads what has leaked is known when everything has run."""
@@ -67,6 +85,7 @@ class Leaks(Domain[pending.Kept]):
 
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
         """A transformed function may be given objects as they are."""
+        layers.transformed(transformed)
         found = stores.given(transformed)
         if found:
             stores.GIVEN.put(transformed.inner, [*found, *(stores.GIVEN.of(f) or ())])

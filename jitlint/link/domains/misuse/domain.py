@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.values import Value, Xform
-from jitlint.link.domains.misuse import absent, axes, frozen, growing, idioms, lent, static_fields
+from jitlint.infer.values import Inst, Value, Xform
+from jitlint.link.domains.misuse import (
+    absent,
+    axes,
+    frozen,
+    growing,
+    idioms,
+    lent,
+    static_fields,
+    static_objects,
+)
 from jitlint.link.engine import imports
 from jitlint.link.engine.domain import Change, Domain, Library, Store
 from jitlint.link.engine.frame import Frame
@@ -20,6 +29,7 @@ class Misuse(Domain[None]):
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self._axes = axes.Axes(m)
+        self._made: static_objects.Made = {}
 
     def hears_of(self, dotted: str) -> bool:
         """Collectives, loops, and what lends NumPy the buffers of arrays."""
@@ -52,6 +62,11 @@ class Misuse(Domain[None]):
             for name in node.names:
                 idioms.imported(self.m, f, node.at, f"jax.{name.name}", name.asname or name.name)
 
+    def on_make(self, f: Frame, at: int, value: Value) -> None:
+        """An object is made."""
+        if type(value) is Inst:
+            static_objects.made(self._made, f, at, value)
+
     def on_enter(self, f: Frame, inner: Frame) -> None:
         """Who builds an object may fill it."""
         frozen.entered(f, inner)
@@ -70,4 +85,5 @@ class Misuse(Domain[None]):
     def finish(self) -> None:
         """What classes say of their fields, and functions of their parameters."""
         static_fields.check(self.m)
+        static_objects.check(self.m, self._made)
         absent.check(self.m)

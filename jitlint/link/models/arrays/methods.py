@@ -141,7 +141,8 @@ def _transformed(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args)
         elif name == "def_bwd":
             kinds = ("bwd",)
         if name != "defjvps" and x.spec.custom in ("jvp", "vjp"):
-            x.rules.extend(zip(kinds, args.pos))
+            given = [(kind, args.get(i, kind)) for i, kind in enumerate(kinds)]
+            x.rules.extend([(kind, rule) for kind, rule in given if rule is not None])
         return args.pos[0] if args.pos else NONE
     if name in ("init", "apply"):
         return _haiku(m, f, at, x, name, args)

@@ -139,7 +139,7 @@ def unhashable(value: Value, depth: int = _DEPTH) -> str:
 def _unhashable_part(value: Inst, depth: int) -> str:
     """The hash of a frozen dataclass is made of those of its fields: why one of them has none, or ""."""
     cls = value.cls
-    if not cls.hashed_by_fields or cls.bases:
+    if not cls.hashed_by_fields or cls.role:
         return ""
     for name, (_, default) in cls.fields.items():
         part = value.attrs.get(name)

@@ -34,7 +34,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import pytrees
+from jitlint.link.values import fitting, pytrees
 from jitlint.link.values.operators import operand_of
 
 _WORDS: Final = {
@@ -176,10 +176,25 @@ def _arrays(init: Value, out: Value, where: str, verbs: tuple[str, str], strict:
     known = None if before is None or after is None else _unlike(init, out, strict)
     if known is not None:
         return f"`{known[0]}` {verbs[0]}, `{known[1]}` {verbs[1]}{where}"
+    return "" if "key" in (before, after) else _axes(init, out, where, verbs)
+
+
+def _axes(init: Value, out: Value, where: str, verbs: tuple[str, str]) -> str:
+    """How two arrays certainly differ in the number or the sizes of their axes."""
     ranks = [v.rank if type(v) is Arr else 0 for v in (init, out)]
-    if "key" not in (before, after) and None not in ranks and ranks[0] != ranks[1]:
+    if None not in ranks and ranks[0] != ranks[1]:
         return f"an array with {ranks[0]} axes {verbs[0]}, one with {ranks[1]} {verbs[1]}{where}"
-    return ""
+    sizes = [fitting.dims_of(v) for v in (init, out)]
+    return _sizes(sizes[0] or (), sizes[1] or (), where, verbs)
+
+
+def _sizes(before: fitting.Dims, after: fitting.Dims, where: str, verbs: tuple[str, str]) -> str:
+    """Whether two arrays with as many axes certainly have other sizes."""
+    unlike = any(None not in pair and pair[0] != pair[1] for pair in zip(before, after))
+    if not unlike or len(before) != len(after):
+        return ""
+    first, second = fitting.shown(before), fitting.shown(after)
+    return f"an array of shape {first} {verbs[0]}, one of shape {second} {verbs[1]}{where}"
 
 
 def _fits(before: str, after: str, strict: bool) -> bool:

@@ -40,7 +40,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST, OWN
 from jitlint.link.models.jax import carries, demands, lacks, leaves, xforms
 from jitlint.link.models.jax.references import references
-from jitlint.link.values import iteration, keys, prefixes, pytrees
+from jitlint.link.values import bounds, iteration, keys, prefixes, pytrees
 from jitlint.link.values.questions.signatures import describe, signature
 
 ALL_MODES = S | B | L
@@ -203,6 +203,7 @@ def _run_one(
         world = w.inside(one.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
         world = world.but(marks=OWN) if spec.solves else world
         inner = scopes.in_world(f, world, f.steps)
+        bounds.SIZED.put(inner, True)
         inner.steps = (*f.steps, Step(f.module.name, at, label, RULED.word))
     out: Value | None = None
     used: list[Value] = []
@@ -287,7 +288,7 @@ def _shape_argument(
     if value is UNKNOWN:
         value = Tree(0)
     why = f"`{name}` of the traced loop" if name else "an operand of the traced branch"
-    return pytrees.lift(value, one.modes, inner.world.level, why, one.filter)
+    return pytrees.lift(value, one.modes, inner.world.level, why, one.filter, sized=True)
 
 
 def on_host(value: Value) -> Value:

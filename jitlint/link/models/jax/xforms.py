@@ -191,7 +191,10 @@ def _sets_up(target: Value) -> bool:
     """Whether a function, by its name, makes what every device holds a copy of."""
     while isinstance(target, (Bound, Partial, Xform)):
         target = target.target if isinstance(target, Xform) else target.func
-    return type(target) is Func and naming.begins_with(target.fn.name, lexicon().keys.setting_up)
+    words = lexicon().keys
+    if type(target) is not Func or target.fn.name.rpartition("_")[2] in words.stepping:
+        return False
+    return naming.begins_with(target.fn.name, words.setting_up)
 
 
 def _world_inside(f: Frame, spec: Wrap) -> World:

@@ -1,0 +1,109 @@
+"""Variables of Linen modules that get a tracer of a trace that began inside the module (layer: ``link``, room ``domains``).
+
+Flax keeps the variables of a module for whoever applies it, who is outside of every trace that a method of the module
+begins; its own transforms hand them in and out, those of JAX do not. What it does: follows such a write from the place where it is
+made to the method around the transform. What it does not: speak of parameters that are made there, or of ``sow``, which
+may be told to do nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import Leak
+from jitlint.infer.grounds import weaken
+from jitlint.infer.values import Arr, ExtInst, Inst, Tree, Value
+from jitlint.link.engine.domain import Library, Store, Transformed
+from jitlint.link.engine.events import confidence_of
+from jitlint.link.engine.frame import Frame, Slot
+from jitlint.link.engine.machine import Machine
+from jitlint.link.values.questions.ownership import deepest_tracer
+
+FLAX: Final = "flax."
+MODULE: Final = "flax.linen.Module."
+_VARIABLE: Final = "flax.linen.Variable"
+_RUNNING: Final = frozenset({f"{MODULE}apply", f"{MODULE}init", f"{MODULE}init_with_output"})
+_MOST: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A tracer that a variable got. out: it has left its trace. The frame says where."""
+
+    frame: Frame
+    at: int
+    tracer: Arr | Tree
+    confidence: Confidence
+    out: bool = False
+
+
+Writes = tuple[Write, ...]
+WRITES: Final = Slot[Writes]()
+_OWN: Final = Slot[bool]()
+"""In the frame of a transform of Flax, which hands the variables on."""
+_APPLIED: Final = Slot[set[int]]()
+"""Where a module is applied, with variables of its own."""
+
+
+def stored(f: Frame, store: Store) -> None:
+    """``variable.value = value``."""
+    if type(store.owner) is ExtInst and store.owner.dotted == _VARIABLE and store.value is not None:
+        _written(f, store.at, store.value)
+
+
+def heard(f: Frame, library: Library) -> None:
+    """A module puts a variable, or is applied."""
+    if library.dotted in _RUNNING:
+        _APPLIED.put(_whole(f), {*(_APPLIED.of(_whole(f)) or ()), library.at})
+    elif library.dotted == f"{MODULE}put_variable" and type(library.owner) is Inst:
+        value = library.args.get(2, "value")
+        if value is not None:
+            _written(f, library.at, value)
+
+
+def transformed(t: Transformed) -> None:
+    """Flax transforms a function."""
+    if t.x.spec.name.startswith(FLAX):
+        _OWN.put(t.inner, True)
+
+
+def _written(f: Frame, at: int, value: Value) -> None:
+    tracer = deepest_tracer(value)
+    if tracer is None or not f.world.level or f.world.excused or f.world.looks:
+        return
+    found = confidence_of(value)
+    level = weaken(f.confidence, 0 if found is None else 2 - found.rank)
+    _keep(f, (Write(f, at, tracer, level),))
+
+
+def _whole(f: Frame) -> Frame:
+    """The activation itself, not as a transform in it sees it."""
+    while f.outer is not None:
+        f = f.outer
+    return f
+
+
+def _keep(f: Frame, writes: Writes) -> None:
+    f = _whole(f)
+    WRITES.put(f, (*(WRITES.of(f) or ()), *writes)[:_MOST])
+
+
+def passed_on(m: Machine, f: Frame, at: int, writes: Writes) -> None:
+    """What a called function has written: out of its trace if the caller began that; then it has leaked if the caller,
+    or who calls it, is a method of a module that was not applied in between."""
+    if not writes or _OWN.of(f) or at in (_APPLIED.of(_whole(f)) or ()):
+        return
+    level = f.scope.level
+    moved = [replace(one, out=True) if one.tracer.level > level else one for one in writes]
+    method = type(f.recv) is Inst and f.recv.cls.role == "linen"
+    for one in moved if method else ():
+        if one.out:
+            inner = one.frame
+            before, inner.confidence = inner.confidence, one.confidence
+            m.emit(inner, Leak, one.at, one.tracer, target="variable", used=True)
+            inner.confidence = before
+    rest = tuple([one for one in moved if not (method and one.out)])
+    if rest:
+        _keep(f, rest)
