@@ -153,10 +153,22 @@ def _run(
     )
     if here:
         return [_analysed(modules, options) for modules in inputs]
-    work = _Work(options, carried(options.catalogue) if workers.remote else ())
+    work = _Work(options, _to_carry(options.catalogue) if workers.remote else ())
     pairs = zip(inputs, workers.run(work, inputs, sizes, 0))
     # After a lost worker it can be tried again here, with all that there is.
     return [_analysed(one, options) if isinstance(out, Exception) else _received(out) for one, out in pairs]
+
+
+def _to_carry(catalogues: Sequence[str]) -> Carried:
+    """These files; what is wrong with them is said here, where they have their names."""
+    from jitlint.catalogue.schema import CatalogueError
+    from jitlint.catalogue.transforms import load_transforms
+
+    try:
+        load_transforms(tuple(catalogues))
+    except CatalogueError as error:
+        raise ConfigError(str(error)) from error
+    return carried(catalogues)
 
 
 @dataclass(slots=True)

@@ -292,5 +292,5 @@ def _with_context(workspace: Workspace, look: Look, around: Sequence[str]) -> di
                     continue
                 if target != path:
                     targets.add(target)
-        waiting.extend(sorted(targets - edges.keys(), reverse=True))
+        waiting.extend(sorted((target for target in targets if target not in edges), reverse=True))
     return edges

@@ -60,7 +60,9 @@ def workers_of(executor: str, scheduler: str) -> Workers | None:
         )
     from jitlint.farm.dask import connected
 
-    return connected(scheduler)
+    cluster = connected(scheduler)
+    click.get_current_context().call_on_close(cluster.close)
+    return cluster
 
 
 def write_part(
