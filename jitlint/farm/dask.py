@@ -169,9 +169,9 @@ class _Run:
         alone_since = 0.0
         while True:
             try:
-                return list(
-                    wait(list(self._pending), timeout=_LOOKED_AGAIN, return_when="FIRST_COMPLETED").done
-                )
+                with self._client.as_current():
+                    pending = list(self._pending)
+                    return list(wait(pending, timeout=_LOOKED_AGAIN, return_when="FIRST_COMPLETED").done)
             except TimeoutError:
                 if self._client.status != "running":
                     raise OSError("the scheduler does not answer") from None

@@ -245,19 +245,6 @@ def check(
     if show_files:
         return show_files_of(paths, settings)
     paths = paths or (".",)
-    workers = farming.workers_of(executor, scheduler)
-    if shard:
-        return farming.write_part(
-            shard,
-            paths,
-            _callers(context, no_context),
-            settings,
-            workers=workers,
-            jobs=jobs,
-            use_cache=not no_cache,
-            output_file="" if is_standard_output(output_file) else output_file,
-            quiet=quiet,
-        )
     refuse_what_makes_no_sense(write_baseline_to, prune_baseline, diff, baseline or settings.baseline)
     request = Request(
         paths=paths,
@@ -291,8 +278,14 @@ def check(
                 "`-`": (fix or confirm) and bool(unsaved),
             },
         ),
-        workers=workers,
+        workers=farming.workers_of(executor, scheduler),
     )
+    return _carried_out(request, settings, shard, add_noqa)
+
+
+def _carried_out(request: Request, settings: Settings, shard: str, add_noqa: bool) -> int:
+    if shard:
+        return farming.write_part(shard, request, settings)
     return _add_noqa(request, settings) if add_noqa else report(request, settings)
 
 

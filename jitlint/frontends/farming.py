@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from jitlint.base.config import ConfigError, Settings
 from jitlint.frontends import console
 from jitlint.frontends.check_output import output
+from jitlint.frontends.check_run import Request
 
 if TYPE_CHECKING:
     from jitlint.driver.processes.schedule import Workers
@@ -65,40 +66,24 @@ def workers_of(executor: str, scheduler: str) -> Workers | None:
     return cluster
 
 
-def write_part(
-    shard: str,
-    paths: tuple[str, ...],
-    context: tuple[str, ...] | None,
-    settings: Settings,
-    *,
-    workers: Workers | None,
-    jobs: int | None,
-    use_cache: bool,
-    output_file: str,
-    quiet: bool,
-) -> int:
+def write_part(shard: str, request: Request, settings: Settings) -> int:
     """Do the share and write what was found; the exit code."""
     from jitlint.driver.processes.schedule import Forked, available_cpus
     from jitlint.farm.part import encoded, make_part
     from jitlint.farm.share import Share
 
     share = Share.parsed(shard)
-    _refuse_other_options()
-    with console.progress_line(not quiet) as progress:
+    _refuse_other_options(bool(request.unsaved))
+    workers = request.workers or Forked(request.jobs or available_cpus())
+    wants_line = request.verbosity >= 0
+    with console.progress_line(wants_line) as progress:
         part = make_part(
-            share,
-            paths,
-            context,
-            settings,
-            workers or Forked(jobs or available_cpus()),
-            use_cache,
-            progress,
+            share, request.paths, request.context, settings, workers, request.use_cache, progress
         )
-    with output(output_file) as stream:
+    with output(request.output_file) as stream:
         console.print_lines([encoded(part)], stream)
-    if not quiet:
-        statistics = part.found.statistics
-        files, named = f"{statistics.files:,}", f"{len(part.named):,}"
+    if wants_line:
+        named, files = f"{len(part.named):,}", f"{part.found.statistics.files:,}"
         click.echo(
             f"Shard {share.number} of {share.of}: {named} of {files} files; `jitlint merge` joins the shards.",
             err=True,
@@ -106,8 +91,10 @@ def write_part(
     return console.OK
 
 
-def _refuse_other_options() -> None:
+def _refuse_other_options(is_standard_input: bool) -> None:
     """Raises ConfigError for options that do not go with ``--shard``."""
+    if is_standard_input:
+        raise ConfigError("--shard and `-` exclude each other")
     ctx = click.get_current_context()
     for parameter in ctx.command.params:
         name = parameter.name or ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -189,7 +190,6 @@ def test_from_a_folder_below_the_top(
 ) -> None:
     root = project(FILES)
     monkeypatch.chdir(root / "b")
-    one = _run(capsys, "check", "--no-cache", "..", "--baseline", "x") if False else None
     one = _run(capsys, "check", "--no-cache", "..")
     assert _run(capsys, "merge", *_shards(capsys, 2, "--no-cache", "..")) == one
 
@@ -370,11 +370,15 @@ def test_a_broken_file_is_refused(text: str, project: Write, capsys: Capture) ->
         (["--baseline", "x"], "--baseline is for `jitlint merge`"),
         (["--diff", "HEAD"], "--shard and --diff exclude each other"),
         (["--fix"], "--shard and --fix exclude each other"),
+        (["-"], "--shard and `-` exclude each other"),
         (["--add-noqa"], "--shard and --add-noqa exclude each other"),
     ],
 )
-def test_a_shard_does_not_report(option: list[str], says: str, project: Write, capsys: Capture) -> None:
+def test_a_shard_does_not_report(
+    option: list[str], says: str, project: Write, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project(FILES)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
     code, _, err = _run(capsys, "check", "--shard", "1/2", *option)
     assert code == 2 and says in err
 
