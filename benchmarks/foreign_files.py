@@ -22,8 +22,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from jitlint.driver.deep import on_deep_stack
 from jitlint.driver.judge import verdicts
+from jitlint.driver.processes.deep import on_deep_stack
 from jitlint.driver.registry import rules
 from jitlint.link.program import ModuleInput, Options, analyse
 from jitlint.syntax import ir

@@ -51,15 +51,26 @@ def installed_catalogues() -> tuple[str, ...]:
 
 def stamps() -> Iterator[str]:
     """What changes whenever another package might bring something else."""
+    yield from points()
+    for name, path in modules():
+        status = os.stat(path)
+        yield f"{name} {status.st_size} {status.st_mtime_ns}"
+
+
+def points() -> Iterator[str]:
+    """Which packages bring something, by their own words."""
     for group in (RULES, CATALOGUES):
         for point in _entry_points(group):
             yield f"{group} {_package(point)} {point.value}"
-    modules = {found_rule.checks[0][1].__module__ for _, found_rule in installed_rules() if found_rule.checks}
-    for name in sorted(modules):
+
+
+def modules() -> Iterator[tuple[str, str]]:
+    """The modules of other packages' rules, and their files."""
+    names = {found_rule.checks[0][1].__module__ for _, found_rule in installed_rules() if found_rule.checks}
+    for name in sorted(names):
         path = getattr(sys.modules.get(name), "__file__", None)
         if path:
-            status = os.stat(path)
-            yield f"{name} {status.st_size} {status.st_mtime_ns}"
+            yield name, path
 
 
 def _rules(found: Found) -> Iterator[Rule]:

@@ -6,10 +6,11 @@ no positions. A comment, an empty line or another layout runs nothing. What is l
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,9 +20,10 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.base.result import AnalysisError
 from jitlint.driver.drafts import Draft, Linked, draft, traced_draft
 from jitlint.driver.lowering import Lowered
+from jitlint.driver.processes.carried import Carried, carried, unpacked
+from jitlint.driver.processes.schedule import Workers
 from jitlint.driver.project import is_test
 from jitlint.driver.registry import rules
-from jitlint.driver.schedule import run_tasks
 from jitlint.driver.target import Target
 from jitlint.driver.workspace import Workspace
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 # Below this many bytes of intermediate form, forking costs more than it saves.
 _WORTH_FORKING = 400_000
+_WORTH_SWEEPING = 4_000_000
 _FAILED, _CONFIG, _FOUND = b"!", b"?", b"="
 
 Stop = Callable[[], bool]
@@ -61,12 +64,17 @@ class Program:
     linked: list[Linked] = field(default_factory=list)
     ran: int = 0
 
+    @property
+    def drafts(self) -> dict[str, list[Draft]]:
+        """By module, which belongs to one unit."""
+        return {module: drafts for unit in self.linked for module, drafts in unit.drafts.items()}
+
 
 def link(
     workspace: Workspace,
     lowered: Lowered,
     task: Task,
-    jobs: int,
+    workers: Workers,
     stop: Stop | None = None,
     heard: Heard | None = None,
 ) -> Program:
@@ -79,11 +87,12 @@ def link(
     found = {key: known for key in keys if (known := workspace.cache.link(key, Linked)) is not None}
     missing = [(key, group) for key, group in zip(keys, groups) if key not in found]
     if missing:
-        results = _run(workspace, lowered, task, [group for _, group in missing], jobs, stop, heard)
+        results = _run(workspace, lowered, task, [group for _, group in missing], workers, stop, heard)
         for (key, _), result in zip(missing, results):
             found[key] = result
             if lowered.complete:
                 workspace.cache.keep_link(key, result)
+        workspace.cache.drop_old_links()
     return Program([found[key] for key in keys], len(missing))
 
 
@@ -120,7 +129,7 @@ def _run(
     lowered: Lowered,
     task: Task,
     groups: Sequence[Sequence[str]],
-    jobs: int,
+    workers: Workers,
     stop: Stop | None,
     heard: Heard | None,
 ) -> list[Linked]:
@@ -130,7 +139,8 @@ def _run(
     sizes = [sum(len(module.data) for module in modules) for modules in inputs]
     # Who listens has something to do meanwhile: only where one unit is not most of all would forking be faster.
     worth = max(sizes) if heard is not None else _WORTH_FORKING
-    here = stop is not None or len(groups) < 2 or sum(sizes) - max(sizes) < worth
+    few = len(groups) < 2 or sum(sizes) - max(sizes) < worth
+    here = stop is not None or (few and not workers.remote)
     options = link_program.Options(
         traced=task.settings.traced,
         include_possible=task.possible,
@@ -143,17 +153,45 @@ def _run(
     )
     if here:
         return [_analysed(modules, options) for modules in inputs]
+    work = _Work(options, _to_carry(options.catalogue) if workers.remote else ())
+    pairs = zip(inputs, workers.run(work, inputs, sizes, 0))
+    # After a lost worker it can be tried again here, with all that there is.
+    return [_analysed(one, options) if isinstance(out, Exception) else _received(out) for one, out in pairs]
 
-    def work(modules: list[ModuleInput]) -> bytes:
+
+def _to_carry(catalogues: Sequence[str]) -> Carried:
+    """These files; what is wrong with them is said here, where they have their names."""
+    from jitlint.catalogue.schema import CatalogueError
+    from jitlint.catalogue.transforms import load_transforms
+
+    try:
+        load_transforms(tuple(catalogues))
+    except CatalogueError as error:
+        raise ConfigError(str(error)) from error
+    return carried(catalogues)
+
+
+@dataclass(slots=True)
+class _Work:
+    """What workers do with a unit. carried: the files that the options name, where workers do not have them. unswept: how
+    much was analysed since what that left behind was looked through: each analysis is a large knot."""
+
+    options: Options
+    carried: Carried
+    unswept: int = 0
+
+    def __call__(self, modules: list[ModuleInput]) -> bytes:
+        self.unswept += sum(len(module.data) for module in modules)
+        if self.unswept > _WORTH_SWEEPING:
+            gc.collect()
+            self.unswept = 0
         try:
-            return _FOUND + msgspec.msgpack.encode(_analysed(modules, options))
+            with unpacked(self.carried) as paths:
+                options = replace(self.options, catalogue=paths) if paths else self.options
+                return _FOUND + msgspec.msgpack.encode(_analysed(modules, options))
         except (ConfigError, AnalysisError) as error:
             kind = _CONFIG if isinstance(error, ConfigError) else _FAILED
             return kind + str(error).encode("utf-8", "replace")
-
-    pairs = zip(inputs, run_tasks(work, inputs, sizes, jobs))
-    # After a lost worker it can be tried again here, with all that there is.
-    return [_analysed(one, options) if isinstance(out, Exception) else _received(out) for one, out in pairs]
 
 
 def _received(outcome: bytes) -> Linked:
@@ -196,8 +234,8 @@ def _asking(stop: Stop) -> Callable[[], None]:
 def _analysed(modules: list[ModuleInput], options: Options) -> Linked:
     import jitlint.link.program as link_program
     from jitlint.catalogue.schema import CatalogueError
-    from jitlint.driver.deep import on_deep_stack
     from jitlint.driver.judge import verdicts
+    from jitlint.driver.processes.deep import on_deep_stack
 
     try:
         analysis = on_deep_stack(lambda: link_program.analyse(modules, options))
@@ -240,5 +278,5 @@ def failures(linked: Sequence[Linked]) -> Mapping[str, str]:
     out: dict[str, str] = {}
     for unit in linked:
         for module, why in unit.failures.items():
-            out.setdefault(module, why)
+            out[module] = min(why, out.get(module, why))  # whichever unit comes first
     return out

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from jitlint.driver.memory.pack import LOWERED, PROBLEM, is_lowered, stamp
-from jitlint.driver.schedule import Progress, run_tasks
+from jitlint.driver.processes.schedule import Progress, Workers
 from jitlint.driver.workspace import Workspace
 from jitlint.syntax.source import SYNTAX_ERROR, TOO_COMPLEX, UNREADABLE, SyntaxProblem, decode
 
@@ -44,7 +44,7 @@ class Lowered:
         return outcome[1:]
 
 
-def lower_files(workspace: Workspace, jobs: int, progress: Progress | None = None) -> Lowered:
+def lower_files(workspace: Workspace, workers: Workers, progress: Progress | None = None) -> Lowered:
     """The intermediate form of every relevant file."""
     result = Lowered(workspace)
     pack = workspace.cache.pack
@@ -61,7 +61,7 @@ def lower_files(workspace: Workspace, jobs: int, progress: Progress | None = Non
             result.problems[path] = SyntaxProblem(UNREADABLE, f"cannot read the file: {error.strerror}")
         else:
             missing.append(path)
-    outcomes = _lower(missing, texts, jobs, result, progress)
+    outcomes = _lower(missing, texts, workers, result, progress)
     result.fresh = len(missing)
     workspace.cache.keep_lowered({contents[path]: outcome for path, outcome in outcomes.items()})
     known.update((contents[path], stamp(outcome)) for path, outcome in outcomes.items())
@@ -109,7 +109,7 @@ def _is_unreadable(workspace: Workspace, path: str, result: Lowered) -> bool:
 
 
 def _lower(
-    paths: list[str], contents: list[bytes], jobs: int, result: Lowered, progress: Progress | None
+    paths: list[str], contents: list[bytes], workers: Workers, result: Lowered, progress: Progress | None
 ) -> dict[str, bytes]:
     """The outcomes by path, of those texts that no worker was lost over."""
     if not paths:
@@ -117,10 +117,9 @@ def _lower(
     import jitlint.syntax.lowering  # noqa: F401  before forking, so that the workers share it
 
     sizes = [len(data) for data in contents]
-    if sum(sizes) < _WORTH_FORKING:
-        jobs = 1
     outcomes: dict[str, bytes] = {}
-    for path, outcome in zip(paths, run_tasks(_lower_one, contents, sizes, jobs, progress)):
+    found = workers.run(_lower_one, contents, sizes, _WORTH_FORKING, progress)
+    for path, outcome in zip(paths, found):
         if isinstance(outcome, Exception):
             result.problems[path] = SyntaxProblem(TOO_COMPLEX, f"the parser gave up: {outcome}")
             result.complete = False

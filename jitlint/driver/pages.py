@@ -20,6 +20,7 @@ from jitlint.driver.drafts import Draft
 from jitlint.driver.lowering import Lowered
 from jitlint.driver.memory.cache import Cache
 from jitlint.driver.positions import locate
+from jitlint.driver.processes.schedule import Workers
 from jitlint.driver.registry import rules
 from jitlint.driver.select import strange_selectors
 from jitlint.driver.workspace import Workspace
@@ -80,15 +81,21 @@ class Pages:
             return
         wanted = {entry.digest for entry in workspace.entries.values()} | workspace.cache.contents
         notes = self._notes
-        for table in (notes.spans, notes.pages):
-            for gone in table.keys() - wanted:
-                del table[gone]
-        workspace.cache.keep_notes(notes)
+        with workspace.cache.alone():
+            others = workspace.cache.notes(Notes)
+            if others is not None and others.tool == notes.tool:
+                for content, spans in others.spans.items():
+                    notes.spans.setdefault(content, {}).update(spans)
+                notes.pages = {**others.pages, **notes.pages}
+            for table in (notes.spans, notes.pages):
+                for gone in table.keys() - wanted:
+                    del table[gone]
+            workspace.cache.keep_notes(notes)
 
     # ------------------------------------------------------------ positions
 
     def locate(
-        self, workspace: Workspace, wanted: Mapping[str, set[int]], lowered: Lowered, jobs: int
+        self, workspace: Workspace, wanted: Mapping[str, set[int]], lowered: Lowered, workers: Workers
     ) -> Places:
         """The spans of the wanted origins (path to origin numbers)."""
         spans = self._notes.spans
@@ -100,7 +107,7 @@ class Pages:
         if missing:
             self.looked_into.update(missing)
             modules = {path: lowered.module(path) for path in missing if path in lowered.digests}
-            for path, found in locate(workspace, missing, modules, jobs).items():
+            for path, found in locate(workspace, missing, modules, workers).items():
                 noted = spans.setdefault(workspace.entries[path].digest, {})
                 noted.update({at: found.get(at, _START) for at in missing[path]})
         return Places({path: spans.get(workspace.entries[path].digest, {}) for path in wanted})

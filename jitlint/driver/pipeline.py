@@ -21,7 +21,7 @@ from jitlint.driver.lowering import Lowered, lower_files
 from jitlint.driver.memory.kept import Clock, KeptCheck, KeptTraced
 from jitlint.driver.pages import Pages, Places, findings
 from jitlint.driver.problems import problems, unread_around, unused
-from jitlint.driver.schedule import Progress
+from jitlint.driver.processes.schedule import Forked, Progress, Workers
 from jitlint.driver.target import Target
 from jitlint.driver.workspace import Workspace
 
@@ -42,7 +42,7 @@ class Pipeline:
     target: Target
     possible: bool
     left_out: frozenset[str]
-    jobs: int
+    workers: Workers
     clock: Clock = field(default_factory=Clock)
     progress: Progress | None = None
     stop: Stop | None = None
@@ -58,15 +58,18 @@ class Pipeline:
         pages = self._pages()
         named = {names[path] for path in workspace.named if path in names}
         with self.clock.phase("judge"):
+            known = program.drafts
             drafts = {
                 path: found
                 for path, name in names.items()
-                if (found := self._drafts(program, name, None if name in named else named))
+                if name in known and (found := self._wanted(known[name], None if name in named else named))
             }
             wanted = _by_path(places(draft for found in drafts.values() for draft in found), paths)
         with self.clock.phase("spans"):
             # Nobody forks while others run beside this thread.
-            spans = pages.locate(workspace, wanted, lowered, self.jobs if self.listener is None else 1)
+            spans = pages.locate(
+                workspace, wanted, lowered, self.workers if self.listener is None else Forked(1)
+            )
         with self.clock.phase("judge"):
             shown, by_noqa = self._told(pages, drafts, paths, spans)
             elsewhere = self._brought(pages, drafts, paths, spans)
@@ -86,7 +89,7 @@ class Pipeline:
         pages = self._pages()
         with self.clock.phase("spans"):
             wanted = _by_path(places(functions), paths)
-            spans = pages.locate(workspace, wanted, lowered, self.jobs)
+            spans = pages.locate(workspace, wanted, lowered, self.workers)
             functions = [each for each in functions if paths[each.module] not in workspace.lost]
             pages.write(workspace)
         rows = [_traced_row(each, paths, spans, workspace) for each in functions]
@@ -97,13 +100,13 @@ class Pipeline:
     def _analysed(self, parameters: bool) -> tuple[Lowered, Program]:
         self._go_on()
         with self.clock.phase("parse"):
-            lowered = lower_files(self.workspace, self.jobs, self.progress)
+            lowered = lower_files(self.workspace, self.workers, self.progress)
         self.complete = lowered.complete
         self._go_on()
         with self.clock.phase("analyse"):
             task = Task(self.settings, self.possible, parameters, self.target)
             heard = self.listener(self, lowered) if self.listener is not None else None
-            program = link(self.workspace, lowered, task, self.jobs, self.stop, heard)
+            program = link(self.workspace, lowered, task, self.workers, self.stop, heard)
         self._go_on()
         return lowered, program
 
@@ -117,12 +120,11 @@ class Pipeline:
                 self.pages = Pages(self.workspace.cache)
         return self.pages
 
-    def _drafts(self, program: Program, module: str, by: set[str] | None) -> list[Draft]:
-        """What is to be said of a module; it belongs to one unit. by: only what one of these modules has a part in."""
+    def _wanted(self, drafts: list[Draft], by: set[str] | None) -> list[Draft]:
+        """What is to be said of a module. by: only what one of these modules has a part in."""
         return [
             draft
-            for unit in program.linked
-            for draft in unit.drafts.get(module, ())
+            for draft in drafts
             if self.possible or draft.confidence is not Confidence.POSSIBLE
             if draft.code not in self.left_out
             if by is None or any(step.module in by for step in draft.told)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from jitlint.base.diagnostic import Span
-from jitlint.driver.schedule import run_tasks
+from jitlint.driver.processes.schedule import Workers
 from jitlint.driver.workspace import Workspace
 from jitlint.syntax.source import SyntaxProblem, decode
 
@@ -18,7 +18,7 @@ _DECODER = msgspec.msgpack.Decoder(dict[int, Span])
 
 
 def locate(
-    workspace: Workspace, wanted: Mapping[str, set[int]], modules: Mapping[str, bytes], jobs: int
+    workspace: Workspace, wanted: Mapping[str, set[int]], modules: Mapping[str, bytes], workers: Workers
 ) -> dict[str, dict[int, Span]]:
     """The spans of the wanted origins (path to origin numbers), of files that are still there. modules: path to encoded IR."""
     paths: list[str] = []
@@ -34,9 +34,7 @@ def locate(
     import jitlint.syntax.spans  # noqa: F401  before forking, so that the workers share it
 
     sizes = [len(data) for data, _, _ in tasks]
-    if sum(sizes) < _WORTH_FORKING:
-        jobs = 1
-    outcomes = run_tasks(_spans, tasks, sizes, jobs)
+    outcomes = workers.run(_spans, tasks, sizes, _WORTH_FORKING)
     return {
         path: _DECODER.decode(out) for path, out in zip(paths, outcomes) if not isinstance(out, Exception)
     }

@@ -23,9 +23,9 @@ from jitlint.base.text import display_path
 from jitlint.driver.documents import in_document
 from jitlint.driver.files import FileIgnores
 from jitlint.driver.memory.kept import Clock, KeptCheck, KeptTraced
+from jitlint.driver.processes.schedule import Forked, Progress, Workers, available_cpus
 from jitlint.driver.project import callers_of, is_test_code
 from jitlint.driver.registry import rules
-from jitlint.driver.schedule import Progress, available_cpus
 from jitlint.driver.select import selected_codes, wanted
 from jitlint.driver.target import target_of
 from jitlint.driver.workspace import Workspace, open_workspace
@@ -47,19 +47,49 @@ def check(
     respect_noqa: bool = True,
     progress: Progress | None = None,
     listener: Listener | None = None,
+    workers: Workers | None = None,
 ) -> CheckResult:
     """Everything jitlint has to say about the files at ``paths``, as the settings select it.
 
     unsaved: contents that take the place of what is on disk, by absolute path. context: files and folders to look for
     callers in, by default all of the project; nothing is reported on them. respect_noqa: leave out what a
-    ``noqa`` comment silences. listener: see `Pipeline`. Raises ConfigError for selectors that match no rule and AnalysisError if jitlint
+    ``noqa`` comment silences. listener: see `Pipeline`. workers: who does the work instead of ``jobs`` processes here. Raises ConfigError for selectors that match no rule and AnalysisError if jitlint
     itself fails.
     """
     asked = Asked.of(settings)
     with quiet_collector():
-        run = _Run(paths, settings, asked, jobs, use_cache, unsaved or {}, context, progress, listener)
+        hands = workers or Forked(jobs or available_cpus())
+        run = _Run(paths, settings, asked, hands, use_cache, unsaved or {}, context, progress, listener)
         kept = run.remembered("check", KeptCheck, run.check)
     return selected(kept, settings, asked, run.workspace, respect_noqa)
+
+
+@dataclass(frozen=True, slots=True)
+class PartFound:
+    """What was found in a part of a project, before anybody selects. state: stands for all that the whole result depends on,
+    but for the tool."""
+
+    kept: KeptCheck
+    workspace: Workspace
+    state: str
+
+
+def check_part(
+    paths: Sequence[str],
+    settings: Settings,
+    narrow: Callable[[Workspace], None],
+    *,
+    workers: Workers,
+    use_cache: bool = True,
+    context: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> PartFound:
+    """As `check`, in those files alone that ``narrow`` leaves of a project. Raises what `check` raises."""
+    with quiet_collector():
+        asked = Asked.of(settings)
+        run = _Run(paths, settings, asked, workers, use_cache, {}, context, progress, narrow=narrow)
+        kept = run.remembered("check", KeptCheck, run.check)
+    return PartFound(kept, run.workspace, run.state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +183,8 @@ def traced(
     """
     asked = Asked(frozenset(), frozenset(), True)
     with quiet_collector():
-        run = _Run(paths, settings, asked, jobs, use_cache, {}, None, progress)
+        workers = Forked(jobs or available_cpus())
+        run = _Run(paths, settings, asked, workers, use_cache, {}, None, progress)
         kept = run.remembered("traced", KeptTraced, run.traced)
 
     def shown(path: str) -> str:
@@ -171,25 +202,35 @@ class _Run:
         paths: Sequence[str],
         settings: Settings,
         asked: Asked,
-        jobs: int | None,
+        workers: Workers,
         use_cache: bool,
         unsaved: Mapping[str, bytes],
         context: Sequence[str] | None,
         progress: Progress | None,
         listener: Listener | None = None,
+        narrow: Callable[[Workspace], None] | None = None,
     ) -> None:
         self._listener = listener
         self._clock = Clock()
         self._settings = settings
         self._asked = asked
-        self._jobs = jobs or available_cpus()
+        self._workers = workers
         self._complete = True
         self._progress = progress
         around = callers_of(paths) if context is None else context
         self._open = partial(open_workspace, paths, settings, use_cache, unsaved, around)
+        self._narrow = narrow
+        self.state = ""
+        self._look()
+
+    def _look(self) -> None:
+        settings = self._settings
         with self._clock.phase("files"):
             self.workspace = self._open()
             self._target = target_of(self.workspace.root, settings.jax_version, settings.from_jax_version)
+            if self._narrow is not None:
+                self.state = _digest(self._depends())
+                self._narrow(self.workspace)
 
     # ------------------------------------------------------------ the cache around a run
 
@@ -197,8 +238,7 @@ class _Run:
         """The kept result of an equal run, or a new one."""
         kept = self._once(command, kind, compute)
         if self.workspace.misled:
-            with self._clock.phase("files"):
-                self.workspace = self._open()
+            self._look()
             kept = self._once(command, kind, compute)
         kept.statistics.seconds = self._clock.seconds
         kept.statistics.excluded = [display_path(path) for path in self.workspace.excluded]
@@ -224,22 +264,23 @@ class _Run:
 
     def _key(self, command: str) -> str:
         """Everything that the result depends on: the tool is part of the index and of the names below."""
+        return _digest([command, self.workspace.cache.tool, *self._depends()])
+
+    def _depends(self) -> list[object]:
         workspace = self.workspace
         named, relevant = set(workspace.named), set(workspace.relevant)
         parts: list[object] = [
-            command,
-            workspace.cache.tool,
             self._asked.possible,
             sorted(self._asked.left_out),
             self._settings.traced,
-            self._settings.catalogue,
+            [workspace.kept_path(path) for path in self._settings.catalogue],
             (self._target.version, self._target.before),
             [(workspace.kept_path(path), why) for path, why in workspace.failures],
         ]
         for path, entry in workspace.entries.items():
             roles = (path in named, path in relevant)
             parts.append((workspace.kept_path(path), workspace.names[path], entry.digest, roles))
-        return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
+        return parts
 
     # ------------------------------------------------------------ what is computed
 
@@ -270,7 +311,7 @@ class _Run:
             self._target,
             self._asked.possible,
             self._asked.left_out,
-            self._jobs,
+            self._workers,
             self._clock,
             self._progress,
             listener=self._listener,
@@ -291,6 +332,10 @@ def with_kept_paths(kept: KeptCheck, workspace: Workspace) -> KeptCheck:
         [place(each) for each in kept.elsewhere],
         [workspace.kept_path(path) for path in kept.unread],
     )
+
+
+def _digest(parts: list[object]) -> str:
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
 def _row_with_paths(row: TracedRow, convert: Callable[[str], str]) -> TracedRow:

@@ -19,9 +19,9 @@ from jitlint.driver.memory.cache import Cache
 from jitlint.driver.memory.kept import Clock
 from jitlint.driver.pages import Pages
 from jitlint.driver.pipeline import Pipeline
+from jitlint.driver.processes.schedule import Forked, available_cpus
 from jitlint.driver.project import project_root
 from jitlint.driver.run import Asked, quiet_collector, selected, with_kept_paths
-from jitlint.driver.schedule import available_cpus
 from jitlint.driver.target import target_of
 from jitlint.driver.workspace import Workspace, cache_of, look_again, read_workspace
 
@@ -50,7 +50,7 @@ class Session:
         self._paths = [os.path.abspath(path) for path in paths]
         self._context = [os.path.abspath(path) for path in context]
         self._use_cache = use_cache
-        self._jobs = jobs or available_cpus()
+        self._workers = Forked(jobs or available_cpus())
         self._unsaved: dict[str, bytes] = {}
         self._told: dict[str, list[Finding]] = {}
         self._workspace: Workspace | None = None
@@ -138,7 +138,7 @@ class Session:
             self._target,
             self._asked.possible,
             self._asked.left_out,
-            self._jobs,
+            self._workers,
             clock,
             stop=stop,
             pages=self._pages,

@@ -15,6 +15,7 @@ from jitlint.base.config import ConfigError, Settings
 from jitlint.base.diagnostic import Finding, Span
 from jitlint.base.result import AnalysisError, Reason, ValueRow, WhyResult
 from jitlint.base.text import display_path, shorten, split_lines
+from jitlint.driver.processes.schedule import Forked
 from jitlint.driver.project import callers_of
 from jitlint.driver.target import target_of
 from jitlint.driver.workspace import Workspace, open_workspace
@@ -148,7 +149,7 @@ class _Answer:
         from jitlint.syntax.repair import repaired
 
         workspace, path = self.workspace, self.path
-        lowered = lower_files(workspace, 1)
+        lowered = lower_files(workspace, Forked(1))
         bad = [why for where, why in (*lowered.problems.items(), *lowered.partial) if where == path]
         problems = [
             replace(
@@ -178,7 +179,7 @@ class _Answer:
                 if step.module in paths:
                     needed.setdefault(paths[step.module], set()).add(step.at)
         modules = {path: lowered.module(path) for path in needed}
-        positions = locate(workspace, needed, modules, 1)
+        positions = locate(workspace, needed, modules, Forked(1))
 
         def reason(step: Step) -> Reason:
             path = paths[step.module]
@@ -241,8 +242,8 @@ def _analysed(
     workspace: Workspace, lowered: Lowered, settings: Settings, asked: Mapping[str, frozenset[int]]
 ) -> Analysis:
     from jitlint.catalogue.schema import CatalogueError
-    from jitlint.driver.deep import on_deep_stack
     from jitlint.driver.linking import module_inputs, named_units
+    from jitlint.driver.processes.deep import on_deep_stack
     from jitlint.link.program import Options, analyse
 
     target = target_of(workspace.root, settings.jax_version)

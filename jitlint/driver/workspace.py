@@ -81,6 +81,19 @@ class Workspace:
             self._units = units(self.linked, edges)
         return self._units
 
+    @property
+    def groups(self) -> list[list[str]]:
+        """The files that are read, in groups of which each can be looked at without the others."""
+        linked = set(self.linked)
+        return [*self.units, *([path] for path in self.relevant if path not in linked)]
+
+    def narrow(self, groups: Sequence[Sequence[str]]) -> None:
+        """From now on, be about some of the groups."""
+        kept = {path for group in groups for path in group}
+        self._units = [unit for unit in self.units if unit[0] in kept]
+        self.linked = [path for path in self.linked if path in kept]
+        self.relevant = [path for path in self.relevant if path in kept]
+
     def content(self, path: str) -> bytes:
         """The bytes of a file of the run; of a notebook or a text, the module that its code makes.
 
@@ -279,5 +292,5 @@ def _with_context(workspace: Workspace, look: Look, around: Sequence[str]) -> di
                     continue
                 if target != path:
                     targets.add(target)
-        waiting.extend(sorted(targets - edges.keys(), reverse=True))
+        waiting.extend(sorted((target for target in targets if target not in edges), reverse=True))
     return edges

@@ -12,6 +12,8 @@ import os
 import secrets
 import stat
 import sys
+import time
+from collections.abc import Iterator
 
 from jitlint.base.config import ConfigError
 
@@ -19,6 +21,7 @@ STDOUT = 1
 _STDERR = 2
 # More links than any system follows.
 _LINKS = 40
+_PATIENCE = 10.0
 
 
 def save(path: str, data: bytes) -> None:
@@ -73,6 +76,32 @@ def append_file(path: str, data: bytes) -> None:
     flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
     with open(os.open(path, flags), "wb") as stream:
         stream.write(data)
+
+
+@contextlib.contextmanager
+def alone(path: str) -> Iterator[None]:
+    """While nobody else is between these lines with the same path, a file of our own that is made for that.
+
+    Where it cannot be made or locked, or somebody keeps it for long, it goes on all the same: for what is better done by
+    one at a time, but right in any case.
+    """
+    descriptor = -1
+    with contextlib.suppress(ImportError, OSError):
+        import fcntl
+
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        until = time.monotonic() + _PATIENCE
+        while time.monotonic() < until:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.02)
+    try:
+        yield
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
 
 
 def descriptor_of(path: str) -> int | None:

@@ -19,7 +19,7 @@ from jitlint.base.config import (
 )
 from jitlint.base.diagnostic import Finding
 from jitlint.base.result import CheckResult
-from jitlint.frontends import check_fixes, console
+from jitlint.frontends import check_fixes, console, farming
 from jitlint.frontends.check_baseline import refuse_what_makes_no_sense, without_known, write_baseline
 from jitlint.frontends.check_fixes import Told
 from jitlint.frontends.check_options import SECTIONS, with_options, with_versions
@@ -150,6 +150,7 @@ _STDIN = "-"
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the configuration that holds here.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+@farming.options
 @console.CONFIG
 @console.ISOLATED
 @console.JOBS
@@ -194,6 +195,9 @@ def check(
     show_files: bool,
     show_settings: bool,
     exit_zero: bool,
+    shard: str,
+    executor: str,
+    scheduler: str,
     config: str,
     isolated: bool,
     jobs: int | None,
@@ -274,8 +278,15 @@ def check(
                 "`-`": (fix or confirm) and bool(unsaved),
             },
         ),
+        workers=farming.workers_of(executor, scheduler),
     )
-    return _add_noqa(request, settings) if add_noqa else _report(request, settings)
+    return _carried_out(request, settings, shard, add_noqa)
+
+
+def _carried_out(request: Request, settings: Settings, shard: str, add_noqa: bool) -> int:
+    if shard:
+        return farming.write_part(shard, request, settings)
+    return _add_noqa(request, settings) if add_noqa else report(request, settings)
 
 
 def _standard_input(paths: tuple[str, ...], name: str) -> tuple[tuple[str, ...], dict[str, bytes]]:
@@ -315,7 +326,8 @@ def _add_noqa(request: Request, settings: Settings) -> int:
     return FAILED if added.failures or result.problems else OK
 
 
-def _report(request: Request, settings: Settings) -> int:
+def report(request: Request, settings: Settings) -> int:
+    """Check what is asked for, and say what was found; the exit code."""
     hidden: list[str] = []
     everything: list[Finding] = []
     result, changes = checked(request, settings, hidden, everything)

@@ -162,7 +162,7 @@ def _kept(
 ) -> list[Offer]:
     """The fixes that running the code proves."""
     from jitlint.confirm.engine import Options
-    from jitlint.driver.schedule import available_cpus
+    from jitlint.driver.processes.schedule import available_cpus
     from jitlint.frontends.proving import kept, needs_fork
 
     needs_fork()

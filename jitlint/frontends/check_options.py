@@ -18,6 +18,7 @@ SECTIONS = {
     "What to fix": "fix unsafe-fixes diff-fixes confirm show-fixes",
     "Which files": "exclude extend-exclude force-exclude context no-context stdin-filename show-files",
     "How to report": ("output-format output-file show-path statistics exit-zero color quiet verbose"),
+    "Many machines": "shard executor scheduler",
     "Configuration and cache": "jax-version from-jax-version config isolated show-settings jobs no-cache",
 }
 """The headings of the help, with the options below them."""

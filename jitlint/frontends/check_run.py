@@ -19,11 +19,13 @@ from jitlint.frontends.console import Texts
 
 if TYPE_CHECKING:
     from jitlint.driver.changes import Changes
+    from jitlint.driver.processes.schedule import Workers
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the options ask for, apart from the settings."""
+    """What the options ask for, apart from the settings. workers: who does the work, if not processes here. joined: what is to
+    be reported, where others have done the work already."""
 
     paths: tuple[str, ...]
     unsaved: dict[str, bytes]
@@ -44,12 +46,16 @@ class Request:
     jobs: int | None
     use_cache: bool
     wished: Wishes
+    workers: Workers | None = None
+    joined: CheckResult | None = None
 
 
 def run(request: Request, settings: Settings, unsaved: Mapping[str, bytes]) -> CheckResult:
     """The result of a run over what is asked for, with other texts perhaps."""
     from jitlint.driver.run import check as run_check
 
+    if request.joined is not None:
+        return request.joined
     wants_line = request.verbosity >= 0 and request.output_format in FOR_PEOPLE
     with console.progress_line(wants_line) as progress:
         return run_check(
@@ -60,6 +66,7 @@ def run(request: Request, settings: Settings, unsaved: Mapping[str, bytes]) -> C
             unsaved=unsaved,
             context=request.context,
             progress=progress,
+            workers=request.workers,
         )
 
 

@@ -36,13 +36,14 @@ from jitlint.frontends.console import (
     style_for,
     warn_if_empty,
 )
+from jitlint.frontends.merge_command import merge
 from jitlint.frontends.playground_command import playground
 from jitlint.frontends.record_command import record
 from jitlint.frontends.server_command import server
 from jitlint.frontends.why_command import why
 
 _GROUPS = {
-    "Find and fix": ("check", "confirm", "record"),
+    "Find and fix": ("check", "merge", "confirm", "record"),
     "Understand": ("explain", "why", "traced", "playground", "rules"),
     "Set up": ("server", "completion", "clean"),
 }
@@ -88,6 +89,7 @@ def cli() -> None:
 
 
 cli.add_command(check)
+cli.add_command(merge)
 cli.add_command(record)
 cli.add_command(confirm)
 cli.add_command(why)

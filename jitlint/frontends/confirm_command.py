@@ -158,7 +158,7 @@ def confirm(
         )
     from jitlint.confirm.engine import Options
     from jitlint.confirm.engine import confirm as run_confirm
-    from jitlint.driver.schedule import available_cpus
+    from jitlint.driver.processes.schedule import available_cpus
 
     where = paths or (".",)
     settings = console.settings_for(paths, config, isolated)

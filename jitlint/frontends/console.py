@@ -22,7 +22,7 @@ from jitlint.base.text import split_lines
 if TYPE_CHECKING:
     from jitlint.base.diagnostic import Finding
     from jitlint.base.result import Statistics
-    from jitlint.driver.schedule import Progress
+    from jitlint.driver.processes.schedule import Progress
     from jitlint.report.style import Style
 
 OK, FINDINGS, FAILED = 0, 1, 2

@@ -16,7 +16,7 @@ from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Confidence
 from jitlint.base.result import AnalysisError, CheckResult
 from jitlint.driver import run
-from jitlint.driver.deep import on_deep_stack
+from jitlint.driver.processes.deep import on_deep_stack
 from jitlint.link.engine.machine import Machine
 from jitlint.link.program import Analysis, ModuleInput, Options
 from tests.conftest import Write

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from jitlint.driver.schedule import WorkerDied, run_tasks
+from jitlint.driver.processes.schedule import WorkerDied, run_tasks
 
 FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 

@@ -382,6 +382,18 @@ def _cache_and_jobs(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (root / ".jitlint_cache").exists()
 
 
+@_covers("shard")
+def _shard(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert json.loads(_out(capsys, "--shard", "1/2"))["shards"] == 2
+
+
+@_covers("executor", "scheduler")
+def _cluster(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for options in (["--executor", "dask"], ["--scheduler", "tcp://127.0.0.1:1"]):
+        assert main(["check", *options]) == 2
+        assert "--executor dask" in capsys.readouterr().err
+
+
 @_covers("color")
 def _color(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "\033[" in _out(capsys, "--color", "always")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from jitlint.driver.deep import on_deep_stack
+from jitlint.driver.processes.deep import on_deep_stack
 from jitlint.link.program import Analysis, ModuleInput, Options, analyse
 from jitlint.syntax import ir
 from jitlint.syntax.lowering import lower

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jitlint.driver.deep import on_deep_stack
+from jitlint.driver.processes.deep import on_deep_stack
 from jitlint.link.program import Analysis, ModuleInput, Options, analyse
 from jitlint.syntax import ir
 from jitlint.syntax.lowering import lower

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.properties import answer
-from jitlint.driver.deep import on_deep_stack
+from jitlint.driver.processes.deep import on_deep_stack
 from jitlint.link.program import Analysis, ModuleInput, Options, analyse
 from jitlint.syntax import ir
 from jitlint.syntax.lowering import lower

@@ -114,7 +114,7 @@ def test_ci_builds_and_checks_the_package() -> None:
     assert "tools/check_package.py" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     parser = configparser.ConfigParser()
     parser.read(ROOT / "setup.cfg", encoding="utf-8")
-    assert "jitlint[confirm,flake8,docs,lsp,release]" in parser["options.extras_require"]["dev"]
+    assert "jitlint[confirm,dask,flake8,docs,lsp,release]" in parser["options.extras_require"]["dev"]
 
 
 # ------------------------------------------------------------ the action

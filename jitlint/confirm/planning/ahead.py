@@ -15,6 +15,7 @@ from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Confidence, Finding, Severity
 from jitlint.base.result import Statistics
 from jitlint.driver.memory.kept import KeptCheck
+from jitlint.driver.processes.schedule import Forked
 from jitlint.driver.registry import rules
 from jitlint.driver.run import Asked, selected, with_kept_paths
 
@@ -90,7 +91,7 @@ class Ahead:
         paths = {name: path for path, name in workspace.names.items()}
         pages = Pages(workspace.cache)
         wanted = {paths[module]: at for module, at in places([drafted]).items() if module in paths}
-        spans = pages.locate(workspace, wanted, lowered, 1)
+        spans = pages.locate(workspace, wanted, lowered, Forked(1))
         path = paths[drafted.module]
         page = pages.page(workspace, path, [drafted], spans, pipeline.left_out)
         shown = findings(page, [drafted], path, paths, spans)[0]

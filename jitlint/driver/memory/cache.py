@@ -15,7 +15,7 @@ import os
 import shutil
 import time
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import msgspec
@@ -23,12 +23,14 @@ import msgspec
 from jitlint.base.config import ConfigError
 from jitlint.driver.memory.pack import Pack, digest
 from jitlint.driver.scan import Scan
-from jitlint.driver.writing import replace_file
+from jitlint.driver.writing import alone, replace_file
 
 FOLDER = ".jitlint_cache"
 _RUNS_KEPT = 24
 _LINKS_KEPT = 48 << 20
 """So many bytes of what was found in units are kept, the newest first."""
+_LINKS_PER_PACK = 2
+"""In a large project so many times the bytes of its intermediate form."""
 _IN_MEMORY = 256
 """So many results are kept in memory, by a session."""
 _UNDONE = 16
@@ -116,10 +118,11 @@ class Cache:
         self.tool = tool
         self._parser = parser
         self._changed = False
+        self._wrote_link = False
         self._objects: dict[str, object] = {}
         self._used: dict[str, int] = {}
         self._answers = 0
-        self.pack = Pack(directory, parser, self._read, self._write)
+        self.pack = Pack(directory, parser, self._read, self._write, self.alone)
         index = self._load("index", _Index)
         self._index = index if index and index.fingerprint == tool else _Index(tool, {})
 
@@ -183,11 +186,17 @@ class Cache:
         return found
 
     def keep_link(self, key: str, result: object) -> None:
-        """Keep what was found in a unit; of the others the newest."""
+        """Keep what was found in a unit; see `drop_old_links`."""
         name = f"link-{key}"
         self._hold(name, result)
-        if self._keeps and self._write_encoded(name, result):
-            self._drop_old("link-", _LINKS_KEPT)
+        if self._write_encoded(name, result):
+            self._wrote_link = True
+
+    def drop_old_links(self) -> None:
+        """Keep the newest of what was found in units, if there is something new: as much as a project of this size may need."""
+        if self._wrote_link and self._keeps:
+            self._drop_old("link-", max(_LINKS_KEPT, _LINKS_PER_PACK * self.pack.size))
+        self._wrote_link = False
 
     def notes(self, kind: type[T]) -> T | None:
         """What was noted about contents."""
@@ -234,6 +243,18 @@ class Cache:
                     os.unlink(path)
 
     # ------------------------------------------------------------ disk
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """While no other process is between these lines for the same cache."""
+        if self._directory is None or not self._keeps:
+            yield
+            return
+        with contextlib.suppress(OSError):
+            if not os.path.isdir(self._directory):
+                self._create()
+        with alone(os.path.join(self._directory, "lock")):
+            yield
 
     def save_index(self) -> None:
         """Write the index if this run learnt something about a file."""

@@ -2,8 +2,8 @@
 
 Two files: the *pack* holds encoded outcomes one after the other, the *table* says where each is and what it must hash to.
 New outcomes are appended, so that one changed file costs one file; when half of a pack is of no use, it is written anew.
-Every outcome is checked against its hash when it is read: whatever became of the pack meanwhile, damage and the
-appending of another process included, costs a second lowering and nothing else.
+Processes add to it one at a time, where files can be locked. Every outcome is checked against its hash when it is read: whatever
+became of the pack meanwhile, damage and the appending of another process included, costs a second lowering and nothing else.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 
 import msgspec
 
@@ -52,7 +53,8 @@ class _Table(msgspec.Struct, array_like=True):
 class Pack:
     """The outcomes of lowering, by the hash of the text.
 
-    directory: None for one in memory alone. read, write: the sealed small files of the cache. read_only: what is new
+    directory: None for one in memory alone. read, write: the sealed small files of the cache. alone: while
+    no other process adds to it. read_only: what is new
     stays in memory.
     """
 
@@ -62,11 +64,13 @@ class Pack:
         fingerprint: str,
         read: Callable[[str], bytes | None],
         write: Callable[[str, bytes], None],
+        alone: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._path = os.path.join(directory, "pack") if directory is not None else ""
         self._fingerprint = fingerprint
         self._read = read
         self._write = write
+        self._alone = alone
         self._table: _Table | None = None
         self._fresh: dict[bytes, bytes] = {}
         self._digests: dict[bytes, bytes] = {}
@@ -118,8 +122,13 @@ class Pack:
         if not self._path or self.read_only:
             self._thin_out(wanted | set(new))
             return
+        with self._alone():
+            self._table = None  # others may have added something
+            self._add(new, wanted)
+
+    def _add(self, new: Mapping[bytes, bytes], wanted: set[bytes]) -> None:
         items = self._items()
-        size = self._size()
+        size = self.size
         used = sum(length for key, (_, length, _) in items.items() if key in wanted)
         with contextlib.suppress(OSError):
             if size < len(_MARK) or size - used > max(used, _GARBAGE):
@@ -155,7 +164,8 @@ class Pack:
         replace_file(self._path, _MARK + b"".join(outcomes.values()))
         self._table = _Table(self._fingerprint, items)
 
-    def _size(self) -> int:
+    @property
+    def size(self) -> int:
         """The length of the pack; 0 if there is none that can be added to."""
         if os.path.islink(self._path) or not os.path.isfile(self._path):
             return 0

@@ -13,7 +13,8 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar, Union
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar, Union
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -30,6 +31,43 @@ Progress = Callable[[int, int], None]
 
 class WorkerDied(Exception):
     """The process that ran a task ended without an answer (killed, out of memory, a crash in native code)."""
+
+
+class Workers(Protocol):
+    """Who does the work of a run. remote: they are somewhere else, share no disk with us, and get work however little it is."""
+
+    @property
+    def remote(self) -> bool: ...
+
+    def run(
+        self,
+        work: Callable[[T], bytes],
+        inputs: Sequence[T],
+        sizes: Sequence[int],
+        least: int,
+        progress: Progress | None = None,
+    ) -> list[Outcome]:
+        """As `run_tasks`. least: below so many bytes it is not worth it to ask others than this process."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """Processes that are forked from this one. jobs: how many at most."""
+
+    jobs: int
+    remote: bool = False
+
+    def run(
+        self,
+        work: Callable[[T], bytes],
+        inputs: Sequence[T],
+        sizes: Sequence[int],
+        least: int,
+        progress: Progress | None = None,
+    ) -> list[Outcome]:
+        """See `Workers`."""
+        return run_tasks(work, inputs, sizes, self.jobs if sum(sizes) >= least else 1, progress)
 
 
 def available_cpus() -> int:

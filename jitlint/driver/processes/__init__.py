@@ -1,0 +1,1 @@
+"""How work is carried out: by forked processes, by those of others, on a deep stack (layer: ``driver``)."""
