@@ -20,7 +20,7 @@ from jitlint.infer.values import (
     Xform,
 )
 from jitlint.link.values import iteration
-from jitlint.link.values.questions.kinds import constant_strings, find_method, mro
+from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.syntax import ir
 
 
@@ -141,8 +141,9 @@ def static_names(
         if spec.static_names and by_name is None:
             names = _names_at(positional, found or [])
     if by_name is not None:
-        names = set(constant_strings(by_name))
-        known = known and by_name is not UNKNOWN
+        written = [by_name] if type(by_name) is Py else iteration.known_items(by_name)
+        names = {i.const for i in written or () if type(i) is Py and type(i.const) is str}
+        known = known and written is not None and len(names) == len(written)
         if by_number is None:
             known = known and (shown is not None or sig is None)
             nums = {i for i, p in enumerate(positional) if p.name in names}
