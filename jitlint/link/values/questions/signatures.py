@@ -8,7 +8,6 @@ from typing import Any
 
 from jitlint.infer.values import (
     NONE,
-    UNKNOWN,
     Bound,
     Class,
     Descr,
