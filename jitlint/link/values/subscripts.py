@@ -417,7 +417,8 @@ def _store_in_dict(
     if type(index) is Class:
         index.info.extern = True  # a table says what to do with its instances
     operators.hashed(m, f, at, index, "dict key")
-    m.domains.on_store(f, Store(at, "element", obj, index, value))
+    old = obj.entries.get(index.const) if type(index) is Py else None
+    m.domains.on_store(f, Store(at, "element", obj, index, value, old))
     put(obj, index, value, strong=certain and obj.token is f.token)
 
 
