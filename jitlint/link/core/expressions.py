@@ -297,7 +297,7 @@ def _comp(m: Machine, f: Frame, node: ir.Comp) -> Value:
     consumed = outer.vars.get(USES)
     inner = {} if consumed is None else {USES: consumed}
     f.scope = Scope(inner, outer, outer.fn, outer.key, outer.level, outer.token)
-    token, f.token = f.token, object()
+    token = f.token
     loops, f.loops = f.loops, (*f.loops, node)
     try:
         result = _comp_body(m, f, node)
@@ -318,6 +318,7 @@ def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
         kept = unlike.kept(m, f, single, iterable)
         if kept is not None:
             return _comp_unrolled(m, f, node, kept)
+        f.token = object()
         bound = _comp_loops(m, f, node, iterable)
     elif single is not None and not single.ifs and node.kind in ("list", "set", "generator", "dict"):
         iterable = evaluate(m, f, single.iter)
@@ -326,9 +327,11 @@ def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
             if f.world.floor:
                 m.domains.on_change(f, Change(single.iter.at, iterable, "iteration"))
             return _comp_unrolled(m, f, node, items)
+        f.token = object()
         bound = [(single.target, _bind_element(m, f, single, iterable))]
         m.domains.on_run(f, node, iterable)
     else:
+        f.token = object()
         bound = _comp_loops(m, f, node)
     if bound is None:
         return (

@@ -462,9 +462,7 @@ def _store_in_instance(
         return
     callbacks.run_implied(m, f, at, found, ("__set__",), inst, value)
     before = inst.attrs.get(name) or found
-    m.domains.on_store(
-        f, Store(at, "attribute", inst, name, value, before, "" if only else "one of several")
-    )
+    m.domains.on_store(f, Store(at, "attribute", inst, name, value, before, "" if only else "one of several"))
     if f.world.level:
         callbacks.run_protocol(m, f, at, inst, "__setattr__", [STR, value])
     if outlives(inst, value):

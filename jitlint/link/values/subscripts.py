@@ -206,9 +206,8 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
     if arr.dims is not None:
         bounds.check(m, f, at, arr, index)
     modes = arr.modes | (f.world.here if not arr.host or traced is not None else 0)
-    why = arr.why
+    why, level = arr.why, arr.level
     ground = arr.traced if arr.modes else arr.kind
-    level = arr.level
     if traced is not None:
         t: Any = traced
         modes |= t.modes
