@@ -104,13 +104,20 @@ def _asks_for_lost(m: Machine, f: Frame, test: ir.Node | None) -> bool:
     return any(contexts.is_lost(paths.peek(m, f, node), f.coarse) for node in names)
 
 
+def _asks_for_turn(f: Frame, test: ir.Node | None) -> bool:
+    """Whether a test asks for what a turn is about that runs by itself: which side it takes hangs on that."""
+    return bool(f.told) and any(type(node) is ir.Name and node.id in f.told for node in ir_walk.nodes(test))
+
+
 _CERTAIN: Final = {True: Confidence.CERTAIN, False: Confidence.CERTAIN}
 GUESSED: Final = {True: Confidence.POSSIBLE, False: Confidence.POSSIBLE}
 
 
 def doubted(m: Machine, f: Frame, test: ir.Node | None, outcome: bool | None) -> dict[bool, Confidence]:
     """The confidence of findings on each side of a test."""
-    if outcome is None and ((f.coarse and _asks_for_lost(m, f, test)) or is_open_question(m, f, test)):
+    if outcome is None and (
+        (f.coarse and _asks_for_lost(m, f, test)) or _asks_for_turn(f, test) or is_open_question(m, f, test)
+    ):
         return GUESSED
     side = doubtful(m, f, test) if outcome is None else None
     if side is None and f.confidence is Confidence.CERTAIN:

@@ -31,7 +31,7 @@ from jitlint.infer.values import (
     Value,
     py,
 )
-from jitlint.link.core import branches, calls, choices, field_loops, guesses, host_calls
+from jitlint.link.core import branches, calls, choices, guesses, host_calls, unlike
 from jitlint.link.engine import evaluator, status
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.domain import Called, Change, Load
@@ -297,7 +297,7 @@ def _comp(m: Machine, f: Frame, node: ir.Comp) -> Value:
     consumed = outer.vars.get(USES)
     inner = {} if consumed is None else {USES: consumed}
     f.scope = Scope(inner, outer, outer.fn, outer.key, outer.level, outer.token)
-    token, f.token = f.token, object()
+    token = f.token
     loops, f.loops = f.loops, (*f.loops, node)
     try:
         result = _comp_body(m, f, node)
@@ -311,21 +311,27 @@ def _comp(m: Machine, f: Frame, node: ir.Comp) -> Value:
 
 
 def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
+    bound: _Elements | None
     single = node.fors[0] if len(node.fors) == 1 else None
-    if single is not None and single.ifs and not f.world.level:
-        kept = field_loops.kept(m, f, node)
+    if single is not None and single.ifs:
+        iterable = evaluate(m, f, single.iter)
+        kept = unlike.kept(m, f, single, iterable)
         if kept is not None:
             return _comp_unrolled(m, f, node, kept)
-    if single is not None and not single.ifs and node.kind in ("list", "set", "generator", "dict"):
+        f.token = object()
+        bound = _comp_loops(m, f, node, iterable)
+    elif single is not None and not single.ifs and node.kind in ("list", "set", "generator", "dict"):
         iterable = evaluate(m, f, single.iter)
         items = iteration.known_items(iterable)
         if items is not None and (0 < len(items) <= UNROLLED or fields.describe_fields(items)):
             if f.world.floor:
                 m.domains.on_change(f, Change(single.iter.at, iterable, "iteration"))
             return _comp_unrolled(m, f, node, items)
-        bound: _Elements | None = [(single.target, _bind_element(m, f, single, iterable))]
+        f.token = object()
+        bound = [(single.target, _bind_element(m, f, single, iterable))]
         m.domains.on_run(f, node, iterable)
     else:
+        f.token = object()
         bound = _comp_loops(m, f, node)
     if bound is None:
         return (
@@ -338,11 +344,13 @@ _Elements = list[tuple[ir.Node, Value]]
 """Targets and what they stand for."""
 
 
-def _comp_loops(m: Machine, f: Frame, node: ir.Comp) -> _Elements | None:
-    """Bind the targets of a comprehension; None if a test lets nothing through."""
+def _comp_loops(m: Machine, f: Frame, node: ir.Comp, first: Value | None = None) -> _Elements | None:
+    """Bind the targets of a comprehension; None if a test lets nothing through. first: what it goes over, if known."""
     bound: _Elements = []
     for part in node.fors:
-        bound.append((part.target, _bind_element(m, f, part, evaluate(m, f, part.iter))))
+        iterable = evaluate(m, f, part.iter) if first is None else first
+        first = None
+        bound.append((part.target, _bind_element(m, f, part, iterable)))
         for test in part.ifs:
             outcome = branches.condition(m, f, test, "comprehension", test.at)
             if outcome is False or not branches.narrow(m, f, test, True):

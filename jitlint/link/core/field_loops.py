@@ -63,24 +63,3 @@ def run(m: Machine, f: Frame, node: ir.For, items: list[Value]) -> bool:
         reached = True
     f.breaks, f.continues = breaks, continues
     return reached
-
-
-def kept(m: Machine, f: Frame, node: ir.Comp) -> list[Value] | None:
-    """The fields of a class that pass the tests of a comprehension, None when it is about something else."""
-    part = node.fors[0]
-    items = (
-        iteration.known_items(evaluator.evaluate(m, f, part.iter))
-        if isinstance(part.iter, (ir.Call, ir.Name))
-        else None
-    )
-    if items is None or not fields.describe_fields(items):
-        return None
-    passing: list[Value] = []
-    for item in items:
-        iteration.bind(m, f, part.target, item)
-        answers = [branches.condition(m, f, test, "comprehension", test.at) for test in part.ifs]
-        if None in answers:
-            return None
-        if all(answers):
-            passing.append(item)
-    return passing

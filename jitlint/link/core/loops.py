@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from jitlint.infer.freezing import freeze
 from jitlint.infer.values import UNKNOWN, Value
-from jitlint.link.core import branches, field_loops, turns
+from jitlint.link.core import branches, field_loops, turns, unlike
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Change
 from jitlint.link.engine.frame import Frame
@@ -27,18 +27,26 @@ def run_for(m: Machine, f: Frame, node: ir.For) -> bool:
         return evaluator.run_block(m, f, node.orelse)
     if items is not None and not f.world.level and field_loops.is_one(node, items):
         return field_loops.run(m, f, node, items)
+    loops, f.loops = f.loops, (*f.loops, node)
+    if items is not None and unlike.are_told_apart(f, items):
+        reachable = unlike.run(m, f, node, items)
+    else:
+        reachable = _run_joined(m, f, node, iterable, items)
+    f.loops = loops
+    m.domains.on_run(f, node, iterable)
+    return reachable
+
+
+def _run_joined(m: Machine, f: Frame, node: ir.For, iterable: Value, items: list[Value] | None) -> bool:
+    """Run a loop with what all its turns have in common."""
     element = iteration.element(m, f, node.iter.at, iterable)
 
     def begin() -> bool:
         iteration.bind(m, f, node.target, element)
         return True
 
-    loops, f.loops = f.loops, (*f.loops, node)
     single = iterable if items is not None and len(items) == 1 else None
-    reachable = _loop(m, f, begin, node.body, node.orelse, bool(items), single, turns.counter(f, node))
-    f.loops = loops
-    m.domains.on_run(f, node, iterable)
-    return reachable
+    return _loop(m, f, begin, node.body, node.orelse, bool(items), single, turns.counter(f, node))
 
 
 def run_while(m: Machine, f: Frame, node: ir.While) -> bool:

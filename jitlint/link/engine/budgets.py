@@ -42,6 +42,9 @@ MAX_ITEMS: Final = 256
 UNROLLED: Final = 8
 """Calls per element are evaluated one by one up to this many elements, then once on their join."""
 
+MAX_TURNS: Final = 16
+"""Turns of loops inside one another that are run one by one in one activation."""
+
 MAX_COARSE: Final = (2, 2)
 MAX_TRACED_COARSE: Final = (6, 4)
 """Coarse contexts per function, outside of and inside traces, by how coarse they are; what is left gives unknown."""

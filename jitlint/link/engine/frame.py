@@ -89,7 +89,7 @@ class Frame:
 
     __slots__ = (
         "apart", "at", "breaks", "caught", "cls", "coarse", "confidence", "continues", "depth", "entry", "exits", "fn", "ground", "loops", "module", "outer", "own", "owner", "recv", "returns",
-        "scope", "sides", "steps", "token", "world", "yields",
+        "scope", "sides", "steps", "token", "told", "turns", "world", "yields",
     )  # fmt: skip
 
     def __init__(
@@ -125,6 +125,8 @@ class Frame:
         self.sides: Any = None
         self.apart = 1
         self.loops: tuple[ir.Node, ...] = ()
+        self.turns = 1
+        self.told: frozenset[str] = frozenset()
         self.outer: Frame | None = None
         self.own: dict[Slot[Any], object] = {}
         self.caught: Catch | None = None

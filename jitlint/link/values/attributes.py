@@ -462,9 +462,8 @@ def _store_in_instance(
             evaluator.call(m, f, at, found.setter, Args([inst, value]))
         return
     callbacks.run_implied(m, f, at, found, ("__set__",), inst, value)
-    m.domains.on_store(
-        f, Store(at, "attribute", inst, name, value, inst.attrs.get(name), "" if only else "one of several")
-    )
+    before = inst.attrs.get(name) or found
+    m.domains.on_store(f, Store(at, "attribute", inst, name, value, before, "" if only else "one of several"))
     if f.world.level:
         callbacks.run_protocol(m, f, at, inst, "__setattr__", [STR, value])
     if outlives(inst, value):

@@ -144,7 +144,8 @@ def mark_fields(info: ClassInfo, kind: str, options: dict[str, Value]) -> None:
 
 
 def _is_known(names: Value) -> bool:
-    return type(names) is Tup or (type(names) is Seq and names.items is not None)
+    items = _all_parts(names)
+    return items is not None and len(constant_strings(names)) == len(items)
 
 
 def flattened_names(flatten: Func) -> frozenset[str] | None:

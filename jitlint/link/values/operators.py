@@ -54,6 +54,7 @@ from jitlint.link.values.questions.membership import (
     compare_containers,
     contains_element,
     contains_key,
+    contains_text,
     identity,
     known_parts,
 )
@@ -443,6 +444,8 @@ def _membership(m: Machine, f: Frame, at: int, positive: bool, left: Value, righ
 
 
 def _contains(m: Machine, f: Frame, at: int, item: Value, container: Value) -> bool | None:
+    if type(container) is Py:
+        return contains_text(container, item)
     if type(container) is Map:
         return None if hashed(m, f, at, item, "membership") else contains_key(container, item)
     if type(container) is Seq and container.kind in SETS:

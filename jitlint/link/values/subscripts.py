@@ -206,9 +206,8 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
     if arr.dims is not None:
         bounds.check(m, f, at, arr, index)
     modes = arr.modes | (f.world.here if not arr.host or traced is not None else 0)
-    why = arr.why
+    why, level = arr.why, arr.level
     ground = arr.traced if arr.modes else arr.kind
-    level = arr.level
     if traced is not None:
         t: Any = traced
         modes |= t.modes
@@ -417,7 +416,8 @@ def _store_in_dict(
     if type(index) is Class:
         index.info.extern = True  # a table says what to do with its instances
     operators.hashed(m, f, at, index, "dict key")
-    m.domains.on_store(f, Store(at, "element", obj, index, value))
+    old = obj.entries.get(index.const) if type(index) is Py else None
+    m.domains.on_store(f, Store(at, "element", obj, index, value, old))
     put(obj, index, value, strong=certain and obj.token is f.token)
 
 

@@ -27,7 +27,7 @@ from jitlint.link.values import keys, paths
 from jitlint.link.values.library_objects import INITIALISERS
 from jitlint.syntax import ir
 
-_OUTLIVE: Final = ("attribute", "global", "nonlocal")
+_OUTLIVE: Final = ("attribute", "class", "element", "global", "module", "nonlocal")
 """Kinds of places that outlive the activation that stores there."""
 
 

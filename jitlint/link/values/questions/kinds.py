@@ -6,7 +6,7 @@ A tracer is an instance of `jax.Array` and `jax.core.Tracer`, never of a Python 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo
@@ -96,6 +96,9 @@ def is_concrete(value: Value) -> bool | None:
     return True if type(value) is Py and value.kind in ("int", "float", "bool", "complex") else None
 
 
+_OF_ARRAYS: Final = ("shape", "dtype", "ndim", "at", "__array__")
+
+
 def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
     """What `hasattr` answers."""
     if type(value) is Arr:
@@ -104,12 +107,13 @@ def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
         return _instance_has(value, name)
     if type(value) is Py:
         plain = value.kind in ("int", "float", "bool", "str", "none")
-        return False if plain and name in ("shape", "dtype", "ndim", "at", "__array__") else None
+        return False if plain and name in _OF_ARRAYS else None
     if type(value) in (Tup, Seq, Map) and name in ("shape", "dtype", "ndim"):
         return False
     if type(value) is Ext and value.dotted.partition(".")[0] == "jax":
-        return _jax_has(m, f"{value.dotted}.{name}")
-    return None
+        known = _jax_has(m, f"{value.dotted}.{name}")
+        return False if known is None and name in _OF_ARRAYS and _is_function(m, value.dotted) else known
+    return False if type(value) in (Func, Bound) and name in _OF_ARRAYS else None
 
 
 def _instance_has(inst: Inst, name: str) -> bool | None:
@@ -137,6 +141,10 @@ def _jax_has(m: Machine, dotted: str) -> bool | None:
     name, tables = m.catalogue.canonical(dotted), m.transforms
     known = name in tables.wraps or name in tables.calls or name in tables.arrays
     return True if known or m.catalogue.function(name) is not None else None
+
+
+def _is_function(m: Machine, dotted: str) -> bool:
+    return m.catalogue.function(m.catalogue.canonical(dotted)) is not None
 
 
 def is_foreign(m: Machine, classes: Value) -> bool:

@@ -124,6 +124,12 @@ def contains_key(container: Map, key: Value) -> bool | None:
     return None if container.rest is not None else False
 
 
+def contains_text(container: Py, item: Value) -> bool | None:
+    """Whether one text is part of another one."""
+    text, part = container.const, item.const if type(item) is Py else None
+    return part in text if isinstance(text, str) and isinstance(part, str) else None
+
+
 def array_contains(m: Machine, f: Frame, at: int, item: Value, container: Arr | Tree) -> bool | None:
     """``in`` an array: it compares, and asks for the truth."""
     is_array = type(container) is Arr

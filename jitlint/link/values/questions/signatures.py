@@ -8,7 +8,6 @@ from typing import Any
 
 from jitlint.infer.values import (
     NONE,
-    UNKNOWN,
     Bound,
     Class,
     Descr,
@@ -20,7 +19,7 @@ from jitlint.infer.values import (
     Xform,
 )
 from jitlint.link.values import iteration
-from jitlint.link.values.questions.kinds import constant_strings, find_method, mro
+from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.syntax import ir
 
 
@@ -141,8 +140,8 @@ def static_names(
         if spec.static_names and by_name is None:
             names = _names_at(positional, found or [])
     if by_name is not None:
-        names = set(constant_strings(by_name))
-        known = known and by_name is not UNKNOWN
+        names, all_known = _written(by_name)
+        known = known and all_known
         if by_number is None:
             known = known and (shown is not None or sig is None)
             nums = {i for i, p in enumerate(positional) if p.name in names}
@@ -152,6 +151,13 @@ def static_names(
 def _given(option: Value | None) -> Value | None:
     """An option that is written down as ``None`` is missing, too."""
     return None if option is NONE else option
+
+
+def _written(option: Value) -> tuple[set[str], bool]:
+    """The names in an option, and whether there are no others: it is one name, or a list of nothing else."""
+    items = [option] if type(option) is Py else iteration.known_items(option)
+    names = {item.const for item in items or () if type(item) is Py and type(item.const) is str}
+    return names, items is not None and len(names) == len(items)
 
 
 def _numbers(found: list[int] | None, shown: Signature | None, by_parameters: bool) -> list[int] | None:

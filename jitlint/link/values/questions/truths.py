@@ -27,6 +27,7 @@ from jitlint.link.engine.events import emit_truth
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import callbacks
+from jitlint.link.values.questions.kinds import mro
 
 
 def truth(m: Machine, f: Frame, at: int, value: Value, form: str) -> bool | None:
@@ -34,8 +35,13 @@ def truth(m: Machine, f: Frame, at: int, value: Value, form: str) -> bool | None
     if emit_truth(m, f, at, value, form):
         return None
     callbacks.run_implied(m, f, at, value, ("__bool__", "__len__"))
-    answers = {static_truth(a) for a in alternatives(value)}
+    answers = {True if _is_function(m, a) else static_truth(a) for a in alternatives(value)}
     return answers.pop() if len(answers) == 1 else None
+
+
+def _is_function(m: Machine, value: Value) -> bool:
+    """Whether a name of JAX is a function, as far as is known: what was asked for by ``getattr`` is there."""
+    return type(value) is Ext and m.catalogue.function(m.catalogue.canonical(value.dotted)) is not None
 
 
 def static_truth(value: Value) -> bool | None:
@@ -58,8 +64,8 @@ def _truth_of_dict(value: Map) -> bool | None:
 
 
 def _truth_of_instance(value: Inst) -> bool | None:
-    methods = value.cls.namespace
-    return None if "__bool__" in methods or "__len__" in methods or value.cls.extern else True
+    has_own = any(name in cls.namespace for cls in mro(value.cls) for name in ("__bool__", "__len__"))
+    return None if has_own or value.cls.extern else True
 
 
 def _undecided(value: Value) -> bool | None:
