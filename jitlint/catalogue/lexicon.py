@@ -172,6 +172,7 @@ class Keys(msgspec.Struct, frozen=True):
     evaluating: frozenset[str]
     inverses: frozenset[str]
     derivatives: frozenset[str]
+    choosing: frozenset[str]
 
 
 class Errors(msgspec.Struct, frozen=True):

@@ -445,6 +445,174 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         [],
     ),
+    "draws that are told apart by a case": (
+        """
+        def f(kind, other, seed):
+            k = jax.random.key(seed)
+            a = jax.random.normal(k) * (kind == 0)
+            b = jax.random.uniform(k) * (kind == 1)
+            return a + b
+        def g(kind, other, seed):
+            k = jax.random.key(seed)
+            a = jax.random.normal(k) * (kind == 0)
+            b = jax.random.uniform(k) * (other == 1)
+            return a + b
+        f(1, 2, 3), g(1, 2, 3)
+        """,
+        ["KeyReuse api=jax.random.uniform in g: likely eager"],
+    ),
+    "draws of which one is chosen": (
+        """
+        def f(c, seed):
+            k = jax.random.key(seed)
+            a = jax.random.normal(k)
+            b = jax.random.uniform(k)
+            return jnp.where(c, a, b)
+        def g(c, seed):
+            k = jax.random.key(seed)
+            a = jax.random.normal(k)
+            b = jax.random.uniform(k)
+            return jnp.where(c, a, b) + b
+        def inner(c, seed):
+            k = jax.random.key(seed)
+            a = jax.random.normal(k)
+            b = jax.random.uniform(k)
+            return jnp.where(c, a, b), lambda: b
+        def both(c, seed):
+            k = jax.random.key(seed)
+            a = jax.random.normal(k)
+            return jnp.where(c, a + jax.random.uniform(k), 0.0)
+        f(1, 3), g(1, 3), inner(1, 3), both(1, 3)
+        """,
+        [
+            "KeyReuse api=jax.random.uniform in both: likely eager",
+            "KeyReuse api=jax.random.uniform in g: likely eager",
+            "KeyReuse api=jax.random.uniform in inner: likely eager",
+        ],
+    ),
+    "an input that only shows a module its shape": (
+        """
+        def f(module, seed):
+            k = jax.random.key(seed)
+            x = jax.random.normal(k, (2,))
+            a, b = jax.random.split(k)
+            rngs = {"params": a, "dropout": b}
+            return module.init(rngs, x)
+        def g(module, seed):
+            k = jax.random.key(seed)
+            x = jax.random.normal(k, (2,))
+            a, b = jax.random.split(k)
+            return module.init({"params": a, "dropout": b}, x), x
+        def solver(module, seed):
+            k = jax.random.key(seed)
+            x = jax.random.normal(k, (2,))
+            a, b = jax.random.split(k)
+            return module.init(jax.random.normal(a), x)
+        f(module, 3), g(module, 3), solver(module, 3)
+        """,
+        [
+            "KeyReuse api=jax.random.split in g: likely eager",
+            "KeyReuse api=jax.random.split in solver: likely eager",
+        ],
+    ),
+    "a run that warms up": (
+        """
+        def run(k):
+            return jax.random.normal(k)
+        def f(seed):
+            k = jax.random.key(seed)
+            out = run(k)
+            out.block_until_ready()
+            start = time.time()
+            out = run(k)
+            return out, time.time() - start
+        def g(seed):
+            k = jax.random.key(seed)
+            out = run(k)
+            both = [out]
+            out = run(k)
+            return both, out
+        def mask(x, k):
+            return x * jax.random.normal(k)
+        def h(x, seed):
+            k = jax.random.key(seed)
+            x = mask(x, k)
+            x = mask(x, k)
+            return x
+        f(3), g(3), h(1.0, 3)
+        """,
+        ["KeyReuse in g: likely eager", "KeyReuse in h: likely eager"],
+    ),
+    "an object that fills itself with keys of one constant": (
+        """
+        class Layer:
+            def __init__(self):
+                self.a = jax.random.normal(jax.random.key(0))
+                self.b = jax.random.normal(jax.random.key(0))
+        class Other:
+            def __init__(self):
+                k = jax.random.key(0)
+                self.a = jax.random.normal(k)
+                self.b = jax.random.normal(k)
+        Layer(), Other()
+        """,
+        [
+            "KeyReuse api=jax.random.normal in Layer.__init__: possible eager",
+            "KeyReuse api=jax.random.normal in Other.__init__: likely eager",
+        ],
+    ),
+    "a key that every turn makes again, for another thing or the next step": (
+        """
+        def each(names):
+            for name in names:
+                k = jax.random.key(0)
+                k, own = jax.random.split(k)
+                print(name, jax.random.normal(own))
+        def train(params, batches, step):
+            for batch in batches:
+                k = jax.random.key(0)
+                params = step(params, batch, jax.random.normal(k))
+            return params
+        each(names), train(1.0, batches, step)
+        """,
+        [
+            "KeyReuse api=jax.random.normal how=loop in train: likely eager",
+            "KeyReuse api=jax.random.split how=loop in each: possible eager",
+            "LimitMet limit=turns times=1 in each: certain eager",
+        ],
+    ),
+    "calls that leave their key to its default": (
+        """
+        def fit(x, key=jax.random.key(0)):
+            return x + jax.random.normal(key)
+        def f():
+            return fit(1.0) + fit(2.0)
+        def g(key):
+            return fit(1.0, key) + fit(2.0, key)
+        def h(x, key=jax.random.key(1)):
+            return fit(1.0, key) + fit(2.0, key)
+        f(), g(jax.random.key(2)), h(1.0)
+        """,
+        ["KeyReuse in f: possible eager", "KeyReuse in g: likely eager", "KeyReuse in h: likely eager"],
+    ),
+    "an evaluation before and after": (
+        """
+        def run_eval(params, key):
+            return params + jax.random.normal(key)
+        def step(params, key):
+            return params + jax.random.normal(key)
+        def f(params, seed):
+            k = jax.random.key(seed)
+            before = run_eval(params, k)
+            return before, run_eval(params + 1, k)
+        def g(params, seed):
+            k = jax.random.key(seed)
+            before = run_eval(params, k)
+            return before, step(params + 1, k)
+        f(1.0, 3), g(1.0, 3)
+        """,
+        ["KeyReuse in f: possible eager", "KeyReuse in g: likely eager"],
+    ),
 }
 
 
