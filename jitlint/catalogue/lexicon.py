@@ -110,6 +110,8 @@ class Timing(msgspec.Struct, frozen=True):
     waiting_words: tuple[str, ...]
     plain: frozenset[str]
     passive: frozenset[str]
+    synchronous: frozenset[str]
+    excluding: frozenset[str]
 
 
 class Compilation(msgspec.Struct, frozen=True):
