@@ -175,6 +175,7 @@ class Keys(msgspec.Struct, frozen=True):
     inverses: frozenset[str]
     derivatives: frozenset[str]
     choosing: frozenset[str]
+    comparing: frozenset[str]
 
 
 class Errors(msgspec.Struct, frozen=True):

@@ -613,6 +613,97 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["KeyReuse in f: possible eager", "KeyReuse in g: likely eager"],
     ),
+    "two points with the same noise": (
+        """
+        def loss(x, k):
+            return x * jax.random.normal(k)
+        def f(x, seed):
+            k = jax.random.key(seed)
+            up = loss(x + 1, k)
+            down = loss(x - 1, k)
+            return (up - down) / 2
+        def g(x, seed):
+            k = jax.random.key(seed)
+            a = loss(x, k)
+            b = loss(x, k)
+            return a - b
+        def h(x, seed):
+            k = jax.random.key(seed)
+            a = loss(x, k)
+            b = loss(x, k)
+            assert jnp.allclose(a, b)
+            return a
+        f(1.0, 3), g(1.0, 3), h(1.0, 3)
+        """,
+        ["KeyReuse in g: likely eager"],
+    ),
+    "a function and the same one compiled": (
+        """
+        def noise(k):
+            return jax.random.normal(k)
+        def other(k):
+            return jax.random.normal(k)
+        def f(seed):
+            k = jax.random.key(seed)
+            return noise(k), jax.jit(noise)(k)
+        def g(seed):
+            k = jax.random.key(seed)
+            return noise(k), jax.jit(other)(k)
+        f(3), g(3)
+        """,
+        ["KeyReuse in g: likely"],
+    ),
+    "numbers that are only printed": (
+        """
+        def f(seed):
+            k = jax.random.key(seed)
+            print(jax.random.normal(k))
+            k, own = jax.random.split(k)
+            return jax.random.normal(own)
+        def g(seed):
+            k = jax.random.key(seed)
+            x = jax.random.normal(k)
+            print(x)
+            k, own = jax.random.split(k)
+            return x, jax.random.normal(own)
+        f(3), g(3)
+        """,
+        ["KeyReuse api=jax.random.split in g: likely eager"],
+    ),
+    "the two sides of one condition": (
+        """
+        def f(mask, seed):
+            k = jax.random.key(seed)
+            a = jnp.where(mask, jax.random.normal(k), 0.0)
+            return a + jnp.where(mask, 0.0, jax.random.uniform(k))
+        def g(mask, other, seed):
+            k = jax.random.key(seed)
+            a = jnp.where(mask, jax.random.normal(k), 0.0)
+            return a + jnp.where(other, 0.0, jax.random.uniform(k))
+        f(True, 3), g(True, False, 3)
+        """,
+        ["KeyReuse api=jax.random.uniform in g: likely eager"],
+    ),
+    "a module that is told to draw nothing": (
+        """
+        import flax.linen as nn
+        class Net(nn.Module):
+            @nn.compact
+            def __call__(self, x, train=False):
+                return nn.Dropout(0.5, deterministic=not train)(x)
+        def f(params, x, seed):
+            k = jax.random.key(seed)
+            a = Net().apply(params, x, train=True, rngs={"dropout": k})
+            return a, Net().apply(params, x, train=False, rngs={"dropout": k})
+        def g(params, x, seed):
+            net = Net()
+            k = jax.random.key(seed)
+            a = net.apply(params, x, train=True, rngs={"dropout": k})
+            return a, net.apply(params, x, train=True, rngs={"dropout": k})
+        f({}, jnp.ones(3), 3), g({}, jnp.ones(3), 3)
+        """,
+        ["KeyReuse api=flax.linen.Module.apply in g: likely eager"],
+    ),
 }
 
 

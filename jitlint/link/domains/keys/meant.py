@@ -59,7 +59,7 @@ def _is_copy(f: Frame, this: Use, found: Use) -> bool:
 def _stands_for_others(f: Frame) -> bool:
     """Whether the numbers are called a dummy, or made by a function that makes fakes."""
     words = lexicon().keys.placeholders
-    if f.fn is not None and naming.has_word(f.fn.name, words):
+    if f.fn is not None and (naming.has_word(f.fn.name, words) or naming.begins_with(f.fn.name, {"example"})):
         return True
     return any(naming.has_word(name, words) for name in _bound(surroundings.statement(f)))
 

@@ -14,6 +14,7 @@ from jitlint.infer.keys import Use
 from jitlint.link.domains.keys.ledger import RANDOM
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.ir_walk import bound_names, inner_functions, last_name, nodes, same_text
+from jitlint.link.tables.naming import has_word
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -31,6 +32,8 @@ def never_meet(f: Frame, parts: Sequence[ir.Node], this: Use, found: Use) -> boo
     names = [n for n in parts if type(n) is ir.Name and n.id not in inside]
     one, other = (_spot(parts, names, calls[use.site[1]]) for use in (this, found))
     if _are_alternatives(parts, one.at, other.at) or _exclude_each_other(parts, one.at, other.at):
+        return True
+    if _are_compared(parts, *calls.values()) or any(_is_shown(parts, spot.at) for spot in (one, other)):
         return True
     if any(_is_input(parts, calls[use.site[1]], spot, use) for spot, use in ((one, this), (other, found))):
         return True
@@ -68,9 +71,57 @@ def _ways(node: ir.Call) -> list[ir.Node]:
 
 def _exclude_each_other(parts: Sequence[ir.Node], one: int, other: int) -> bool:
     """``one * (kind == 0)`` and ``other * (kind == 1)``: whatever the kind is, only one of them is not zero."""
+    for a, x in _cases(parts, one):
+        for b, y in _cases(parts, other):
+            if same_text(a, b) and x.value != y.value:
+                return True
+    here, there = (list(_conditions(parts, at)) for at in (one, other))
+    return any(same_text(a, b) and x != y for a, x in here for b, y in there)
+
+
+def _conditions(parts: Sequence[ir.Node], at: int) -> Iterator[tuple[ir.Node, int]]:
+    """What decides about the numbers at a place, and which way it chooses them."""
+    for node in parts:
+        if type(node) is ir.Call and last_name(node.func) == "where" and len(node.args) == 3:
+            for way in (1, 2):
+                if _holds(node.args[way].value, at):
+                    yield node.args[0].value, way
+
+
+def _are_compared(parts: Sequence[ir.Node], one: ir.Call, other: ir.Call) -> bool:
+    """Whether what two calls give is compared: one function for two points, or two functions that should give the same."""
+    a, b = _results(parts, one), _results(parts, other)
+    points = last_name(one.func) == last_name(other.func) != "" and not same_text(one, other)
+    for node in parts:
+        sides: list[ir.Node] = []
+        if type(node) is ir.BinOp and node.op == "-" and points:
+            sides = [node.left, node.right]
+        elif type(node) is ir.Call and has_word(last_name(node.func), lexicon().keys.comparing):
+            sides = [arg.value for arg in node.args[:2]]
+        if len(sides) == 2 and a.isdisjoint(b) and (_meets(sides, a, b) or _meets(sides, b, a)):
+            return True
+    return False
+
+
+def _results(parts: Sequence[ir.Node], call: ir.Call) -> set[int]:
+    """Where the result of a call stands: there, and where the variable is read that holds it."""
+    for node in parts:
+        if type(node) is ir.Assign and node.value is call and type(node.targets[0]) is ir.Name:
+            return {call.at, *(n.at for n in parts if type(n) is ir.Name and n.id == node.targets[0].id)}
+    return {call.at}
+
+
+def _meets(sides: Sequence[ir.Node], a: set[int], b: set[int]) -> bool:
+    return sides[0].at in a and sides[1].at in b
+
+
+def _is_shown(parts: Sequence[ir.Node], at: int) -> bool:
+    """Whether the numbers at a place are printed, and go nowhere else."""
     return any(
-        same_text(a, b) and x.value != y.value for a, x in _cases(parts, one) for b, y in _cases(parts, other)
-    )
+        type(node) is ir.Call and type(node.func) is ir.Name and node.func.id == "print"
+        and any(arg.value.at == at for arg in node.args)
+        for node in parts
+    )  # fmt: skip
 
 
 def _cases(parts: Sequence[ir.Node], at: int) -> Iterator[Case]:
