@@ -176,6 +176,9 @@ class Keys(msgspec.Struct, frozen=True):
     derivatives: frozenset[str]
     choosing: frozenset[str]
     comparing: frozenset[str]
+    kept: frozenset[str]
+    called: frozenset[str]
+    annotations: frozenset[str]
 
 
 class Errors(msgspec.Struct, frozen=True):

@@ -704,6 +704,94 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["KeyReuse api=flax.linen.Module.apply in g: likely eager"],
     ),
+    "the same noise at several scales": (
+        """
+        def run(k, scale):
+            return scale * jax.random.normal(k)
+        def f(seed):
+            k = jax.random.key(seed)
+            for scale in (1.0, 3.0, 7.5):
+                run(k, scale)
+        def g(seed):
+            k = jax.random.key(seed)
+            for size in (1, 3, 7):
+                run(k, size)
+        def h(seed):
+            k = jax.random.key(seed)
+            return [run(k, scale) for scale in (1.0, 3.0)]
+        def sizes(seed):
+            k = jax.random.key(seed)
+            return [run(k, size) for size in (1, 3)]
+        f(3), g(3), h(3), sizes(3)
+        """,
+        [
+            "KeyReuse how=loop in f: possible eager",
+            "KeyReuse how=loop in g: likely eager",
+            "KeyReuse how=loop in h: possible eager",
+            "KeyReuse how=loop in sizes: likely eager",
+        ],
+    ),
+    "turns that begin with the same parameters": (
+        """
+        def init_net(k, size=3):
+            return jax.random.normal(k)
+        def noise(k):
+            return jax.random.normal(k)
+        def f(seed, rates):
+            k = jax.random.key(seed)
+            for rate in rates:
+                fit(init_net(k), rate)
+        def g(seed, sizes):
+            k = jax.random.key(seed)
+            for size in sizes:
+                net.append(init_net(k, size))
+        def h(seed, batches):
+            k = jax.random.key(seed)
+            for batch in batches:
+                fit(noise(k), batch)
+        def turns(seed, n):
+            k = jax.random.key(seed)
+            for _ in range(n):
+                net.append(init_net(k))
+        f(3, rates), g(3, sizes), h(3, batches), turns(3, n)
+        """,
+        [
+            "KeyReuse how=loop in f: possible eager",
+            "KeyReuse how=loop in g: likely eager",
+            "KeyReuse how=loop in h: likely eager",
+            "KeyReuse how=loop in turns: likely eager",
+        ],
+    ),
+    "a key that is named for staying the same": (
+        """
+        def loss(x, k):
+            return x * jax.random.normal(k)
+        def f(seed, xs):
+            val_key = jax.random.key(seed)
+            for x in xs:
+                loss(x, val_key)
+        def g(seed, xs):
+            k = jax.random.key(seed)
+            for val in xs:
+                loss(val, k)
+        f(3, xs), g(3, xs)
+        """,
+        ["KeyReuse how=loop in f: possible eager", "KeyReuse how=loop in g: likely eager"],
+    ),
+    "data and what belongs to it, changed alike": (
+        """
+        def crop(k, x):
+            return x[jax.random.randint(k, (), 0, 4)]
+        def f(seed, image, mask):
+            k = jax.random.key(seed)
+            return crop(k, image), crop(k, mask)
+        def g(seed, left, right):
+            k = jax.random.key(seed)
+            return crop(k, left), crop(k, right)
+        f(3, jnp.ones(8), jnp.ones(8)), g(3, jnp.ones(8), jnp.ones(8))
+        """,
+        ["KeyReuse in g: likely eager"],
+    ),
 }
 
 

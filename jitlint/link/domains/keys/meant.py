@@ -66,11 +66,13 @@ def _stands_for_others(f: Frame) -> bool:
 
 def evaluates(f: Frame, this: Use) -> bool:
     """Whether what draws the same each time is an evaluation, or its key is named for one."""
-    words = lexicon().keys.evaluating
+    words = lexicon().keys
     around = [*f.qualname.split("."), *this.function.split(".")]
     call = next((n for n in _parts(f) if type(n) is ir.Call and n.at == this.site[1]), None)
-    names = around + [last_name(part) for part in below(call)]
-    return any(naming.has_word(name, words) for name in names)
+    names = [last_name(part) for part in below(call)]
+    if any(naming.has_word(name, words.evaluating) for name in (*around, *names)):
+        return True
+    return any(naming.has_word(name, words.kept) and naming.has_word(name, words.called) for name in names)
 
 
 def evaluates_again(f: Frame, this: Use, found: Use) -> bool:
@@ -111,7 +113,7 @@ def _reads(parts: Sequence[ir.Node]) -> Iterator[tuple[str, int]]:
 
 
 def _belong_together(f: Frame, this: Use, found: Use) -> bool:
-    """Whether two calls must draw the same: a function and its inverse, or a function and its derivative."""
+    """Whether two calls must draw the same: a function and its inverse or derivative, or one for data and its labels."""
     calls = {n.at: n for n in _parts(f) if type(n) is ir.Call and n.at in (this.site[1], found.site[1])}
     if len(calls) != 2 or this.site[0] != found.site[0]:
         return False
@@ -120,8 +122,20 @@ def _belong_together(f: Frame, this: Use, found: Use) -> bool:
     if len(derived) > 1:
         return len({_applied(f, func) for func in functions}) == 1
     one, other = map(last_name, functions)
+    if one == other and sum(_is_annotation(call) for call in calls.values()) == 1:
+        return True
     rest = set(one.split("_")) ^ set(other.split("_"))
     return bool(rest) and rest <= lexicon().keys.inverses
+
+
+def _is_annotation(call: ir.Call) -> bool:
+    """Whether a call is given what belongs to other data, by its name: to be changed as these are."""
+    named = [
+        last_name(n) or (n.value if type(n) is ir.Const else "")
+        for arg in call.args
+        for n in below(arg.value)
+    ]
+    return any(naming.has_word(str(name), lexicon().keys.annotations) for name in named)
 
 
 def _derivative(func: ir.Node | None) -> str:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key, Use
 from jitlint.infer.values import Map, Py, Seq, Tup, Value
 from jitlint.link.domains.keys import meant
 from jitlint.link.domains.keys.ledger import RANDOM, Ledger
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import bound_names
+from jitlint.link.tables.ir_walk import bound_names, last_name
 from jitlint.link.values import paths
 from jitlint.link.values.keys import inside
 from jitlint.syntax import ir
@@ -46,7 +47,11 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     whole = told or not (this.api and found.api)
     if made_apart and ((this.function == "<module>" and whole) or _fills_object(this, found)):
         return True
-    if how == "loop" and (_starts_over(k, f, this.key) or (not this.api and f.loops and compares(k, f))):
+    if how == "loop" and (
+        _starts_over(k, f, this.key)
+        or _begins_alike(f, this)
+        or (not this.api and f.loops and compares(k, f))
+    ):
         return True
     if not this.api and _is_left_out(k, f, this.key):
         return True
@@ -80,6 +85,26 @@ def _starts_over(k: Ledger, f: Frame, key: Key) -> bool:
     bindings = [n for n in parts if type(n) is ir.Assign]
     given = [n for call in parts if type(call) is ir.Call for arg in call.args for n in below(arg.value)]
     return not any(type(n) is ir.Name and _is_handed_on(n, bindings) for n in given)
+
+
+def _begins_alike(f: Frame, this: Use) -> bool:
+    """Whether every turn begins with the same parameters, whatever thing it goes on with: ``params = model.init(key)``."""
+    loop = f.loops[-1] if f.loops else None
+    if type(loop) is not ir.For or _counts(loop.iter):
+        return False
+    call = next((n for n in below(loop.body) if type(n) is ir.Call and n.at == this.site[1]), None)
+    turn = {name.id for name in bound_names([loop.target])}
+    read = {
+        n.id
+        for arg in (call.args if call is not None else ())
+        for n in below(arg.value)
+        if type(n) is ir.Name
+    }
+    return (
+        call is not None
+        and read.isdisjoint(turn)
+        and naming.begins_with(last_name(call.func), lexicon().keys.setting_up)
+    )
 
 
 def _counts(over: ir.Node) -> bool:
@@ -132,10 +157,10 @@ def _differ(this: Use, found: Use) -> bool:
 def compares(k: Ledger, f: Frame) -> bool:
     """Whether the innermost loop goes through things that the program lists one by one: each is to get the same numbers.
 
-    Things have names; sizes and shapes are those of layers, which are to differ.
+    Things have names, or are rates and scales; sizes and shapes are those of layers, which are to differ.
     """
     loop = f.loops[-1]
-    over = loop.iter if type(loop) is ir.For else None
+    over = loop.iter if type(loop) is ir.For else loop.fors[-1].iter if type(loop) is ir.Comp else None
     if type(over) is ir.Call and type(over.func) is ir.Attr and over.func.name in ("items", "keys", "values"):
         over = over.func.obj
     if isinstance(over, (ir.Tuple, ir.List)):
@@ -150,10 +175,10 @@ def compares(k: Ledger, f: Frame) -> bool:
 def _is_size(node: ir.Node) -> bool:
     if isinstance(node, (ir.Tuple, ir.List)):
         return any(map(_is_size, node.elts))
-    return type(node) is ir.Const and node.kind in ("int", "float")
+    return type(node) is ir.Const and node.kind == "int"
 
 
 def _is_number(value: Value) -> bool:
     if isinstance(value, (Tup, Seq)):
         return any(map(_is_number, value.items or ()))
-    return type(value) is Py and value.kind in ("int", "float", "static")
+    return type(value) is Py and value.kind in ("int", "static")
