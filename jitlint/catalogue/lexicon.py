@@ -178,7 +178,6 @@ class Keys(msgspec.Struct, frozen=True):
     comparing: frozenset[str]
     kept: frozenset[str]
     called: frozenset[str]
-    annotations: frozenset[str]
 
 
 class Errors(msgspec.Struct, frozen=True):

@@ -59,12 +59,12 @@ def last_name(node: ir.Node | None) -> str:
     return node.id if type(node) is ir.Name else ""
 
 
-def same_text(a: Any, b: Any) -> bool:
+def same_text(a: object, b: object) -> bool:
     """Whether two pieces of code are written alike, wherever they stand."""
-    if a.__class__ is list:
-        return b.__class__ is list and len(a) == len(b) and all(map(same_text, a, b))
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same_text, a, b))
     if a.__class__ is not b.__class__ or not hasattr(a, "__struct_fields__"):
-        return bool(a == b)
+        return a == b
     return all(same_text(getattr(a, name), getattr(b, name)) for name in a.__struct_fields__ if name != "at")
 
 

@@ -113,7 +113,7 @@ def _reads(parts: Sequence[ir.Node]) -> Iterator[tuple[str, int]]:
 
 
 def _belong_together(f: Frame, this: Use, found: Use) -> bool:
-    """Whether two calls must draw the same: a function and its inverse or derivative, or one for data and its labels."""
+    """Whether two calls must draw the same: a function and its inverse, or a function and its derivative."""
     calls = {n.at: n for n in _parts(f) if type(n) is ir.Call and n.at in (this.site[1], found.site[1])}
     if len(calls) != 2 or this.site[0] != found.site[0]:
         return False
@@ -122,20 +122,8 @@ def _belong_together(f: Frame, this: Use, found: Use) -> bool:
     if len(derived) > 1:
         return len({_applied(f, func) for func in functions}) == 1
     one, other = map(last_name, functions)
-    if one == other and sum(_is_annotation(call) for call in calls.values()) == 1:
-        return True
     rest = set(one.split("_")) ^ set(other.split("_"))
     return bool(rest) and rest <= lexicon().keys.inverses
-
-
-def _is_annotation(call: ir.Call) -> bool:
-    """Whether a call is given what belongs to other data, by its name: to be changed as these are."""
-    named = [
-        last_name(n) or (n.value if type(n) is ir.Const else "")
-        for arg in call.args
-        for n in below(arg.value)
-    ]
-    return any(naming.has_word(str(name), lexicon().keys.annotations) for name in named)
 
 
 def _derivative(func: ir.Node | None) -> str:

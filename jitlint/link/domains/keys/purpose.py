@@ -40,22 +40,27 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
         return True  # what is measured does not depend on the numbers
     if _is_test(path):
         return made_apart or not _is_slip(this, found)
-    draws = _draw_twice(this, found)
     told = is_document(path)
-    if told and this.function == "<module>" and how in ("again", "calls", "split") and not draws:
-        return True  # step by step, another procedure starts from the same key, to be compared
     whole = told or not (this.api and found.api)
-    if made_apart and ((this.function == "<module>" and whole) or _fills_object(this, found)):
+    if this.function == "<module>" and ((told and _is_told(this, found, how)) or (made_apart and whole)):
         return True
-    if how == "loop" and (
-        _starts_over(k, f, this.key)
-        or _begins_alike(f, this)
-        or (not this.api and f.loops and compares(k, f))
-    ):
+    if (made_apart and _fills_object(this, found)) or (not this.api and _is_left_out(k, f, this.key)):
         return True
-    if not this.api and _is_left_out(k, f, this.key):
+    if how == "loop" and _is_each_alike(k, f, this):
         return True
     return meant.evaluates(f, this) if how in _EVERY else meant.evaluates_again(f, this, found)
+
+
+def _is_told(this: Use, found: Use, how: str) -> bool:
+    """Whether a document goes on step by step: another procedure starts from the same key, to be compared."""
+    return how in ("again", "calls", "split") and not _draw_twice(this, found)
+
+
+def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
+    """Whether the turns of a loop are for things of which each is to get the same numbers."""
+    if _starts_over(k, f, this) or _begins_alike(f, this):
+        return True
+    return not this.api and bool(f.loops) and compares(k, f)
 
 
 def _draw_twice(this: Use, found: Use) -> bool:
@@ -74,37 +79,41 @@ def _is_left_out(k: Ledger, f: Frame, key: Key) -> bool:
     )
 
 
-def _starts_over(k: Ledger, f: Frame, key: Key) -> bool:
-    """Whether every turn of a loop makes the key again, for another thing: none is given what the turn before it left."""
-    loop, root = f.loops[-1] if f.loops else None, _root(key)
-    if type(loop) is not ir.For or root.step[:2] != ("const", f.scope.key) or _counts(loop.iter):
+def _starts_over(k: Ledger, f: Frame, this: Use) -> bool:
+    """Whether every turn of a loop makes the key again, for another thing: none is given what the turn before it left.
+
+    A draw whose shape or scale comes from the turn is one of several draws, not the beginning of a procedure.
+    """
+    loop, root = _things(f), _root(this.key)
+    if loop is None or root.step[:2] != ("const", f.scope.key) or (this.api and this.api != f"{RANDOM}split"):
         return False
     parts = below(loop.body)
-    if k.makers.get(root.step[1:], set()).isdisjoint(n.at for n in parts if type(n) is ir.Call):
+    calls = [n for n in parts if type(n) is ir.Call]
+    if k.makers.get(root.step[1:], set()).isdisjoint(n.at for n in calls):
         return False
     bindings = [n for n in parts if type(n) is ir.Assign]
-    given = [n for call in parts if type(call) is ir.Call for arg in call.args for n in below(arg.value)]
-    return not any(type(n) is ir.Name and _is_handed_on(n, bindings) for n in given)
+    return not any(_is_handed_on(n, bindings) for call in calls for n in _given(call))
 
 
 def _begins_alike(f: Frame, this: Use) -> bool:
     """Whether every turn begins with the same parameters, whatever thing it goes on with: ``params = model.init(key)``."""
-    loop = f.loops[-1] if f.loops else None
-    if type(loop) is not ir.For or _counts(loop.iter):
+    loop = _things(f)
+    call = next((n for n in below(loop) if type(n) is ir.Call and n.at == this.site[1]), None)
+    if loop is None or type(call) is not ir.Call:
         return False
-    call = next((n for n in below(loop.body) if type(n) is ir.Call and n.at == this.site[1]), None)
     turn = {name.id for name in bound_names([loop.target])}
-    read = {
-        n.id
-        for arg in (call.args if call is not None else ())
-        for n in below(arg.value)
-        if type(n) is ir.Name
-    }
-    return (
-        call is not None
-        and read.isdisjoint(turn)
-        and naming.begins_with(last_name(call.func), lexicon().keys.setting_up)
-    )
+    own = turn.isdisjoint(name.id for name in _given(call))
+    return own and naming.begins_with(last_name(call.func), lexicon().keys.setting_up)
+
+
+def _things(f: Frame) -> ir.For | None:
+    """The innermost loop, if it goes through things and does not only count its turns, which are alike."""
+    loop = f.loops[-1] if f.loops else None
+    return loop if type(loop) is ir.For and not _counts(loop.iter) else None
+
+
+def _given(call: ir.Call) -> list[ir.Name]:
+    return [n for arg in call.args for n in below(arg.value) if type(n) is ir.Name]
 
 
 def _counts(over: ir.Node) -> bool:

@@ -27,20 +27,23 @@ def never_meet(f: Frame, parts: Sequence[ir.Node], this: Use, found: Use) -> boo
     calls = {n.at: n for n in parts if type(n) is ir.Call and n.at in (this.site[1], found.site[1])}
     if len(calls) != 2 or this.site[0] != found.site[0]:
         return False
-    body = f.fn.body if f.fn is not None else f.module.tree.body
-    inside = {n.id for fn in inner_functions(f.module, body) for n in nodes(fn.body) if type(n) is ir.Name}
-    names = [n for n in parts if type(n) is ir.Name and n.id not in inside]
-    one, other = (_spot(parts, names, calls[use.site[1]]) for use in (this, found))
+    names = _names(f, parts)
+    spots = [(_spot(parts, names, calls[use.site[1]]), use) for use in (this, found)]
+    (one, _), (other, _) = spots
     if _are_alternatives(parts, one.at, other.at) or _exclude_each_other(parts, one.at, other.at):
         return True
-    if _are_compared(parts, *calls.values()) or any(_is_shown(parts, spot.at) for spot in (one, other)):
+    if _are_compared(parts, *calls.values()) or _replaces(parts, names, this, found):
         return True
-    if any(_is_input(parts, calls[use.site[1]], spot, use) for spot, use in ((one, this), (other, found))):
-        return True
-    second, first = (_binding(parts, use.site[1]) for use in (this, found))
-    if first is None or second is None or not same_text(first, second):
-        return False
-    return first.at < second.at and _replaces(parts, names, first, second, this)
+    return any(
+        _is_shown(parts, spot.at) or _is_input(parts, calls[use.site[1]], spot, use) for spot, use in spots
+    )
+
+
+def _names(f: Frame, parts: Sequence[ir.Node]) -> list[ir.Name]:
+    """Where variables stand that no inner function knows."""
+    body = f.fn.body if f.fn is not None else f.module.tree.body
+    inside = {n.id for fn in inner_functions(f.module, body) for n in nodes(fn.body) if type(n) is ir.Name}
+    return [n for n in parts if type(n) is ir.Name and n.id not in inside]
 
 
 def _spot(parts: Sequence[ir.Node], names: Sequence[ir.Name], call: ir.Call) -> ir.Node:
@@ -142,23 +145,27 @@ def _equalities(node: ir.Node | None) -> Iterator[Case]:
         yield node.left, node.rights[0]
 
 
-def _replaces(
-    parts: Sequence[ir.Node], names: Sequence[ir.Name], first: ir.Assign, second: ir.Assign, this: Use
-) -> bool:
+def _replaces(parts: Sequence[ir.Node], names: Sequence[ir.Name], this: Use, found: Use) -> bool:
     """Whether the same statement runs again, and nobody has looked at what it gave before: the first run warms up.
 
     A module that gets its parameters again, of the same key, starts again.
     """
+    second, first = (_binding(parts, use.site[1]) for use in (this, found))
+    if first is None or second is None or first.at >= second.at or not same_text(first, second):
+        return False
     bound = {target.id for target in bound_names(first.targets)}
     if not bound or not bound <= {name.id for name in names}:
         return False
-    if not lexicon().keys.initialising.isdisjoint(this.stream.split()):
-        return True
+    starts = not lexicon().keys.initialising.isdisjoint(this.stream.split())
+    return starts or not _looks(parts, [n for n in names if n.id in bound], first, second)
+
+
+def _looks(parts: Sequence[ir.Node], named: Sequence[ir.Name], first: ir.Assign, second: ir.Assign) -> bool:
+    """Whether somebody reads what the first of two assignments gave."""
     stored = {id(name) for n in parts if type(n) is ir.Assign for name in bound_names(n.targets)}
     ignored = stored.union(id(n) for node in (first, *filter(_only_waits, parts)) for n in below(node))
     own = {id(n) for n in below(second.value)}
-    reads = [n for n in names if n.id in bound and id(n) not in ignored]
-    return not any(first.at < n.at < second.at or id(n) in own for n in reads)
+    return any(id(n) not in ignored and (first.at < n.at < second.at or id(n) in own) for n in named)
 
 
 def _only_waits(node: ir.Node) -> bool:
