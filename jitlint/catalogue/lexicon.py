@@ -110,6 +110,8 @@ class Timing(msgspec.Struct, frozen=True):
     waiting_words: tuple[str, ...]
     plain: frozenset[str]
     passive: frozenset[str]
+    synchronous: frozenset[str]
+    excluding: frozenset[str]
 
 
 class Compilation(msgspec.Struct, frozen=True):
@@ -173,6 +175,10 @@ class Keys(msgspec.Struct, frozen=True):
     evaluating: frozenset[str]
     inverses: frozenset[str]
     derivatives: frozenset[str]
+    choosing: frozenset[str]
+    comparing: frozenset[str]
+    kept: frozenset[str]
+    called: frozenset[str]
 
 
 class Errors(msgspec.Struct, frozen=True):

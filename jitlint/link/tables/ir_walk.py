@@ -59,6 +59,15 @@ def last_name(node: ir.Node | None) -> str:
     return node.id if type(node) is ir.Name else ""
 
 
+def same_text(a: object, b: object) -> bool:
+    """Whether two pieces of code are written alike, wherever they stand."""
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same_text, a, b))
+    if a.__class__ is not b.__class__ or not hasattr(a, "__struct_fields__"):
+        return a == b
+    return all(same_text(getattr(a, name), getattr(b, name)) for name in a.__struct_fields__ if name != "at")
+
+
 def bound_names(targets: Iterable[ir.Node]) -> Iterator[ir.Name]:
     """The variables among the targets of an assignment."""
     for target in targets:

@@ -216,6 +216,44 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["VaryingArgument problem=shape parameter=x how=a slice whose length changes in main: certain eager"],
     ),
+    "buffers on several devices, made when a program begins": (
+        """
+        def buffers(n, place):
+            return [jax.jit(lambda: jnp.zeros(3), out_shardings=place)() for _ in range(n)]
+        def pool(n, place):
+            made = []
+            for _ in range(n):
+                made.append(jax.jit(lambda: jnp.zeros(3), out_shardings=place)())
+            for i in range(n):
+                made[i] = jax.jit(lambda x: x + 1, out_shardings=place)(made[i])
+            return made
+        buffers(8, place), pool(8, place)
+        """,
+        [
+            "JitCreation what=lambda in buffers: possible eager",
+            "JitCreation what=lambda in pool: certain eager",
+            "JitCreation what=lambda in pool: possible eager",
+        ],
+    ),
+    "a branch in a function that somebody decorates": (
+        """
+        from elsewhere import compiled
+        def made(choice):
+            @compiled(donate=0)
+            def f(x):
+                return jax.lax.cond(x > 0, lambda y: y, lambda y: -y, x)
+            return f
+        def plain(x):
+            return jax.lax.cond(x > 0, lambda y: y, lambda y: -y, x)
+        def main(xs):
+            f = made(1)
+            for x in xs:
+                f(x)
+                plain(x)
+        main([1.0, 2.0])
+        """,
+        ["JitCreation repeated=call what=lambda api=jax.lax.cond in plain: likely eager"],
+    ),
 }
 
 

@@ -197,6 +197,72 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         [],
     ),
+    "compilation is timed": (
+        """
+        import time
+        step = jax.jit(lambda x: x + 1)
+        def precompile(x):
+            start = time.time()
+            step(x)
+            return time.time() - start
+        def named(x):
+            start = time.time()
+            step(x)
+            compile_time = time.time() - start
+            return compile_time
+        def told(x):
+            start = time.time()
+            step(x)
+            end = time.time()
+            print("compiled in", end - start)
+            start = time.time()
+            step(x)
+            end = time.time()
+            print("without compilation", end - start)
+        precompile(jnp.ones(3)), named(jnp.ones(3)), told(jnp.ones(3))
+        """,
+        [
+            "UnsyncedClock callee=<lambda> in named: possible",
+            "UnsyncedClock callee=<lambda> in precompile: possible",
+            "UnsyncedClock callee=<lambda> in told: certain",
+            "UnsyncedClock callee=<lambda> in told: possible",
+        ],
+    ),
+    "handing work over is timed, and then the wait": (
+        """
+        import time
+        step = jax.jit(lambda x: x + 1)
+        def apart(x):
+            start = time.time()
+            y = step(x)
+            between = time.time()
+            y.block_until_ready()
+            return between - start, time.time() - between
+        def laps(x):
+            start = time.time()
+            y = step(x)
+            between = time.time()
+            y = step(y)
+            y.block_until_ready()
+            return between - start, time.time() - between
+        apart(jnp.ones(3)), laps(jnp.ones(3))
+        """,
+        [
+            "UnsyncedClock callee=<lambda> in apart: possible",
+            "UnsyncedClock callee=<lambda> in laps: certain",
+        ],
+    ),
+    "a compiled function that only fills": (
+        """
+        import time
+        def make(shape):
+            start = time.time()
+            y = jax.jit(jnp.zeros, static_argnums=0)(shape)
+            return y, time.time() - start
+        make((3,))
+        """,
+        [],
+    ),
 }
 
 

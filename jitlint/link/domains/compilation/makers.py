@@ -345,7 +345,7 @@ def _in_loop(
     few = not retraces and (_names_parts(loop) or _is_compiled_anyway(table, x, node, loop))
     confidence = (
         Confidence.POSSIBLE
-        if few or _has_options(table, maker, assigned)
+        if few or _places(maker, node) or _has_options(table, maker, assigned)
         else _confidence(f, retraces, not amortised and not varying)
     )
     log.m.emit(
@@ -388,6 +388,12 @@ def _has_options(table: CodeTable, maker: ir.Node, assigned: frozenset[str]) -> 
     """Whether each turn compiles with options of its own, shardings say: no program of another turn would do."""
     given = maker.args[1:] if type(maker) is ir.Call else ()
     return any(arg.name and table.mentions_through(arg.value, assigned) for arg in given)
+
+
+def _places(maker: ir.Node, call: ir.Call) -> bool:
+    """Whether what is compiled is given nothing, and makes what lies on several devices: buffers, when a program begins."""
+    options = [arg.name for arg in maker.args] if type(maker) is ir.Call else []
+    return not call.args and "out_shardings" in options
 
 
 def _varying_target(table: CodeTable, maker: ir.Node | None, assigned: frozenset[str]) -> bool:
@@ -460,8 +466,8 @@ def finish(log: CompilationLog) -> None:
 def _finish_eager(log: CompilationLog, found: EagerLoop) -> None:
     """Say that a loop or branch of JAX compiles each time: only of code that surely runs outside of any trace."""
     f = found.frame
-    if f.fn is not None and (f.fn.traced_contexts or not f.fn.hosted):
-        return
+    if f.fn is not None and (f.fn.traced_contexts or not f.fn.hosted or f.fn.resigned):
+        return  # what decorates it may well compile it
     also: tuple[Step, ...] = ()
     if not found.in_loop:
         many = compilation_runs.runs_many(log, f.fn)

@@ -16,7 +16,7 @@ from jitlint.infer.events import KeyReuse, Step
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import UNKNOWN, Arr, Class, Ext
 from jitlint.link.domains.keys import parameters as key_parameters
-from jitlint.link.domains.keys.meant import RANDOM
+from jitlint.link.domains.keys.ledger import RANDOM
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST

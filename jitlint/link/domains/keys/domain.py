@@ -8,8 +8,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key
 from jitlint.infer.values import ExtInst, Func, Inst, Map, Method, S, Value
 from jitlint.link.domains.keys import calls, closures, defaults, lanes, libraries, parameters, uses
-from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger, Runs
-from jitlint.link.domains.keys.meant import RANDOM
+from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger, Runs
 from jitlint.link.engine.domain import (
     Activation,
     Called,
@@ -62,6 +61,8 @@ class Keys(Domain[calls.Summary]):
         """Arguments that are keys have names before they are compared."""
         names = self.m.keys
         first = names.count
+        left_out = [value for name, value in func.defaults.items() if bound.get(name) is value]
+        self.ledger.defaults.update(keys.inside(left_out) if left_out else ())
         parameters.name_all(self.m, func, bound)
         if names.count > first:
             many = MANY.of(f)

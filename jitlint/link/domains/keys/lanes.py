@@ -12,8 +12,9 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key, Use
-from jitlint.infer.values import L, Map, Partial, Py, Tree, Unknown, Value, alternatives
+from jitlint.infer.values import L, Map, Partial, Tree, Unknown, Value, alternatives
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger
+from jitlint.link.domains.keys.libraries import is_silent
 from jitlint.link.domains.keys.uses import MAX_LOG, MODULE, report
 from jitlint.link.engine.domain import Called, Transformed
 from jitlint.link.engine.frame import Frame
@@ -49,7 +50,7 @@ def mapped(k: Ledger, f: Frame, transformed: Transformed) -> None:
     at = x.site[1] if x.site[0] == f.module.name else f.at
     named = transformed.args.kw  # what is mapped: every lane has its own
     given = {name: value for name, value in target.keywords.items() if name not in named}
-    for key in [] if _is_silent(named) else _drawn(f, target.func, given, True):
+    for key in [] if is_silent(named) else _drawn(f, target.func, given, True):
         this = _use(f, at, key)
         keep(log, this)
         report(k, f, this, this, "shared")
@@ -65,27 +66,12 @@ def _drawn(f: Frame, callee: Value, given: dict[str, Value], alike: bool) -> lis
     What is differentiated is taken for a module, too.
     """
     alts = alternatives(callee)
-    if not all(isinstance(alt, (Tree, Unknown)) for alt in alts) or _is_silent(given):
+    if not all(isinstance(alt, (Tree, Unknown)) for alt in alts) or is_silent(given):
         return []
     found = inside([given[STREAMS]]) if isinstance(given.get(STREAMS), Map) else []
     if alike and (f.world.modes & L or any(type(alt) is Tree for alt in alts)):
         found += [key for name in sorted(lexicon().keys.drawn_by_name) for key in keys_of(given.get(name))]
     return found
-
-
-def _is_silent(given: dict[str, Value]) -> bool:
-    """Whether a call says that nothing is to be drawn."""
-    words = lexicon().keys
-    flags = [
-        (name in words.enabling, v) for name, v in given.items() if name in words.silencing | words.enabling
-    ]
-    return any(
-        type(value) is Py and value.const is not enabling for enabling, value in flags if _is_flag(value)
-    )
-
-
-def _is_flag(value: Value) -> bool:
-    return type(value) is Py and type(value.const) is bool
 
 
 def _is_from_outside(f: Frame, node: ir.Node | None) -> bool:

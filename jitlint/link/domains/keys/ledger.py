@@ -12,14 +12,17 @@ from jitlint.link.engine.frame import Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 
+RANDOM: Final = "jax.random."
+
 
 @dataclass(slots=True)
 class Ledger:
-    """Of a session. makers: the places at which a scope makes a key of a constant. looked: functions that were seen to
-    start streams where only shapes are asked for."""
+    """Of a session. makers: the places at which a scope makes a key of a constant. defaults: keys that a parameter has
+    when nobody hands one over. looked: functions that were seen to start streams where only shapes are asked for."""
 
     m: Machine
     makers: dict[tuple[Hashable, ...], set[int]] = field(default_factory=dict)
+    defaults: set[Key] = field(default_factory=set)
     looked: set[int] = field(default_factory=set)
 
 

@@ -65,6 +65,8 @@ def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: boo
     """
     if name not in lexicon().keys.streamed:
         return
+    if name == "apply" and is_silent(args.kw):
+        return
     first, given = args.kw.get("rngs"), _first_keys(name, args, known)
     if first is None and given is None:
         return
@@ -162,3 +164,18 @@ def _by_stream(value: Value | None, known: bool) -> Iterator[tuple[str, Key]]:
             yield from ((stream, key) for key in keys_of(part))
     elif known:
         yield from (("", key) for key in keys_of(value))
+
+
+def is_silent(given: dict[str, Value]) -> bool:
+    """Whether a call says that nothing is to be drawn."""
+    words = lexicon().keys
+    flags = [
+        (name in words.enabling, v) for name, v in given.items() if name in words.silencing | words.enabling
+    ]
+    return any(
+        type(value) is Py and value.const is not enabling for enabling, value in flags if _is_flag(value)
+    )
+
+
+def _is_flag(value: Value) -> bool:
+    return type(value) is Py and type(value.const) is bool

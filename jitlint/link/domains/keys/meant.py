@@ -11,6 +11,7 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Either, Key, Use
 from jitlint.infer.values import Arr, L, S, Value
+from jitlint.link.domains.keys.unmet import never_meet
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
@@ -19,8 +20,6 @@ from jitlint.link.tables.results import only_result
 from jitlint.link.values.keys import inside
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
-
-RANDOM: Final = "jax.random."
 
 DRAW: Final = "draw"
 """The stream of the key's own bits; libraries that fold a name into the key have streams of their own."""
@@ -31,9 +30,11 @@ SHUFFLE: Final = "shuffle"
 
 def is_meant(f: Frame, this: Use, found: Use) -> bool:
     """Arrays permuted alike; a copy to begin with; one evaluated here and derived there; something and its inverse;
-    numbers that only stand for others; keys that nobody has drawn from."""
+    numbers that only stand for others, or never meet; keys that nobody has drawn from."""
     paired = this.stream == found.stream == SHUFFLE and this.api == found.api
     if paired or _is_copy(f, this, found):
+        return True
+    if never_meet(f, _parts(f), this, found):
         return True
     if _stands_for_others(f) or _is_dropped(f, this, found) or _belong_together(f, this, found):
         return True
@@ -58,18 +59,28 @@ def _is_copy(f: Frame, this: Use, found: Use) -> bool:
 def _stands_for_others(f: Frame) -> bool:
     """Whether the numbers are called a dummy, or made by a function that makes fakes."""
     words = lexicon().keys.placeholders
-    if f.fn is not None and naming.has_word(f.fn.name, words):
+    if f.fn is not None and (naming.has_word(f.fn.name, words) or naming.begins_with(f.fn.name, {"example"})):
         return True
     return any(naming.has_word(name, words) for name in _bound(surroundings.statement(f)))
 
 
 def evaluates(f: Frame, this: Use) -> bool:
     """Whether what draws the same each time is an evaluation, or its key is named for one."""
-    words = lexicon().keys.evaluating
+    words = lexicon().keys
     around = [*f.qualname.split("."), *this.function.split(".")]
     call = next((n for n in _parts(f) if type(n) is ir.Call and n.at == this.site[1]), None)
-    names = around + [last_name(part) for part in below(call)]
-    return any(naming.has_word(name, words) for name in names)
+    names = [last_name(part) for part in below(call)]
+    if any(naming.has_word(name, words.evaluating) for name in (*around, *names)):
+        return True
+    return any(naming.has_word(name, words.kept) and naming.has_word(name, words.called) for name in names)
+
+
+def evaluates_again(f: Frame, this: Use, found: Use) -> bool:
+    """Whether the same evaluation is called again, with the key that it had before."""
+    calls = {n.at: last_name(n.func) for n in _parts(f) if type(n) is ir.Call}
+    one, other = calls.get(this.site[1], ""), calls.get(found.site[1], "")
+    alike = this.site[0] == found.site[0] and this.site != found.site and one == other
+    return alike and naming.has_word(one, lexicon().keys.evaluating)
 
 
 def _is_dropped(f: Frame, this: Use, found: Use) -> bool:

@@ -26,7 +26,7 @@ from jitlint.infer.values import (
     Xform,
 )
 from jitlint.link.domains.keys import libraries as key_libraries
-from jitlint.link.domains.keys.meant import RANDOM
+from jitlint.link.domains.keys.ledger import RANDOM
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values.keys import named
 from jitlint.link.values.library_objects import is_initialiser

@@ -8,7 +8,6 @@ when a key is consumed again. What it does not: ask whether that is meant (`mean
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
@@ -19,23 +18,18 @@ from jitlint.infer.values import (
     NO_CONST,
     NONE,
     Arr,
-    Map,
     Py,
     S,
-    Seq,
     Tup,
     Value,
 )
 from jitlint.link.domains.keys import meant
-from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger
-from jitlint.link.domains.keys.meant import DRAW, RANDOM, SHUFFLE
+from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger
+from jitlint.link.domains.keys.meant import DRAW, SHUFFLE
+from jitlint.link.domains.keys.purpose import compares, is_on_purpose
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.sink import Condition
-from jitlint.link.tables import naming
-from jitlint.link.values import paths
 from jitlint.link.values.keys import inside, keys_of, named, uses_of, with_key
-from jitlint.syntax import ir
-from jitlint.syntax.documents import is_document
 
 CARRIED = "carried"
 """Consumed, and replaced where it is kept: the next call finds another key there."""
@@ -47,9 +41,6 @@ MAX_LOG = 64
 
 _COPIES = "copies"
 """The step from a key to an array that holds nothing but it."""
-
-_EVERY = frozenset({"loop", "many", "shared", "calls"})
-"""How a key is consumed again that is the same each time, at one place."""
 
 
 def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value) -> Value:
@@ -103,7 +94,7 @@ def _made(k: Ledger, f: Frame, at: int, short: str, args: Args, out: Value) -> V
     key = k.m.keys.derived(None, "const", f.scope.key, const)
     if len(makers) > 1:
         _start_again(f, key)
-    if f.loops and _compares(k, f):
+    if f.loops and compares(k, f):
         _forget(f, key)
     return with_key(out, key)
 
@@ -123,36 +114,6 @@ def is_copy(key: Key | None) -> bool:
     while key is not None and key.step[0] != _COPIES:
         key = key.parent
     return key is not None
-
-
-def _compares(k: Ledger, f: Frame) -> bool:
-    """Whether the innermost loop goes through things that the program lists one by one: each is to get the same numbers.
-
-    Things have names; sizes and shapes are those of layers, which are to differ.
-    """
-    loop = f.loops[-1]
-    over = loop.iter if type(loop) is ir.For else None
-    if type(over) is ir.Call and type(over.func) is ir.Attr and over.func.name in ("items", "keys", "values"):
-        over = over.func.obj
-    if isinstance(over, (ir.Tuple, ir.List)):
-        return not any(_is_size(node) for node in over.elts)
-    value = paths.peek(k.m, f, over) if isinstance(over, (ir.Name, ir.Attr)) else None
-    if type(value) is Map or type(over) is ir.Dict:
-        return True
-    items = value.items if isinstance(value, (Tup, Seq)) else None
-    return items is not None and not any(_is_number(item) for item in items)
-
-
-def _is_size(node: ir.Node) -> bool:
-    if isinstance(node, (ir.Tuple, ir.List)):
-        return any(map(_is_size, node.elts))
-    return type(node) is ir.Const and node.kind in ("int", "float")
-
-
-def _is_number(value: Value) -> bool:
-    if isinstance(value, (Tup, Seq)):
-        return any(map(_is_number, value.items or ()))
-    return type(value) is Py and value.kind in ("int", "float", "static")
 
 
 def _forget(f: Frame, key: Key) -> None:
@@ -248,7 +209,7 @@ def report(
         else (Step(found.module, found.at, _first(found)),)
     )
     level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence
-    if _is_on_purpose(k, f, this, found, how):
+    if is_on_purpose(k, f, this, found, how):
         level = Confidence.POSSIBLE
     k.m.emit(
         f,
@@ -261,57 +222,6 @@ def report(
         api=this.api,
         how=how,
         also=also,
-    )
-
-
-def _is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
-    """Whether what the code around is there for speaks against a mistake."""
-    made_apart = _made_apart(k, this.key)
-    path = k.m.modules[this.module].path
-    if naming.is_benchmark(path):
-        return True  # what is measured does not depend on the numbers
-    if _is_test(path):
-        return made_apart or not _is_slip(this, found)
-    told = is_document(path)
-    if told and this.function == "<module>" and not this.api and how in ("again", "calls", "split"):
-        return True  # step by step, another procedure starts from the same key, to be compared
-    whole = told or not (this.api and found.api)
-    if made_apart and this.function == "<module>" and whole:
-        return True
-    # Whoever goes through a few things by name, and hands each the same key, compares them.
-    if how == "loop" and not this.api and f.loops and _compares(k, f):
-        return True
-    return how in _EVERY and meant.evaluates(f, this)
-
-
-def _made_apart(k: Ledger, key: Key) -> bool:
-    """Whether a key is made at several places from one constant."""
-    while key.parent is not None:
-        key = key.parent
-    return key.step[0] == "const" and len(k.makers.get(key.step[1:], ())) > 1
-
-
-@functools.cache
-def _is_test(path: str) -> bool:
-    """Whether a file holds tests; examples are programs."""
-    parts = path.replace(chr(92), "/").split("/")
-    name = parts[-1]
-    named = name.startswith("test_") or name.endswith(("_test.py", "_tests.py")) or name == "conftest.py"
-    return named or not {"test", "tests", "testing"}.isdisjoint(parts[:-1])
-
-
-def _is_slip(this: Use, found: Use) -> bool:
-    """Whether a test hardly means to use the key again: tests compare what equal keys give, but not different draws."""
-    draws = all(u.api and u.api != f"{RANDOM}split" for u in (this, found))
-    return draws and this.function == found.function and (this.api != found.api or _differ(this, found))
-
-
-def _differ(this: Use, found: Use) -> bool:
-    """Whether two draws surely have different shapes, so that nobody can compare them."""
-    if this.dims is None or found.dims is None:
-        return False
-    return len(this.dims) != len(found.dims) or any(
-        a is not None and b is not None and a != b for a, b in zip(this.dims, found.dims)
     )
 
 

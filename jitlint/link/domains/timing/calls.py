@@ -54,6 +54,8 @@ def _known(w: Walker, node: ir.Call, noted: HostCall, held: str) -> str:
     if noted.jitted:
         if noted.functions or not noted.works:
             return held
+        if noted.target.startswith(lexicon().timing.work) and _is_cheap(noted.target):
+            return timing_walk.DEVICE
         w.state.started(Work(w.module.name, node.at, noted.target, True))
         return timing_walk.DEVICE
     if timing_blocks.method(w, node, noted):
@@ -76,8 +78,7 @@ def _library(w: Walker, node: ir.Call, name: str, held: str) -> str:
         w.state.waited()
         return held
     if name.startswith(lexicon().timing.work):
-        short = name.rpartition(".")[2]
-        if short not in lexicon().timing.cheap:
+        if not _is_cheap(name):
             w.state.started(Work(w.module.name, node.at, f"{name}", False))
         return timing_walk.DEVICE
     if name in lexicon().timing.plain:
@@ -91,12 +92,16 @@ def _library(w: Walker, node: ir.Call, name: str, held: str) -> str:
     return held
 
 
+def _is_cheap(name: str) -> bool:
+    return name.rpartition(".")[2] in lexicon().timing.cheap
+
+
 def _mapped(w: Walker, node: ir.Call, held: str) -> str:
     """A function is called for each leaf of a tree that may hold results."""
     given = next((arg.value for arg in node.args if arg.name in (None, "f") and not arg.star), None)
     name = w.dotted(given)
     if name is not None and name.startswith(lexicon().timing.work):
-        if name.rpartition(".")[2] not in lexicon().timing.cheap:
+        if not _is_cheap(name):
             w.state.started(Work(w.module.name, node.at, name, False))
         return timing_walk.DEVICE
     fn = _function(w, given)

@@ -15,11 +15,13 @@ from jitlint.infer.evidence import parameter_evidence
 from jitlint.infer.host_calls import place_in_source
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.timing import blocks as timing_blocks
+from jitlint.link.domains.timing.meant import is_meant
 from jitlint.link.domains.timing.state import DONE, ENTRY, Clocks, Pending, either
 from jitlint.link.domains.timing.walk import Walker, run_block
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Key
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 MAX_DEPTH: Final = 8
 
@@ -83,12 +85,15 @@ class _Engine:
     def emit(self, walker: Walker, function: str) -> None:
         """Record what a walk found."""
         info = walker.module
+        parts = walker.fn.parts if walker.fn is not None else below(info.tree.body) if walker.found else []
         for (at, _), work in walker.found.items():
             key = (UnsyncedClock, info.name, at)
             if key in self.said:
                 continue
             self.said.add(key)
             level = Confidence.CERTAIN if work.direct else Confidence.LIKELY
+            if is_meant(function, parts, at):
+                level = Confidence.POSSIBLE
             place = Place(info.name, at, function, (), "test" if info.is_test else "jit", level)
             step = Step(work.module, work.at, f"`{work.name}` starts here, and nothing waits for its result")
             self.m.sink.add(key, UnsyncedClock(place, also=(step,), callee=work.name))

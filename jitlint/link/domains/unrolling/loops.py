@@ -241,7 +241,18 @@ def _length_of(f: Frame, table: CodeTable, node: ir.Node | None) -> bool:
         return False
     if type(node.func) is ir.Name and _builtin(f, node.func) == "reversed" and node.args:
         return _length_of(f, table, node.args[0].value)
-    return _counts(f, node) and any(_dimension(f, table, arg.value, _DEPTH) for arg in node.args[:2])
+    if not _counts(f, node) or (len(node.args) > 2 and not _is_one(node.args[2].value)):
+        return (
+            False  # a turn for each block of indices: who cuts an array into blocks knows how many there are
+        )
+    return any(_dimension(f, table, arg.value, _DEPTH) for arg in node.args[:2])
+
+
+def _is_one(node: ir.Node) -> bool:
+    """Whether a step goes to the next number, or the one before."""
+    if type(node) is ir.UnaryOp and node.op == "-":
+        node = node.operand
+    return type(node) is ir.Const and node.value == 1
 
 
 def _dimension(f: Frame, table: CodeTable, node: ir.Node | None, depth: int) -> bool:

@@ -1,0 +1,193 @@
+"""Whether the code around a key that is consumed again speaks against a mistake (layer: ``link``, room ``domains``).
+
+What it does: weighs what files, loops and functions are there for; such a finding is only possible. What it does not:
+look at what the numbers are used for; that is `meant`.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Final
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.keys import Key, Use
+from jitlint.infer.values import Map, Py, Seq, Tup, Value
+from jitlint.link.domains.keys import meant
+from jitlint.link.domains.keys.ledger import RANDOM, Ledger
+from jitlint.link.engine.frame import Frame
+from jitlint.link.tables import naming
+from jitlint.link.tables.ir_walk import bound_names, last_name
+from jitlint.link.values import paths
+from jitlint.link.values.keys import inside
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+from jitlint.syntax.documents import is_document
+
+_EVERY: Final = frozenset({"loop", "many", "shared", "calls"})
+"""How a key is consumed again that is the same each time, at one place."""
+
+_CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__", "setup"})
+
+_COUNTERS: Final = frozenset({"range", "trange", "count", "arange"})
+"""What gives the numbers of turns."""
+
+
+def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
+    """Whether what the code around is there for speaks against a mistake."""
+    made_apart = _made_apart(k, this.key)
+    path = k.m.modules[this.module].path
+    if naming.is_benchmark(path):
+        return True  # what is measured does not depend on the numbers
+    if _is_test(path):
+        return made_apart or not _is_slip(this, found)
+    told = is_document(path)
+    whole = told or not (this.api and found.api)
+    if this.function == "<module>" and ((told and _is_told(this, found, how)) or (made_apart and whole)):
+        return True
+    if (made_apart and _fills_object(this, found)) or (not this.api and _is_left_out(k, f, this.key)):
+        return True
+    if how == "loop" and _is_each_alike(k, f, this):
+        return True
+    return meant.evaluates(f, this) if how in _EVERY else meant.evaluates_again(f, this, found)
+
+
+def _is_told(this: Use, found: Use, how: str) -> bool:
+    """Whether a document goes on step by step: another procedure starts from the same key, to be compared."""
+    return how in ("again", "calls", "split") and not _draw_twice(this, found)
+
+
+def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
+    """Whether the turns of a loop are for things of which each is to get the same numbers."""
+    if _starts_over(k, f, this) or _begins_alike(f, this):
+        return True
+    return not this.api and bool(f.loops) and compares(k, f)
+
+
+def _draw_twice(this: Use, found: Use) -> bool:
+    return all(u.api and u.api != f"{RANDOM}split" for u in (this, found))
+
+
+def _fills_object(this: Use, found: Use) -> bool:
+    """Whether an object is filled while it is made: numbers that are the same for all objects wait for others."""
+    return this.function == found.function and this.function.rpartition(".")[2] in _CONSTRUCTORS
+
+
+def _is_left_out(k: Ledger, f: Frame, key: Key) -> bool:
+    """Whether a call has no key at all and leaves it to the default: who minds the numbers hands one over."""
+    return _root(key) in k.defaults and not any(
+        _root(own) is _root(key) for own in inside(f.scope.vars.values())
+    )
+
+
+def _starts_over(k: Ledger, f: Frame, this: Use) -> bool:
+    """Whether every turn of a loop makes the key again, for another thing: none is given what the turn before it left.
+
+    A draw whose shape or scale comes from the turn is one of several draws, not the beginning of a procedure.
+    """
+    loop, root = _things(f), _root(this.key)
+    if loop is None or root.step[:2] != ("const", f.scope.key) or (this.api and this.api != f"{RANDOM}split"):
+        return False
+    parts = below(loop.body)
+    calls = [n for n in parts if type(n) is ir.Call]
+    if k.makers.get(root.step[1:], set()).isdisjoint(n.at for n in calls):
+        return False
+    bindings = [n for n in parts if type(n) is ir.Assign]
+    return not any(_is_handed_on(n, bindings) for call in calls for n in _given(call))
+
+
+def _begins_alike(f: Frame, this: Use) -> bool:
+    """Whether every turn begins with the same parameters, whatever thing it goes on with: ``params = model.init(key)``."""
+    loop = _things(f)
+    call = next((n for n in below(loop) if type(n) is ir.Call and n.at == this.site[1]), None)
+    if loop is None or type(call) is not ir.Call:
+        return False
+    turn = {name.id for name in bound_names([loop.target])}
+    own = turn.isdisjoint(name.id for name in _given(call))
+    return own and naming.begins_with(last_name(call.func), lexicon().keys.setting_up)
+
+
+def _things(f: Frame) -> ir.For | None:
+    """The innermost loop, if it goes through things and does not only count its turns, which are alike."""
+    loop = f.loops[-1] if f.loops else None
+    return loop if type(loop) is ir.For and not _counts(loop.iter) else None
+
+
+def _given(call: ir.Call) -> list[ir.Name]:
+    return [n for arg in call.args for n in below(arg.value) if type(n) is ir.Name]
+
+
+def _counts(over: ir.Node) -> bool:
+    """Whether a loop counts its turns, which are alike: it goes through no things."""
+    return any(type(n) is ir.Name and n.id in _COUNTERS for n in below(over))
+
+
+def _is_handed_on(name: ir.Name, bindings: list[ir.Assign]) -> bool:
+    """Whether a variable has what an earlier turn left there: the code binds it, but not before it reads it."""
+    mine = [n for n in bindings if any(target.id == name.id for target in bound_names(n.targets))]
+    return bool(mine) and not any(n.at < name.at and name not in below(n) for n in mine)
+
+
+def _made_apart(k: Ledger, key: Key) -> bool:
+    """Whether a key is made at several places from one constant."""
+    root = _root(key)
+    return root.step[0] == "const" and len(k.makers.get(root.step[1:], ())) > 1
+
+
+def _root(key: Key) -> Key:
+    while key.parent is not None:
+        key = key.parent
+    return key
+
+
+@functools.cache
+def _is_test(path: str) -> bool:
+    """Whether a file holds tests; examples are programs."""
+    parts = path.replace(chr(92), "/").split("/")
+    name = parts[-1]
+    named = name.startswith("test_") or name.endswith(("_test.py", "_tests.py")) or name == "conftest.py"
+    return named or not {"test", "tests", "testing"}.isdisjoint(parts[:-1])
+
+
+def _is_slip(this: Use, found: Use) -> bool:
+    """Whether a test hardly means to use the key again: tests compare what equal keys give, but not different draws."""
+    draws = all(u.api and u.api != f"{RANDOM}split" for u in (this, found))
+    return draws and this.function == found.function and (this.api != found.api or _differ(this, found))
+
+
+def _differ(this: Use, found: Use) -> bool:
+    """Whether two draws surely have different shapes, so that nobody can compare them."""
+    if this.dims is None or found.dims is None:
+        return False
+    return len(this.dims) != len(found.dims) or any(
+        a is not None and b is not None and a != b for a, b in zip(this.dims, found.dims)
+    )
+
+
+def compares(k: Ledger, f: Frame) -> bool:
+    """Whether the innermost loop goes through things that the program lists one by one: each is to get the same numbers.
+
+    Things have names, or are rates and scales; sizes and shapes are those of layers, which are to differ.
+    """
+    loop = f.loops[-1]
+    over = loop.iter if type(loop) is ir.For else loop.fors[-1].iter if type(loop) is ir.Comp else None
+    if type(over) is ir.Call and type(over.func) is ir.Attr and over.func.name in ("items", "keys", "values"):
+        over = over.func.obj
+    if isinstance(over, (ir.Tuple, ir.List)):
+        return not any(_is_size(node) for node in over.elts)
+    value = paths.peek(k.m, f, over) if isinstance(over, (ir.Name, ir.Attr)) else None
+    if type(value) is Map or type(over) is ir.Dict:
+        return True
+    items = value.items if isinstance(value, (Tup, Seq)) else None
+    return items is not None and not any(_is_number(item) for item in items)
+
+
+def _is_size(node: ir.Node) -> bool:
+    if isinstance(node, (ir.Tuple, ir.List)):
+        return any(map(_is_size, node.elts))
+    return type(node) is ir.Const and node.kind == "int"
+
+
+def _is_number(value: Value) -> bool:
+    if isinstance(value, (Tup, Seq)):
+        return any(map(_is_number, value.items or ()))
+    return type(value) is Py and value.kind in ("int", "static")
