@@ -44,7 +44,7 @@ from jitlint.link.engine.events import (
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import bounds, boxes, keys, operators
-from jitlint.link.values.questions.kinds import find_method
+from jitlint.link.values.questions.kinds import arrays_outdone, find_method
 from jitlint.syntax import ir
 
 
@@ -53,10 +53,9 @@ def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = 
     out: Value | None = None
     alts = _taking(alternatives(obj), index)
     confidence = f.confidence
-    meant = len(alts) > 1 and any(isinstance(alt, (Map, Seq, Tup, Inst)) for alt in alts)
+    outdone = arrays_outdone(alts)
     for alt in alts:
-        if meant:  # a container takes what an array refuses
-            f.confidence = weaken(confidence, 2) if type(alt) is Arr else confidence
+        f.confidence = weaken(confidence, 2) if alt in outdone else confidence
         if type(alt) is Arr and type(index) is Py and index.kind == "str" and type(node) is not ir.Const:
             one: Value = UNKNOWN  # a name chosen elsewhere: then the value is hardly an array on this path
         else:

@@ -147,6 +147,16 @@ def _is_function(m: Machine, dotted: str) -> bool:
     return m.catalogue.function(m.catalogue.canonical(dotted)) is not None
 
 
+def arrays_outdone(alts: Collection[Value]) -> list[Value]:
+    """The arrays among some values whose index may be meant for another one: a container takes what an array refuses, and
+    an array of JAX what one of NumPy refuses."""
+    arrays = [alt for alt in alts if type(alt) is Arr]
+    if len(alts) > 1 and any(isinstance(alt, (Map, Seq, Tup, Inst)) for alt in alts):
+        return [*arrays]
+    on_device = any(not array.host for array in arrays)
+    return [array for array in arrays if array.host and on_device]
+
+
 def is_foreign(m: Machine, classes: Value) -> bool:
     """Whether what is asked for may be any class of another library: no array of JAX, no type of Python."""
     if type(classes) is Tup:
