@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from jitlint.catalogue.dtypes import exact_of
 from jitlint.infer.keys import Key, KeyUses, members_of
+from jitlint.infer.objects import is_cold
 from jitlint.infer.values import (
     NO_CONST,
     Arr,
@@ -245,8 +246,7 @@ class _Writer:
     def _instance(self, a: Inst) -> object:
         info = a.cls
         cls = info.id if info.scope.fn is None else self._local_class(info)
-        is_cold = a.is_cold
-        return ("i", cls, a.level, self._owner(a), is_cold, a.open, a.modes, self._table(a.attrs))
+        return ("i", cls, a.level, self._owner(a), is_cold(a), a.open, a.modes, self._table(a.attrs))
 
     def _owner(self, a: Any) -> int:
         return 0 if a.token is None else 1 if a.token is self.token else 2

@@ -13,6 +13,7 @@ from typing import Any, Final
 from jitlint.catalogue import dtypes
 from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import Either, KeyUses, either
+from jitlint.infer.objects import seen_as
 from jitlint.infer.values import (
     LOOPS,
     NO_CONST,
@@ -302,8 +303,7 @@ def anonymous(value: Value) -> Value:
             return value
         return Tup(new, a.cls) if t is Tup else Union(new)
     if t is Inst and any(type(v) is Arr and type(v.key) is Either for v in a.attrs.values()):
-        seen: Inst = a.seen_as({k: _apart(v) for k, v in a.attrs.items()})
-        return seen
+        return seen_as(a, {k: _apart(v) for k, v in a.attrs.items()})
     return value
 
 

@@ -250,12 +250,9 @@ class Map(Value):
 
 
 class Inst(Value):
-    """An instance of a class of the project. ``open``: attributes beyond ``attrs`` may exist. born: when it was made.
+    """An instance of a class of the project. ``open``: it may have more attributes. born: when made; like: see `objects`."""
 
-    itself: the object that this one is, where less is known of it than elsewhere, or something else of its parts.
-    """
-
-    __slots__ = ("attrs", "born", "cls", "itself", "level", "modes", "open", "token", "why")
+    __slots__ = ("attrs", "born", "cls", "level", "like", "modes", "open", "token", "why")
 
     def __init__(
         self,
@@ -270,21 +267,9 @@ class Inst(Value):
         self.level = level
         self.token = token
         self.open = open
-        self.born = 0
-        self.modes = 0
+        self.born = self.modes = 0
         self.why = ""
-        self.itself: Inst = self
-
-    def seen_as(self, attrs: dict[str, Value]) -> Inst:
-        """The same object, with something else known of its attributes."""
-        out = Inst(self.cls, attrs, self.level, self.token, self.open)
-        out.born, out.modes, out.why, out.itself = self.born, self.modes, self.why, self.itself
-        return out
-
-    @property
-    def is_cold(self) -> bool:
-        """Whether it only stands for the objects that others may make of its class."""
-        return self.cls.cold is self.itself
+        self.like: Inst | None = None
 
     def __repr__(self) -> str:
         return f"<{self.cls.qualname} {self.attrs}>"

@@ -463,7 +463,7 @@ def test_tracers_are_found_inside_containers_with_their_reason() -> None:
 TOLD: dict[type, set[str]] = {
     Arr: {"why"},
     Tree: {"why"},
-    Inst: {"born", "why"},
+    Inst: {"born", "like", "why"},
     Func: {"born", "owner", "wraps"},
     Xform: {"born", "called", "module"},
 }

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from jitlint.infer.lattice import joined, or_unknown, parts, reshaped
+from jitlint.infer.objects import seen_as
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.sizes import flat
 from jitlint.infer.values import (
@@ -216,7 +217,7 @@ class _Reduction:
         attrs = self._table(a.attrs)
         if _same(attrs.values(), a.attrs.values()):
             return a
-        return a.seen_as(attrs)
+        return seen_as(a, attrs)
 
     def _bound(self, a: Bound) -> Value:
         receiver = self(a.recv)

@@ -10,6 +10,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED, weaken
 from jitlint.infer.lattice import join
+from jitlint.infer.objects import is_cold
 from jitlint.infer.values import (
     FRESH,
     INT,
@@ -269,7 +270,7 @@ def _bind_wrapped(m: Machine, f: Frame, at: int, found: Descr, recv: Value) -> V
     result = evaluator.call(m, f, at, found.func, Args([recv]))
     if found.kind == "cached_property" and type(recv) is Inst and type(found.func) is Func:
         m.domains.on_store(f, Store(at, "cached_property", recv, found.func, result))
-        if recv.level == f.world.level and recv.token is not None and not recv.is_cold:
+        if recv.level == f.world.level and recv.token is not None and not is_cold(recv):
             recv.attrs[found.func.fn.name] = result  # from now on it is an attribute like any other
     return result
 

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from jitlint.infer.keys import USES, Either, Key, KeyNames, KeyUses
 from jitlint.infer.lattice import parts
+from jitlint.infer.objects import seen_as
 from jitlint.infer.values import Arr, Func, Inst, Map, Partial, Scope, Seq, Tup, Union, Value, alternatives
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.frame import Frame
@@ -131,8 +132,7 @@ class Apart:
         new = {k: self.value(v, depth - 1) for k, v in table.items()}
         if t is Map:
             return Map(new, a.rest, a.level, a.token)
-        inst: Inst = a.seen_as(new)
-        return inst
+        return seen_as(a, new)
 
 
 def uses_of(f: Frame) -> KeyUses | None:
@@ -238,7 +238,7 @@ def _renamed_instance(value: Inst, rename: _Rename) -> Value:
     new = {k: rename(v) for k, v in value.attrs.items()}
     if _unchanged(new.values(), value.attrs.values()):
         return value
-    return value.seen_as(new)
+    return seen_as(value, new)
 
 
 def _renamed_union(value: Union, rename: _Rename) -> Value:

@@ -15,6 +15,7 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Capture, Place, Step
+from jitlint.infer.objects import is_cold
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import (
     NO_CONST,
@@ -136,7 +137,7 @@ def _same_place(load: Load, write: Write) -> bool:
         return True
     a, b = load.owner.cls, write.owner.cls
     related = a in mro(b) or b in mro(a)
-    return related and (load.owner.is_cold or write.owner.is_cold)
+    return related and (is_cold(load.owner) or is_cold(write.owner))
 
 
 class _Judge:

@@ -13,6 +13,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import REFUSED, Leak
 from jitlint.infer.grounds import weaken
 from jitlint.infer.lattice import parts
+from jitlint.infer.objects import itself
 from jitlint.infer.values import (
     Bound,
     Func,
@@ -74,7 +75,7 @@ def _refused(m: Machine, f: Frame, at: int, box: Inst, what: str) -> None:
     the value is. What is transformed as a method may be given its module as an argument."""
     if box.level >= f.world.level or f.world.excused or ownership.is_guess(f, box):
         return
-    if all(one.itself is not box.itself for one in GIVEN.of(f) or ()):
+    if all(itself(one) is not itself(box) for one in GIVEN.of(f) or ()):
         m.emit(f, Leak, at, None, target=REFUSED, what=what, used=True)
 
 

@@ -10,6 +10,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Step, TransformMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.lattice import traced_modes
+from jitlint.infer.objects import is_cold
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     NONE,
@@ -214,7 +215,7 @@ def _refused_sequence(m: Machine, value: Seq, depth: int) -> str:
 
 def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
     cls = value.cls
-    if cls.role == _CALLABLE_LEAVES and not value.open and not value.is_cold:
+    if cls.role == _CALLABLE_LEAVES and not value.open and not is_cold(value):
         held = [part for name, part in value.attrs.items() if name not in pytrees.static_names(value)]
         kind = _first_refused(m, held, depth)
         if kind.endswith(HOLDS_FUNCTION) or kind == "function":
@@ -339,7 +340,7 @@ def _called_from(f: Frame, at: int, x: Xform) -> Frame:
 
 def _stands_for_what_others_make(value: Value) -> bool:
     """Whether nobody is seen to make the object: one may be made differently, and registered, elsewhere."""
-    return type(value) is Inst and value.is_cold
+    return type(value) is Inst and is_cold(value)
 
 
 def check_output(m: Machine, f: Frame, x: Xform, result: Value) -> None:

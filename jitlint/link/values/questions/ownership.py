@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.lattice import seq_element
+from jitlint.infer.objects import is_cold
 from jitlint.infer.values import (
     Arr,
     Bound,
@@ -98,4 +99,4 @@ def outlives(box: Inst, value: Value) -> bool:
 def is_guess(f: Frame, box: Value) -> bool:
     """Whether an object only stands for those that somebody may make: where they are made is not known."""
     receiver = f.recv if type(box) is not Inst and surroundings.changes_receiver(f) else box
-    return type(receiver) is Inst and (receiver.is_cold or receiver.token is None)
+    return type(receiver) is Inst and (is_cold(receiver) or receiver.token is None)
