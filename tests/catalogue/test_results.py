@@ -162,6 +162,9 @@ SIZES: dict[str, tuple[tuple[Any, ...], tuple[int, ...]]] = {
     "count": ((0, 1), (50,)),
     "square": ((3,), (3, 3)),
     "nested": (([[1, 2, 3]],), (1, 3)),
+    "joined": (([jnp.ones((2, 3)), jnp.ones((4, 3))], 0), (6, 3)),
+    "appended": ((jnp.ones((2, 3)), jnp.ones((4, 3)), 0), (6, 3)),
+    "stacked": (([jnp.ones((2, 3)), jnp.ones((2, 3))],), (2, 2, 3)),
 }
 
 

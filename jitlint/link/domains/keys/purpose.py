@@ -53,7 +53,7 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
 
 def _is_told(this: Use, found: Use, how: str) -> bool:
     """Whether a document goes on step by step: another procedure starts from the same key, to be compared."""
-    return how in ("again", "calls", "split") and not _draw_twice(this, found)
+    return how in ("again", "calls", "split") and not (_is_drawn(this) and _is_drawn(found))
 
 
 def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
@@ -63,8 +63,9 @@ def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
     return not this.api and bool(f.loops) and compares(k, f)
 
 
-def _draw_twice(this: Use, found: Use) -> bool:
-    return all(u.api and u.api != f"{RANDOM}split" for u in (this, found))
+def _is_drawn(use: Use) -> bool:
+    """Whether JAX itself takes the key, to draw or to split, and no procedure starts from it."""
+    return use.api.startswith(RANDOM)
 
 
 def _fills_object(this: Use, found: Use) -> bool:
