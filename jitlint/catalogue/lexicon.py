@@ -252,7 +252,10 @@ class Contracts(msgspec.Struct, frozen=True):
     copies_parameters: frozenset[str]
     composing: frozenset[str]
     choosing: frozenset[str]
+    running: frozenset[str]
+    compact_layers: frozenset[str]
     holds_functions: frozenset[str]
+    makes_with: dict[str, str]
     collectives: dict[str, str]
 
 

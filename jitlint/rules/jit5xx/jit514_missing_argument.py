@@ -24,6 +24,10 @@ and `apply` has to allow the one and give the other:
 > flax.errors.ModifyScopeVariableError: Cannot update variable "mean" in "/BatchNorm_0" because collection "batch_stats" is immutable.
 
 > flax.errors.InvalidRngError: Dropout_0 needs PRNG for "dropout"
+
+Layers of `flax.nnx` and `equinox` draw their parameters when they are made, from an argument without a default:
+
+> TypeError: Linear.__init__() missing 1 required keyword-only argument: 'rngs'
 """,
     instead="""\
 ```python
@@ -48,7 +52,7 @@ updates, state = optimiser.update(params, optimiser.init(params), params)
 """,
     outcome=Raises(
         ("ValueError", "TypeError", "flax.errors.ModifyScopeVariableError", "flax.errors.InvalidRngError"),
-        says=r"param|immutable|needs PRNG|missing 1 required positional argument: 'state'",
+        says=r"param|immutable|needs PRNG|missing 1 required positional argument: 'state'|missing 1 required keyword-only argument",
     ),
     since="0.1",
     reference="https://optax.readthedocs.io/en/latest/api/transformations.html",
@@ -62,6 +66,12 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(
             "an optimiser updates from its state, but this `update` does not get one",
             "pass it, and keep the new one: `updates, state = optimiser.update(grads, state)`",
+        )
+    if event.problem == "missing-argument" and event.parameter in ("rngs", "key"):
+        given = "rngs=nnx.Rngs(0)" if event.parameter == "rngs" else "key=jax.random.key(0)"
+        return Report(
+            f"`{event.api}` draws its first parameters, but gets no `{event.parameter}` to draw them from",
+            f"pass it by its name, `{given}`, and hand it down from where the model is made",
         )
     if event.problem == "missing-argument":
         return Report(

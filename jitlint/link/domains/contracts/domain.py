@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Value
-from jitlint.link.domains.contracts import linen, optimisers
+from jitlint.link.domains.contracts import layers, linen, optimisers, scopes
 from jitlint.link.engine.domain import Activation, Domain, Library
 from jitlint.link.engine.frame import Frame
 
@@ -13,14 +14,17 @@ class Contracts(Domain[linen.Needs]):
 
     def hears_of(self, dotted: str) -> bool:
         """Optimisers and layers."""
-        return dotted.startswith((optimisers.OPTAX, linen.LINEN))
+        return dotted.startswith((optimisers.OPTAX, linen.LINEN)) or dotted in lexicon().contracts.makes_with
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """One is made, or called."""
         if library.dotted.startswith(optimisers.OPTAX):
             optimisers.heard(self.m, f, library)
+        elif library.dotted in lexicon().contracts.makes_with:
+            layers.heard(self.m, f, library)
         else:
             linen.heard(self.m, f, library)
+            scopes.called_layer(self.m, f, library)
         return None
 
     def summarise(self, inner: Frame, activation: Activation) -> linen.Needs | None:
@@ -29,8 +33,9 @@ class Contracts(Domain[linen.Needs]):
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """Its caller has to give that, unless it is an ``apply``."""
-        linen.passed_on(self.m, f, activation.at, linen.NEEDS.of(inner) or ())
+        linen.passed_on(self.m, f, activation, linen.NEEDS.of(inner) or ())
+        scopes.left(self.m, f, activation)
 
     def replay(self, f: Frame, activation: Activation, summary: linen.Needs) -> None:
         """Layers need the same again."""
-        linen.passed_on(self.m, f, activation.at, summary)
+        linen.passed_on(self.m, f, activation, summary)

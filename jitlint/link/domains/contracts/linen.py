@@ -6,12 +6,14 @@ What it does: notes what a layer needs where it is called, hands that on from ca
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
-from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, Step
 from jitlint.infer.values import FALSE, NONE, ExtInst, Map, Py, Seq, Tup, Value
-from jitlint.link.engine.domain import Library
+from jitlint.link.domains.contracts import scopes
+from jitlint.link.domains.contracts.needs import Need
+from jitlint.link.engine.domain import Activation, Library
 from jitlint.link.engine.frame import Args, Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import iteration
@@ -26,30 +28,25 @@ _STREAM: Final = "$stream"
 _MOST: Final = 16
 
 
-class Need(NamedTuple):
-    """One layer, where it is called, needs the collection or the stream ``name``. kind: mutable, rngs."""
-
-    kind: str
-    name: str
-    api: str
-    module: str
-    at: int
-    function: str
-    confidence: Confidence
-
-
 Needs = tuple[Need, ...]
 NEEDS: Final = Slot[Needs]()
 _APPLIED: Final = Slot[dict[int, Args]]()
+_RUN: Final = Slot[frozenset[int]]()
+"""Where modules are applied, or initialised."""
 
 
 def heard(m: Machine, f: Frame, library: Library) -> None:
     """A layer is made or called, or a module is applied."""
     dotted, args, owner = library.dotted, library.args, library.owner
-    if dotted == _APPLY:
-        _APPLIED.put(f, {**(_APPLIED.of(f) or {}), library.at: args})
-    elif owner is None and type(library.result) is ExtInst and dotted in _LAYERS:
-        _remember(library.result, dotted, args)
+    if dotted in lexicon().contracts.running:
+        _RUN.put(f, (_RUN.of(f) or frozenset()) | {library.at})
+        if dotted == _APPLY:
+            _APPLIED.put(f, {**(_APPLIED.of(f) or {}), library.at: args})
+    elif owner is None and type(library.result) is ExtInst:
+        if dotted in lexicon().contracts.compact_layers and args.kw_more is None:
+            _note(f, scopes.made(f, library.at, dotted, frozenset(args.kw)))
+        if dotted in _LAYERS:
+            _remember(library.result, dotted, args)
     elif type(owner) is ExtInst and owner.dotted in _LAYERS:
         if dotted == f"{owner.dotted}.__call__":
             _note(f, _need(f, library.at, owner, args))
@@ -96,10 +93,12 @@ def _applied(m: Machine, f: Frame, at: int, layer: ExtInst, args: Args) -> None:
         _report(m, f, need, ())
 
 
-def passed_on(m: Machine, f: Frame, at: int, needs: Needs) -> None:
+def passed_on(m: Machine, f: Frame, activation: Activation, needs: Needs) -> None:
     """What a called function needs, its caller has to give: itself, if the call is an ``apply``."""
     if not needs:
         return
+    at = activation.at
+    needs = tuple([need for need in needs if not _is_settled(m, f, activation, need)])
     args = (_APPLIED.of(f) or {}).get(at)
     if args is None:
         NEEDS.put(f, (*(NEEDS.of(f) or ()), *needs)[:_MOST])
@@ -108,6 +107,19 @@ def passed_on(m: Machine, f: Frame, at: int, needs: Needs) -> None:
         if args.more is None and args.kw_more is None and _lacks(args, need):
             step = Step(f.module.name, at, f"`apply` is called without `{need.name}` in `{need.kind}` here")
             _report(m, f, need, (step,))
+
+
+def _is_settled(m: Machine, f: Frame, activation: Activation, need: Need) -> bool:
+    """Whether that a module is made somewhere is settled here: a method around may make it, or what was left is run as a
+    whole, and none did."""
+    if need.kind != scopes.SCOPE:
+        return False
+    if scopes.meets(need, activation):
+        return True
+    run = activation.at in (_RUN.of(f) or ())
+    if run:
+        _report(m, f, need, ())
+    return run
 
 
 def _report(m: Machine, f: Frame, need: Need, also: tuple[Step, ...]) -> None:

@@ -14,6 +14,7 @@ from jitlint.infer.values import (
     UNKNOWN,
     Arr,
     At,
+    Bound,
     Class,
     Descr,
     Ext,
@@ -204,6 +205,8 @@ def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> V
             for k, v in args.kw.items()
             if k not in ("method", "rngs", "mutable", "capture_intermediates")
         }
+        if type(method) is Bound:
+            method = method.func  # of an object whose copy it is bound to
         target = method if method is not None and type(method) is not Py else find_method(obj, "__call__")
         if type(method) is Py and isinstance(method.const, str):
             target = find_method(obj, method.const)

@@ -39,14 +39,17 @@ _NUMBERS: Final = frozenset({"int", "bool"})
 _DEPTH: Final = 4
 
 
-def check_arguments(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
-    """A transformed function is called: does it get what the transform can work with."""
+def refuses_arguments(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """A transformed function is called: whether it certainly gets what the transform cannot work with, so that it never runs."""
+    if x.spec.kernel and args.kw:
+        return True  # it takes arrays by position only, as Python says
     if x.site == (f.module.name, at):
-        return  # nobody calls it; the arguments are made up
+        return False  # nobody calls it; the arguments are made up
     if x.spec.real and "allow_int" not in x.options:
-        _check_inputs(m, f, at, x, args)
-    elif x.spec.results and not _has_other_count(m, f, at, x, args) and x.spec.axes:
-        _check_mapped(m, f, at, x, args)
+        return _check_inputs(m, f, at, x, args)
+    if not x.spec.results:
+        return False
+    return _has_other_count(m, f, at, x, args) or (bool(x.spec.axes) and _check_mapped(m, f, at, x, args))
 
 
 def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
@@ -128,13 +131,16 @@ def check_choice(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[s
         _report(m, f, at, spec.name, "no-index", "a float", spec.params[0], value)
 
 
-def check_bounds(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
-    """A counting loop counts in the type of both its bounds: all of its kind, integers as a rule (measured)."""
+def refuses_bounds(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> bool:
+    """A counting loop counts in the type of both its bounds, all of its kind, integers as a rule (measured); whether it
+    certainly cannot."""
     lower, upper = (named.get(name, UNKNOWN) for name in ("lower", "upper"))
     kinds = [_kind_of_bound(value) for value in (lower, upper)]
-    if all(kinds) and kinds[0] != kinds[1]:
+    unlike = all(kinds) and kinds[0] != kinds[1]
+    if unlike:
         odd = upper if kinds[0] == "int" else lower
         _report(m, f, at, spec.name, "unequal-bounds", " and ".join(kinds), "lower,upper", odd)
+    return unlike
 
 
 def _kind_of_bound(value: Value) -> str:
@@ -187,23 +193,24 @@ def _is_given_here(m: Machine, f: Frame, at: int, position: int, parameter: str)
     return node is not None and (f.fn is None or type(node) is not ir.Name or node.id in f.scope.vars)
 
 
-def check_rows(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
-    """A loop goes through the first axes of all arrays together."""
+def refuses_rows(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> bool:
+    """A loop goes through the first axes of all arrays together; whether it certainly cannot."""
     xs = named.get("xs")
     if xs is None:
-        return
+        return False
     leaves = list(_leaves(xs))
     bare = next((leaf for leaf in leaves if _rank(leaf) == 0), None)
     if bare is not None:
         what = "a number" if type(bare) is Py else "an array without axes"
         _report(m, f, at, spec.name, "no-rows", what, "xs", bare)
-        return
+        return True
     length = named.get("length")
     sizes = [_size(leaf, 0) for leaf in leaves]
     sizes += [length.const] if type(length) is Py and type(length.const) is int else []
     known = sorted({size for size in sizes if size is not None})
     if len(known) > 1:
         _report(m, f, at, spec.name, "unequal-rows", f"{known[0]} and {known[-1]}", "xs")
+    return len(known) > 1
 
 
 def _leaves(value: Value, depth: int = _DEPTH) -> Iterator[Value]:
@@ -220,7 +227,7 @@ def _is_real(value: Value) -> bool:
     return kind in ("float", "complex")
 
 
-def _check_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
+def _check_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     nums = constant_ints(x.options["argnums"]) if "argnums" in x.options else [0]
     for number in nums or ():
         if args.more is None and -len(args.pos) <= number < len(args.pos):
@@ -229,11 +236,12 @@ def _check_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
             if found is not None:
                 path, kind, leaf = found
                 _report(m, f, at, x.spec.name, "no-real-input", kind, path, leaf)
-                return
+                return True
         elif args.more is None and number >= len(args.pos) and x.spec.name.startswith("jax."):
             detail = f"{number} of {len(args.pos)}"
             _report(m, f, at, x.spec.name, "no-argument", detail, next(iter(args.kw), ""))
-            return
+            return True
+    return False
 
 
 def _whole_leaves(value: Value, path: str, depth: int = _DEPTH) -> Iterator[tuple[str, str, Value]]:
@@ -295,24 +303,27 @@ def _has_other_count(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> boo
     return number > 0
 
 
-def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> None:
-    if args.more is not None or args.kw_more is not None or _has_other_keys(m, f, at, x, args):
-        return
+def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    if args.more is not None or args.kw_more is not None:
+        return False
+    if _has_other_keys(m, f, at, x, args):
+        return True
     mapped = list(_mapped(x, args))
     for name, value, axis in mapped:
         rank = _rank(value)
         if rank is not None and rank <= axis:
             detail = "a number" if rank == 0 else "1 axis" if rank == 1 else f"{rank} axes"
             _report(m, f, at, x.spec.name, "no-axis", detail, name, value)
-            return
-    _check_sizes(m, f, at, x, mapped)
+            return True
+    return _check_sizes(m, f, at, x, mapped)
 
 
-def _check_sizes(m: Machine, f: Frame, at: int, x: Xform, mapped: list[tuple[str, Value, int]]) -> None:
+def _check_sizes(m: Machine, f: Frame, at: int, x: Xform, mapped: list[tuple[str, Value, int]]) -> bool:
     sizes = {size: name for name, value, axis in reversed(mapped) if (size := _size(value, axis)) is not None}
     if len(sizes) > 1:
         (one, first), (other, second) = list(reversed(sizes.items()))[:2]
         _report(m, f, at, x.spec.name, "unequal-sizes", f"{one} and {other}", f"{first},{second}")
+    return len(sizes) > 1
 
 
 def _has_other_keys(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:

@@ -68,13 +68,20 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
         if name in named:
             events.emit_static(m, f, at, spec.name, name, named[name])
     demands.check_functions(m, f, at, spec, named)
-    if spec.result in ("scan", "stack"):
-        demands.check_rows(m, f, at, spec, named)
-    elif spec.result == "fori":
-        demands.check_bounds(m, f, at, spec, named)
+    if _refuses(m, f, at, spec, named):
+        for one in spec.run:
+            xforms.mark_called(named.get(one.function, UNKNOWN))
+        return UNKNOWN
     if spec.lacks and args.kw_more is None:
         lacks.check(m, f, at, spec, args.pos[len(spec.params) - 1 :], args.kw)
     return _run_all(m, f, at, spec, named)
+
+
+def _refuses(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> bool:
+    """Whether a loop certainly gets what it cannot work with, so that its body never runs."""
+    if spec.result in ("scan", "stack"):
+        return demands.refuses_rows(m, f, at, spec, named)
+    return spec.result == "fori" and demands.refuses_bounds(m, f, at, spec, named)
 
 
 def _each_with_its_own(f: Frame, at: int, args: Args) -> Args:

@@ -147,8 +147,6 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         args = without_ranks(args)
     if not _expects_an_error(f, x):
         mark_called(x)
-    if spec.kernel and args.kw:
-        return UNKNOWN  # it takes arrays by position only, so that Python refuses the call
     if x.broken or f.depth >= MAX_STACK:
         if not x.broken:
             m.limits.meet("depth", f.module.name, at, f.qualname)
@@ -159,7 +157,8 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     sig = signature(x.target)
     if spec.custom:
         return _call_custom(m, f, at, x, args)
-    demands.check_arguments(m, f, at, x, args)
+    if demands.refuses_arguments(m, f, at, x, args):
+        return UNKNOWN
     arrived = arrival.arguments(m, f, at, x, sig, args)
     world = _world_inside(f, spec)
     steps = _steps(f, x, at)

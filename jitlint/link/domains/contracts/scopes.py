@@ -1,0 +1,80 @@
+"""Modules of `flax.linen` made or called where nothing holds their parameters (layer: ``link``, room ``domains``).
+
+What it does: notes a module that a plain method makes, which only ``setup`` and compact methods may, hands that on from
+callee to caller until one of these is met, or the call that runs it; and says which modules are called that are bound to no
+parameters. What it does not: speak of methods that nobody is seen to run, or of modules that a function made: a module
+around may hold these.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import ApiMisuse
+from jitlint.infer.program import ClassInfo
+from jitlint.infer.values import ExtInst, Func, Inst, Value
+from jitlint.link.domains.contracts.needs import Need
+from jitlint.link.engine import scopes
+from jitlint.link.engine.domain import Activation, Library
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import ir_walk
+from jitlint.syntax import ir
+
+SCOPE: Final = "scope"
+_PREPARING: Final = ("setup", "__post_init__")
+
+
+def made(f: Frame, at: int, name: str, given: frozenset[str]) -> Need | None:
+    """A module is made: a plain method of another one needs a compact one around. given: what it gets by name."""
+    plain = f.fn is not None and not f.fn.node.decorators and f.fn.node.name not in _PREPARING
+    if not plain or not _is_module(f.recv) or "parent" in given:
+        return None
+    return Need(SCOPE, f.qualname, name, f.module.name, at, f.qualname, f.confidence, _class_of(f.recv))
+
+
+def meets(need: Need, activation: Activation) -> bool:
+    """Whether a function that is left is what a module needs that was made inside."""
+    func = activation.func
+    if func.owner is None:
+        return bool(func.fn.node.decorators)
+    same = _class_of(next(iter(activation.bound.values()), None)) is need.owner
+    return same and (bool(func.fn.node.decorators) or func.fn.node.name in _PREPARING)
+
+
+def _is_module(value: Value | None) -> bool:
+    return type(value) is Inst and value.cls.role == "linen"
+
+
+def _class_of(value: Value | None) -> ClassInfo | None:
+    return value.cls if type(value) is Inst else None
+
+
+def called_layer(m: Machine, f: Frame, library: Library) -> None:
+    """A layer of the library is called."""
+    owner = library.owner
+    known = type(owner) is ExtInst and owner.dotted in lexicon().contracts.compact_layers
+    if known and library.dotted.endswith(".__call__"):
+        _called(m, f, library.at, owner)
+
+
+def left(m: Machine, f: Frame, activation: Activation) -> None:
+    """A module of the project was called, if this was a compact ``__call__``."""
+    func, receiver = activation.func, next(iter(activation.bound.values()), None)
+    if func.fn.node.name == "__call__" and _is_module(receiver) and _is_compact(func):
+        _called(m, f, activation.at, receiver)
+
+
+def _is_compact(func: Func) -> bool:
+    return any(ir_walk.last_name(node) == "compact" for node in func.fn.node.decorators)
+
+
+def _called(m: Machine, f: Frame, at: int, owner: Value | None) -> None:
+    """A module is called by a name of its Python module, which no other one holds: those are bound that somebody else made."""
+    call = m.texts.table(f).calls.get(at)
+    func = call.func if call is not None else None
+    if type(func) is not ir.Name or (f.fn is not None and func.id in f.scope.vars):
+        return
+    if scopes.lookup(f, func.id) is owner and f.module.scope.vars.get(func.id) is owner:
+        m.emit(f, ApiMisuse, at, api=func.id, problem="no-scope", parameter="called")
