@@ -20,6 +20,7 @@ from jitlint.link.engine.domain import Activation, Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
+from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 
 SCOPE: Final = "scope"
@@ -29,9 +30,16 @@ _PREPARING: Final = ("setup", "__post_init__")
 def made(f: Frame, at: int, name: str, given: frozenset[str]) -> Need | None:
     """A module is made: a plain method of another one needs a compact one around. given: what it gets by name."""
     plain = f.fn is not None and not f.fn.node.decorators and f.fn.node.name not in _PREPARING
-    if not plain or not _is_module(f.recv) or "parent" in given:
+    if not plain or not _is_module(f.recv) or not _is_by_its_name(f) or "parent" in given:
         return None
     return Need(SCOPE, f.qualname, name, f.module.name, at, f.qualname, f.confidence, _class_of(f.recv))
+
+
+def _is_by_its_name(f: Frame) -> bool:
+    """Whether a method goes by its own name only: by another one, it may have been made compact."""
+    cls = _class_of(f.recv)
+    held = [(name, value) for one in (mro(cls) if cls else ()) for name, value in one.namespace.items()]
+    return [name for name, value in held if type(value) is Func and value.fn is f.fn] == [f.fn.node.name]
 
 
 def meets(need: Need, activation: Activation) -> bool:
