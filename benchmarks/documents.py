@@ -7,7 +7,7 @@ did, and compares with what `jitlint check` says of the file. What raises is tol
 comes out of JAX, or is about one of its values); it is in *the values* (a check in the program, a callback, not a number); it wants
 another *machine* (a TPU, more devices, the network); or *the rest*: a module or a file that is not there, a name that an
 earlier piece should have made, a mistake in the text. An error on a line that ran and did not raise is a false one; on a line
-that did not run, nothing is known. A notebook whose code a text of the same name repeats is counted once.
+that did not run, or whose exception the piece itself catches, nothing is known. A notebook whose code a text of the same name repeats is counted once.
 --list prints each place with what was raised and found; --keep remembers what was raised, so that the next time nothing is run.
 """
 
@@ -138,11 +138,12 @@ def run(path: str) -> None:
     sys.modules["__main__"] = module
     answers, sys.stdout = sys.stdout, io.StringIO()
     seen: set[int] = set()
+    caught: set[int] = set()
 
     def trace(frame: Any, event: str, argument: object) -> Any:
         if frame.f_code.co_filename != path:
             return None
-        seen.add(frame.f_lineno)
+        (caught if event == "exception" else seen).add(frame.f_lineno)
         return trace
 
     def place(line: int) -> Place:
@@ -153,6 +154,7 @@ def run(path: str) -> None:
     for before, text in pieces(document):
         answer: dict[str, object] = {}
         seen.clear()
+        caught.clear()
         sys.settrace(trace)
         try:
             exec(compile("\n" * before + text, path, "exec"), module.__dict__)
@@ -163,7 +165,7 @@ def run(path: str) -> None:
             words = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
             answer = {"place": place(line), "kind": _blame(error, path), "what": words}
         sys.settrace(None)
-        answer["ran"] = sorted({place(line) for line in seen if 0 < line <= len(document.rows)})
+        answer["ran"] = sorted({place(line) for line in seen - caught if 0 < line <= len(document.rows)})
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 

@@ -41,7 +41,7 @@ class Wrap(msgspec.Struct, frozen=True):
     here, neither as arguments nor as results. forward: a derivative that is not transposed, so that no backward rule runs.
     specs: per-argument specifications, where None lets an argument pass as it is. untouched: all arguments do. results:
     what is said about each result in the same way. pushes: a derivative that goes forwards only. lacks: what the transformed
-    function cannot be called under.
+    function cannot be called under. closed: all parameters that it has in any version are known.
     """
 
     name: str
@@ -68,6 +68,7 @@ class Wrap(msgspec.Struct, frozen=True):
     pushes: bool = False
     lacks: tuple[Lack, ...] = ()
     doc: str = ""
+    closed: bool = False
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -85,7 +86,7 @@ class Run(msgspec.Struct, frozen=True):
 class HigherOrder(msgspec.Struct, frozen=True):
     """A library function that runs its function arguments at once. static: parameters that must not be traced.
 
-    curried: called without the function, it returns a decorator that runs it. forward, pushes, lacks: as of `Wrap`. values:
+    curried: called without the function, it returns a decorator that runs it. forward, pushes, lacks, closed: as of `Wrap`. values:
     an array may stand for the function. solves: its functions are not differentiated, it has a rule of its own.
     kernel: it is a part of kernels.
     """
@@ -104,6 +105,7 @@ class HigherOrder(msgspec.Struct, frozen=True):
     solves: bool = False
     kernel: bool = False
     lacks: tuple[Lack, ...] = ()
+    closed: bool = False
 
 
 class Role(msgspec.Struct, frozen=True):
@@ -196,7 +198,7 @@ def _call(name: str, entry: dict[str, Any]) -> HigherOrder:
         Run(r["function"], tuple(r["args"]), _modes(r["modes"]), r.get("filter", False)) for r in entry["run"]
     )
     static = _names(entry.get("static", ""))
-    names = ("looks", "curried", "forward", "values", "pushes", "solves", "kernel")
+    names = ("looks", "curried", "forward", "values", "pushes", "solves", "kernel", "closed")
     switches = {key: entry.get(key, False) for key in names}
     result, doc, lacks = entry["result"], entry.get("doc", ""), _lacks(entry)
     return HigherOrder(name, _names(entry["params"]), runs, result, doc, static, lacks=lacks, **switches)

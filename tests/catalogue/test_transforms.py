@@ -6,14 +6,17 @@ branch on it; one that is only differentiated, called as it is or run on the hos
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import inspect
 import warnings
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
-from jitlint.catalogue.transforms import load_transforms
+from jitlint.catalogue.load import catalogue
+from jitlint.catalogue.transforms import HigherOrder, Wrap, load_transforms
 from tests.catalogue.differences import AGREES, Book
 from tests.checking import errors
 
@@ -226,3 +229,17 @@ def test_jax_agrees(name: str, tmp_path: Path, book: Book) -> None:
     expected = "TracerBoolConversionError" if refuses(name) else ""
     same = raised == expected
     book.check("transforms", {name: AGREES if same else f"raises {raised or 'nothing'}"})
+
+
+def _closed() -> list[Wrap | HigherOrder]:
+    found = load_transforms()
+    return [spec for spec in (*found.wraps.values(), *found.calls.values()) if spec.closed]
+
+
+@pytest.mark.parametrize("spec", _closed(), ids=lambda spec: spec.name)
+def test_all_parameters_of_a_closed_transform_are_known(spec: Wrap | HigherOrder) -> None:
+    module, _, name = spec.name.rpartition(".")
+    signature = inspect.signature(getattr(importlib.import_module(module), name))
+    known = {param.lstrip("*") for param in spec.params}
+    view = catalogue().view
+    assert [p for p in signature.parameters if p not in known and not view.mentions(spec.name, p)] == []

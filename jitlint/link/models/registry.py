@@ -31,7 +31,16 @@ from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, numpy_calls, results, shape_calls
-from jitlint.link.models.jax import carries, higher, jax_calls, leaves, train_states, xforms
+from jitlint.link.models.jax import (
+    boundaries,
+    carries,
+    exporting,
+    higher,
+    jax_calls,
+    leaves,
+    train_states,
+    xforms,
+)
 from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import dispatch, stdlib_calls
 from jitlint.link.tables.code_tables import CodeTable
@@ -91,10 +100,12 @@ def _described(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value 
 def _transformed(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value | None:
     """A call of what takes functions: transforms, loops and branches of JAX, decorators; None for anything else."""
     tables = m.transforms
-    wrap = tables.wraps.get(dotted)
+    wrap, spec = tables.wraps.get(dotted), tables.calls.get(dotted)
+    known = wrap or spec
+    if known is not None and not boundaries.takes(m, f, at, known, args):
+        return UNKNOWN
     if wrap is not None:
         return xforms.apply(m, f, at, wrap, args)
-    spec = tables.calls.get(dotted)
     if spec is not None:
         if spec.curried and len(args.pos) < len(spec.params):
             return Partial(Ext(dotted), args.pos, args.kw)
@@ -318,6 +329,8 @@ _INSTANCES: Final[dict[str, Callable[[Machine, Frame, int, ExtInst, Args], Value
     dispatch.DISPATCH: dispatch.call,
     jax_calls.UNRAVEL: jax_calls.unravelled,
     higher.PULLBACK: _pulled_back,
+    exporting.EXPORTER: exporting.exported,
+    exporting.CALL: exporting.called,
 }
 
 _OWN: dict[str, Handler] = {

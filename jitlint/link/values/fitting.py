@@ -17,6 +17,7 @@ from jitlint.infer.values import NO_CONST, Arr, At, ExtInst, Py, Tree, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.values.array_references import REFERENCE
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -25,7 +26,9 @@ Dims = tuple[Optional[int], ...]
 _NUMBERS: Final = ("bool", "int", "float", "complex")
 _BITS: Final = ("&", "|", "^", "<<", ">>")
 _INEXACT: Final = ("float", "complex")
-REFERENCE: Final = "jax.Ref"
+SIZE: Final = "jax.export.SymbolicSize"
+"""A size that has a name and no number; the library gives its class no name."""
+SCOPE: Final = "scope"
 CLASH: Final = (-1,)
 """Instead of sizes: there are none that two arrays have together."""
 
@@ -35,7 +38,7 @@ def check_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Val
     pair = (left, right)
     if is_reference(f, left) or is_reference(f, right):
         return _with_reference(m, f, at, op, pair)
-    if check_places(m, f, at, op, pair):
+    if check_places(m, f, at, op, pair) or _of_two_scopes(m, f, at, op, pair):
         return True
     if not (is_sure(left) or is_sure(right)) or not all(is_sure(v) or is_number(v) for v in pair):
         return False
@@ -52,6 +55,13 @@ def _with_reference(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, V
     if not all(isinstance(value, (Arr, Tree, Py)) or is_reference(f, value) for value in pair):
         return False
     return report(m, f, at, op, "reference", "", pair[0] if is_reference(f, pair[0]) else pair[1])
+
+
+def _of_two_scopes(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, Value]) -> bool:
+    """Record two sizes without a number, which were not named together."""
+    scopes = [v.attrs[SCOPE] if type(v) is ExtInst and v.dotted == SIZE else None for v in pair]
+    known = [scope.const for scope in scopes if type(scope) is Py]
+    return len(set(known)) == 2 and report(m, f, at, op, "scopes", "", pair[0])
 
 
 def check_places(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, Value]) -> bool:
@@ -99,7 +109,7 @@ def report(m: Machine, f: Frame, at: int, api: str, how: str, detail: str, value
         return False
     m.emit(
         f, ApiMisuse, at, value, api=api, problem="unfit", parameter=how, detail=detail,
-        exception="ValueError" if how in ("axis", "number") else "TypeError",
+        exception="ValueError" if how in ("axis", "number", "scopes", "exported") else "TypeError",
     )  # fmt: skip
     return True
 

@@ -30,6 +30,7 @@ from jitlint.infer.values import (
     Union,
     Value,
 )
+from jitlint.link.values.array_references import REFERENCE, arrived
 from jitlint.link.values.library_objects import HELD
 from jitlint.link.values.questions.kinds import mro
 
@@ -142,6 +143,8 @@ def _lift_constant(value: Py, modes: int, level: int, why: str, arrays_only: boo
 
 def _lift_description(value: ExtInst, modes: int, level: int, why: str, arrays_only: bool) -> Value | None:
     """An array that is only described or referred to; any other object of a library is no leaf."""
+    if value.dotted == REFERENCE:
+        return arrived()
     if value.dotted != ABSTRACT_ARRAY and HELD not in value.attrs:
         return None
     if "is_ref" in value.attrs or HELD in value.attrs:

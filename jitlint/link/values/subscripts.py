@@ -19,6 +19,7 @@ from jitlint.infer.values import (
     At,
     Class,
     Ext,
+    ExtInst,
     Inst,
     Map,
     Partial,
@@ -43,7 +44,7 @@ from jitlint.link.engine.events import (
 )
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import bounds, boxes, keys, operators
+from jitlint.link.values import array_references, bounds, boxes, keys, operators
 from jitlint.link.values.questions.kinds import arrays_outdone, find_method
 from jitlint.syntax import ir
 
@@ -340,11 +341,7 @@ def _map_item(obj: Map, index: Value) -> Value:
 def put(target: Map, key: Value, value: Value, strong: bool) -> None:
     """Store under a key; unknown keys go to ``rest``."""
     value = fitting(target, value)
-    if (
-        type(key) is Py
-        and key.const is not NO_CONST
-        and isinstance(key.const, (str, int, float, bool, type(None)))
-    ):
+    if type(key) is Py and isinstance(key.const, (str, int, float, bool, type(None))):
         old = target.entries.get(key.const)
         target.entries[key.const] = value if old is None or strong else join(old, value)
     else:
@@ -496,4 +493,5 @@ _STORES: Final[dict[type, Callable[[Machine, Frame, int, Any, Value, Value, str,
     At: _store_in_place,
     Ext: _store_in_library,
     Inst: _store_in_instance,
+    ExtInst: array_references.store,
 }

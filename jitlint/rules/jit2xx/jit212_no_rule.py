@@ -26,6 +26,11 @@ ordered `io_callback` would be lost:
 A function with a rule of `jax.custom_vjp` has a derivative backwards only, not for `jax.jvp` and `jax.jacfwd`:
 
 > TypeError: can't apply forward-mode autodiff (jvp) to a custom_vjp function.
+
+Nor is there one for writing to a reference that is older than the transform: all elements of a batch would write to one
+place, and a derivative has no place for its tangent.
+
+> Exception: performing a set/swap operation with vmapped value on an unbatched array reference of type Ref{float32[]}. Move the array reference to be an argument to the vmapped function?
 """,
     instead="""\
 Give the function around the callback a derivative, or cut it off, and choose a `vmap_method`:
@@ -67,7 +72,9 @@ def _(primals, tangents):
 jax.grad(sine)(jnp.float32(1.0))
 """,
     outcome=Raises(
-        ("ValueError", "NotImplementedError", "TypeError"), spread=True, says=r"callback|forward-mode"
+        ("ValueError", "NotImplementedError", "TypeError", "Exception"),
+        spread=True,
+        says=r"callback|forward-mode|array reference",
     ),
     since="0.2",
     reference="https://docs.jax.dev/en/latest/external-callbacks.html",
@@ -84,6 +91,12 @@ def check(event: TransformMisuse) -> Report | None:
         return Report(
             "a function with a rule of `jax.custom_vjp` is differentiated forwards, for which it has no rule",
             "write the rule with `jax.custom_jvp`, or differentiate backwards: `jax.vjp`, `jax.jacrev`",
+        )
+    if event.transform == "jax.Ref":
+        who = "`jax.vmap`, for all elements at once" if event.detail == "B" else "a derivative"
+        return Report(
+            f"a reference that is made outside is written under {who}",
+            "give the reference to the transformed function as an argument, or return what is written",
         )
     if event.detail == "L":
         return Report(

@@ -42,7 +42,7 @@ x = jnp.zeros((2, 3))
 """,
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError"),
-        says=r"as a data type|unexpected keyword|positional argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|should be (a )?callable|sequence of callables",
+        says=r"as a data type|unexpected keyword|positional argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
@@ -71,6 +71,12 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(
             f"`{api}` gets an array as its `{event.parameter}`",
             "write the arrays as one list: `[a, b]`",
+        )
+    if event.detail == "filled":
+        what = f"`{event.parameter}`" if not event.parameter.isdigit() else f"number {event.parameter}"
+        return Report(
+            f"`{api}` fills arrays into its text, but gets a plain value as {what}",
+            'write it into the text at once, `f"..."`, or make an array of it with `jnp.asarray`',
         )
     if event.detail == "iterator":
         return Report(

@@ -37,6 +37,11 @@ A reference, such as a kernel of Pallas gets, is no array until it is read:
 
 Nor is `x.at[i]` the element: it is the place to which `set`, `add` and the like belong. `x.at[i] == y` does not even raise:
 it is False, whatever the array holds.
+
+What was exported is called with arrays of the axes that it was exported for, and sizes without a number are computed with
+others of their own scope only, as those of one `jax.export.symbolic_shape`:
+
+> ValueError: Invalid mixing of symbolic scopes for linear combination.
 """,
     instead="""\
 ```python
@@ -55,7 +60,7 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError", "AttributeError"),
         says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|same dtypes|does not accept dtype|number of dimensions|[Ii]ncompatible shapes|contracting dimensions"
-        r"|cannot reshape|out of bounds|must have ndim|index out of range|Size of label|_IndexUpdateRef",
+        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|_IndexUpdateRef",
     ),
     cases={"equal": Advisory("the comparison has the same answer for all arrays")},
     since="0.2",
@@ -87,6 +92,16 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(
             f"{api} gets `x.at[i]`, which is the place of an element and not the element",
             "read the element with `x[i]`; `x.at[i]` is there for `x.at[i].set(y)` and the like",
+        )
+    if event.parameter == "scopes":
+        return Report(
+            f"{api} combines sizes of two symbolic scopes",
+            'name them together: `a, b = jax.export.symbolic_shape("a, b")`, or hand the same `scope` to both calls',
+        )
+    if event.parameter == "exported":
+        return Report(
+            f"the exported function is for an array with {_axes(first)}, but gets one with {_axes(second)}",
+            "export it for such arrays as well, or give the array the axes that it had then",
         )
     if event.parameter == "dtypes":
         return Report(

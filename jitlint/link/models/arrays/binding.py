@@ -134,7 +134,7 @@ def attribute_called(m: Machine, f: Frame, at: int) -> None:
         )  # fmt: skip
 
 
-def _is_written(m: Machine, f: Frame, at: int) -> bool:
+def is_written(m: Machine, f: Frame, at: int) -> bool:
     """Whether the call names the function itself and all of its arguments: of what a variable stands for, or `**kwargs`
     brings, each may go with another."""
     call = m.texts.table(f).calls.get(at)
@@ -165,7 +165,7 @@ def _report(
     value: Optional[Value] = None,
     cure: str = "",
 ) -> bool:
-    if fn.name.startswith(_MEASURED) and not _is_written(m, f, at):
+    if fn.name.startswith(_MEASURED) and not is_written(m, f, at):
         return False
     m.emit(
         f, ApiMisuse, at, value, api=fn.name, problem="wrong-call", parameter=parameter, detail=detail, cure=cure,

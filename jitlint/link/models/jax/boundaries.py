@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import Step, TransformMisuse
+from jitlint.catalogue.transforms import HigherOrder, Wrap
+from jitlint.infer.events import ApiMisuse, Step, TransformMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.objects import is_cold
@@ -34,13 +36,31 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine import scopes
-from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.arrays import binding
 from jitlint.link.values import classes, pytrees
 from jitlint.link.values.questions import signatures
 from jitlint.link.values.questions.kinds import constant_strings, mro
 from jitlint.link.values.questions.signatures import Signature, describe, signature
 from jitlint.syntax import ir
+
+
+def takes(m: Machine, f: Frame, at: int, spec: Wrap | HigherOrder, args: Args) -> bool:
+    """Whether a transform or a loop has all arguments that are given by name; one that no version has is recorded."""
+    view = m.catalogue.view
+    if not spec.closed or args.kw_more is not None or m.guards or not view.is_measured:
+        return True
+    known = [name.lstrip("*") for name in spec.params]
+    odd = next((n for n in args.kw if n not in known and not view.mentions(spec.name, n)), None)
+    if odd is None or not binding.is_written(m, f, at):
+        return True  # what stands for the transform may take more
+    cure = next(iter(difflib.get_close_matches(odd, known, 1)), "")
+    m.emit(
+        f, ApiMisuse, at, api=spec.name, problem="wrong-call", parameter=odd, detail="name", cure=cure,
+        exception="TypeError",
+    )  # fmt: skip
+    return False
 
 
 def check_static_spec(m: Machine, f: Frame, at: int, x: Xform) -> None:
@@ -223,7 +243,7 @@ def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
         return f"an object of `{cls.name}`, which holds a str" if kind == "str" else ""
     if cls.extern or cls.role or (value.open and cls.stands_for_others):
         return ""
-    return "" if pytrees.is_pytree(cls) or _subscribed(value) else str(cls.name)
+    return "" if pytrees.is_pytree(cls) or _subscribed(m, value) else str(cls.name)
 
 
 HOLDS_FUNCTION: Final = "which holds a function"
@@ -264,10 +284,12 @@ def _library_name(m: Machine, dotted: str) -> str:
     return "function" if numpy or known or dotted in m.transforms.calls else ""
 
 
-def _subscribed(value: Inst) -> bool:
+def _subscribed(m: Machine, value: Inst) -> bool:
     """Objects that convert themselves or describe an array, or whose class is registered by a call not followed."""
-    names = ("__jax_array__", "__array__", "tree_flatten")
     chain = mro(value.cls)
+    if any("__jax_array__" in cls.namespace for cls in chain):
+        return m.catalogue.view.behaves("traces-no-array-likes") is not True
+    names = ("__array__", "tree_flatten")
     if all(name in value.attrs or any(name in c.namespace for c in chain) for name in ("shape", "dtype")):
         return True
     return any(name in cls.namespace for cls in chain for name in names)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from jitlint.infer.events import ApiMisuse
 from jitlint.infer.lattice import join, traced_modes, why_of
 from jitlint.infer.values import (
     BOOL,
     INT,
     LOOPS,
+    NO_CONST,
     NONE,
     UNKNOWN,
     Arr,
@@ -34,8 +36,8 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.events import emit_truth, tracer_inside
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import higher
-from jitlint.link.values import classes, fields, fitting, iteration, pytrees, subscripts
+from jitlint.link.models.jax import exporting, higher
+from jitlint.link.values import array_references, classes, fields, iteration, pytrees, subscripts
 from jitlint.link.values.library_objects import PARTITION_SPEC, SPLIT
 from jitlint.link.values.questions.kinds import is_concrete
 
@@ -190,7 +192,7 @@ def _opaque(dotted: str) -> Handler:
 
 def _new_reference(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """A reference to an array; a JAX that has no such function makes none."""
-    return UNKNOWN if m.catalogue.view.there("jax.new_ref") is False else ExtInst(fitting.REFERENCE)
+    return UNKNOWN if m.catalogue.view.there("jax.new_ref") is False else array_references.made(f)
 
 
 def _deserialised(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -209,6 +211,20 @@ def _set_option(m: Machine, f: Frame, at: int, args: Args) -> Value:
     name, wanted = args.get(0, "name"), args.get(1, "val")
     if type(name) is Py and name.const == "jax_disable_jit":
         f.world = f.world.but(eager_jit=type(wanted) is not Py or wanted.const is not False)
+    return NONE
+
+
+def _checked(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """A check at run time: what is put into its text then comes as arrays."""
+    given = {str(i): value for i, value in enumerate(args.pos[2:], 1)} | args.kw
+    for name, value in given.items():
+        plain = type(value) is Py and value.kind in (*pytrees.NUMBERS, "str") and value.const is not NO_CONST
+        if plain and name not in ("pred", "msg", "debug"):
+            m.emit(
+                f, ApiMisuse, at, api="checkify.check", problem="wrong-call", parameter=name, detail="filled",
+                exception="TypeError",
+            )  # fmt: skip
+            break
     return NONE
 
 
@@ -288,8 +304,12 @@ JAX_CALLS: dict[str, Handler] = {
     PARTITION_SPEC: _partition_spec,
     "jax.config.update": _set_option,
     "jax.debug.print": _debug,
+    "jax.experimental.checkify.check": _checked,
+    "jax.experimental.checkify.debug_check": _checked,
     "jax.new_ref": _new_reference,
     "jax.core.is_concrete": _is_concrete,
+    "jax.export.symbolic_shape": exporting.symbolic_shape,
+    "jax.export.export": exporting.export,
     "jax.flatten_util.ravel_pytree": _ravel_pytree,
     "equinox.partition": _filter_partition,
     "equinox.combine": _combine,
