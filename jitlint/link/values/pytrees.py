@@ -39,7 +39,6 @@ ABSTRACT_ARRAY = "jax.ShapeDtypeStruct"
 
 NUMBERS = ("int", "float", "bool", "complex")
 
-
 _Change = Callable[[Value], Value]
 
 
@@ -143,10 +142,8 @@ def _lift_constant(value: Py, modes: int, level: int, why: str, arrays_only: boo
 
 def _lift_description(value: ExtInst, modes: int, level: int, why: str, arrays_only: bool) -> Value | None:
     """An array that is only described or referred to; any other object of a library is no leaf."""
-    if value.dotted == REFERENCE:
-        return arrived()
     if value.dotted != ABSTRACT_ARRAY and HELD not in value.attrs:
-        return None
+        return arrived() if value.dotted == REFERENCE else None
     if "is_ref" in value.attrs or HELD in value.attrs:
         return Tree(modes, why, level, SEEN, "ref", SEEN)
     rank = getattr(value.attrs["ndim"], "const", None)

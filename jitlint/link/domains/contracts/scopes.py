@@ -12,7 +12,7 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
-from jitlint.infer.program import ClassInfo
+from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import ExtInst, Func, Inst, Value
 from jitlint.link.domains.contracts.needs import Need
 from jitlint.link.engine import scopes
@@ -29,17 +29,17 @@ _PREPARING: Final = ("setup", "__post_init__")
 
 def made(f: Frame, at: int, name: str, given: frozenset[str]) -> Need | None:
     """A module is made: a plain method of another one needs a compact one around. given: what it gets by name."""
-    plain = f.fn is not None and not f.fn.node.decorators and f.fn.node.name not in _PREPARING
-    if not plain or not _is_module(f.recv) or not _is_by_its_name(f) or "parent" in given:
+    if f.fn is None or not _is_module(f.recv) or not _is_plain(f.fn, f.recv) or "parent" in given:
         return None
     return Need(SCOPE, f.qualname, name, f.module.name, at, f.qualname, f.confidence, _class_of(f.recv))
 
 
-def _is_by_its_name(f: Frame) -> bool:
-    """Whether a method goes by its own name only: by another one, it may have been made compact."""
-    cls = _class_of(f.recv)
+def _is_plain(fn: FuncInfo, owner: Value | None) -> bool:
+    """Whether nothing can have made a method compact: no decorator, and no other name that the class has for it."""
+    cls = _class_of(owner)
     held = [(name, value) for one in (mro(cls) if cls else ()) for name, value in one.namespace.items()]
-    return [name for name, value in held if type(value) is Func and value.fn is f.fn] == [f.fn.node.name]
+    names = [name for name, value in held if type(value) is Func and value.fn is fn]
+    return not fn.node.decorators and names == [fn.node.name] and names[0] not in _PREPARING
 
 
 def meets(need: Need, activation: Activation) -> bool:

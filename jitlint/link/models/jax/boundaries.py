@@ -286,13 +286,10 @@ def _library_name(m: Machine, dotted: str) -> str:
 
 def _subscribed(m: Machine, value: Inst) -> bool:
     """Objects that convert themselves or describe an array, or whose class is registered by a call not followed."""
-    chain = mro(value.cls)
-    if any("__jax_array__" in cls.namespace for cls in chain):
+    names = {name for cls in mro(value.cls) for name in cls.namespace}
+    if "__jax_array__" in names and "tree_flatten" not in names:
         return m.catalogue.view.behaves("traces-no-array-likes") is not True
-    names = ("__array__", "tree_flatten")
-    if all(name in value.attrs or any(name in c.namespace for c in chain) for name in ("shape", "dtype")):
-        return True
-    return any(name in cls.namespace for cls in chain for name in names)
+    return bool(names & {"__array__", "tree_flatten"}) or {"shape", "dtype"} <= names | value.attrs.keys()
 
 
 def plain_receiver(m: Machine, func: Func, name: str) -> Value | None:
