@@ -13,6 +13,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.events import Step
 from jitlint.infer.grounds import RULED
+from jitlint.infer.keys import KeyUses
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
     LOOPS,
@@ -44,7 +45,7 @@ from jitlint.link.engine.world import OWN, SPREAD, World
 from jitlint.link.models.jax import arrival, boundaries, carries, demands, lacks
 from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.tables import naming
-from jitlint.link.values import iteration, parameters, pytrees
+from jitlint.link.values import iteration, keys, parameters, pytrees
 from jitlint.link.values.questions.signatures import (
     Signature,
     constant_ints,
@@ -317,13 +318,14 @@ def _call_custom(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     """A function with its own derivative rules: the rules run when it is differentiated, perhaps inside a trace."""
     if x.rules:
         lacks.check(m, f, at, x.spec, args.pos, args.kw)
+    before = keys.uses_of(f)
     result = pytrees.remode(evaluator.call(m, _by_own_rule(f), at, x.target, args), _off_loops)
     if not f.world.here and not any(traced_modes(v) for v in args.pos):
         return result
     if "nondiff_argnames" in x.options or args.more is not None or args.kw_more is not None:
         return result  # which argument goes where in the rules is not known
     nondiff = constant_ints(x.options["nondiff_argnums"]) if "nondiff_argnums" in x.options else None
-    return _run_rules(m, f, at, x, result, _by_position(x, args), nondiff or [])
+    return _run_rules(m, f, at, x, result, _by_position(x, args), nondiff or [], before)
 
 
 def _by_own_rule(f: Frame) -> Frame:
@@ -332,9 +334,17 @@ def _by_own_rule(f: Frame) -> Frame:
 
 
 def _run_rules(
-    m: Machine, f: Frame, at: int, x: Xform, result: Value, tangents: list[Value], nondiff: list[int]
+    m: Machine,
+    f: Frame,
+    at: int,
+    x: Xform,
+    result: Value,
+    tangents: list[Value],
+    nondiff: list[int],
+    before: KeyUses | None,
 ) -> Value:
-    """The result as the rules give it. nondiff: the positions that are not differentiated."""
+    """The result as the rules give it. nondiff: the positions that are not differentiated. before: the keys that were consumed
+    when the function had not run yet."""
     given = [pytrees.remode(v, _not_linear) for v in tangents]
     lead = [given[n] if n < len(given) else UNKNOWN for n in nondiff if n >= 0]
     asked = x.spec.name.startswith("jax.custom_") and any(traced_modes(v) & L for v in tangents)
@@ -344,17 +354,27 @@ def _run_rules(
         pair: Value = UNKNOWN
         if kind == "jvp":
             moved = [_leave_out(nondiff, part) for part in (given, tangents)]
-            pair = evaluator.call(m, own, at, rule, Args([*lead, *moved]))
+            pair = _instead(m, own, at, before, rule, Args([*lead, *moved]))
             result = _through(traced_modes(_second(pair)) & LOOPS, result)
         elif kind == "fwd":
-            pair = evaluator.call(m, own, at, rule, Args(list(given)))
+            pair = _instead(m, own, at, before, rule, Args(list(given)))
         if asked:
             demands.check_rule(m, f, at, x, kind, pair, 2)
         if kind == "fwd" and backward is not None:
             args = Args([*lead, _second(pair), _cotangent(f, result)])
-            cotangents = evaluator.call(m, own, at, backward, args)
+            cotangents = _instead(m, own, at, before, backward, args)
             if asked:
                 demands.check_rule(m, f, at, x, "bwd", cotangents, len(given) - len(nondiff))
+    return result
+
+
+def _instead(m: Machine, f: Frame, at: int, before: KeyUses | None, rule: Value, args: Args) -> Value:
+    """What a rule gives. It runs instead of the function, and one backwards makes again what the other one made: that each
+    draws the same is meant so."""
+    after = keys.uses_of(f)
+    keys.rewind(f, before)
+    result = evaluator.call(m, f, at, rule, args)
+    keys.rewind(f, keys.merged(after, keys.uses_of(f)))
     return result
 
 
