@@ -16,6 +16,7 @@ from jitlint.infer.values import (
     Arr,
     Class,
     Ext,
+    ExtInst,
     Func,
     Inst,
     Map,
@@ -109,6 +110,26 @@ def _asks_for_turn(f: Frame, test: ir.Node | None) -> bool:
     return bool(f.told) and any(type(node) is ir.Name and node.id in f.told for node in ir_walk.nodes(test))
 
 
+def _asks_for_mark(m: Machine, f: Frame, test: ir.Node | None) -> bool:
+    """``x == Missing()``: whether something is the mark of another library for what is not there, and may be.
+
+    What follows is for what is no mark: other values that came with this one say nothing about that.
+    """
+    return any(
+        _is_perhaps(m, f, node) for node in ir_walk.nodes(test) if type(node) is ir.Compare and len(node.ops) == 1
+    )
+
+
+def _is_perhaps(m: Machine, f: Frame, node: ir.Compare) -> bool:
+    made = node.rights[0]
+    if type(made) is not ir.Call or made.args or node.ops[0] not in ("==", "!="):
+        return False
+    mark, value = called_by_name(m, f, made.func), paths.peek(m, f, node.left)
+    if type(mark) is not Ext:
+        return False
+    return value is UNKNOWN or (type(value) is ExtInst and value.dotted == mark.dotted)
+
+
 _CERTAIN: Final = {True: Confidence.CERTAIN, False: Confidence.CERTAIN}
 GUESSED: Final = {True: Confidence.POSSIBLE, False: Confidence.POSSIBLE}
 
@@ -116,7 +137,10 @@ GUESSED: Final = {True: Confidence.POSSIBLE, False: Confidence.POSSIBLE}
 def doubted(m: Machine, f: Frame, test: ir.Node | None, outcome: bool | None) -> dict[bool, Confidence]:
     """The confidence of findings on each side of a test."""
     if outcome is None and (
-        (f.coarse and _asks_for_lost(m, f, test)) or _asks_for_turn(f, test) or is_open_question(m, f, test)
+        (f.coarse and _asks_for_lost(m, f, test))
+        or _asks_for_turn(f, test)
+        or _asks_for_mark(m, f, test)
+        or is_open_question(m, f, test)
     ):
         return GUESSED
     side = doubtful(m, f, test) if outcome is None else None
