@@ -116,7 +116,9 @@ def _asks_for_mark(m: Machine, f: Frame, test: ir.Node | None) -> bool:
     What follows is for what is no mark: other values that came with this one say nothing about that.
     """
     return any(
-        _is_perhaps(m, f, node) for node in ir_walk.nodes(test) if type(node) is ir.Compare and len(node.ops) == 1
+        _is_perhaps(m, f, node)
+        for node in ir_walk.nodes(test)
+        if type(node) is ir.Compare and len(node.ops) == 1
     )
 
 
