@@ -100,13 +100,21 @@ def _is_of_doubtful_kind(m: Machine, f: Frame, test: ir.Call) -> bool:
 
 def _asks_for_lost(m: Machine, f: Frame, test: ir.Node | None) -> bool:
     """Whether a test is undecided perhaps because this context has forgotten what an exact one would know."""
-    names = (node for node in ir_walk.nodes(test) if isinstance(node, (ir.Name, ir.Attr)))
-    return any(contexts.is_lost(paths.peek(m, f, node), f.coarse) for node in names)
+    return any(contexts.is_lost(paths.peek(m, f, node), f.coarse) for node in _read_by(m, test))
 
 
-def _asks_for_turn(f: Frame, test: ir.Node | None) -> bool:
+def _asks_for_turn(m: Machine, f: Frame, test: ir.Node | None) -> bool:
     """Whether a test asks for what a turn is about that runs by itself: which side it takes hangs on that."""
-    return bool(f.told) and any(type(node) is ir.Name and node.id in f.told for node in ir_walk.nodes(test))
+    return any(type(node) is ir.Name and node.id in f.told for node in _read_by(m, test))
+
+
+def _read_by(m: Machine, test: ir.Node | None) -> tuple[ir.Node, ...]:
+    """The names and attributes that a test reads."""
+    found = m.reads.get(id(test))
+    if found is None:
+        names = [node for node in ir_walk.nodes(test) if isinstance(node, (ir.Name, ir.Attr))]
+        found = m.reads[id(test)] = tuple(names)
+    return found
 
 
 _CERTAIN: Final = {True: Confidence.CERTAIN, False: Confidence.CERTAIN}
@@ -116,7 +124,9 @@ GUESSED: Final = {True: Confidence.POSSIBLE, False: Confidence.POSSIBLE}
 def doubted(m: Machine, f: Frame, test: ir.Node | None, outcome: bool | None) -> dict[bool, Confidence]:
     """The confidence of findings on each side of a test."""
     if outcome is None and (
-        (f.coarse and _asks_for_lost(m, f, test)) or _asks_for_turn(f, test) or is_open_question(m, f, test)
+        (f.coarse and _asks_for_lost(m, f, test))
+        or (f.told and _asks_for_turn(m, f, test))
+        or is_open_question(m, f, test)
     ):
         return GUESSED
     side = doubtful(m, f, test) if outcome is None else None

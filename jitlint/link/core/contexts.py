@@ -8,6 +8,7 @@ run anything.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -246,4 +247,4 @@ _COMPOUND: Final[dict[type, Any]] = {
 
 
 def _same(new: Iterable[Value], old: Iterable[Value]) -> bool:
-    return all(a is b for a, b in zip(new, old))
+    return all(map(operator.is_, new, old))

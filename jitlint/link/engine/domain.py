@@ -238,9 +238,9 @@ def _each(domains: Sequence[AnyDomain], hook: Callable[Concatenate[AnyDomain, P]
     """What goes to each domain that overrides a hook; to one of them as directly as can be."""
     hooks: tuple[Callable[P, None], ...] = _listening(domains, hook.__name__, hook)
 
-    def tell(*observed: P.args, **named: P.kwargs) -> None:
+    def tell(*observed: P.args, **_: P.kwargs) -> None:
         for one in hooks:
-            one(*observed, **named)
+            one(*observed)  # type: ignore[call-arg]
 
     return hooks[0] if len(hooks) == 1 else tell
 

@@ -52,6 +52,7 @@ from jitlint.link.engine.frame import Catch, Frame
 from jitlint.link.engine.sink import Condition, Sink
 from jitlint.link.engine.texts import Texts
 from jitlint.link.engine.world import World
+from jitlint.syntax import ir
 
 
 class Memo:
@@ -109,7 +110,7 @@ class Machine:
     retests: by module, origin and tests of an ``if`` how many statements after it there are up to the last that tests the same.
     version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
     sides: by identity of a test under what the side is remembered that it takes.
-    version_flags: names of variables that hold the answer to such a test. questions: by identity of a test what it asks of tracing.
+    version_flags: names of variables that hold the answer to such a test. questions: by identity of a test what it asks of tracing. reads: what it reads.
     filled: calls of cached functions, with constants, that host code made before.
     loads: attributes that were read, how many transforms deep, and of which object: its class, None when that is not known, and when it was made.
     keep_statuses: somebody wants to know of each parameter whether it is traced.
@@ -164,6 +165,7 @@ class Machine:
     sides: dict[int, tuple[str, bool]] = field(default_factory=dict)
     version_flags: set[str] = field(default_factory=set)
     questions: dict[int, Any] = field(default_factory=dict)
+    reads: dict[int, tuple[ir.Node, ...]] = field(default_factory=dict)
     filled: set[tuple[int, int, str]] = field(default_factory=set)
     loads: set[tuple[str, int, ClassInfo | None, int]] = field(default_factory=set)
     stop: Callable[[], None] | None = None

@@ -165,9 +165,11 @@ class Keys(Domain[calls.Summary]):
 
 
 def _called(inner: Frame) -> Func | None:
-    """The function that an activation runs, with what it closes over."""
+    """The function that an activation runs, if it closes over variables of another."""
     around = inner.scope.parent
-    return Func(inner.fn, around, {}) if inner.fn is not None and around is not None else None
+    if inner.fn is None or around is None or around.fn is None:
+        return None
+    return Func(inner.fn, around, {})
 
 
 def _handed(f: Frame, bound: dict[str, Value], given: list[Key]) -> list[Key]:

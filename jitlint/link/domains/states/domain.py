@@ -96,7 +96,9 @@ class States(Domain[Places]):
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """A function gives its caller a state."""
-        self._take(f, activation, self.summarise(inner, activation) or (), _ENTRY.of(inner) or {})
+        places = self.summarise(inner, activation)
+        if places:
+            self._take(f, activation, places, _ENTRY.of(inner) or {})
 
     def replay(self, f: Frame, activation: Activation, summary: Places) -> None:
         """It gives another caller one like that."""
