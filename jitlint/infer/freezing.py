@@ -223,9 +223,11 @@ class _Writer:
         return ("m", a.level, self._owner(a), a.open, table, self._maybe(a.rest), self._maybe(a.key))
 
     def _instance(self, a: Inst) -> object:
-        info = a.cls
+        info, token = a.cls, a.token
         cls = info.id if info.scope.fn is None else self._local_class(info)
-        return ("i", cls, a.level, self._owner(a), is_cold(a), a.open, a.modes, self._table(a.attrs))
+        owner = 0 if token is None else 1 if token is self.token else 2
+        cold = info.cold is not None and is_cold(a)
+        return ("i", cls, a.level, owner, cold, a.open, a.modes, self._table(a.attrs))
 
     def _owner(self, a: Any) -> int:
         return 0 if a.token is None else 1 if a.token is self.token else 2
@@ -251,7 +253,9 @@ class _Writer:
         return 0 if value is None else _WRITERS[type(value)](self, value)
 
     def _table(self, values: dict[Any, Value]) -> tuple[object, ...]:
-        return tuple(zip(values, self.all(values.values()))) if values else ()
+        if not values:
+            return ()
+        return tuple(zip(values, [_WRITERS[type(value)](self, value) for value in values.values()]))
 
     def _union(self, a: Any) -> object:
         """Alternatives in any order, unless something refers to what is inside them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
@@ -225,18 +226,22 @@ def cannot_bind(func: Func, args: Args) -> bool:
     """
     if args.more is not None or args.kw_more is not None or func.fn.resigned:
         return False
+    params = func.fn.node.params
     left = len(args.pos)
     names = set(args.kw)
-    kinds = {param.kind for param in func.fn.node.params}
-    for param in func.fn.node.params:
-        if param.kind in ("pos", "any") and left:
+    for param in params:
+        kind = param.kind
+        if left and (kind == "any" or kind == "pos"):
             left -= 1
-            if param.kind == "any" and param.name in names:
+            if names and kind == "any" and param.name in names:
                 return True
-        elif param.kind in ("any", "kwonly") and param.name in names:
+        elif names and kind in ("any", "kwonly") and param.name in names:
             names.discard(param.name)
-        elif param.kind in ("pos", "any", "kwonly") and param.default is None:
+        elif param.default is None and kind in ("pos", "any", "kwonly"):
             return True
+    if not left and not names:
+        return False
+    kinds = {param.kind for param in params}
     return (left > 0 and "var" not in kinds) or (bool(names) and "kwvar" not in kinds)
 
 
@@ -255,10 +260,13 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
         func.fn.hosted = True
     if cannot_bind(func, args):
         return UNKNOWN  # Python says so, and the function never runs
-    bound = _as_decorated(func.fn, bind_arguments(m, func, args))
+    fn = func.fn
+    bound = bind_arguments(m, func, args)
+    if fn.veiled or fn.disguised:
+        bound = _as_decorated(fn, bound)
     parameters.refine(func, bound)
-    if f.fn is not func.fn and not f.module.is_test:
-        func.fn.reached = True
+    if f.fn is not fn and not f.module.is_test:
+        fn.reached = True
     result = activate(m, f, at, func, bound)
     return dispatch.narrowed(func.fn, bound, result) if type(result) is Union else result
 
@@ -318,7 +326,7 @@ def _run_coarse(
     given, frozen = dict(bound), exact[-1]  # the variables of the call that it becomes
     while level < contexts.GIVEN_UP:
         less = contexts.coarse(bound, level)
-        if any(less[name] is not value for name, value in given.items()):
+        if not all(map(operator.is_, less.values(), given.values())):
             given, frozen = less, m.intern(freeze_all(less.values(), func, f.token))
         confidence = weaken(f.confidence, level - contexts.WITHOUT_NUMBERS)
         key = _context(f, func, frozen, confidence, level)

@@ -205,9 +205,10 @@ def _slice(m: Machine, f: Frame, node: ir.Slice) -> Value:
 
 
 def _binop(m: Machine, f: Frame, node: ir.BinOp) -> Value:
-    left = evaluate(m, f, node.left)
-    right = evaluate(m, f, node.right)
-    return operators.binary(m, f, node.at, node.op, left, right)
+    left, right = node.left, node.right
+    a = EVALUATORS[left.__class__](m, f, left)
+    b = EVALUATORS[right.__class__](m, f, right)
+    return operators.binary(m, f, node.at, node.op, a, b)
 
 
 def _unary(m: Machine, f: Frame, node: ir.UnaryOp) -> Value:
@@ -256,7 +257,7 @@ def _items(m: Machine, f: Frame, nodes: Sequence[ir.Node]) -> tuple[list[Value] 
             else:
                 out.extend(items)
         else:
-            out.append(evaluate(m, f, node))
+            out.append(EVALUATORS[node.__class__](m, f, node))
     if known and len(out) <= 256:
         return out, None
     for value in out[:64]:

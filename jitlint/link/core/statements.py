@@ -177,8 +177,10 @@ def _if(m: Machine, f: Frame, node: ir.If) -> bool:
         f.sides = None
         return reached
     outcome = branches.condition(m, f, node.test, "elif" if node.is_elif else "if", node.at)
-    with regions.under(m, node.test, outcome):
-        return _either_side(m, f, node, outcome)
+    if outcome is None and regions.asks_version(m, node.test):
+        with regions.prepared(m):
+            return _either_side(m, f, node, outcome)
+    return _either_side(m, f, node, outcome)
 
 
 def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> bool:

@@ -15,6 +15,7 @@ from jitlint.infer.program import FuncInfo
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.ir_walk import nodes
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 _BLOCKS: Final = ("body", "orelse", "final")
 
@@ -310,7 +311,8 @@ def _statement(f: Frame) -> ir.Node | None:
 
 def mentions_tracing(node: ir.Node | None) -> bool:
     """Whether an expression speaks of tracers by name."""
-    return any(_name(part).endswith(lexicon().evidence.tracer_words) for part in expressions(node))
+    words = lexicon().evidence.tracer_words
+    return any(_name(part).endswith(words) for part in below(node))
 
 
 def _is_absence(node: ir.Node | None) -> bool:

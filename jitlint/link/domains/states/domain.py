@@ -51,6 +51,8 @@ _MOST: Final = 3
 class States(Domain[Places]):
     """Follows what functions make of a class: for the first time, or out of an object of that class."""
 
+    keeps = frozenset({_MADE})
+
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self._first: _Fields = {}
