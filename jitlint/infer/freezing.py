@@ -166,7 +166,14 @@ class _Writer:
 
     def all(self, values: Iterable[Value]) -> tuple[object, ...]:
         """The keys of several values."""
-        return tuple([_WRITERS[type(value)](self, value) for value in values])
+        return tuple(
+            [
+                (value.kind, value.const)
+                if type(value) is Py and type(value.const) in _PLAIN
+                else _WRITERS[type(value)](self, value)
+                for value in values
+            ]
+        )
 
     def _function(self, a: Func) -> object:
         if a.scope.fn is None and not a.defaults:
@@ -255,7 +262,7 @@ class _Writer:
     def _table(self, values: dict[Any, Value]) -> tuple[object, ...]:
         if not values:
             return ()
-        return tuple(zip(values, [_WRITERS[type(value)](self, value) for value in values.values()]))
+        return tuple(zip(values, self.all(values.values())))
 
     def _union(self, a: Any) -> object:
         """Alternatives in any order, unless something refers to what is inside them."""

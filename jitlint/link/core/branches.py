@@ -50,7 +50,7 @@ from jitlint.syntax import ir
 
 def condition(m: Machine, f: Frame, test: ir.Expr, form: str, at: int) -> bool | None:
     """Evaluate a test and its truth: True, False or None for either."""
-    value = evaluator.evaluate(m, f, test)
+    value = m.evaluator.evaluate(m, f, test)
     outcome = truths.truth(m, f, test.at, value, form)
     return flags.remembered(m, f, test) if outcome is None else outcome
 

@@ -412,7 +412,7 @@ def _run(
     frame.entry = f.entry
     cuts = m.limits.cuts
     if world.level:
-        status.record(m, frame, dict(bound), f.steps)
+        status.record(m, frame, bound, f.steps)
     watched = effects.watch(bound)
     m.domains.on_enter(f, frame)
     _set_receiver(frame, func, bound)
