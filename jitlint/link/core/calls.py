@@ -6,7 +6,6 @@ import operator
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import Step
 from jitlint.infer.freezing import TooLarge, freeze_all
 from jitlint.infer.grounds import at_most, weaken
 from jitlint.infer.lattice import join, joined, or_unknown, traced_modes
@@ -38,7 +37,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.core import contexts
+from jitlint.link.core import contexts, trials
 from jitlint.link.engine import effects, evaluator, status
 from jitlint.link.engine.budgets import MAX_STACK
 from jitlint.link.engine.domain import Activation
@@ -378,7 +377,7 @@ def _holds(m: Machine, memo: Memo, f: Frame) -> bool:
         return True
     if memo.stamp is not None and memo.stamp != boxes.stamp(memo.value):
         return False
-    if memo.trial and memo.trial != m.sink.trial_number:
+    if memo.trial and memo.trial != m.sink.trial_number and not trials.says_again(m, memo, f):
         return False
     sure = memo.confidence.rank >= f.confidence.rank and memo.entry.rank >= f.entry.rank
     return sure and memo.depth <= f.depth
@@ -402,10 +401,9 @@ def _run(
         m.stop()
     number = -m.activations  # modules have positive ones
     scope = Scope(bound, func.scope, fn, number, world.level, f.token)
-    steps = f.steps
-    if steps and (steps[-1].module, steps[-1].at) != (f.module.name, at):
-        steps = (*steps, Step(f.module.name, at, f"`{fn.qualname}` is called here"))
+    steps = trials.steps_to(f, at, fn)
     frame = Frame(fn.module, scope, world, fn, f.depth + 1, steps, f.ground, confidence)
+    said, missing = len(m.sink.record), m.sink.missing
     frame.caught = f.caught if f.caught is not None and f.caught.traced else None
     frame.cls = None
     frame.coarse = coarse
@@ -430,6 +428,8 @@ def _run(
         memo.depth = f.depth
     activation = Activation(at, func, bound, memo.value, watched)
     memo.summaries = m.domains.summarise(frame, activation)
+    if memo.trial and m.sink.missing == missing:
+        memo.found = trials.found(f, frame, m.sink.record[said:])
     m.domains.on_leave(f, frame, activation)
     return memo.value
 
@@ -437,6 +437,8 @@ def _run(
 def _again(m: Machine, f: Frame, at: int, func: Func, memo: Memo, bound: dict[str, Value]) -> Value:
     """A remembered call: the domains repeat what it did, its arguments are changed as its own were."""
     rename = None
+    if memo.trial:
+        trials.say_again(m, f, at, func.fn, memo)
     if memo.summaries:
         rename = m.domains.replay(f, Activation(at, func, bound, memo.value), memo.summaries)
     if memo.effects is not None:

@@ -7,9 +7,9 @@ to one activation is in `frame` and `world`, the state of a domain with the doma
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.dtypes import Dtype
@@ -49,10 +49,18 @@ from jitlint.link.engine.budgets import Limits
 from jitlint.link.engine.domain import Domains, Summary
 from jitlint.link.engine.evaluator import Evaluator
 from jitlint.link.engine.frame import Catch, Frame
-from jitlint.link.engine.sink import Condition, Sink
+from jitlint.link.engine.sink import Condition, Key, Sink
 from jitlint.link.engine.texts import Texts
 from jitlint.link.engine.world import World
 from jitlint.syntax import ir
+
+
+class Found(NamedTuple):
+    """What an activation said in a trial. steps: the way to it; ground: why it was traced."""
+
+    events: Sequence[tuple[Key, AnyEvent]]
+    steps: tuple[Step, ...]
+    ground: str
 
 
 class Memo:
@@ -60,7 +68,7 @@ class Memo:
 
     confidence: of the calls it stands for. entry: how sure it is that one of them happens. depth: at which it ran, when it was too deep for something that it called.
     coarse: how much it has forgotten of these calls. stamp: what its result held when it was given, if it is a container
-    that its callers may change.
+    that its callers may change. found: what it said in a trial, if it would say the same in another.
     """
 
     __slots__ = (
@@ -70,6 +78,7 @@ class Memo:
         "done",
         "effects",
         "entry",
+        "found",
         "stamp",
         "summaries",
         "trial",
@@ -84,6 +93,7 @@ class Memo:
         self.depth = 0
         self.done = False
         self.effects: Any = None
+        self.found: Found | None = None
         self.summaries: tuple[Summary, ...] = ()
         self.stamp: object = None
         self.value: Value = UNKNOWN
