@@ -70,14 +70,21 @@ def freeze_all(values: Iterable[Value], func: Func | None = None, token: object 
 
     token: of the region that calls, which may change the boxes that it made itself precisely.
     """
+    return freeze_call(values, func, token)[0]
+
+
+def freeze_call(values: Iterable[Value], func: Func | None, token: object) -> tuple[object, bool]:
+    """The same, and whether there may be PRNG keys with names in it."""
     writer = _Writer(token)
     try:
         parts = writer.all(values)
         if func is not None and func.scope.fn is not None:
             parts = (*parts, writer.cells(func.fn, func.scope))
     except _TooLargeError:
-        return TooLarge()
-    return (parts, _relations(writer.keys)) if len(writer.keys) > 1 else parts
+        return TooLarge(), True
+    if len(writer.keys) > 1:
+        return (parts, _relations(writer.keys)), True
+    return parts, bool(writer.keys)
 
 
 def _of_const(a: Any) -> object:

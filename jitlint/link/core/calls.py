@@ -6,7 +6,7 @@ import operator
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.freezing import TooLarge, freeze_all
+from jitlint.infer.freezing import TooLarge, freeze_all, freeze_call
 from jitlint.infer.grounds import at_most, weaken
 from jitlint.infer.lattice import join, joined, or_unknown, traced_modes
 from jitlint.infer.program import FuncInfo
@@ -288,7 +288,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     bounds.leave_out(f, bound)
     m.domains.on_bind(f, func, bound)
     inherited = f.coarse and contexts.inherited(bound, f.coarse)
-    frozen = freeze_all(bound.values(), func, f.token)
+    frozen, has_keys = freeze_call(bound.values(), func, f.token)
     if type(frozen) is TooLarge:
         _met(m, "size", func.fn)
     key = _context(f, func, m.intern(frozen), f.confidence, inherited)
@@ -306,9 +306,9 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         level = contexts.coarseness(func.fn, traced, bound, f.depth, inherited)
     if level == contexts.EXACT:
         memo = m.memo[key] = Memo(f.confidence, f.entry, 0, m.sink.trial_number)
-        return _run(m, f, at, func, bound, memo, f.confidence, inherited)
+        return _run(m, f, at, func, bound, memo, f.confidence, inherited, has_keys)
     _met(m, "contexts", func.fn)
-    return _run_coarse(m, f, at, func, bound, key, traced, level)
+    return _run_coarse(m, f, at, func, bound, key, traced, level, has_keys)
 
 
 def _run_coarse(
@@ -320,6 +320,7 @@ def _run_coarse(
     exact: tuple[object, ...],
     traced: bool,
     level: int,
+    has_keys: bool,
 ) -> Value:
     """Run a function in a context that stands for many: as coarse as it takes."""
     given, frozen = dict(bound), exact[-1]  # the variables of the call that it becomes
@@ -336,7 +337,7 @@ def _run_coarse(
         allowed = level if memo is not None else contexts.coarser(func, traced, level, bound)
         if allowed == level:
             memo = m.memo[key] = m.memo[exact] = Memo(f.confidence, f.entry, level, m.sink.trial_number)
-            value = _run(m, f, at, func, given, memo, confidence, level)
+            value = _run(m, f, at, func, given, memo, confidence, level, has_keys)
             if memo.effects is not None:
                 effects.replay(f, memo.effects, bound)
             return value
@@ -392,6 +393,7 @@ def _run(
     memo: Memo,
     confidence: Confidence,
     coarse: int,
+    has_keys: bool,
 ) -> Value:
     """Run a function, and remember what it gives and does."""
     fn = func.fn
@@ -407,6 +409,7 @@ def _run(
     frame.caught = f.caught if f.caught is not None and f.caught.traced else None
     frame.cls = None
     frame.coarse = coarse
+    frame.has_keys = has_keys
     frame.entry = f.entry
     cuts = m.limits.cuts
     if world.level:
