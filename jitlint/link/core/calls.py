@@ -225,22 +225,24 @@ def cannot_bind(func: Func, args: Args) -> bool:
     """
     if args.more is not None or args.kw_more is not None or func.fn.resigned:
         return False
-    params = func.fn.node.params
     left = len(args.pos)
     names = set(args.kw)
-    for param in params:
+    for param in func.fn.node.params:
         kind = param.kind
-        if left and (kind == "any" or kind == "pos"):
+        if left and kind in ("pos", "any"):
             left -= 1
-            if names and kind == "any" and param.name in names:
+            if kind == "any" and param.name in names:
                 return True
-        elif names and kind in ("any", "kwonly") and param.name in names:
+        elif kind in ("any", "kwonly") and param.name in names:
             names.discard(param.name)
         elif param.default is None and kind in ("pos", "any", "kwonly"):
             return True
-    if not left and not names:
-        return False
-    kinds = {param.kind for param in params}
+    return bool(left or names) and _is_one_too_many(func, left, names)
+
+
+def _is_one_too_many(func: Func, left: int, names: set[str]) -> bool:
+    """Whether a function has nowhere to put arguments that are left over."""
+    kinds = {param.kind for param in func.fn.node.params}
     return (left > 0 and "var" not in kinds) or (bool(names) and "kwvar" not in kinds)
 
 

@@ -88,18 +88,21 @@ def _is_drawn(notes: HostCalls, f: Frame, name: str) -> bool:
     return name in drawn
 
 
-def _drawn_names(parts: Iterable[Any]) -> frozenset[str]:
+def _drawn_names(parts: Iterable[ir.Node]) -> frozenset[str]:
     found: set[str] = set()
     for node in parts:
-        source: Any = node.value if type(node) is ir.Assign else None
         if type(node) is ir.For:
             targets: list[Any] = [node.target]
-        elif type(source) is ir.Call and type(source.func) is ir.Name and source.func.id == "next":
+        elif type(node) is ir.Assign and _is_next(node.value):
             targets = list(node.targets)
         else:
             continue
         found.update(part.id for target in targets for part in nodes(target) if type(part) is ir.Name)
     return frozenset(found)
+
+
+def _is_next(source: ir.Node | None) -> bool:
+    return type(source) is ir.Call and type(source.func) is ir.Name and source.func.id == "next"
 
 
 def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: Args, result: Value) -> None:

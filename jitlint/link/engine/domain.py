@@ -16,7 +16,7 @@ from jitlint.syntax import ir
 
 if TYPE_CHECKING:
     from jitlint.infer.program import FuncInfo
-    from jitlint.link.engine.frame import Args, Frame, Slot
+    from jitlint.link.engine.frame import Args, Frame
     from jitlint.link.engine.machine import Machine
 
 T = TypeVar("T")
@@ -142,7 +142,7 @@ class Domain(Generic[T]):
     nodes: frozenset[type[ir.Node]] = frozenset()
     """Types of statements, and of comprehensions, that are of interest when they have run."""
 
-    keeps: frozenset[Slot[Any]] = frozenset()
+    keeps: frozenset[object] = frozenset()
     """Slots: an activation with nothing in any of them is neither summarised nor left; of all when there are none."""
 
     def __init__(self, m: Machine) -> None:
