@@ -311,8 +311,17 @@ def _statement(f: Frame) -> ir.Node | None:
 
 def mentions_tracing(node: ir.Node | None) -> bool:
     """Whether an expression speaks of tracers by name."""
+    return speak_of_tracing(below(node))
+
+
+def speak_of_tracing(parts: Sequence[ir.Node]) -> bool:
+    """Whether some of these name tracers."""
     words = lexicon().evidence.tracer_words
-    return any(_name(part).endswith(words) for part in below(node))
+    for part in parts:
+        kind = type(part)
+        if (kind is ir.Name or kind is ir.Attr) and _name(part).endswith(words):
+            return True
+    return False
 
 
 def _is_absence(node: ir.Node | None) -> bool:
