@@ -15,7 +15,7 @@ from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import Either, KeyUses, either
 from jitlint.infer.objects import seen_as
 from jitlint.infer.values import (
-    LOOPS,
+    BEHIND,
     NO_CONST,
     UNKNOWN,
     Arr,
@@ -203,8 +203,8 @@ _MERGES: Final[dict[type, Callable[[Any, Any], Value | None]]] = {
 
 
 def _joined(a: int, b: int) -> int:
-    """Modes of either; through a loop goes only what does so both ways."""
-    return (a | b) & ~LOOPS | (a & b & LOOPS)
+    """Modes of either; through a loop or a choice goes only what does so both ways."""
+    return (a | b) & ~BEHIND | (a & b & BEHIND)
 
 
 _CONTAINERS = frozenset({Tup, Seq, Map, Inst})

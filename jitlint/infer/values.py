@@ -25,10 +25,12 @@ B: Final = 2
 L: Final = 4
 WHILE: Final = 8
 FORI: Final = 16
-LOOPS: Final = WHILE | FORI
+HOLE: Final = 256
+BEHIND: Final = WHILE | FORI | HOLE
+"""What the derivative of a value goes through: loops of unknown length, a choice where it is not finite everywhere."""
 BACK: Final = 32
 """Of the transforms in force only, not of values: a derivative is transposed, so that backward rules run."""
-_SMOOTH: Final = L | LOOPS
+_SMOOTH: Final = L | BEHIND
 DISCRETE: Final = frozenset({"bool", "int", "key"})
 """Dtypes without a derivative: what is computed in them from a linear tracer is concrete (measured)."""
 
