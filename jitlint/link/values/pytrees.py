@@ -12,8 +12,8 @@ from jitlint.infer.lattice import join, parts, reshaped, traced_level, traced_mo
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.sizes import DEPTH, is_large
 from jitlint.infer.values import (
-    FRESH,
     BEHIND,
+    FRESH,
     NO_CONST,
     NONE,
     UNKNOWN,

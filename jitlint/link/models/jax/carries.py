@@ -14,8 +14,8 @@ from jitlint.infer.events import TransformMisuse
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
-    FORI,
     BEHIND,
+    FORI,
     NO_CONST,
     NONE,
     UNKNOWN,

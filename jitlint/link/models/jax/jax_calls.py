@@ -7,9 +7,9 @@ from typing import Final
 
 from jitlint.infer.lattice import join, traced_modes, why_of
 from jitlint.infer.values import (
+    BEHIND,
     BOOL,
     INT,
-    BEHIND,
     NONE,
     UNKNOWN,
     Arr,
