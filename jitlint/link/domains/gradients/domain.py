@@ -59,10 +59,7 @@ class Gradients(Domain[frozenset[Choice]]):
         """A differentiated function has returned: what it gives beside the value has no derivative."""
         x = transformed.x
         found = _CHOICES.of(transformed.inner)
-        if not found:
-            return
-        if x.spec.result not in ("grad", "value_and_grad", "jacobian"):
-            _note(f, found)
+        if not found or x.spec.result not in ("grad", "value_and_grad", "jacobian"):
             return
         aux = x.options.get("has_aux")
         if type(aux) is Py and aux.const is True:
@@ -87,8 +84,11 @@ class Gradients(Domain[frozenset[Choice]]):
 
 
 def _note(f: Frame, choices: frozenset[Choice]) -> None:
-    if choices:
-        _CHOICES.put(f, choices | (_CHOICES.of(f) or frozenset()))
+    """Choices are made in an activation, on whichever side of the transforms that it calls."""
+    frame: Frame | None = f if choices else None
+    while frame is not None:
+        _CHOICES.put(frame, choices | (_CHOICES.of(frame) or frozenset()))
+        frame = frame.outer
 
 
 class _Returned:
