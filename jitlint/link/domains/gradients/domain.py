@@ -30,6 +30,8 @@ _DEPTH: Final = 8
 class Gradients(Domain[frozenset[Choice]]):
     """Knows which choices a differentiated function returns."""
 
+    keeps = frozenset({_CHOICES})
+
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self._returned: set[Choice] = set()
