@@ -35,6 +35,7 @@ class Gradients(Domain[frozenset[Choice]]):
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self._returned: set[Choice] = set()
+        self._holes: dict[Choice, singular.Hole | None] = {}
 
     def hears_of(self, dotted: str) -> bool:
         """What chooses between two values."""
@@ -44,12 +45,14 @@ class Gradients(Domain[frozenset[Choice]]):
         """A choice is made under a derivative."""
         if f.world.modes & OWN or not f.world.modes & BACK or not traced_modes(library.result) & L:
             return None
-        hole = singular.hole(f, library.at)
+        choice = (f.module.name, library.at)
+        if choice not in self._holes:
+            self._holes[choice] = singular.hole(f, library.at)
+        hole = self._holes[choice]
         values = [paths.peek(self.m, f, name) for name in hole.names] if hole is not None else []
         traced = next((v for v in values if v is not None and traced_modes(v) & L), None)
         if hole is None or traced is None:
             return None
-        choice = (f.module.name, library.at)
         _note(f, frozenset({choice}))
         self.m.emit(
             f, NanGradient, hole.at, traced, when=(_Returned(self._returned, choice),),

@@ -6,6 +6,7 @@ at values; conditions and arguments are compared as they are written.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -15,8 +16,9 @@ from jitlint.link.tables.ir_walk import bound_names, last_name, path_text, same_
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
-_NEGATED: Final = {">": "<=", ">=": "<", "<": ">=", "<=": ">", "!=": "==", "==": "!="}
 _MIRRORED: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "!=": "!=", "==": "=="}
+_DEPTH: Final = 6
+"""So many variables that are set to each other, or conditions in each other, are looked through."""
 _ABSOLUTE: Final = frozenset({"abs", "absolute", "fabs", "square"})
 _AND: Final = frozenset({"&", "logical_and", "bitwise_and"})
 _OR: Final = frozenset({"|", "logical_or", "bitwise_or"})
@@ -49,7 +51,7 @@ def hole(f: Frame, at: int) -> Hole | None:
         excluded = list(_excluded(parts, test, side))
         for found, zeros in _singular(_written(parts, way)) if excluded else ():
             for zero in zeros:
-                if any(same_text(zero, other) for other in excluded) and _may_be_zero(f, parts, zero):
+                if any(same_text(zero, other) for other in excluded) and _may_be_zero(parts, zero):
                     return found
     return None
 
@@ -78,19 +80,23 @@ def _binds(node: ir.AugAssign | ir.For | ir.Walrus, name: str) -> bool:
     return target == name if isinstance(target, str) else name in [n.id for n in bound_names([target])]
 
 
-def _excluded(parts: Sequence[ir.Node], test: ir.Node | None, side: bool) -> Iterator[ir.Node]:
+def _excluded(
+    parts: Sequence[ir.Node], test: ir.Node | None, side: bool, depth: int = _DEPTH
+) -> Iterator[ir.Node]:
     """What is not zero wherever a condition comes out this way."""
+    if not depth:
+        return
     test = _written(parts, test)
     if type(test) is ir.UnaryOp and test.op == "~":
-        yield from _excluded(parts, test.operand, not side)
-    elif type(test) is ir.Compare and len(test.ops) == 1 and test.ops[0] in _NEGATED:
+        yield from _excluded(parts, test.operand, not side, depth - 1)
+    elif type(test) is ir.Compare and len(test.ops) == 1 and test.ops[0] in _MIRRORED:
         yield from _unlike_zero(test.left, test.ops[0], test.rights[0], side)
         yield from _unlike_zero(test.rights[0], _MIRRORED[test.ops[0]], test.left, side)
     elif type(test) is ir.Call and last_name(test.func) == "logical_not" and test.args:
-        yield from _excluded(parts, test.args[0].value, not side)
+        yield from _excluded(parts, test.args[0].value, not side, depth - 1)
     else:
         for operand in _operands(test, _AND if side else _OR):
-            yield from _excluded(parts, operand, side)
+            yield from _excluded(parts, operand, side, depth - 1)
 
 
 def _operands(test: ir.Node | None, words: frozenset[str]) -> list[ir.Node]:
@@ -101,17 +107,19 @@ def _operands(test: ir.Node | None, words: frozenset[str]) -> list[ir.Node]:
     return []
 
 
+_COMPARE: Final = {
+    ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+
+
 def _unlike_zero(node: ir.Node, op: str, other: ir.Node, side: bool) -> Iterator[ir.Node]:
+    """What is compared with a number, if zero comes out otherwise; what is equal to a number is not meant."""
     bound = _number(other)
-    if bound is None:
+    if bound is None or op == ("==" if side else "!=") or _COMPARE[op](0, bound) is side:
         return
-    op = op if side else _NEGATED[op]
-    if (op in (">", "!=") and bound >= 0 and (op == ">" or not bound)) or (op == ">=" and bound > 0):
-        yield node
-        if type(node) is ir.Call and last_name(node.func) in _ABSOLUTE and len(node.args) == 1:
-            yield node.args[0].value
-    elif (op == "<" and bound <= 0) or (op == "<=" and bound < 0):
-        yield node
+    yield node
+    if type(node) is ir.Call and last_name(node.func) in _ABSOLUTE and len(node.args) == 1:
+        yield node.args[0].value
 
 
 def _number(node: ir.Node | None) -> float | None:
@@ -175,28 +183,28 @@ def _factors(node: ir.Node) -> Iterator[ir.Node]:
         yield from _factors(node.args[0].value)
 
 
-def _may_be_zero(f: Frame, parts: Sequence[ir.Node], node: ir.Node) -> bool:
+def _may_be_zero(parts: Sequence[ir.Node], node: ir.Node, depth: int = _DEPTH) -> bool:
     """Whether nothing keeps an expression away from zero: no addend, no `maximum`, no choice."""
-    harmless = lexicon().gradients.keeping_zero
-    for part in below(node):
-        if isinstance(part, (ir.Lambda, ir.IfExp)):
-            return False
-        if type(part) is ir.Call and last_name(part.func) not in harmless:
-            return False
-        if type(part) is ir.BinOp and part.op in ("+", "%") and _is_number(part):
-            return False
-    names = {part.id for part in below(node) if type(part) is ir.Name}
-    for name in names:
+    if not depth or any(map(_keeps_away, below(node))):
+        return False
+    for name in _mentioned(node):
         values = _assigned(parts, name)
-        if any(value is None or name in _mentioned(value) for value in values):
-            return False
-        if not all(_may_be_zero(f, parts, value) for value in values if value is not None):
+        if any(
+            value is None or name in _mentioned(value) or not _may_be_zero(parts, value, depth - 1)
+            for value in values
+        ):
             return False
     return True
 
 
-def _is_number(node: ir.BinOp) -> bool:
-    return _number(node.left) is not None or _number(node.right) is not None
+def _keeps_away(part: ir.Node) -> bool:
+    if type(part) is ir.Call:
+        return last_name(part.func) not in lexicon().gradients.keeping_zero
+    return isinstance(part, (ir.Lambda, ir.IfExp)) or (type(part) is ir.BinOp and _is_shifted(part))
+
+
+def _is_shifted(node: ir.BinOp) -> bool:
+    return node.op in ("+", "%") and not (_number(node.left) is None and _number(node.right) is None)
 
 
 def _mentioned(node: ir.Node) -> set[str]:
