@@ -28,6 +28,8 @@ Make the argument harmless before the operation, and choose afterwards as well:
 safe = jnp.where(x > 0, x, 1.0)
 y = jnp.where(x > 0, jnp.log(safe), 0.0)
 ```
+
+What is zero may itself be a root or a norm, which have no derivative at 0 either: choose before these.
 """,
     bad="""\
 @jax.grad
