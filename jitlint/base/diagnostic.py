@@ -22,20 +22,20 @@ class Severity(str, enum.Enum):
 _SEVERITY_RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 
+_CONFIDENCE_RANK = {"possible": 0, "likely": 1, "certain": 2}
+
+
 class Confidence(str, enum.Enum):
-    """How sure the analysis is. ``possible`` findings are off by default."""
+    """How sure the analysis is. ``possible`` findings are off by default. rank: a number that grows with the confidence."""
+
+    rank: int
 
     POSSIBLE = "possible"
     LIKELY = "likely"
     CERTAIN = "certain"
 
-    @property
-    def rank(self) -> int:
-        """A number that grows with the confidence."""
-        return _CONFIDENCE_RANK[self]
-
-
-_CONFIDENCE_RANK = {Confidence.POSSIBLE: 0, Confidence.LIKELY: 1, Confidence.CERTAIN: 2}
+    def __init__(self, word: str) -> None:
+        self.rank = _CONFIDENCE_RANK[word]
 
 
 @dataclass(frozen=True, slots=True, order=True)

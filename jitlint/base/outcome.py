@@ -146,6 +146,16 @@ class DropsResult:
 
 
 @dataclass(frozen=True, slots=True)
+class MakesNan:
+    """The derivative of the flagged operation is NaN for some arguments, although no value is.
+
+    Shown by running the same calls with `jax.debug_nans`, where the derivative of the operation raises.
+    """
+
+    words: ClassVar[str] = "The gradient is NaN where the value is finite."
+
+
+@dataclass(frozen=True, slots=True)
 class Unsynced:
     """The clock is read at the flagged line while the work it should measure may still be running.
 
@@ -179,6 +189,7 @@ Outcome = Union[
     RepeatsDraw,
     IgnoresBounds,
     DropsResult,
+    MakesNan,
     Unsynced,
     Advisory,
 ]

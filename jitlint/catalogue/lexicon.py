@@ -259,6 +259,14 @@ class Contracts(msgspec.Struct, frozen=True):
     collectives: dict[str, str]
 
 
+class Gradients(msgspec.Struct, frozen=True):
+    """Where derivatives are not finite."""
+
+    choosing: frozenset[str]
+    singular: frozenset[str]
+    keeping_zero: frozenset[str]
+
+
 class Lexicon(msgspec.Struct, frozen=True):
     """All of them, by topic."""
 
@@ -275,6 +283,7 @@ class Lexicon(msgspec.Struct, frozen=True):
     python: Python
     tests: Tests
     contracts: Contracts
+    gradients: Gradients
 
 
 @cache

@@ -19,6 +19,7 @@ from jitlint.base.outcome import (
     DropsResult,
     IgnoresBounds,
     JitsAgain,
+    MakesNan,
     NeverHandles,
     Outcome,
     Raises,
@@ -382,6 +383,13 @@ def _drops_result(outcome: DropsResult, statement: Statement, runs: Runs) -> str
     return None
 
 
+def _makes_nan(outcome: MakesNan, statement: Statement, runs: Runs) -> str | None:
+    error = runs.nans.raised
+    if error is None or error.source is None or not statement.covers(error.source):
+        return None
+    return f"under `jax.debug_nans`, going back through line {error.source[1]} raises {error}"
+
+
 def _unsynced(outcome: Unsynced, statement: Statement, runs: Runs) -> str | None:
     started: Tick | None = None
     waited = False
@@ -428,6 +436,7 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
     RepeatsDraw: repeats_draw,
     IgnoresBounds: _ignores_bounds,
     DropsResult: _drops_result,
+    MakesNan: _makes_nan,
     Unsynced: _unsynced,
     Advisory: _advisory,
 }
@@ -451,6 +460,8 @@ def incident(outcome: Outcome, runs: Runs) -> str | None:
     if isinstance(outcome, RepeatsDraw):
         for earlier, later in repeated_draws(runs.eager):
             return f"lines {earlier.stack[0].line} and {later.stack[0].line} consume the same key"
+    if isinstance(outcome, MakesNan) and (error := runs.nans.raised) is not None:
+        return str(error)
     if isinstance(outcome, IgnoresBounds):
         for access in [*runs.eager.out_of_bounds, *runs.jitted.out_of_bounds]:
             return f"line {access.stack[0][1]}: {access.message}"

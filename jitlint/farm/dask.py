@@ -33,6 +33,7 @@ _AHEAD: Final = 3
 """So many batches wait for each thread of a worker: the scheduler keeps what it hands out in its memory."""
 _REACHED_WITHIN: Final = "15s"
 _LOOKED_AGAIN: Final = 5.0
+_FETCHED_WITHIN: Final = 60.0
 _ALONE_FOR: Final = 60.0
 """Seconds until a cluster that has lost all its workers is given up: it may be starting new ones."""
 
@@ -145,6 +146,7 @@ class _Run:
         self._progress = progress
         self._done = 0
         self._pending: dict[Future, list[int]] = {}
+        self._alone_since = 0.0
 
     def outcomes(self, batches: list[list[int]]) -> list[Outcome]:
         """What became of all inputs."""
@@ -154,7 +156,9 @@ class _Run:
             while waiting and len(self._pending) < room:
                 self._send(waiting.pop())
             for future in self._finished():
-                waiting += self._received(future, self._pending.pop(future))
+                told = self._told(future)
+                if told is not None:
+                    waiting += self._received(future, told, self._pending.pop(future))
         return self._out
 
     def _send(self, batch: list[int]) -> None:
@@ -166,26 +170,40 @@ class _Run:
         """Those that are done, at least one. Raises TimeoutError if there is nobody left to wait for."""
         from distributed import wait
 
-        alone_since = 0.0
         while True:
             try:
                 with self._client.as_current():
                     pending = list(self._pending)
                     return list(wait(pending, timeout=_LOOKED_AGAIN, return_when="FIRST_COMPLETED").done)
             except TimeoutError:
-                if self._client.status != "running":
-                    raise OSError("the scheduler does not answer") from None
-                now = time.monotonic()
-                alone_since = 0.0 if self._client.nthreads() else alone_since or now
-                if alone_since and now - alone_since > _ALONE_FOR:
-                    raise TimeoutError("it has no workers any more") from None
+                self._look_for_workers()
 
-    def _received(self, future: Future, batch: list[int]) -> list[list[int]]:
+    def _look_for_workers(self) -> None:
+        """Raises OSError without a scheduler, TimeoutError if there are no workers and none have come for a while."""
+        if self._client.status != "running":
+            raise OSError("the scheduler does not answer") from None
+        now = time.monotonic()
+        self._alone_since = 0.0 if self._client.nthreads() else self._alone_since or now
+        if self._alone_since and now - self._alone_since > _ALONE_FOR:
+            raise TimeoutError("it has no workers any more") from None
+
+    def _told(self, future: Future) -> bytes | None:
+        """What a task that is done gave, b"" if it failed; None while nobody has it: its worker died, so that it runs again."""
+        if future.status != "finished":
+            return b""
+        try:
+            told: bytes = future.result(timeout=_FETCHED_WITHIN)
+        except TimeoutError:
+            self._look_for_workers()
+            return None
+        return told
+
+    def _received(self, future: Future, told: bytes, batch: list[int]) -> list[list[int]]:
         """Note what came back; what has to be tried again."""
         from distributed.scheduler import KilledWorker
 
-        if future.status == "finished":
-            for index, outcome in zip(batch, pickle.loads(future.result())):
+        if told:
+            for index, outcome in zip(batch, pickle.loads(told)):
                 self._out[index] = outcome
         elif future.status != "error":
             raise OSError(f"a task was {future.status}")

@@ -19,7 +19,7 @@ from jitlint.base.config import (
 )
 from jitlint.base.diagnostic import Finding
 from jitlint.base.result import CheckResult
-from jitlint.frontends import check_fixes, console, farming
+from jitlint.frontends import check_fixes, check_options, console, farming
 from jitlint.frontends.check_baseline import refuse_what_makes_no_sense, without_known, write_baseline
 from jitlint.frontends.check_fixes import Told
 from jitlint.frontends.check_options import SECTIONS, with_options, with_versions
@@ -108,12 +108,6 @@ _STDIN = "-"
     is_flag=True,
     help="Leave them out even if they are named; by default, what is named is checked.",
 )
-@click.option("--output-format", type=click.Choice(FORMATS), default="full", help="How to report findings.")
-@click.option("--output-file", "-o", metavar="FILE", default="", help="Write the report to a file.")
-@click.option(
-    "--statistics", is_flag=True, help="Count findings per rule; show what was analysed and the time."
-)
-@click.option("--show-path", is_flag=True, help="Show every step from the transform to the finding.")
 @click.option(
     "--context",
     multiple=True,
@@ -124,40 +118,22 @@ _STDIN = "-"
     "--no-context", is_flag=True, help="Look at the named files and what they import, at no callers."
 )
 @click.option("--stdin-filename", metavar="FILE", default="", help="The name of what is read from `-`.")
-@click.option("--baseline", metavar="FILE", default="", help="Do not report the findings that FILE lists.")
-@click.option(
-    "--write-baseline",
-    "write_baseline_to",
-    metavar="FILE",
-    default="",
-    help="List all findings in FILE and report none; says how many are new in it.",
-)
-@click.option(
-    "--prune-baseline",
-    is_flag=True,
-    help="Drop from the baseline what is not found any more; take nothing new in.",
-)
 @click.option(
     "--diff",
     metavar="REV",
     default="",
     help="Report only what lines changed since a git revision have or cause.",
 )
-@click.option("--no-recorded", is_flag=True, help="Do not use what `jitlint record` has seen.")
-@click.option("--show-refuted", is_flag=True, help="Show, as info, what a recorded run has gone through.")
 @click.option("--add-noqa", is_flag=True, help="Write a `# noqa` comment for every finding.")
 @check_fixes.options
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the configuration that holds here.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @farming.options
 @console.CONFIG
 @console.ISOLATED
 @console.JOBS
 @console.NO_CACHE
-@console.COLOR
-@click.option("-q", "--quiet", is_flag=True, help="Print findings only, no summary.")
-@click.option("-v", "--verbose", is_flag=True, help="Say which configuration holds, and what took how long.")
+@check_options.reporting
 def check(
     paths: tuple[str, ...],
     select: tuple[str, ...],

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
+
+import click
 
 from jitlint.base.config import Settings, file_ignores, string_list
 from jitlint.base.config import jax_version as parse_jax_version
 from jitlint.driver.files import check_option
 from jitlint.frontends import console
+from jitlint.frontends.check_output import FORMATS
 
 SECTIONS = {
     "What to report": (
@@ -22,6 +26,47 @@ SECTIONS = {
     "Configuration and cache": "jax-version from-jax-version config isolated show-settings jobs no-cache",
 }
 """The headings of the help, with the options below them."""
+
+_REPORTING: Final = (
+    click.option(
+        "--output-format", type=click.Choice(FORMATS), default="full", help="How to report findings."
+    ),
+    click.option("--output-file", "-o", metavar="FILE", default="", help="Write the report to a file."),
+    click.option(
+        "--statistics", is_flag=True, help="Count findings per rule; show what was analysed and the time."
+    ),
+    click.option("--show-path", is_flag=True, help="Show every step from the transform to the finding."),
+    click.option(
+        "--baseline", metavar="FILE", default="", help="Do not report the findings that FILE lists."
+    ),
+    click.option(
+        "--write-baseline",
+        "write_baseline_to",
+        metavar="FILE",
+        default="",
+        help="List all findings in FILE and report none; says how many are new in it.",
+    ),
+    click.option(
+        "--prune-baseline",
+        is_flag=True,
+        help="Drop from the baseline what is not found any more; take nothing new in.",
+    ),
+    click.option("--no-recorded", is_flag=True, help="Do not use what `jitlint record` has seen."),
+    click.option("--show-refuted", is_flag=True, help="Show, as info, what a recorded run has gone through."),
+    click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."),
+    console.COLOR,
+    click.option("-q", "--quiet", is_flag=True, help="Print findings only, no summary."),
+    click.option(
+        "-v", "--verbose", is_flag=True, help="Say which configuration holds, and what took how long."
+    ),
+)
+
+
+def reporting(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that say what becomes of findings: of a check, and of the parts of one."""
+    for option in reversed(_REPORTING):
+        command = option(command)
+    return command
 
 
 def with_options(

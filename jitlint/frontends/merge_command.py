@@ -6,41 +6,17 @@ import os
 
 import click
 
-from jitlint.frontends import console
 from jitlint.frontends.check_baseline import refuse_what_makes_no_sense
 from jitlint.frontends.check_command import report
 from jitlint.frontends.check_fixes import Wishes
-from jitlint.frontends.check_output import FORMATS, is_standard_output
+from jitlint.frontends.check_options import reporting
+from jitlint.frontends.check_output import is_standard_output
 from jitlint.frontends.check_run import Request
 
 
 @click.command(short_help="Join what the shards of a check have found.")
 @click.argument("parts", nargs=-1, metavar="PART...", required=True)
-@click.option("--output-format", type=click.Choice(FORMATS), default="full", help="How to report findings.")
-@click.option("--output-file", "-o", metavar="FILE", default="", help="Write the report to a file.")
-@click.option(
-    "--statistics", is_flag=True, help="Count findings per rule; show what was analysed and the time."
-)
-@click.option("--show-path", is_flag=True, help="Show every step from the transform to the finding.")
-@click.option("--baseline", metavar="FILE", default="", help="Do not report the findings that FILE lists.")
-@click.option(
-    "--write-baseline",
-    "write_baseline_to",
-    metavar="FILE",
-    default="",
-    help="List all findings in FILE and report none; says how many are new in it.",
-)
-@click.option(
-    "--prune-baseline",
-    is_flag=True,
-    help="Drop from the baseline what is not found any more; take nothing new in.",
-)
-@click.option("--no-recorded", is_flag=True, help="Do not use what `jitlint record` has seen.")
-@click.option("--show-refuted", is_flag=True, help="Show, as info, what a recorded run has gone through.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
-@console.COLOR
-@click.option("-q", "--quiet", is_flag=True, help="Print findings only, no summary.")
-@click.option("-v", "--verbose", is_flag=True, help="Say which configuration held, and what took how long.")
+@reporting
 def merge(
     parts: tuple[str, ...],
     output_format: str,

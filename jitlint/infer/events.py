@@ -348,6 +348,16 @@ class OutOfBounds(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class NanGradient(Event):
+    """A choice throws away a value whose derivative is not finite. operation: the function, or the operator, that has none
+    at zero. argument: what is zero there, "" if it is not written as a name. choice: the function that chooses."""
+
+    operation: str = ""
+    argument: str = ""
+    choice: str = "where"
+
+
+@dataclass(frozen=True, slots=True)
 class LimitMet(Event):
     """The analysis looked at less than there is. limit: contexts (of a function: later calls are looked at together),
     calls (some are not followed), depth (of calls), size (of what a call is given), turns (of a loop), rounds (of
@@ -381,6 +391,7 @@ AnyEvent = Union[
     Handler,
     UnsyncedClock,
     OutOfBounds,
+    NanGradient,
     LimitMet,
 ]
 

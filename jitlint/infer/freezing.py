@@ -70,14 +70,21 @@ def freeze_all(values: Iterable[Value], func: Func | None = None, token: object 
 
     token: of the region that calls, which may change the boxes that it made itself precisely.
     """
+    return freeze_call(values, func, token)[0]
+
+
+def freeze_call(values: Iterable[Value], func: Func | None, token: object) -> tuple[object, bool]:
+    """The same, and whether there may be PRNG keys with names in it."""
     writer = _Writer(token)
     try:
         parts = writer.all(values)
         if func is not None and func.scope.fn is not None:
             parts = (*parts, writer.cells(func.fn, func.scope))
     except _TooLargeError:
-        return TooLarge()
-    return (parts, _relations(writer.keys)) if len(writer.keys) > 1 else parts
+        return TooLarge(), True
+    if len(writer.keys) > 1:
+        return (parts, _relations(writer.keys)), True
+    return parts, bool(writer.keys)
 
 
 def _of_const(a: Any) -> object:
@@ -146,7 +153,7 @@ class _Writer:
 
     unordered: of boxes inside a union their number to its alternatives.
 
-    This runs for each argument of each call: what most values are is told first and written in place.
+    This runs for each argument of each call.
     """
 
     __slots__ = ("depth", "keys", "left", "seen", "small", "token", "unordered")
@@ -162,40 +169,26 @@ class _Writer:
 
     def key(self, value: Value) -> object:
         """The key of one value, in the light of those before it."""
-        t = type(value)
-        a: Any = value
-        if t is Py:
-            const = a.const
-            return (a.kind, const if type(const) in _PLAIN else _Same(const))
-        if t is Unknown:
-            return None
-        if t is Ext:
-            return a.dotted
-        box = _BOXES.get(t)
-        if box is not None:
-            return self._box(a, box)
-        if t is Func and a.scope.fn is None and not a.defaults:
-            return ("f", a.fn.id, a.scope.key)
-        if t is Arr:
-            return self._array(a)
-        if t is Class and a.info.scope.fn is None:
-            return ("c", a.info.id)
-        leaf = _LEAVES.get(t)
-        return self._fixed(a, t) if leaf is None else leaf(value)
+        return _WRITERS[type(value)](self, value)
 
     def all(self, values: Iterable[Value]) -> tuple[object, ...]:
         """The keys of several values."""
-        out: list[object] = []
-        value: Any
-        for value in values:
-            t = type(value)
-            if t is Py and type(value.const) in _PLAIN:
-                out.append((value.kind, value.const))
-            elif t is Ext:
-                out.append(value.dotted)
-            else:
-                out.append(self.key(value))
-        return tuple(out)
+        return tuple(
+            [
+                (value.kind, value.const)
+                if type(value) is Py and type(value.const) in _PLAIN
+                else _WRITERS[type(value)](self, value)
+                for value in values
+            ]
+        )
+
+    def _function(self, a: Func) -> object:
+        if a.scope.fn is None and not a.defaults:
+            return ("f", a.fn.id, a.scope.key)
+        return self._fixed(a)
+
+    def _class(self, a: Class) -> object:
+        return ("c", a.info.id) if a.info.scope.fn is None else self._fixed(a)
 
     def _array(self, a: Arr) -> object:
         named = None if a.key is None else self.keys.setdefault(a.key, len(self.keys))
@@ -214,7 +207,7 @@ class _Writer:
             a.dims,
         )
 
-    def _box(self, a: Any, write: Callable[[_Writer, Any], object]) -> object:
+    def _box(self, a: Any) -> object:
         """What may be changed is itself: met again, it is the same one and no equal one."""
         seen = self.seen
         number = seen.get(id(a))
@@ -225,7 +218,7 @@ class _Writer:
         self.depth += 1
         if self.left < 0 or self.depth > MAX_DEPTH:
             raise _TooLargeError
-        out = write(self, a)
+        out = _BOXES[type(a)](self, a)
         self.depth -= 1
         return out
 
@@ -244,14 +237,16 @@ class _Writer:
         return ("m", a.level, self._owner(a), a.open, table, self._maybe(a.rest), self._maybe(a.key))
 
     def _instance(self, a: Inst) -> object:
-        info = a.cls
+        info, token = a.cls, a.token
         cls = info.id if info.scope.fn is None else self._local_class(info)
-        return ("i", cls, a.level, self._owner(a), is_cold(a), a.open, a.modes, self._table(a.attrs))
+        owner = 0 if token is None else 1 if token is self.token else 2
+        cold = info.cold is not None and is_cold(a)
+        return ("i", cls, a.level, owner, cold, a.open, a.modes, self._table(a.attrs))
 
     def _owner(self, a: Any) -> int:
         return 0 if a.token is None else 1 if a.token is self.token else 2
 
-    def _fixed(self, a: Any, t: type) -> object:
+    def _fixed(self, a: Any) -> object:
         """What is never changed is written out again when it is small, as long as no box lies inside."""
         self.left -= 1
         if self.left < 0 or self.depth >= MAX_DEPTH:
@@ -261,19 +256,20 @@ class _Writer:
             return known
         self.depth += 1
         left, boxes = self.left, len(self.seen) + len(self.keys)
-        out = _FIXED[t](self, a) if t in _FIXED else _Same(a)
+        write = _FIXED.get(type(a))
+        out = _Same(a) if write is None else write(self, a)
         self.depth -= 1
-        if len(self.seen) + len(self.keys) == boxes and left - self.left < SMALL:
-            self.small[id(a)] = out
-        else:
-            self.small[id(a)] = ("==", len(self.small))
+        is_small = left - self.left < SMALL and len(self.seen) + len(self.keys) == boxes
+        self.small[id(a)] = out if is_small else ("==", len(self.small))
         return out
 
     def _maybe(self, value: Value | None) -> object:
-        return 0 if value is None else self.key(value)
+        return 0 if value is None else _WRITERS[type(value)](self, value)
 
     def _table(self, values: dict[Any, Value]) -> tuple[object, ...]:
-        return tuple(zip(values, self.all(values.values()))) if values else ()
+        if not values:
+            return ()
+        return tuple(zip(values, self.all(values.values())))
 
     def _union(self, a: Any) -> object:
         """Alternatives in any order, unless something refers to what is inside them."""
@@ -306,21 +302,24 @@ class _Writer:
         self.seen[place] = len(self.seen)
         out: list[object] = []
         taken: dict[int, list[tuple[str, object]]] = {}
+        chain: list[dict[str, Value]] = []
+        around: Scope | None = scope
+        while around is not None and around.fn is not None:
+            chain.append(around.vars)
+            around = around.parent
         for name in fn.outer_names:
-            around: Scope | None = scope
-            while around is not None and around.fn is not None:
-                found = around.vars.get(name)
+            for variables in chain:
+                found = variables.get(name)
                 if found is not None:
-                    out.append((name, self.key(found)))
-                    if "$paths" in around.vars:
-                        sides = taken.get(id(around))
+                    out.append((name, _WRITERS[type(found)](self, found)))
+                    if "$paths" in variables:
+                        sides = taken.get(id(variables))
                         if sides is None:
-                            sides = taken[id(around)] = _sides_taken(around)
+                            sides = taken[id(variables)] = _sides_taken(variables)
                         if sides:
                             prefix = f"path:{name}."
                             out.extend([side for side in sides if side[0].startswith(prefix)])
                     break
-                around = around.parent
         return tuple(out)
 
     def _local_class(self, info: Any) -> object:
@@ -331,9 +330,9 @@ class _Writer:
         return (info.id, tuple([self.cells(func.fn, func.scope) for func in made]))
 
 
-def _sides_taken(scope: Scope) -> list[tuple[str, object]]:
+def _sides_taken(variables: dict[str, Value]) -> list[tuple[str, object]]:
     """The tests of variables whose side is remembered, and the side: what closes over such a variable takes the same."""
-    return [(k, v.const) for k, v in scope.vars.items() if ".?" in k and type(v) is Py]
+    return [(k, v.const) for k, v in variables.items() if ".?" in k and type(v) is Py]
 
 
 _BOXES: Final[dict[type, Callable[[_Writer, Any], object]]] = {
@@ -356,6 +355,30 @@ _FIXED: Final[dict[type, Callable[[_Writer, Any], object]]] = {
     SliceVal: lambda w, a: (":", w._maybe(a.lo), w._maybe(a.hi), w._maybe(a.step)),
     At: lambda w, a: ("@", a.problem, a.beyond, w.key(a.arr), w._maybe(a.index)),
 }
+
+
+class _Writers(dict[type, Callable[[_Writer, Any], object]]):
+    """How values are written, by their type."""
+
+    def __missing__(self, kind: type) -> Callable[[_Writer, Any], object]:
+        leaf = _LEAVES.get(kind)
+        if leaf is None:
+            self[kind] = _Writer._box if kind in _BOXES else _Writer._fixed
+        else:
+            self[kind] = lambda w, a: leaf(a)
+        return self[kind]
+
+
+_WRITERS: Final = _Writers(
+    {
+        Py: lambda w, a: (a.kind, a.const if type(a.const) in _PLAIN else _Same(a.const)),
+        Unknown: lambda w, a: None,
+        Ext: lambda w, a: a.dotted,
+        Func: _Writer._function,
+        Arr: _Writer._array,
+        Class: _Writer._class,
+    }
+)
 
 
 def _relations(keys: dict[Key, int]) -> frozenset[object]:

@@ -15,9 +15,10 @@ from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import Either, KeyUses, either
 from jitlint.infer.objects import seen_as
 from jitlint.infer.values import (
-    LOOPS,
+    FORI,
     NO_CONST,
     UNKNOWN,
+    WHILE,
     Arr,
     Bound,
     Class,
@@ -204,7 +205,7 @@ _MERGES: Final[dict[type, Callable[[Any, Any], Value | None]]] = {
 
 def _joined(a: int, b: int) -> int:
     """Modes of either; through a loop goes only what does so both ways."""
-    return (a | b) & ~LOOPS | (a & b & LOOPS)
+    return (a | b) & ~(WHILE | FORI) | (a & b)
 
 
 _CONTAINERS = frozenset({Tup, Seq, Map, Inst})

@@ -25,10 +25,11 @@ B: Final = 2
 L: Final = 4
 WHILE: Final = 8
 FORI: Final = 16
-LOOPS: Final = WHILE | FORI
+HOLE: Final = 256
+BEHIND: Final = WHILE | FORI | HOLE  # what a derivative goes through; HOLE: a choice where it is not finite
 BACK: Final = 32
 """Of the transforms in force only, not of values: a derivative is transposed, so that backward rules run."""
-_SMOOTH: Final = L | LOOPS
+_SMOOTH: Final = L | BEHIND
 DISCRETE: Final = frozenset({"bool", "int", "key"})
 """Dtypes without a derivative: what is computed in them from a linear tracer is concrete (measured)."""
 
@@ -109,9 +110,8 @@ class Grounded(Value):
 class Arr(Grounded):
     """An array (or NumPy array when ``host``), a tracer when ``modes`` is not 0.
 
-    dtype: bool, int, float, complex, key, number (an integer that gives way to other types, as a Python number
-    does) or None; a `Dtype` where the exact one is known. rank: number of axes or None. traced, kind: on what ground it is a tracer, and an array at all.
-    why: "parameter `x` of `f`". scalar_python: a Python number became this tracer at a boundary.
+    dtype: bool, int, float, complex, key, number (an integer that gives way to other types, as a Python number does) or
+    None; a `Dtype` where the exact one is known. rank: number of axes or None. traced, kind: on what ground it is a tracer, and an array. why: "parameter `x` of `f`".
     key: which PRNG key (or array of keys) this is, None when it is none or when that is not known. dims: the sizes of
     the axes of an array made here of constants, None for those that are not known, and None when none is.
     """

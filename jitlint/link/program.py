@@ -22,6 +22,7 @@ from jitlint.link.domains.captures.domain import Captures
 from jitlint.link.domains.compilation.domain import Compilation
 from jitlint.link.domains.contracts.domain import Contracts
 from jitlint.link.domains.donation.domain import Donation
+from jitlint.link.domains.gradients.domain import Gradients
 from jitlint.link.domains.keys.domain import Keys
 from jitlint.link.domains.leaks.domain import Leaks
 from jitlint.link.domains.misuse.domain import Misuse
@@ -56,6 +57,7 @@ DOMAINS: Final[tuple[type[AnyDomain], ...]] = (
     Versions,
     Contracts,
     States,
+    Gradients,
 )
 """The questions that are followed beside the values, in the order in which they hear of anything."""
 

@@ -48,6 +48,7 @@ def below(root: object) -> list[ir.Node]:
             stack.extend(node)
         elif node is not None:
             found.append(node)  # type: ignore[arg-type]
-            for name in PARTS[node.__class__]:
-                stack.append(getattr(node, name))
+            names = PARTS[node.__class__]
+            if names:
+                stack.extend([getattr(node, name) for name in names])
     return found

@@ -10,6 +10,7 @@ from jitlint.base.outcome import (
     DropsResult,
     IgnoresBounds,
     JitsAgain,
+    MakesNan,
     NeverHandles,
     Outcome,
     Raises,
@@ -116,6 +117,11 @@ SHOWN: list[tuple[Outcome, str, str]] = [
     ),
     (DropsResult(), "x = jnp.zeros(3)\nx.at[0].set(1.0)  # here\n", "`set` made a new array"),
     (DropsResult(), "x = jnp.zeros(3)\njnp.sort(x)  # here\n", "`sort` made a new array"),
+    (
+        MakesNan(),
+        "def f(x):\n    return jnp.where(x > 0, jnp.log(x), 0.0)  # here\n\njax.jit(jax.grad(f))(0.0)\n",
+        "going back through line 6 raises FloatingPointError",
+    ),
     (
         Unsynced(),
         "f = jax.jit(jnp.sin)\nt = time.perf_counter()\nf(1.0)\nspent = time.perf_counter() - t  # here\n",
@@ -235,6 +241,16 @@ ABSENT: list[tuple[Outcome, str]] = [
     (DropsResult(), "x = jnp.zeros(3)\nx = x.at[0].set(1.0)  # here\n"),
     (DropsResult(), "x = jnp.zeros(3)\nprint(x.at[0].set(1.0))  # here\n"),
     (
+        MakesNan(),
+        "def f(x):\n    safe = jnp.where(x > 0, x, 1.0)\n    return jnp.where(x > 0, jnp.log(safe), 0.0)  # here\n\n"
+        "jax.grad(f)(0.0)\n",
+    ),
+    (
+        MakesNan(),
+        "def f(x):\n    y = x * 2.0  # here\n    return jnp.where(y > 0, jnp.log(y), x)\n\njax.grad(f)(0.0)\n",
+    ),
+    (MakesNan(), "def f(x):\n    return jnp.where(x > 0, 1 / x, 0.0)  # here\n\nf(jnp.zeros(2))\n"),
+    (
         Unsynced(),
         "f = jax.jit(jnp.sin)\nt = time.perf_counter()\nf(1.0).block_until_ready()\nspent = time.perf_counter() - t  # here\n",
     ),
@@ -274,6 +290,7 @@ def test_nothing_is_seen_next_to_it(case: tuple[Outcome, str]) -> None:
         (Retraces(), "f = jax.jit(lambda x: x)\nfor _ in range(5):\n    f(1.0)\n"),
         (RepeatsDraw(), "answer = jax.random.normal(jax.random.key(0))\n"),
         (IgnoresBounds(), "x = jnp.arange(3)\nanswer = x[1]\n"),
+        (MakesNan(), "answer = jax.grad(lambda x: jnp.where(jnp.isnan(x / 0.0 * 0.0), x, x))(1.0)\n"),
     ],
 )
 def test_clean_programs_are_free_of_incidents(outcome: Outcome, source: str) -> None:
@@ -290,6 +307,7 @@ def test_clean_programs_are_free_of_incidents(outcome: Outcome, source: str) -> 
         (Retraces(), "for _ in range(3):\n    jax.jit(lambda x: x)(1.0)\n"),
         (RepeatsDraw(), "k = jax.random.key(0)\njax.random.normal(k)\njax.random.normal(k)\n"),
         (IgnoresBounds(), "x = jnp.arange(3)\nanswer = x[4]\n"),
+        (MakesNan(), "answer = jax.grad(lambda x: jnp.sqrt(x * 0.0))(1.0)\n"),
         (Unrolls(), "answer = 1 / 0\n"),
     ],
 )

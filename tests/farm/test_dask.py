@@ -74,14 +74,18 @@ def test_files_are_taken_along(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- with one
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """Two processes with one thread each, which are started again when they die."""
+def _two() -> Iterator[Any]:
+    """Two processes with one thread each."""
     distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
     ) as made:
         yield made
+
+
+cluster = pytest.fixture(scope="module")(_two)
+mortal = pytest.fixture(_two)
+"""For whoever kills."""
 
 
 def _with(cluster: Any, *arguments: str) -> list[str]:
@@ -162,13 +166,13 @@ class _Killer(threading.Thread):
 
 
 @pytest.mark.parametrize("workers", [1, 2], ids=["one of two", "both"])
-def test_killed_workers_change_nothing(workers: int, cluster: Any, project: Write, capsys: Capture) -> None:
+def test_killed_workers_change_nothing(workers: int, mortal: Any, project: Write, capsys: Capture) -> None:
     project(_many(12))
     one = _run(capsys, "check", "--no-cache", "--output-format", "json", "--jobs", "2")
     assert one[0] == 1
-    killer = _Killer(cluster, workers)
+    killer = _Killer(mortal, workers)
     killer.start()
-    told = _run(capsys, *_with(cluster, "--no-cache", "--output-format", "json"))
+    told = _run(capsys, *_with(mortal, "--no-cache", "--output-format", "json"))
     killer.join()
     assert len(killer.killed) == workers
     assert told == one
@@ -176,14 +180,15 @@ def test_killed_workers_change_nothing(workers: int, cluster: Any, project: Writ
 
 def _deadly(number: int) -> bytes:
     if number == 13:
+        time.sleep(1.0)  # a worker that dies while it starts is not started again
         os.kill(os.getpid(), signal.SIGKILL)
     return str(number * number).encode()
 
 
-def test_what_kills_every_worker_is_found_out_alone(cluster: Any) -> None:
+def test_what_kills_every_worker_is_found_out_alone(mortal: Any) -> None:
     from jitlint.farm.dask import connected
 
-    farm = connected(cluster.scheduler_address)
+    farm = connected(mortal.scheduler_address)
     try:
         numbers = [1, 13, 2, 3]
         outcomes = farm.run(partial(_deadly), numbers, [1_000_000, 10, 10, 10], 0)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
+import shutil
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -20,12 +22,13 @@ from jitlint.base.result import CheckResult, Statistics
 from jitlint.confirm import engine
 from jitlint.confirm.engine import ConfirmResult, Options
 from jitlint.confirm.verdict import Confirmation, Missed, Verdict
-from jitlint.driver import lowering
+from jitlint.driver.processes import schedule
 from jitlint.frontends.cli import cli, main
 from jitlint.record import run as record_run
-from jitlint.record.store import NAME, RecordedFunction, Store, read_store, write_store
+from jitlint.record.store import NAME, RecordedFunction, Store, digest, read_store, write_store
 from tests.conftest import Write
 
+BRANCH = "import jax\n\n\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n"
 CALLED = "def f(x):\n    import jax.numpy as jnp\n    return jnp.sin(x)\n"
 Capture = pytest.CaptureFixture[str]
 Test = Callable[..., None]
@@ -84,7 +87,7 @@ def test_jobs_are_the_processes_that_parse(
         used.append(jobs)
         return [work(each) for each in inputs]
 
-    monkeypatch.setattr(lowering, "run_tasks", run_tasks)
+    monkeypatch.setattr(schedule, "run_tasks", run_tasks)
     long = "# " + "a" * 200_000 + "\nimport jax\n"
     project({"a.py": long, "b.py": long})
     for jobs in ("1", "3", "7"):
@@ -308,6 +311,52 @@ def test_where_the_playground_is(monkeypatch: pytest.MonkeyPatch, capsys: Captur
     assert not opened
     assert f"http://127.0.0.1:{free}" in _out(capsys, "playground", "--port", str(free))
     assert len(opened) == 1
+
+
+REPORTING = {
+    "output-format": ["--output-format", "json"],
+    "output-file": ["--output-file", "report.txt"],
+    "statistics": ["--statistics"],
+    "show-path": ["--show-path"],
+    "baseline": ["--baseline", "known.json"],
+    "write-baseline": ["--write-baseline", "new.json"],
+    "prune-baseline": ["--baseline", "old.json", "--prune-baseline"],
+    "no-recorded": ["--no-recorded"],
+    "show-refuted": ["--show-refuted"],
+    "exit-zero": ["--exit-zero"],
+    "quiet": ["-q"],
+    "verbose": ["-v"],
+    "color": ["--color", "always"],
+}
+
+
+@_covers(*(f"merge {name}" for name in REPORTING))
+@pytest.mark.parametrize("name", REPORTING)
+def test_what_is_merged_is_reported_as_by_check(name: str, project: Write, capsys: Capture) -> None:
+    def said(*arguments: str) -> tuple[int, str, str, str]:
+        for path in ("report.txt", "new.json", "old.json"):
+            Path(path).unlink(missing_ok=True)
+        shutil.copy("known.json", "old.json")
+        capsys.readouterr()
+        code = main([*arguments])
+        written = [
+            Path(path).read_text() for path in ("report.txt", "new.json", "old.json") if Path(path).exists()
+        ]
+        out, err = (re.sub(r"\d+\.\d+ ?s|^time: .*$", "", text, flags=re.M) for text in capsys.readouterr())
+        return code, out, err, "".join(written)
+
+    project({"a.py": BRANCH, "b.py": BRANCH, "c.py": BRANCH})
+    main(["check", "--no-cache", "--write-baseline", "known.json"])
+    text = Path("b.py").read_text().replace("def f", "def g")
+    Path("b.py").write_text(text)
+    ran = RecordedFunction("b.py", 4, "g", 1, lines=[6, 7], returned=[6, 7], held={"6": ["x"]})
+    write_store(Store(functions=[ran], digests={"b.py": digest("b.py")}), NAME)
+    main(["check", "--no-cache", "--shard", "1/1", "--output-file", "part.json"])
+    plain, option = said("merge", "part.json"), REPORTING[name]
+    merged = said("merge", "part.json", *option)
+    assert merged != plain
+    if name != "verbose":  # nothing is configured, read or checked any more, so that less is to be said
+        assert merged == said("check", "--no-cache", *option)
 
 
 @_covers("explain color")

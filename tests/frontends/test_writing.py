@@ -37,12 +37,24 @@ COMMANDS: dict[str, tuple[list[str], int, bytes]] = {
     ),
     "check --write-baseline": (["check", "-q", "--write-baseline", "FILE"], 0, b'{\n "version": 2'),
     "confirm --html": (["confirm", "-q", "--no-cache", "--html", "FILE", "."], 1, b"<!DOCTYPE html>"),
+    "merge --output-file": (
+        ["merge", "-q", "--output-format", "json", "-o", "FILE", "part.json"],
+        1,
+        b'[\n{"code"',
+    ),
+    "merge --write-baseline": (
+        ["merge", "-q", "--write-baseline", "FILE", "part.json"],
+        0,
+        b'{\n "version": 2',
+    ),
     "record --store": (["record", "--store", "FILE", "--", sys.executable, "-c", ""], 0, b'{\n "version": 1'),
 }
 every_command = pytest.mark.parametrize("name", COMMANDS)
 
 
 def _run(name: str, path: Path) -> int:
+    if name.startswith("merge"):
+        assert main(["check", "-q", "--no-cache", "--shard", "1/1", "-o", "part.json", "a.py"]) == 0
     return main([str(path) if word == "FILE" else word for word in COMMANDS[name][0]])
 
 

@@ -34,7 +34,8 @@ TraceFunction = Callable[[FrameType, str, Any], Any]
 class Raised:
     """An exception: full class name, message, and the project lines of its traceback, innermost first. columns: what
     ran at the innermost one, if Python knows; operand: the value that it worked on. holds: the findings whose variables
-    held an array of JAX's then, deleted: those for which it was given away."""
+    held an array of JAX's then, deleted: those for which it was given away. source: the line whose derivative it was, if
+    JAX says so."""
 
     kind: str
     message: str
@@ -43,6 +44,7 @@ class Raised:
     operand: Columns | None = None
     holds: frozenset[int] = frozenset()
     deleted: frozenset[int] = frozenset()
+    source: Place | None = None
 
     @property
     def place(self) -> Place | None:
@@ -233,7 +235,20 @@ def raised(error: BaseException, watched: Callable[[str], bool]) -> Raised:
     if isinstance(error, SyntaxError) and error.filename and watched(error.filename):
         places.append((error.filename, error.lineno or 1))
         columns, operand = None, None
-    return Raised(class_name(error), str(error)[:2000], tuple(reversed(places)), columns, operand)
+    source = _differentiated(error.__cause__, watched)
+    return Raised(
+        class_name(error), str(error)[:2000], tuple(reversed(places)), columns, operand, source=source
+    )
+
+
+def _differentiated(cause: BaseException | None, watched: Callable[[str], bool]) -> Place | None:
+    """The project line of the operation that JAX has transformed, which it gives as the cause."""
+    found: Place | None = None
+    if type(cause).__name__ == "JaxStackTraceBeforeTransformation" and cause is not None:
+        for frame, line in traceback.walk_tb(cause.__traceback__):
+            if watched(frame.f_code.co_filename):
+                found = (frame.f_code.co_filename, line)
+    return found
 
 
 class Recorder:

@@ -37,6 +37,7 @@ class Runs:
         self.watched = watched
         self._seen: dict[bool, Observation] = {}
         self._plain: Observation | None = None
+        self._nans: Observation | None = None
 
     def _observed(self, jit: bool) -> Observation:
         if jit not in self._seen:
@@ -66,6 +67,16 @@ class Runs:
         if self._plain is None:
             self._plain = observe(self.run, self.watched, jit=False, lift=False)
         return self._plain
+
+    @property
+    def nans(self) -> Observation:
+        """Without jit, until a derivative is NaN."""
+        if self._nans is None:
+            from jitlint.confirm.watch.backwards import refusing_nans
+
+            with refusing_nans():
+                self._nans = observe(self.run, self.watched, jit=False)
+        return self._nans
 
     def eager_again(self) -> Observation:
         """Another run without jit, to tell chance from effect."""

@@ -89,10 +89,11 @@ def _asked(m: Machine, f: Frame, node: ir.Node | None, depth: int, about: list[i
 
     about: gets the expressions that say of what.
     """
-    if surroundings.mentions_tracing(node):
+    parts = list(ir_walk.nodes(node))
+    if surroundings.speak_of_tracing(parts):
         return _TRACING
     found: str | None = None
-    for part in ir_walk.nodes(node):
+    for part in parts:
         asked: str | None = None
         if type(part) is ir.Call:
             asked = _KIND if _asks_for_kind(m, f, part) else _done(m, f, _method(f, part.func), depth)

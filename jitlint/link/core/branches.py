@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -16,6 +16,7 @@ from jitlint.infer.values import (
     Arr,
     Class,
     Ext,
+    ExtInst,
     Func,
     Inst,
     Map,
@@ -50,7 +51,7 @@ from jitlint.syntax import ir
 
 def condition(m: Machine, f: Frame, test: ir.Expr, form: str, at: int) -> bool | None:
     """Evaluate a test and its truth: True, False or None for either."""
-    value = evaluator.evaluate(m, f, test)
+    value = m.evaluator.evaluate(m, f, test)
     outcome = truths.truth(m, f, test.at, value, form)
     return flags.remembered(m, f, test) if outcome is None else outcome
 
@@ -100,13 +101,48 @@ def _is_of_doubtful_kind(m: Machine, f: Frame, test: ir.Call) -> bool:
 
 def _asks_for_lost(m: Machine, f: Frame, test: ir.Node | None) -> bool:
     """Whether a test is undecided perhaps because this context has forgotten what an exact one would know."""
-    names = (node for node in ir_walk.nodes(test) if isinstance(node, (ir.Name, ir.Attr)))
-    return any(contexts.is_lost(paths.peek(m, f, node), f.coarse) for node in names)
+    return any(contexts.is_lost(paths.peek(m, f, node), f.coarse) for node in _read_by(m, test))
 
 
-def _asks_for_turn(f: Frame, test: ir.Node | None) -> bool:
+def _asks_for_turn(m: Machine, f: Frame, test: ir.Node | None) -> bool:
     """Whether a test asks for what a turn is about that runs by itself: which side it takes hangs on that."""
-    return bool(f.told) and any(type(node) is ir.Name and node.id in f.told for node in ir_walk.nodes(test))
+    return any(type(node) is ir.Name and node.id in f.told for node in _read_by(m, test))
+
+
+def _read_by(m: Machine, test: ir.Node | None) -> tuple[ir.Node, ...]:
+    """The names and attributes that a test reads."""
+    found = m.reads.get(id(test))
+    if found is None:
+        names = [node for node in ir_walk.nodes(test) if isinstance(node, (ir.Name, ir.Attr))]
+        found = m.reads[id(test)] = tuple(names)
+    return found
+
+
+def _asks_for_mark(m: Machine, f: Frame, test: ir.Node | None) -> bool:
+    """``x == Missing()``: whether something is the mark of another library for what is not there, and may be.
+
+    What follows is for what is no mark: other values that came with this one say nothing about that.
+    """
+    asked = m.marks.get(id(test))
+    if asked is None:
+        asked = m.marks[id(test)] = tuple(_comparisons_with_new(test))
+    return any(_is_perhaps(m, f, left, mark) for left, mark in asked)
+
+
+def _comparisons_with_new(test: ir.Node | None) -> Iterator[tuple[ir.Expr, ir.Expr]]:
+    """What a test compares with an object that it makes for that, and what makes it."""
+    for node in ir_walk.nodes(test):
+        if type(node) is ir.Compare and node.ops in (["=="], ["!="]):
+            made = node.rights[0]
+            if type(made) is ir.Call and not made.args:
+                yield node.left, made.func
+
+
+def _is_perhaps(m: Machine, f: Frame, left: ir.Expr, made: ir.Expr) -> bool:
+    mark, value = called_by_name(m, f, made), paths.peek(m, f, left)
+    if type(mark) is not Ext:
+        return False
+    return value is UNKNOWN or (type(value) is ExtInst and value.dotted == mark.dotted)
 
 
 _CERTAIN: Final = {True: Confidence.CERTAIN, False: Confidence.CERTAIN}
@@ -116,7 +152,10 @@ GUESSED: Final = {True: Confidence.POSSIBLE, False: Confidence.POSSIBLE}
 def doubted(m: Machine, f: Frame, test: ir.Node | None, outcome: bool | None) -> dict[bool, Confidence]:
     """The confidence of findings on each side of a test."""
     if outcome is None and (
-        (f.coarse and _asks_for_lost(m, f, test)) or _asks_for_turn(f, test) or is_open_question(m, f, test)
+        (f.coarse and _asks_for_lost(m, f, test))
+        or (f.told and _asks_for_turn(m, f, test))
+        or _asks_for_mark(m, f, test)
+        or is_open_question(m, f, test)
     ):
         return GUESSED
     side = doubtful(m, f, test) if outcome is None else None

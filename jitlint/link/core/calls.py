@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import Step
-from jitlint.infer.freezing import TooLarge, freeze_all
+from jitlint.infer.freezing import TooLarge, freeze_all, freeze_call
 from jitlint.infer.grounds import at_most, weaken
 from jitlint.infer.lattice import join, joined, or_unknown, traced_modes
 from jitlint.infer.program import FuncInfo
@@ -37,7 +37,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.core import contexts
+from jitlint.link.core import contexts, trials
 from jitlint.link.engine import effects, evaluator, status
 from jitlint.link.engine.budgets import MAX_STACK
 from jitlint.link.engine.domain import Activation
@@ -227,16 +227,22 @@ def cannot_bind(func: Func, args: Args) -> bool:
         return False
     left = len(args.pos)
     names = set(args.kw)
-    kinds = {param.kind for param in func.fn.node.params}
     for param in func.fn.node.params:
-        if param.kind in ("pos", "any") and left:
+        kind = param.kind
+        if left and kind in ("pos", "any"):
             left -= 1
-            if param.kind == "any" and param.name in names:
+            if kind == "any" and param.name in names:
                 return True
-        elif param.kind in ("any", "kwonly") and param.name in names:
+        elif kind in ("any", "kwonly") and param.name in names:
             names.discard(param.name)
-        elif param.kind in ("pos", "any", "kwonly") and param.default is None:
+        elif param.default is None and kind in ("pos", "any", "kwonly"):
             return True
+    return bool(left or names) and _is_one_too_many(func, left, names)
+
+
+def _is_one_too_many(func: Func, left: int, names: set[str]) -> bool:
+    """Whether a function has nowhere to put arguments that are left over."""
+    kinds = {param.kind for param in func.fn.node.params}
     return (left > 0 and "var" not in kinds) or (bool(names) and "kwvar" not in kinds)
 
 
@@ -255,10 +261,13 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
         func.fn.hosted = True
     if cannot_bind(func, args):
         return UNKNOWN  # Python says so, and the function never runs
-    bound = _as_decorated(func.fn, bind_arguments(m, func, args))
+    fn = func.fn
+    bound = bind_arguments(m, func, args)
+    if fn.veiled or fn.disguised:
+        bound = _as_decorated(fn, bound)
     parameters.refine(func, bound)
-    if f.fn is not func.fn and not f.module.is_test:
-        func.fn.reached = True
+    if f.fn is not fn and not f.module.is_test:
+        fn.reached = True
     result = activate(m, f, at, func, bound)
     return dispatch.narrowed(func.fn, bound, result) if type(result) is Union else result
 
@@ -281,7 +290,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     bounds.leave_out(f, bound)
     m.domains.on_bind(f, func, bound)
     inherited = f.coarse and contexts.inherited(bound, f.coarse)
-    frozen = freeze_all(bound.values(), func, f.token)
+    frozen, has_keys = freeze_call(bound.values(), func, f.token)
     if type(frozen) is TooLarge:
         _met(m, "size", func.fn)
     key = _context(f, func, m.intern(frozen), f.confidence, inherited)
@@ -299,9 +308,9 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         level = contexts.coarseness(func.fn, traced, bound, f.depth, inherited)
     if level == contexts.EXACT:
         memo = m.memo[key] = Memo(f.confidence, f.entry, 0, m.sink.trial_number)
-        return _run(m, f, at, func, bound, memo, f.confidence, inherited)
+        return _run(m, f, at, func, bound, memo, f.confidence, inherited, has_keys)
     _met(m, "contexts", func.fn)
-    return _run_coarse(m, f, at, func, bound, key, traced, level)
+    return _run_coarse(m, f, at, func, bound, key, traced, level, has_keys)
 
 
 def _run_coarse(
@@ -313,12 +322,13 @@ def _run_coarse(
     exact: tuple[object, ...],
     traced: bool,
     level: int,
+    has_keys: bool,
 ) -> Value:
     """Run a function in a context that stands for many: as coarse as it takes."""
     given, frozen = dict(bound), exact[-1]  # the variables of the call that it becomes
     while level < contexts.GIVEN_UP:
         less = contexts.coarse(bound, level)
-        if any(less[name] is not value for name, value in given.items()):
+        if not all(map(operator.is_, less.values(), given.values())):
             given, frozen = less, m.intern(freeze_all(less.values(), func, f.token))
         confidence = weaken(f.confidence, level - contexts.WITHOUT_NUMBERS)
         key = _context(f, func, frozen, confidence, level)
@@ -329,7 +339,7 @@ def _run_coarse(
         allowed = level if memo is not None else contexts.coarser(func, traced, level, bound)
         if allowed == level:
             memo = m.memo[key] = m.memo[exact] = Memo(f.confidence, f.entry, level, m.sink.trial_number)
-            value = _run(m, f, at, func, given, memo, confidence, level)
+            value = _run(m, f, at, func, given, memo, confidence, level, has_keys)
             if memo.effects is not None:
                 effects.replay(f, memo.effects, bound)
             return value
@@ -370,7 +380,7 @@ def _holds(m: Machine, memo: Memo, f: Frame) -> bool:
         return True
     if memo.stamp is not None and memo.stamp != boxes.stamp(memo.value):
         return False
-    if memo.trial and memo.trial != m.sink.trial_number:
+    if memo.trial and memo.trial != m.sink.trial_number and not trials.says_again(m, memo, f):
         return False
     sure = memo.confidence.rank >= f.confidence.rank and memo.entry.rank >= f.entry.rank
     return sure and memo.depth <= f.depth
@@ -385,6 +395,7 @@ def _run(
     memo: Memo,
     confidence: Confidence,
     coarse: int,
+    has_keys: bool,
 ) -> Value:
     """Run a function, and remember what it gives and does."""
     fn = func.fn
@@ -394,17 +405,17 @@ def _run(
         m.stop()
     number = -m.activations  # modules have positive ones
     scope = Scope(bound, func.scope, fn, number, world.level, f.token)
-    steps = f.steps
-    if steps and (steps[-1].module, steps[-1].at) != (f.module.name, at):
-        steps = (*steps, Step(f.module.name, at, f"`{fn.qualname}` is called here"))
+    steps = trials.steps_to(f, at, fn)
     frame = Frame(fn.module, scope, world, fn, f.depth + 1, steps, f.ground, confidence)
+    said, missing = len(m.sink.record), m.sink.missing
     frame.caught = f.caught if f.caught is not None and f.caught.traced else None
     frame.cls = None
     frame.coarse = coarse
+    frame.has_keys = has_keys
     frame.entry = f.entry
     cuts = m.limits.cuts
     if world.level:
-        status.record(m, frame, dict(bound), f.steps)
+        status.record(m, frame, bound, f.steps)
     watched = effects.watch(bound)
     m.domains.on_enter(f, frame)
     _set_receiver(frame, func, bound)
@@ -422,6 +433,8 @@ def _run(
         memo.depth = f.depth
     activation = Activation(at, func, bound, memo.value, watched)
     memo.summaries = m.domains.summarise(frame, activation)
+    if memo.trial and m.sink.missing == missing:
+        memo.found = trials.found(f, frame, m.sink.record[said:])
     m.domains.on_leave(f, frame, activation)
     return memo.value
 
@@ -429,6 +442,8 @@ def _run(
 def _again(m: Machine, f: Frame, at: int, func: Func, memo: Memo, bound: dict[str, Value]) -> Value:
     """A remembered call: the domains repeat what it did, its arguments are changed as its own were."""
     rename = None
+    if memo.trial:
+        trials.say_again(m, f, at, func.fn, memo)
     if memo.summaries:
         rename = m.domains.replay(f, Activation(at, func, bound, memo.value), memo.summaries)
     if memo.effects is not None:

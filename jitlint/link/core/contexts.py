@@ -8,6 +8,7 @@ run anything.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -142,12 +143,13 @@ def is_lost(value: Value | None, level: int) -> bool:
 class _Reduction:
     """What is left of values. Boxes keep their identity when nothing is taken from them."""
 
-    __slots__ = ("depth", "known", "level")
+    __slots__ = ("depth", "flat", "known", "level")
 
     def __init__(self, level: int) -> None:
         self.level = level
         self.depth = 0
         self.known: dict[int, Value] = {}
+        self.flat: dict[int, Value] = {}
 
     def __call__(self, value: Value) -> Value:
         t = type(value)
@@ -163,7 +165,10 @@ class _Reduction:
         if known is not None:
             return known
         if self.depth >= _NESTED[self.level]:
-            return flat(value)
+            below = self.flat.get(id(value))
+            if below is None:
+                below = self.flat[id(value)] = flat(value)
+            return below
         self.known[id(value)] = value  # until it is known: an object inside itself
         self.depth += 1
         out: Value = reduce(self, a)
@@ -246,4 +251,4 @@ _COMPOUND: Final[dict[type, Any]] = {
 
 
 def _same(new: Iterable[Value], old: Iterable[Value]) -> bool:
-    return all(a is b for a, b in zip(new, old))
+    return all(map(operator.is_, new, old))

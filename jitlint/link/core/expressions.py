@@ -92,7 +92,8 @@ def _const(m: Machine, f: Frame, node: ir.Const) -> Value:
 
 
 def _attr(m: Machine, f: Frame, node: ir.Attr) -> Value:
-    obj = evaluate(m, f, node.obj)
+    inner = node.obj
+    obj = EVALUATORS[inner.__class__](m, f, inner)
     if f.world.floor and (obj is UNKNOWN or type(obj) is ExtInst):
         _load_part(m, f, node)
     if obj is UNKNOWN:
@@ -104,9 +105,11 @@ def _attr(m: Machine, f: Frame, node: ir.Attr) -> Value:
 
 
 def _attr_of(m: Machine, f: Frame, node: ir.Attr, obj: Value) -> Value:
-    narrowed = f.scope.vars.get(paths.path_key(node)) if f.scope.vars.get("$paths") is not None else None
-    if narrowed is not None:
-        return narrowed
+    variables = f.scope.vars
+    if "$paths" in variables:
+        narrowed = variables.get(paths.path_key(node))
+        if narrowed is not None:
+            return narrowed
     return attributes.get(m, f, node.at, obj, node.name)
 
 
@@ -123,14 +126,15 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
             m.domains.on_target(f, node.func.obj.at, obj)
         func = _attr_of(m, f, node.func, obj)
     else:
-        func = evaluate(m, f, node.func)
+        written = node.func
+        func = EVALUATORS[written.__class__](m, f, written)
     if type(func) is Ext and func.dotted == "builtins.super":
         return calls.make_super(m, f, [evaluate(m, f, a.value) for a in node.args])
     args = arguments(m, f, node.args)
     result = evaluator.call(m, f, node.at, func, args)
     if not f.world.level and type(func) in host_calls.NOTED:
         host_calls.note(m, f, node, func, args, result)
-    if args.kw or _begins_with_names(args) or (not f.world.level and type(func) in m.domains.callees):
+    if args.kw or (not f.world.level and type(func) in m.domains.callees) or _begins_with_names(args):
         m.domains.on_call(f, Called(node, func, args, result))
     return result
 
@@ -147,13 +151,13 @@ def arguments(m: Machine, f: Frame, nodes: list[ir.Arg]) -> Args:
     more: Value | None = None
     kw_more: Value | None = None
     for arg in nodes:
-        value = evaluate(m, f, arg.value)
+        node = arg.value
+        value = EVALUATORS[node.__class__](m, f, node)
         if arg.star == 0:
-            if arg.name is None:
-                if more is None:
-                    pos.append(value)
-            else:
+            if arg.name is not None:
                 kw[arg.name] = value
+            elif more is None:
+                pos.append(value)
         elif arg.star == 1:
             items = iteration.known_items(value)
             if items is not None and more is None:
@@ -201,9 +205,10 @@ def _slice(m: Machine, f: Frame, node: ir.Slice) -> Value:
 
 
 def _binop(m: Machine, f: Frame, node: ir.BinOp) -> Value:
-    left = evaluate(m, f, node.left)
-    right = evaluate(m, f, node.right)
-    return operators.binary(m, f, node.at, node.op, left, right)
+    left, right = node.left, node.right
+    a = EVALUATORS[left.__class__](m, f, left)
+    b = EVALUATORS[right.__class__](m, f, right)
+    return operators.binary(m, f, node.at, node.op, a, b)
 
 
 def _unary(m: Machine, f: Frame, node: ir.UnaryOp) -> Value:
@@ -252,7 +257,7 @@ def _items(m: Machine, f: Frame, nodes: Sequence[ir.Node]) -> tuple[list[Value] 
             else:
                 out.extend(items)
         else:
-            out.append(evaluate(m, f, node))
+            out.append(EVALUATORS[node.__class__](m, f, node))
     if known and len(out) <= 256:
         return out, None
     for value in out[:64]:

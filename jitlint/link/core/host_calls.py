@@ -7,7 +7,7 @@ follow values; `donation` and `timing` do that afterwards, only in functions whe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -83,22 +83,26 @@ def _is_drawn(notes: HostCalls, f: Frame, name: str) -> bool:
     place = (f.module.name, f.fn)
     drawn = notes.drawn.get(place)
     if drawn is None:
-        drawn = notes.drawn[place] = _drawn_names(f.fn.body if f.fn is not None else f.module.tree.body)
+        parts = f.fn.parts if f.fn is not None else nodes(f.module.tree.body)
+        drawn = notes.drawn[place] = _drawn_names(parts)
     return name in drawn
 
 
-def _drawn_names(body: Sequence[ir.Node]) -> frozenset[str]:
+def _drawn_names(parts: Iterable[ir.Node]) -> frozenset[str]:
     found: set[str] = set()
-    for node in nodes(body):
-        source: Any = node.value if type(node) is ir.Assign else None
+    for node in parts:
         if type(node) is ir.For:
             targets: list[Any] = [node.target]
-        elif type(source) is ir.Call and type(source.func) is ir.Name and source.func.id == "next":
+        elif type(node) is ir.Assign and _is_next(node.value):
             targets = list(node.targets)
         else:
             continue
         found.update(part.id for target in targets for part in nodes(target) if type(part) is ir.Name)
     return frozenset(found)
+
+
+def _is_next(source: ir.Node | None) -> bool:
+    return type(source) is ir.Call and type(source.func) is ir.Name and source.func.id == "next"
 
 
 def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: Args, result: Value) -> None:

@@ -29,6 +29,7 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.core import branches, calls, flags, host_calls, loops, matching
+from jitlint.link.core.expressions import evaluate
 from jitlint.link.engine import evaluator, imports, regions
 from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.frame import Args, Frame
@@ -89,7 +90,7 @@ def _run_apart(m: Machine, f: Frame, sides: flags.Sides, block: Sequence[ir.Node
 
 
 def _expr(m: Machine, f: Frame, node: ir.ExprStmt) -> bool:
-    value = evaluator.evaluate(m, f, node.value)
+    value = evaluate(m, f, node.value)
     if type(value) is Xform:
         value.called = True  # thrown away: nobody will ever call it
     m.domains.on_run(f, node, value)
@@ -97,7 +98,7 @@ def _expr(m: Machine, f: Frame, node: ir.ExprStmt) -> bool:
 
 
 def _assign(m: Machine, f: Frame, node: ir.Assign) -> bool:
-    value = evaluator.evaluate(m, f, node.value)
+    value = evaluate(m, f, node.value)
     f.at = node.at
     regions.note_flag(m, node)
     for target in node.targets:
@@ -108,26 +109,26 @@ def _assign(m: Machine, f: Frame, node: ir.Assign) -> bool:
 def _aug_assign(m: Machine, f: Frame, node: ir.AugAssign) -> bool:
     target: ir.Node | None = node.target
     if type(target) is ir.Name:
-        left = evaluator.evaluate(m, f, target)
+        left = evaluate(m, f, target)
         m.domains.on_target(f, target.at, None)
-        right = evaluator.evaluate(m, f, node.value)
+        right = evaluate(m, f, node.value)
         m.domains.on_change(f, Change(node.at, left, "in-place"))
         iteration.assign_name(m, f, target.id, _augmented(m, f, node, left, right))
     elif type(target) is ir.Attr:
-        obj = evaluator.evaluate(m, f, target.obj)
+        obj = evaluate(m, f, target.obj)
         left = attributes.get(m, f, target.at, obj, target.name)
         m.domains.on_target(f, target.at, None)
         if obj is UNKNOWN or type(obj) is ExtInst:
             paths.store_part(m, f, target, None)
-        right = evaluator.evaluate(m, f, node.value)
+        right = evaluate(m, f, node.value)
         m.domains.on_change(f, Change(node.at, left, "in-place"))
         f.at = node.at
         attributes.store(m, f, target.at, obj, target.name, _augmented(m, f, node, left, right))
     elif type(target) is ir.Sub:
-        obj = evaluator.evaluate(m, f, target.obj)
+        obj = evaluate(m, f, target.obj)
         m.domains.on_target(f, target.obj.at, None)
-        index = evaluator.evaluate(m, f, target.index)
-        right = evaluator.evaluate(m, f, node.value)
+        index = evaluate(m, f, target.index)
+        right = evaluate(m, f, node.value)
         left = UNKNOWN if _is_jax_array(obj) else subscripts.get(m, f, target.at, obj, index, target.index)
         value = operators.binary(m, f, node.at, node.op, left, right)
         subscripts.store(m, f, target.at, obj, index, value, "augmented")
@@ -157,13 +158,13 @@ def _ann_assign(m: Machine, f: Frame, node: ir.AnnAssign) -> bool:
     if f.cls is not None or f.fn is None:
         m.domains.on_run(f, node, UNKNOWN)
     if f.cls is not None and type(node.target) is ir.Name:
-        default = evaluator.evaluate(m, f, node.value) if node.value is not None else None
+        default = evaluate(m, f, node.value) if node.value is not None else None
         f.cls.fields[node.target.id] = (node.annotation, default)
         if default is not None:
             f.scope.vars[node.target.id] = default
         return True
     if node.value is not None:
-        iteration.bind(m, f, node.target, evaluator.evaluate(m, f, node.value))
+        iteration.bind(m, f, node.target, evaluate(m, f, node.value))
     return True
 
 
@@ -176,8 +177,10 @@ def _if(m: Machine, f: Frame, node: ir.If) -> bool:
         f.sides = None
         return reached
     outcome = branches.condition(m, f, node.test, "elif" if node.is_elif else "if", node.at)
-    with regions.under(m, node.test, outcome):
-        return _either_side(m, f, node, outcome)
+    if outcome is None and regions.asks_version(m, node.test):
+        with regions.prepared(m):
+            return _either_side(m, f, node, outcome)
+    return _either_side(m, f, node, outcome)
 
 
 def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> bool:
@@ -247,7 +250,7 @@ def _with(m: Machine, f: Frame, node: ir.With) -> bool:
     swallows = False
     managers: list[Inst] = []
     for item in node.items:
-        value = evaluator.evaluate(m, f, item.value)
+        value = evaluate(m, f, item.value)
         managers += host_calls.managed(m, f, item.value.at, value)
         region = regions.entered(f, value, item.value)
         if region is not None:
@@ -289,7 +292,7 @@ def left_behind(fn: FuncInfo, variables: dict[str, Value], before: dict[str, Val
 
 
 def _return(m: Machine, f: Frame, node: ir.Return) -> bool:
-    value = evaluator.evaluate(m, f, node.value) if node.value is not None else NONE
+    value = evaluate(m, f, node.value) if node.value is not None else NONE
     f.returns = value if f.returns is None else join(f.returns, value)
     if f.fn is not None:
         seen = f.fn.returned.get(node.at)
@@ -301,7 +304,7 @@ def _return(m: Machine, f: Frame, node: ir.Return) -> bool:
 
 def _raise(m: Machine, f: Frame, node: ir.Raise) -> bool:
     if node.exc is not None:
-        evaluator.evaluate(m, f, node.exc)
+        evaluate(m, f, node.exc)
     return False
 
 
@@ -318,8 +321,8 @@ def _del(m: Machine, f: Frame, node: ir.Del) -> bool:
         if type(target) is ir.Name:
             f.scope.vars.pop(target.id, None)
         elif type(target) is ir.Sub:
-            obj = evaluator.evaluate(m, f, target.obj)
-            index = evaluator.evaluate(m, f, target.index)
+            obj = evaluate(m, f, target.obj)
+            index = evaluate(m, f, target.index)
             if f.world.floor:
                 m.domains.on_change(f, Change(target.at, obj, "del", index))
             for alt in alternatives(obj):
@@ -329,7 +332,7 @@ def _del(m: Machine, f: Frame, node: ir.Del) -> bool:
                     subscripts.remove(m, f, target.at, alt, index)
                 callbacks.run_implied(m, f, target.at, alt, ("__delitem__",), index)
         elif type(target) is ir.Attr and f.world.floor:
-            m.domains.on_change(f, Change(target.at, evaluator.evaluate(m, f, target.obj), "del"))
+            m.domains.on_change(f, Change(target.at, evaluate(m, f, target.obj), "del"))
     return True
 
 

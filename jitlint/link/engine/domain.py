@@ -142,6 +142,9 @@ class Domain(Generic[T]):
     nodes: frozenset[type[ir.Node]] = frozenset()
     """Types of statements, and of comprehensions, that are of interest when they have run."""
 
+    keeps: frozenset[object] = frozenset()
+    """Slots: an activation with nothing in any of them is neither summarised nor left; of all when there are none."""
+
     def __init__(self, m: Machine) -> None:
         self.m = m
 
@@ -238,9 +241,9 @@ def _each(domains: Sequence[AnyDomain], hook: Callable[Concatenate[AnyDomain, P]
     """What goes to each domain that overrides a hook; to one of them as directly as can be."""
     hooks: tuple[Callable[P, None], ...] = _listening(domains, hook.__name__, hook)
 
-    def tell(*observed: P.args, **named: P.kwargs) -> None:
+    def tell(*observed: P.args, **_: P.kwargs) -> None:
         for one in hooks:
-            one(*observed, **named)
+            one(*observed)  # type: ignore[call-arg]
 
     return hooks[0] if len(hooks) == 1 else tell
 
@@ -269,10 +272,14 @@ class Domains:
         self.on_turn: Callable[[Frame, Turn], None] = _each(d, Domain.on_turn)
         self.on_bind: Callable[[Frame, Func, dict[str, Value]], None] = _each(d, Domain.on_bind)
         self.on_enter: Callable[[Frame, Frame], None] = _each(d, Domain.on_enter)
-        self.on_leave: Callable[[Frame, Frame, Activation], None] = _each(d, Domain.on_leave)
         self._hearing: dict[str, tuple[Callable[[Frame, Library], Value | None], ...]] = {}
         self._progress: Final = _listening(d, "progress", Domain.progress)
-        self._summarising: Final = tuple([one for one in d if type(one).summarise is not Domain.summarise])
+        self._summarising: Final = tuple(
+            [(one, one.keeps) for one in d if type(one).summarise is not Domain.summarise]
+        )
+        self._leaving: Final = tuple(
+            [(one.on_leave, one.keeps) for one in d if type(one).on_leave is not Domain.on_leave]
+        )
 
     def on_library(
         self,
@@ -305,11 +312,21 @@ class Domains:
     def summarise(self, inner: Frame, activation: Activation) -> tuple[Summary, ...]:
         """What all domains remember of an activation."""
         found: tuple[Summary, ...] = ()
-        for domain in self._summarising:
+        own = inner.own
+        for domain, slots in self._summarising:
+            if slots and slots.isdisjoint(own):
+                continue
             summary = domain.summarise(inner, activation)
             if summary is not None:
                 found = (*found, (domain, summary))
         return found
+
+    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
+        """Those that keep something with the activation hear that it has ended."""
+        own = inner.own
+        for hook, slots in self._leaving:
+            if not (slots and slots.isdisjoint(own)):
+                hook(f, inner, activation)
 
     def replay(self, f: Frame, activation: Activation, summaries: tuple[Summary, ...]) -> Rename | None:
         """What all domains remember happens again."""

@@ -82,13 +82,14 @@ class Frame:
 
     outer: the same activation seen from outside a transform that it calls. own: what domains keep with it.
     loops: those around, as the source has them. coarse: how much was forgotten of what it, or a caller, was given.
+    has_keys: PRNG keys with names may be among that, or in what it closes over.
     confidence: how sure it is what is found here. entry: how sure it is that the code runs at all, whatever its values are.
     exits: what it left in the variables that functions inside it take, where it returned.
     sides: the states after both sides of the ``if`` that just ran. apart: how many states are followed at once.
     """
 
     __slots__ = (
-        "apart", "at", "breaks", "caught", "cls", "coarse", "confidence", "continues", "depth", "entry", "exits", "fn", "ground", "loops", "module", "outer", "own", "owner", "recv", "returns",
+        "apart", "at", "breaks", "caught", "cls", "coarse", "confidence", "continues", "depth", "entry", "exits", "fn", "ground", "has_keys", "loops", "module", "outer", "own", "owner", "recv", "returns",
         "scope", "sides", "steps", "token", "told", "turns", "world", "yields",
     )  # fmt: skip
 
@@ -131,6 +132,7 @@ class Frame:
         self.own: dict[Slot[Any], object] = {}
         self.caught: Catch | None = None
         self.coarse = 0
+        self.has_keys = True
 
     @property
     def qualname(self) -> str:

@@ -7,9 +7,9 @@ to one activation is in `frame` and `world`, the state of a domain with the doma
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.dtypes import Dtype
@@ -49,9 +49,18 @@ from jitlint.link.engine.budgets import Limits
 from jitlint.link.engine.domain import Domains, Summary
 from jitlint.link.engine.evaluator import Evaluator
 from jitlint.link.engine.frame import Catch, Frame
-from jitlint.link.engine.sink import Condition, Sink
+from jitlint.link.engine.sink import Condition, Key, Sink
 from jitlint.link.engine.texts import Texts
 from jitlint.link.engine.world import World
+from jitlint.syntax import ir
+
+
+class Found(NamedTuple):
+    """What an activation said in a trial. steps: the way to it; ground: why it was traced."""
+
+    events: Sequence[tuple[Key, AnyEvent]]
+    steps: tuple[Step, ...]
+    ground: str
 
 
 class Memo:
@@ -59,7 +68,7 @@ class Memo:
 
     confidence: of the calls it stands for. entry: how sure it is that one of them happens. depth: at which it ran, when it was too deep for something that it called.
     coarse: how much it has forgotten of these calls. stamp: what its result held when it was given, if it is a container
-    that its callers may change.
+    that its callers may change. found: what it said in a trial, if it would say the same in another.
     """
 
     __slots__ = (
@@ -69,6 +78,7 @@ class Memo:
         "done",
         "effects",
         "entry",
+        "found",
         "stamp",
         "summaries",
         "trial",
@@ -83,6 +93,7 @@ class Memo:
         self.depth = 0
         self.done = False
         self.effects: Any = None
+        self.found: Found | None = None
         self.summaries: tuple[Summary, ...] = ()
         self.stamp: object = None
         self.value: Value = UNKNOWN
@@ -109,7 +120,7 @@ class Machine:
     retests: by module, origin and tests of an ``if`` how many statements after it there are up to the last that tests the same.
     version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
     sides: by identity of a test under what the side is remembered that it takes.
-    version_flags: names of variables that hold the answer to such a test. questions: by identity of a test what it asks of tracing.
+    version_flags: names of variables that hold the answer to such a test. questions: by identity of a test what it asks of tracing. reads: what it reads. marks: what it compares with objects that it makes, and what makes them.
     filled: calls of cached functions, with constants, that host code made before.
     loads: attributes that were read, how many transforms deep, and of which object: its class, None when that is not known, and when it was made.
     keep_statuses: somebody wants to know of each parameter whether it is traced.
@@ -164,6 +175,8 @@ class Machine:
     sides: dict[int, tuple[str, bool]] = field(default_factory=dict)
     version_flags: set[str] = field(default_factory=set)
     questions: dict[int, Any] = field(default_factory=dict)
+    reads: dict[int, tuple[ir.Node, ...]] = field(default_factory=dict)
+    marks: dict[int, tuple[tuple[ir.Expr, ir.Expr], ...]] = field(default_factory=dict)
     filled: set[tuple[int, int, str]] = field(default_factory=set)
     loads: set[tuple[str, int, ClassInfo | None, int]] = field(default_factory=set)
     stop: Callable[[], None] | None = None

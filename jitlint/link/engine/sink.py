@@ -49,6 +49,10 @@ class Sink:
         """Gets what holds whatever comes, at once; the same thing perhaps several times."""
         self.trial_number = 0
         """Which trial is on, 0 for none: what one has found counts for no other."""
+        self.record: list[tuple[Key, AnyEvent]] = []
+        """What the trial that is on has found, as often as it did: what it finds again, another may find as well."""
+        self.missing = 0
+        """How often something belongs into the record that is not known."""
 
     def add(self, key: Key, event: AnyEvent, when: tuple[Condition, ...] = ()) -> None:
         """Something was found. when: what must hold in the end for it to be reported.
@@ -61,6 +65,8 @@ class Sink:
                 self._waiting.append((key, event, when))
         else:
             _merge(self._current, key, event, self._count)
+            if self.trial_number:
+                self.record.append((key, event))
             if self.heard is not None and self._current is self._plain:
                 self.heard(event)
 
@@ -68,12 +74,13 @@ class Sink:
     def trial(self, trial: Trial) -> Iterator[None]:
         """What is found in the block depends on what the whole block turns out to be."""
         outer, found = self._current, dict[Key, tuple[AnyEvent, int]]()
-        number = self.trial_number
+        number, record = self.trial_number, self.record
+        self.record = []
         self._current, self.trial_number = found, len(self._trials) + 1
         try:
             yield
         finally:
-            self._current, self.trial_number = outer, number
+            self._current, self.trial_number, self.record = outer, number, record
             self._count += 1
             self._trials.append((trial, found, self._count))
 

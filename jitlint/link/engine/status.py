@@ -33,7 +33,7 @@ def record(m: Machine, frame: Frame, bound: dict[str, Value], because: tuple[Ste
         m.surely_traced[fn.id] = known or m.surely_traced.get(fn.id, False)
     modes = mode_letters(frame.world.modes | frame.world.here)
     old = m.traced.get(fn.id)
-    if old is not None:
+    if old is not None and old.modes != modes:
         modes = old.modes = "".join(c for c in "SBL" if c in old.modes or c in modes)
     if old is None or _rank(frame.entry, frame.ground) > _rank(old.confidence, old.ground):
         first, name = fn.node.first_at, fn.node.name_at

@@ -15,6 +15,7 @@ from jitlint.infer.program import FuncInfo
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.ir_walk import nodes
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 _BLOCKS: Final = ("body", "orelse", "final")
 
@@ -310,7 +311,17 @@ def _statement(f: Frame) -> ir.Node | None:
 
 def mentions_tracing(node: ir.Node | None) -> bool:
     """Whether an expression speaks of tracers by name."""
-    return any(_name(part).endswith(lexicon().evidence.tracer_words) for part in expressions(node))
+    return speak_of_tracing(below(node))
+
+
+def speak_of_tracing(parts: Sequence[ir.Node]) -> bool:
+    """Whether some of these name tracers."""
+    words = lexicon().evidence.tracer_words
+    for part in parts:
+        kind = type(part)
+        if (kind is ir.Name or kind is ir.Attr) and _name(part).endswith(words):
+            return True
+    return False
 
 
 def _is_absence(node: ir.Node | None) -> bool:

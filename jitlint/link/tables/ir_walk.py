@@ -18,7 +18,9 @@ def nodes(root: Any) -> Iterator[Any]:
             stack.extend(reversed(node))
         elif node is not None:
             yield node
-            stack.extend([getattr(node, name) for name in reversed(children.PARTS[node.__class__])])
+            parts = children.PARTS[node.__class__]
+            if parts:
+                stack.extend([getattr(node, name) for name in reversed(parts)])
 
 
 def inner_functions(module: ModuleInfo, root: Any) -> Iterator[FuncInfo]:

@@ -11,7 +11,12 @@ from jitlint.catalogue.lexicon import lexicon
 
 def begins_with(name: str, words: Set[str]) -> bool:
     """Whether a name is one of these words or begins with one, in snake or camel case and perhaps private."""
-    return _pattern(frozenset(words)).match(name) is not None
+    return _begins_with(name, frozenset(words))
+
+
+@functools.cache
+def _begins_with(name: str, words: frozenset[str]) -> bool:
+    return _pattern(words).match(name) is not None
 
 
 def has_word(name: str, words: Set[str]) -> bool:

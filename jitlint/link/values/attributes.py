@@ -332,10 +332,11 @@ def _module(m: Machine, f: Frame, at: int, obj: Mod, name: str) -> Value:
 
 
 def _ext(m: Machine, f: Frame, at: int, obj: Ext, name: str) -> Value:
-    dotted = f"{obj.dotted}.{name}"
-    if obj.dotted in lexicon().arrays.constant_modules and name in lexicon().arrays.constants:
-        kind = lexicon().arrays.constants[name]
+    arrays = lexicon().arrays
+    if name in arrays.constants and obj.dotted in arrays.constant_modules:
+        kind = arrays.constants[name]
         return Py(kind, None) if kind == "none" else Py(kind)
+    dotted = f"{obj.dotted}.{name}"
     if dotted.startswith("jax.") and (obj.dotted == "jax" or not m.catalogue.view.removed(obj.dotted)):
         imports.note(m, f, at, dotted)  # of what is in something that has gone, nothing more is said
     return Ext(m.catalogue.canonical(dotted))

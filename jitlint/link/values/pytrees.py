@@ -12,8 +12,8 @@ from jitlint.infer.lattice import join, parts, reshaped, traced_level, traced_mo
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.sizes import DEPTH, is_large
 from jitlint.infer.values import (
+    BEHIND,
     FRESH,
-    LOOPS,
     NO_CONST,
     NONE,
     UNKNOWN,
@@ -313,7 +313,7 @@ def _lower_instance(value: Inst, change: _Change, drop: int, here: int, level: i
 
 def _lowered(modes: int, drop: int, here: int, outer: int) -> int:
     left = (modes & ~drop) | here | (modes & outer)
-    return left if left & L else left & ~LOOPS
+    return left if left & L else left & ~BEHIND
 
 
 def leaf(value: Value, depth: int = DEPTH) -> Value:

@@ -19,6 +19,7 @@ class Compilation(Domain[None]):
     """Follows what host code makes and calls: inside of a trace nothing is compiled on its own."""
 
     callees = makers.CALLABLE | {Ext, Class}
+    keeps = frozenset({BIRTHS})
 
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
@@ -41,8 +42,7 @@ class Compilation(Domain[None]):
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """A function gives its caller something that it has made itself."""
-        if BIRTHS.of(inner) is not None:
-            makers.returned(self.log, inner, activation.value)
+        makers.returned(self.log, inner, activation.value)
 
     def finish(self) -> None:
         """What depends on how often functions run."""

@@ -12,6 +12,8 @@ from jitlint.link.engine.frame import Frame
 class Contracts(Domain[linen.Needs]):
     """Knows of an optimiser whether it needs the parameters, and of layers what an ``apply`` around must give them."""
 
+    keeps = frozenset({linen.NEEDS})
+
     def hears_of(self, dotted: str) -> bool:
         """Optimisers and layers."""
         return dotted.startswith((optimisers.OPTAX, linen.LINEN)) or dotted in lexicon().contracts.makes_with

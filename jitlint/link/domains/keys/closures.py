@@ -10,14 +10,18 @@ from jitlint.infer.values import Bound, Func, Partial, Scope, Value, Xform
 from jitlint.link.values import keys
 
 _DEPTH: Final = 4
+_CLOSING: Final = frozenset({Bound, Func, Partial, Xform})
 
 
 def given(values: Iterable[Value], own: list[Key], func: Func | None) -> list[Key]:
     """All of them, in an order that is the same for equal calls. own: those in the arguments. func: what is called."""
     out = list(own)
     seen: set[tuple[int, int]] = set()
-    for value in (*values, func):
-        _closed_over(value, out, seen, _DEPTH)
+    for value in values:
+        if type(value) in _CLOSING:
+            _closed_over(value, out, seen, _DEPTH)
+    if func is not None:
+        _cells(func, out, seen, _DEPTH)
     return out
 
 
@@ -49,6 +53,7 @@ def _cells(func: Func, out: list[Key], seen: set[tuple[int, int]], depth: int) -
             found = scope.vars.get(name)
             if found is not None:
                 out += keys.inside([found])
-                _closed_over(found, out, seen, depth - 1)
+                if type(found) in _CLOSING:
+                    _closed_over(found, out, seen, depth - 1)
                 break
             scope = scope.parent

@@ -61,8 +61,9 @@ class Keys(Domain[calls.Summary]):
         """Arguments that are keys have names before they are compared."""
         names = self.m.keys
         first = names.count
-        left_out = [value for name, value in func.defaults.items() if bound.get(name) is value]
-        self.ledger.defaults.update(keys.inside(left_out) if left_out else ())
+        if func.defaults:
+            left_out = [value for name, value in func.defaults.items() if bound.get(name) is value]
+            self.ledger.defaults.update(keys.inside(left_out) if left_out else ())
         parameters.name_all(self.m, func, bound)
         if names.count > first:
             many = MANY.of(f)
@@ -72,6 +73,9 @@ class Keys(Domain[calls.Summary]):
     def on_enter(self, f: Frame, inner: Frame) -> None:
         """An activation consumes for itself first."""
         LOG.put(inner, [])
+        if not inner.has_keys:  # nearly always
+            _ACTIVATION.put(inner, _Activation([], [], self.m.keys.count))
+            return
         bound = inner.scope.vars
         own = keys.inside(bound.values())
         handed = _handed(f, bound, own) if own else own
@@ -165,9 +169,11 @@ class Keys(Domain[calls.Summary]):
 
 
 def _called(inner: Frame) -> Func | None:
-    """The function that an activation runs, with what it closes over."""
+    """The function that an activation runs, if it closes over variables of another."""
     around = inner.scope.parent
-    return Func(inner.fn, around, {}) if inner.fn is not None and around is not None else None
+    if inner.fn is None or around is None or around.fn is None:
+        return None
+    return Func(inner.fn, around, {})
 
 
 def _handed(f: Frame, bound: dict[str, Value], given: list[Key]) -> list[Key]:

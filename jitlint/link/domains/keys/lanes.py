@@ -12,7 +12,7 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key, Use
-from jitlint.infer.values import L, Map, Partial, Tree, Unknown, Value, alternatives
+from jitlint.infer.values import L, Map, Partial, Tree, Union, Unknown, Value, alternatives
 from jitlint.link.domains.keys.ledger import LOG, MANY, Ledger
 from jitlint.link.domains.keys.libraries import is_silent
 from jitlint.link.domains.keys.uses import MAX_LOG, MODULE, report
@@ -23,9 +23,14 @@ from jitlint.syntax import ir
 
 STREAMS: Final = "rngs"
 
+_UNKNOWN: Final = frozenset({Tree, Union, Unknown})
+"""Types of callees of which perhaps nothing is known."""
+
 
 def called(f: Frame, called: Called) -> None:
     """A module is called, perhaps in every lane: ``jax.vmap(lambda x: model(x, key=key))(xs)``."""
+    if type(called.callee) not in _UNKNOWN:
+        return  # nearly all calls
     log = LOG.of(f)
     if log is None or f.world.excused or f.world.looks:
         return
@@ -66,7 +71,7 @@ def _drawn(f: Frame, callee: Value, given: dict[str, Value], alike: bool) -> lis
     What is differentiated is taken for a module, too.
     """
     alts = alternatives(callee)
-    if not all(isinstance(alt, (Tree, Unknown)) for alt in alts) or is_silent(given):
+    if any(type(alt) not in (Tree, Unknown) for alt in alts) or is_silent(given):
         return []
     found = inside([given[STREAMS]]) if isinstance(given.get(STREAMS), Map) else []
     if alike and (f.world.modes & L or any(type(alt) is Tree for alt in alts)):

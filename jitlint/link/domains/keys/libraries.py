@@ -100,7 +100,9 @@ _FOLLOWED: Final = frozenset({Bound, Class, Func, Partial, Xform})
 def sampled(k: Ledger, f: Frame, called: Called) -> None:
     """``distribution.sample(seed=key)``, of an object that nobody knows: the name says that it draws."""
     func = called.node.func
-    if type(func) is not ir.Attr or not naming.begins_with(func.name, lexicon().keys.drawing):
+    if type(func) is not ir.Attr or type(called.callee) in _FOLLOWED:
+        return
+    if not naming.begins_with(func.name, lexicon().keys.drawing):
         return
     if any(type(alt) in _FOLLOWED for alt in alternatives(called.callee)):
         return

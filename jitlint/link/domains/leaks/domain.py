@@ -16,6 +16,8 @@ Left = tuple[pending.Kept, layers.Writes]
 class Leaks(Domain[Left]):
     """Asks of every store inside a trace whether the place outlives what is put there, and at its end what has stayed."""
 
+    keeps = frozenset({layers.WRITES, pending.KEPT})
+
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self.leaked: pending.Leaked = {}

@@ -21,7 +21,6 @@ from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import parameters, pytrees
 from jitlint.syntax import ir
-from jitlint.syntax.children import below
 
 
 class Made(NamedTuple):
@@ -51,6 +50,8 @@ _MOST: Final = 3
 class States(Domain[Places]):
     """Follows what functions make of a class: for the first time, or out of an object of that class."""
 
+    keeps = frozenset({_MADE})
+
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self._first: _Fields = {}
@@ -58,6 +59,7 @@ class States(Domain[Places]):
         self._outside: set[tuple[int, int | None]] = set()
         self._root: FuncInfo | None = None
         self._inside: set[tuple[int, int]] = set()
+        self._attributes: dict[int, set[tuple[str, str]]] = {}
 
     def on_root(self, fn: FuncInfo | None) -> None:
         """What runs from here on may be called by nobody."""
@@ -96,7 +98,9 @@ class States(Domain[Places]):
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """A function gives its caller a state."""
-        self._take(f, activation, self.summarise(inner, activation) or (), _ENTRY.of(inner) or {})
+        places = self.summarise(inner, activation)
+        if places:
+            self._take(f, activation, places, _ENTRY.of(inner) or {})
 
     def replay(self, f: Frame, activation: Activation, summary: Places) -> None:
         """It gives another caller one like that."""
@@ -138,7 +142,7 @@ class States(Domain[Places]):
 
     def _given(self, cls: ClassInfo, func: Func, entry: dict[str, Value]) -> list[State] | None:
         """The objects that a function is given of the class that it returns; None when it gets none."""
-        read = _read_from(func.fn, cls)
+        read = self._read_from(func.fn, cls)
         found: list[State] = []
         unknown = False
         for param in func.fn.node.params:
@@ -150,6 +154,17 @@ class States(Domain[Places]):
                 unknown or (param.name in read and not known) or (type(named) is Class and named.info is cls)
             )
         return found if found or unknown else None
+
+    def _read_from(self, fn: FuncInfo, cls: ClassInfo) -> set[str]:
+        """The variables of which a function reads attributes that are called like fields of a class."""
+        read = self._attributes.get(fn.id)
+        if read is None:
+            read = self._attributes[fn.id] = {
+                (node.obj.id, node.name)
+                for node in fn.parts
+                if type(node) is ir.Attr and type(node.obj) is ir.Name
+            }
+        return {variable for variable, name in read if name in cls.fields}
 
     def finish(self) -> None:
         """Every state of a class has been seen."""
@@ -212,15 +227,6 @@ def _returned(value: Value) -> Iterator[tuple[State, ClassInfo, State]]:
 def _state(value: Value) -> tuple[State, ClassInfo] | None:
     known = isinstance(value, (Inst, Tup)) and value.cls is not None and pytrees.is_pytree(value.cls)
     return (value, value.cls) if known and isinstance(value, (Inst, Tup)) and value.cls else None
-
-
-def _read_from(fn: FuncInfo, cls: ClassInfo) -> set[str]:
-    """The variables of which a function reads attributes that are called like fields of a class."""
-    return {
-        node.obj.id
-        for node in below(fn.body)
-        if type(node) is ir.Attr and type(node.obj) is ir.Name and node.name in cls.fields
-    }
 
 
 def _weak_among(entry: dict[str, Value]) -> bool:

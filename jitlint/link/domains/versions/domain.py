@@ -31,26 +31,32 @@ class Versions(Domain[None]):
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self._unread: dict[str, frozenset[int] | None] = {}
+        self._annotations: dict[int, list[ir.Attr]] = {}
 
     def on_make(self, f: Frame, at: int, value: Value) -> None:
         """A definition reads its annotations."""
         if type(value) is Func and not self.m.guards:
-            node = value.fn.node
-            self._read(f, [*(param.annotation for param in node.params), node.returns])
+            read = self._annotations.get(value.fn.id)
+            if read is None:
+                node = value.fn.node
+                read = _attributes([*(param.annotation for param in node.params), node.returns])
+                self._annotations[value.fn.id] = read
+            if read:
+                self._read(f, read)
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """So does a module or class that annotates its variables."""
         if type(node) is ir.AnnAssign and not self.m.guards:
-            self._read(f, [node.annotation])
+            self._read(f, _attributes([node.annotation]))
 
-    def _read(self, f: Frame, annotations: list[ir.Expr | None]) -> None:
+    def _read(self, f: Frame, attributes: list[ir.Attr]) -> None:
         """What Python looks up: not what is quoted, and nothing where annotations are only kept."""
         unread = self._unread_in(f.module)
         if unread is None:
             return
         view = self.m.catalogue.view
-        for node in ir_walk.nodes(annotations):
-            if type(node) is ir.Attr and node.at not in unread:
+        for node in attributes:
+            if node.at not in unread:
                 owner = self._dotted(f, node.obj)
                 dotted = f"{owner}.{node.name}"
                 if owner.partition(".")[0] == "jax" and view.removed(dotted) and not view.removed(owner):
@@ -146,6 +152,10 @@ class Versions(Domain[None]):
                     target=view.version if gone.upgrade else "",
                 )
                 self.m.sink.add((ApiMisuse, module, at, "removed"), event)
+
+
+def _attributes(annotations: list[ir.Expr | None]) -> list[ir.Attr]:
+    return [node for node in ir_walk.nodes(annotations) if type(node) is ir.Attr]
 
 
 def _perhaps_no_array(owner: Value | None) -> bool:

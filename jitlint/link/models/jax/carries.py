@@ -14,8 +14,8 @@ from jitlint.infer.events import TransformMisuse
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
+    BEHIND,
     FORI,
-    LOOPS,
     NO_CONST,
     NONE,
     UNKNOWN,
@@ -262,7 +262,7 @@ def through_branches(results: list[Value], value: Value) -> Value:
     """What `jax.lax.cond` gives: its derivative goes through the loops of all branches."""
     loops = 0
     for result in results:
-        loops |= traced_modes(result, 8) & LOOPS
+        loops |= traced_modes(result, 8) & BEHIND
     return pytrees.remode(value, lambda modes: modes | loops if modes & L else modes) if loops else value
 
 
@@ -274,7 +274,7 @@ def loop_behind(value: Value) -> str:
     """
     if type(value) is Tree and value.weak:
         return ""
-    loops = traced_modes(value, 8) & LOOPS
+    loops = traced_modes(value, 8) & BEHIND
     return next((name for loop, name in LOOP_NAMES.items() if loops & loop), "")
 
 

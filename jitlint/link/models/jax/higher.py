@@ -14,7 +14,7 @@ from jitlint.infer.events import Step
 from jitlint.infer.grounds import GUESSED, RULED, SEEN
 from jitlint.infer.lattice import join, joined, or_unknown, traced_modes
 from jitlint.infer.values import (
-    LOOPS,
+    BEHIND,
     NONE,
     STATIC,
     UNKNOWN,
@@ -418,7 +418,7 @@ _RESULTS: Final[dict[str, Callable[[_Ran], Value]]] = {
     "stack": _of_rows,
     "first": _of_rows,
     # of a solver, whose derivative is a rule of its own
-    "last": lambda ran: ran.out(pytrees.remode(ran.results[-1], lambda modes: modes & ~LOOPS)),
+    "last": lambda ran: ran.out(pytrees.remode(ran.results[-1], lambda modes: modes & ~BEHIND)),
     "tree_map": _of_tree_map,
     "mapped": lambda ran: ran.results[0],
     "jvp": _of_jvp,

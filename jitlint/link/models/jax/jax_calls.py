@@ -8,9 +8,9 @@ from typing import Final
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.lattice import join, traced_modes, why_of
 from jitlint.infer.values import (
+    BEHIND,
     BOOL,
     INT,
-    LOOPS,
     NO_CONST,
     NONE,
     UNKNOWN,
@@ -102,7 +102,7 @@ def _abstract_array(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _stop_gradient(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "x")
-    return pytrees.remode(value, lambda modes: modes & ~(L | LOOPS))
+    return pytrees.remode(value, lambda modes: modes & ~(L | BEHIND))
 
 
 def _device_put(m: Machine, f: Frame, at: int, args: Args) -> Value:

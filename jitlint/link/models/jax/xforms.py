@@ -16,7 +16,7 @@ from jitlint.infer.grounds import RULED
 from jitlint.infer.keys import KeyUses
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
-    LOOPS,
+    BEHIND,
     NONE,
     UNKNOWN,
     Arr,
@@ -355,7 +355,7 @@ def _run_rules(
         if kind == "jvp":
             moved = [_leave_out(nondiff, part) for part in (given, tangents)]
             pair = _instead(m, own, at, before, rule, Args([*lead, *moved]))
-            result = _through(traced_modes(_second(pair)) & LOOPS, result)
+            result = _through(traced_modes(_second(pair)) & BEHIND, result)
         elif kind == "fwd":
             pair = _instead(m, own, at, before, rule, Args(list(given)))
         if asked:
@@ -392,12 +392,12 @@ def _through(loops: int, value: Value) -> Value:
 
 
 def _off_loops(modes: int) -> int:
-    return modes & ~LOOPS
+    return modes & ~BEHIND
 
 
 def _not_linear(modes: int) -> int:
     """What a derivative rule is run on: nobody differentiates the rule itself."""
-    return modes & ~(L | LOOPS)
+    return modes & ~(L | BEHIND)
 
 
 def _by_position(x: Xform, args: Args) -> list[Value]:

@@ -187,7 +187,9 @@ def isinstance_of(m: Machine, value: Value, classes: Value) -> bool | None:
 
 
 def _instance_of_one(m: Machine, value: Value, cls: Value) -> bool | None:
-    if type(value) is Unknown or type(value) is ExtInst:
+    if type(value) is ExtInst:
+        return True if type(cls) is Ext and cls.dotted == value.dotted else None
+    if type(value) is Unknown:
         return None
     if type(cls) is Class:
         described = _described(m, cls.info)

@@ -32,6 +32,8 @@ from jitlint.link.values.questions.kinds import mro
 
 def truth(m: Machine, f: Frame, at: int, value: Value, form: str) -> bool | None:
     """Python's truth of a value where it is certain, else None; a tracer is recorded as an event."""
+    if type(value) is Py:  # nearly all
+        return None if value.const is NO_CONST else bool(value.const)
     if emit_truth(m, f, at, value, form):
         return None
     callbacks.run_implied(m, f, at, value, ("__bool__", "__len__"))

@@ -1,0 +1,1 @@
+"""Derivatives that are not finite although the value is (layer: ``link``, room ``domains``)."""

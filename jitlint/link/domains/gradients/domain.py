@@ -1,0 +1,108 @@
+"""Choices that throw away a value whose derivative is not finite (layer: ``link``, room ``domains``).
+
+``jnp.where(x > 0, jnp.log(x), 0.0)``: the value is right for each ``x``, and the gradient is NaN where ``x`` is 0, as 0
+times infinity is. What it does: finds such choices under a derivative in reverse mode, marks what they give, and tells
+of those whose mark the differentiated function returns. What it does not: find the zeros.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.infer.events import NanGradient
+from jitlint.infer.lattice import traced_modes
+from jitlint.infer.values import BACK, HOLE, L, Py, Tup, Value
+from jitlint.link.domains.gradients import singular
+from jitlint.link.engine.domain import Activation, Domain, Library, Transformed
+from jitlint.link.engine.frame import Frame, Slot
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Found
+from jitlint.link.engine.world import OWN
+from jitlint.link.values import iteration, paths, pytrees
+
+Choice = tuple[str, int]
+"""Module and origin of a call that chooses."""
+
+_CHOICES: Final = Slot[frozenset[Choice]]()
+_DEPTH: Final = 8
+
+
+class Gradients(Domain[frozenset[Choice]]):
+    """Knows which choices a differentiated function returns."""
+
+    keeps = frozenset({_CHOICES})
+
+    def __init__(self, m: Machine) -> None:
+        super().__init__(m)
+        self._returned: set[Choice] = set()
+        self._holes: dict[Choice, singular.Hole | None] = {}
+
+    def hears_of(self, dotted: str) -> bool:
+        """What chooses between two values."""
+        return dotted in singular.choosing()
+
+    def on_library(self, f: Frame, library: Library) -> Value | None:
+        """A choice is made under a derivative."""
+        if f.world.modes & OWN or not f.world.modes & BACK or not traced_modes(library.result) & L:
+            return None
+        choice = (f.module.name, library.at)
+        if choice not in self._holes:
+            self._holes[choice] = singular.hole(f, library.at)
+        hole = self._holes[choice]
+        values = [paths.peek(self.m, f, name) for name in hole.names] if hole is not None else []
+        traced = next((v for v in values if v is not None and traced_modes(v) & L), None)
+        if hole is None or traced is None:
+            return None
+        _note(f, frozenset({choice}))
+        self.m.emit(
+            f, NanGradient, hole.at, traced, when=(_Returned(self._returned, choice),),
+            operation=hole.operation, argument=hole.argument, choice=library.dotted.rpartition(".")[2],
+        )  # fmt: skip
+        return pytrees.remode(library.result, lambda modes: modes | HOLE if modes & L else modes)
+
+    def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
+        """A differentiated function has returned: what it gives beside the value has no derivative."""
+        x = transformed.x
+        found = _CHOICES.of(transformed.inner)
+        if not found or x.spec.result not in ("grad", "value_and_grad", "jacobian"):
+            return
+        aux = x.options.get("has_aux")
+        if type(aux) is Py and aux.const is True:
+            items = iteration.known_items(result) if type(result) is Tup else None
+            if not items:
+                return
+            result = items[0]
+        if traced_modes(result, _DEPTH) & HOLE:
+            self._returned |= found
+
+    def summarise(self, inner: Frame, activation: Activation) -> frozenset[Choice] | None:
+        """The choices in it."""
+        return _CHOICES.of(inner)
+
+    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
+        """They are the caller's too."""
+        _note(f, _CHOICES.of(inner) or frozenset())
+
+    def replay(self, f: Frame, activation: Activation, summary: frozenset[Choice]) -> None:
+        """They are made again."""
+        _note(f, summary)
+
+
+def _note(f: Frame, choices: frozenset[Choice]) -> None:
+    """Choices are made in an activation, on whichever side of the transforms that it calls."""
+    frame: Frame | None = f if choices else None
+    while frame is not None:
+        _CHOICES.put(frame, choices | (_CHOICES.of(frame) or frozenset()))
+        frame = frame.outer
+
+
+class _Returned:
+    """What a choice gives is a part of what is differentiated."""
+
+    def __init__(self, returned: set[Choice], choice: Choice) -> None:
+        self._returned = returned
+        self._choice = choice
+
+    def holds(self, found: Found) -> bool:
+        """Whether some differentiated function returns it."""
+        return self._choice in self._returned

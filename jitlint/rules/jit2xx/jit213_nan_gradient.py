@@ -1,0 +1,66 @@
+"""JIT213: a choice hides a value, but not its derivative (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import MakesNan
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import NanGradient
+
+RULE = Rule(
+    code="JIT213",
+    name="nan-gradient",
+    severity=Severity.WARNING,
+    summary="`where` hides a value whose derivative is infinite",
+    explanation="""\
+`jnp.where(x > 0, jnp.log(x), 0.0)` gives the right value for every `x`, and a gradient of NaN where `x` is 0. Both
+branches are computed for all elements, and reverse mode goes back through both: the branch that was thrown away gets the
+gradient 0, multiplies it by the derivative of `log` at 0, which is infinite, and 0 · ∞ is NaN. One such element is enough to
+turn all parameters into NaN at the next step of the optimiser.
+
+Reported are choices with `jnp.where` and `jax.lax.select` in functions that are differentiated in reverse mode, whose condition
+excludes exactly that argument which `log`, `sqrt`, a division or a power cannot have.
+""",
+    instead="""\
+Make the argument harmless before the operation, and choose afterwards as well:
+
+```python
+safe = jnp.where(x > 0, x, 1.0)
+y = jnp.where(x > 0, jnp.log(safe), 0.0)
+```
+
+What is zero may itself be a root or a norm, which have no derivative at 0 either: choose before these.
+""",
+    bad="""\
+@jax.grad
+def slope(x):
+    return jnp.where(x > 0, jnp.log(x), 0.0).sum()  # expect: JIT213
+
+
+slope(jnp.arange(3.0))
+""",
+    good="""\
+@jax.grad
+def slope(x):
+    safe = jnp.where(x > 0, x, 1.0)
+    return jnp.where(x > 0, jnp.log(safe), 0.0).sum()
+
+
+slope(jnp.arange(3.0))
+""",
+    outcome=MakesNan(),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/faq.html#gradients-contain-nan-where-using-where",
+)
+
+
+@RULE.on(NanGradient)
+def check(event: NanGradient) -> Report | None:
+    """Report the operation whose derivative is not finite."""
+    zero = f"`{event.argument}`" if event.argument else "its argument"
+    names = {"/": "this quotient", "**": "this power"}
+    what = names.get(event.operation, f"`{event.operation}`")
+    return Report(
+        f"the gradient is NaN where {zero} is 0: `{event.choice}` hides the value of {what} there, but not its derivative",
+        f"make {zero} harmless before: `jnp.where(condition, {event.argument or 'x'}, 1.0)`, and choose afterwards as well",
+    )
