@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.values import Value
+from jitlint.infer.values import Inst, Value
 from jitlint.link.domains.contracts import layers, linen, optimisers, scopes
-from jitlint.link.engine.domain import Activation, Domain, Library
+from jitlint.link.engine.domain import Activation, Called, Domain, Library
 from jitlint.link.engine.frame import Frame
 
 
 class Contracts(Domain[linen.Needs]):
     """Knows of an optimiser whether it needs the parameters, and of layers what an ``apply`` around must give them."""
 
+    callees = frozenset({Inst})
     keeps = frozenset({linen.NEEDS})
+
+    def on_call(self, f: Frame, called: Called) -> None:
+        """A module may be one that is called by itself."""
+        scopes.called_module(self.m, f, called)
 
     def hears_of(self, dotted: str) -> bool:
         """Optimisers and layers."""
@@ -36,7 +41,6 @@ class Contracts(Domain[linen.Needs]):
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """Its caller has to give that, unless it is an ``apply``."""
         linen.passed_on(self.m, f, activation, linen.NEEDS.of(inner) or ())
-        scopes.left(self.m, f, activation)
 
     def replay(self, f: Frame, activation: Activation, summary: linen.Needs) -> None:
         """Layers need the same again."""

@@ -16,11 +16,11 @@ from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import ExtInst, Func, Inst, Value
 from jitlint.link.domains.contracts.needs import Need
 from jitlint.link.engine import scopes
-from jitlint.link.engine.domain import Activation, Library
+from jitlint.link.engine.domain import Activation, Called, Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.syntax import ir
 
 SCOPE: Final = "scope"
@@ -67,11 +67,11 @@ def called_layer(m: Machine, f: Frame, library: Library) -> None:
         _called(m, f, library.at, owner)
 
 
-def left(m: Machine, f: Frame, activation: Activation) -> None:
-    """A module of the project was called, if this was a compact ``__call__``."""
-    func, receiver = activation.func, next(iter(activation.bound.values()), None)
-    if func.fn.node.name == "__call__" and _is_module(receiver) and _is_compact(func):
-        _called(m, f, activation.at, receiver)
+def called_module(m: Machine, f: Frame, called: Called) -> None:
+    """An object is called: is it a module of the project with a compact ``__call__``."""
+    method = find_method(called.callee, "__call__") if type(called.callee) is Inst else None
+    if _is_module(called.callee) and type(method) is Func and _is_compact(method):
+        _called(m, f, called.node.at, called.callee)
 
 
 def _is_compact(func: Func) -> bool:
