@@ -6,6 +6,8 @@ unknown library calls. What is found there is only *possible*, and their results
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.grounds import weaken
 from jitlint.infer.values import Func
@@ -26,11 +28,16 @@ def guess(m: Machine, f: Frame, at: int, name: str, args: Args) -> None:
         return
     for info, func in found:
         params = func.fn.node.params
-        if not params or params[0].name != "self" or info.cold_running or not callbacks.worth(f, func):
+        if not params or params[0].name != "self" or info.cold_running or not _worth(m, f, func, found):
             continue
         inner = _guessed(f)
         receiver = classes.cold_instance(m, info)
         evaluator.call(m, inner, at, func, Args([receiver, *args.pos], args.kw, args.more, args.kw_more))
+
+
+def _worth(m: Machine, f: Frame, func: Func, found: Sequence[object]) -> bool:
+    """Whether a guess is worth its time: one of several is looked at until it is known as traced, no further."""
+    return (len(found) == 1 or func.fn.id not in m.traced) and callbacks.worth(f, func)
 
 
 def _guessed(f: Frame) -> Frame:
@@ -44,5 +51,5 @@ def guess_property(m: Machine, f: Frame, at: int, name: str) -> None:
     if len(found) > NAMESAKES or f.depth > callbacks.GUESS_DEPTH:
         return
     for info, func in found:
-        if not info.cold_running and (type(func) is not Func or callbacks.worth(f, func)):
+        if not info.cold_running and (type(func) is not Func or _worth(m, f, func, found)):
             evaluator.call(m, _guessed(f), at, func, Args([classes.cold_instance(m, info)]))
