@@ -93,54 +93,6 @@ def test_a_registered_function_may_bring_arguments_along() -> None:
     assert {"flatten", "unflatten"} <= {function.qualname for function in run(FLATTENED).traced}
 
 
-NAMED = """
-class A:
-    def refresh(self, x):
-        return x
-
-class B:
-    def refresh(self, x):
-        return x
-
-{others}
-
-@jax.jit
-def f(x, thing):
-    return unheard(thing).refresh(x)
-"""
-OTHERS = "\n".join(f"class C{i}:\n    def refresh(self, x):\n        return x\n" for i in range(9))
-
-
-def test_a_method_of_an_unknown_object_is_one_of_the_few_of_that_name() -> None:
-    found = {function.qualname for function in run(NAMED.format(others="")).traced}
-    assert found == {"f", "A.refresh", "B.refresh"}
-
-
-def test_a_name_that_many_classes_have_says_nothing() -> None:
-    assert {function.qualname for function in run(NAMED.format(others=OTHERS)).traced} == {"f"}
-
-
-PROPERTY = """
-class A:
-    @property
-    def freshness(self):
-        return 1
-
-class B:
-    @property
-    def freshness(self):
-        return 2
-
-@jax.jit
-def f(x):
-    return unheard(x).freshness
-"""
-
-
-def test_a_property_of_an_unknown_object_is_one_of_the_few_of_that_name() -> None:
-    assert {"A.freshness", "B.freshness"} <= {function.qualname for function in run(PROPERTY).traced}
-
-
 MADE = """
 class Box:
     def __init__(self, x):

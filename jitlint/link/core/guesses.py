@@ -6,8 +6,6 @@ unknown library calls. What is found there is only *possible*, and their results
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.grounds import weaken
 from jitlint.infer.values import Func
@@ -16,28 +14,20 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import callbacks, classes
 
-NAMESAKES = 4
-"""So many classes may have a method, or property, of one name."""
-
 
 def guess(m: Machine, f: Frame, at: int, name: str, args: Args) -> None:
-    """A method of an unknown receiver: when few classes of the project have a method of that name, it is run
-    with an instance of each. What it finds is only possible, and its result stays unknown."""
+    """A method of an unknown receiver: when only one class of the project has a method of that name, it is run
+    with an instance of that class. What it finds is only possible, and its result stays unknown."""
     found = m.methods_by_name.get(name, ())
-    if len(found) > NAMESAKES or f.depth > callbacks.GUESS_DEPTH:
+    if len(found) != 1 or f.depth > callbacks.GUESS_DEPTH:
         return
-    for info, func in found:
-        params = func.fn.node.params
-        if not params or params[0].name != "self" or info.cold_running or not _worth(m, f, func, found):
-            continue
-        inner = _guessed(f)
-        receiver = classes.cold_instance(m, info)
-        evaluator.call(m, inner, at, func, Args([receiver, *args.pos], args.kw, args.more, args.kw_more))
-
-
-def _worth(m: Machine, f: Frame, func: Func, found: Sequence[object]) -> bool:
-    """Whether a guess is worth its time: one of several is looked at until it is known as traced, no further."""
-    return (len(found) == 1 or func.fn.id not in m.traced) and callbacks.worth(f, func)
+    info, func = found[0]
+    params = func.fn.node.params
+    if not params or params[0].name != "self" or info.cold_running or not callbacks.worth(f, func):
+        return
+    inner = _guessed(f)
+    receiver = classes.cold_instance(m, info)
+    evaluator.call(m, inner, at, func, Args([receiver, *args.pos], args.kw, args.more, args.kw_more))
 
 
 def _guessed(f: Frame) -> Frame:
@@ -46,10 +36,11 @@ def _guessed(f: Frame) -> Frame:
 
 
 def guess_property(m: Machine, f: Frame, at: int, name: str) -> None:
-    """A property of an unknown receiver, if few classes of the project have one of that name."""
+    """A property of an unknown receiver, if only one class of the project has one of that name."""
     found = m.properties_by_name.get(name, ())
-    if len(found) > NAMESAKES or f.depth > callbacks.GUESS_DEPTH:
-        return
-    for info, func in found:
-        if not info.cold_running and (type(func) is not Func or _worth(m, f, func, found)):
-            evaluator.call(m, _guessed(f), at, func, Args([classes.cold_instance(m, info)]))
+    if len(found) == 1 and f.depth <= callbacks.GUESS_DEPTH and not found[0][0].cold_running:
+        info, func = found[0]
+        if type(func) is Func and not callbacks.worth(f, func):
+            return
+        inner = _guessed(f)
+        evaluator.call(m, inner, at, func, Args([classes.cold_instance(m, info)]))
