@@ -157,6 +157,7 @@ class ClassInfo:
     again by its constructor. extern: it has
     a base that is not understood. stands_for_others: as an annotation it means objects of other classes too: abstract,
     a protocol, or a base of classes of the project. hashable: what the class itself says, None: nothing. hashed_by_fields: its hash is made of those of its fields.
+    watched: it has a ``__getattribute__``.
     """
 
     id: int
@@ -181,6 +182,7 @@ class ClassInfo:
     hashable: bool | None = None
     hashed_by_fields: bool = False
     metaclass: ClassInfo | None = None
+    watched: bool = False
     cold: Value | None = None
     cold_running: bool = False
     linear: tuple[ClassInfo, ...] | None = None

@@ -139,6 +139,7 @@ def _run(m: Machine, inputs: Sequence[ModuleInput], options: Options, answers: A
         lambda machine: roots.run_declared(machine, options.traced),
         roots.run_handed,
         roots.run_flatteners,
+        roots.run_rules,
         roots.run_roles,
         likely.run_likely,
         *([roots.run_possible] if options.include_possible else []),

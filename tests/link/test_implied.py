@@ -22,6 +22,11 @@ ASKED = {
     "__enter__": "None\n    with k:\n        pass",
     "__set__": "None\n    H().d = 1",
     "__instancecheck__": "isinstance(1, M)",
+    "__new__": "K(1)",
+    "__getattribute__": "k.anything",
+    "__eq__": "k in [1]",
+    "keys": "dict(**k)",
+    "__getitem__": "dict(**k)",
 }
 
 SOURCE = """
@@ -72,3 +77,28 @@ def test_on_the_host_nothing_is_traced(name: str) -> None:
 def test_a_method_that_nobody_asks_for_is_not_traced() -> None:
     source = SOURCE.format(name="__repr__", expression="str", decorator="@jax.jit")
     assert {function.qualname for function in run(source).traced} == {"f"}
+
+
+STATIC = """
+class Key:
+    def {name}(self, *args):
+        return asked()
+
+def asked():
+    return 1
+
+@partial(jax.jit, static_argnums=1)
+def inner(x, key):
+    return x
+
+@jax.jit
+def f(x):
+    return inner(x, Key())
+
+f(1.0)
+"""
+
+
+@pytest.mark.parametrize("name", ["__hash__", "__eq__"])
+def test_a_static_argument_is_hashed_and_compared(name: str) -> None:
+    assert "asked" in {function.qualname for function in run(STATIC.format(name=name)).traced}

@@ -14,6 +14,7 @@ from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     NONE,
+    STR,
     UNKNOWN,
     Arr,
     At,
@@ -42,6 +43,7 @@ from jitlint.link.tables.builtin_names import BUILTINS
 from jitlint.link.values import (
     attributes,
     bounds,
+    callbacks,
     fields,
     iteration,
     operators,
@@ -173,6 +175,8 @@ def arguments(m: Machine, f: Frame, nodes: list[ir.Arg]) -> Args:
                 if value.rest is not None:
                     kw_more = value.rest
             else:
+                callbacks.run_implied(m, f, arg.value.at, value, ("keys",))
+                callbacks.run_implied(m, f, arg.value.at, value, ("__getitem__",), STR)
                 kw_more = subscripts.any_item(value)
     return Args(pos, kw, more, kw_more)
 

@@ -130,6 +130,7 @@ class Machine:
     own_libraries: packages of the project that the catalogue describes.
     surely_traced: functions that are traced with arguments of which something is known; whether code of the project does so,
     and not only a convention.
+    rules: functions that were given as derivatives of others.
     traced_classes: of arguments that known code traces. array_parameters: by function and name, those that got a tracer there.
     stop: raises something else than an `Exception` when nobody wants the answer any more.
     """
@@ -165,6 +166,7 @@ class Machine:
     keys: KeyNames = field(default_factory=KeyNames)
     broken: tuple[str, int] = ("", 0)
     flatteners: list[tuple[Value, ClassInfo | None]] = field(default_factory=list)
+    rules: list[Value] = field(default_factory=list)
     properties_by_name: dict[str, list[tuple[ClassInfo, Value]]] = field(default_factory=dict)
     methods_by_name: dict[str, list[tuple[ClassInfo, Func]]] = field(default_factory=dict)
     host_calls: HostCalls = field(default_factory=HostCalls)

@@ -23,7 +23,9 @@ from jitlint.infer.values import (
     Descr,
     Ext,
     Func,
+    Inst,
     Map,
+    Partial,
     S,
     Seq,
     Tree,
@@ -39,7 +41,7 @@ from jitlint.link.models.jax import xforms
 from jitlint.link.roots.test_runner import TestRunner
 from jitlint.link.values import classes, parameters, pytrees
 from jitlint.link.values.library_objects import VARIABLE
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
 
@@ -321,15 +323,43 @@ def run_flatteners(m: Machine) -> None:
                 if name in info.namespace:
                     found.append((info.namespace[name], info))
     for value, owner in found:
-        func = value.func if type(value) is Descr or type(value) is Bound else value
-        if type(func) is not Func or func.scope.level:
+        func, given = _given_away(m, value)
+        if func is None or func.scope.level:
             continue
         names = [p.name for p in func.fn.node.params]
-        given: list[Value] = [UNKNOWN] * len(names)
-        if owner is not None and names:
+        given += [UNKNOWN] * (len(names) - len(given))
+        if owner is not None and names and given[0] is UNKNOWN:
             given[0] = Class(owner) if names[0] == "cls" else classes.cold_instance(m, owner)
         message = f"`{func.fn.qualname}` is registered with `jax.tree_util`, which calls it while tracing"
         run_meant(m, func, "catalogue", Confidence.POSSIBLE, message, given, entry=Confidence.LIKELY)
+
+
+def run_rules(m: Machine) -> None:
+    """Derivative rules that no known code asks for: derivatives are mostly taken inside of a trace, of who knows what."""
+    for value in m.rules:
+        func, given = _given_away(m, value)
+        if func is None or func.scope.level:
+            continue
+        if func.fn.id not in m.traced or func.scope.fn is not None:  # of a wrapper, one among many
+            given += [UNKNOWN] * (len(func.fn.node.params) - len(given))
+            message = f"`{func.fn.qualname}` is a derivative rule, which runs where the derivative is traced"
+            run_meant(m, func, "catalogue", Confidence.POSSIBLE, message, given, entry=Confidence.LIKELY)
+
+
+def _given_away(m: Machine, value: Value) -> tuple[Func | None, list[Value]]:
+    """The function behind what was given to a library that will call it, with the leading arguments that it brings along."""
+    if type(value) is Partial:
+        func, given = _given_away(m, value.func)
+        return func, [*given, *value.args]
+    if type(value) is Bound:
+        func, given = _given_away(m, value.func)
+        return func, [value.recv, *given]
+    if type(value) is Inst:
+        func, given = _given_away(m, find_method(value, "__call__") or UNKNOWN)
+        return func, [value, *given]
+    if type(value) is Descr:
+        return _given_away(m, value.func)
+    return (value, []) if type(value) is Func else (None, [])
 
 
 def run_declared(m: Machine, patterns: tuple[str, ...]) -> None:

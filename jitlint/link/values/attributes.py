@@ -208,6 +208,8 @@ def note_load(m: Machine, f: Frame, name: str, obj: Inst | None) -> None:
 def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     value = obj.attrs.get(name)
     note_load(m, f, name, obj)
+    if obj.cls.watched and f.world.level:
+        callbacks.run_protocol(m, f, at, obj, "__getattribute__", [STR])
     if value is not None:
         again = classes.set_up_again(m, f, obj, name, value) if f.world.here and obj.cls.role else None
         if again is not None:
@@ -361,7 +363,7 @@ def _class(m: Machine, f: Frame, at: int, obj: Class, name: str) -> Value:
         return fields.descriptions(info)
     if name in ("_make", "_fields") or (name == "create" and info.role == "struct"):
         return Method(obj, name)
-    return UNKNOWN
+    return Ext("builtins.object.__new__") if name == "__new__" and not info.extern else UNKNOWN
 
 
 def _class_attribute(obj: Class, name: str, found: Value) -> Value:

@@ -49,6 +49,18 @@ def run_protocol(m: Machine, f: Frame, at: int, recv: Inst, name: str, args: lis
         evaluator.call(m, inner, at, method, Args([recv, *args]))
 
 
+def run_makers(m: Machine, f: Frame, at: int, inst: Inst, args: Args) -> None:
+    """``C(...)`` inside a trace asks the metaclass of C, and its ``__new__``, before there is an object."""
+    meta = inst.cls.metaclass if f.world.level else None
+    if meta is not None and "__call__" in meta.namespace:
+        run_callbacks(m, f, at, Args([meta.namespace["__call__"]]), surely=True)
+    maker = find_method(inst, "__new__") if f.world.level else None
+    if type(maker) is Func and f.depth <= GUESS_DEPTH and worth(f, maker):
+        inner = scopes.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
+        given = Args([Class(inst.cls), *args.pos], args.kw, args.more, args.kw_more)
+        evaluator.call(m, inner, at, maker, given)
+
+
 def run_implied(
     m: Machine, f: Frame, at: int, value: Value | None, names: tuple[str, ...], *args: Value
 ) -> None:

@@ -12,6 +12,7 @@ from jitlint.infer.values import (
     STR,
     UNKNOWN,
     Arr,
+    Bound,
     Class,
     Descr,
     Ext,
@@ -20,6 +21,7 @@ from jitlint.infer.values import (
     Inst,
     Map,
     Method,
+    Partial,
     Py,
     Scope,
     Seq,
@@ -78,7 +80,8 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
 
 
 def _note_members(m: Machine, info: ClassInfo) -> None:
-    """What is found by its name alone, for receivers that are not known."""
+    """What is found by its name alone, for receivers that are not known, and what is asked for every name."""
+    info.watched = info.watched or "__getattribute__" in info.namespace
     for name, value in info.namespace.items():
         if type(value) is Func and not name.startswith("__") and name not in m.catalogue.common_methods:
             m.methods_by_name.setdefault(name, []).append((info, value))
@@ -145,6 +148,7 @@ def _role_of(m: Machine, info: ClassInfo) -> Role | None:
 def _inherit_own(info: ClassInfo, parent: ClassInfo) -> None:
     """What a class has from a class of the project."""
     parent.stands_for_others = True
+    info.watched = info.watched or parent.watched
     info.shape = info.shape or (parent.shape if parent.shape == "namedtuple" and parent.fields else "")
     info.extern = info.extern or parent.extern
     info.pytree = info.pytree or (parent.pytree and parent.role in ("eqx", "struct"))
@@ -211,8 +215,7 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
         return made
     inst = Inst(info, {}, f.world.level, f.token, info.extern)
     m.domains.on_make(f, at, inst)
-    if f.world.level and info.metaclass is not None and "__call__" in info.metaclass.namespace:
-        callbacks.run_callbacks(m, f, at, Args([info.metaclass.namespace["__call__"]]), surely=True)
+    callbacks.run_makers(m, f, at, inst, args)
     init = find_method(inst, "__init__")
     if init is not None:
         evaluator.call(m, f, at, init, Args([inst, *args.pos], args.kw, args.more, args.kw_more))
@@ -230,6 +233,15 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
         return inst
     if find_method(inst, "__new__") is not None or info.extern:
         _perhaps_filled(inst)
+    return inst
+
+
+def bare(m: Machine, f: Frame, at: int, cls: Value | None) -> Value:
+    """``object.__new__(cls)``: an object on which no constructor ran; somebody sets its attributes one by one."""
+    if type(cls) is not Class or cls.info.shape == "namedtuple":
+        return UNKNOWN
+    inst = Inst(cls.info, {}, f.world.level, f.token, True)
+    m.domains.on_make(f, at, inst)
     return inst
 
 
@@ -307,7 +319,7 @@ def _fill(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> dict[st
 def _by_itself(m: Machine, f: Frame, at: int, field: ExtInst) -> Value:
     """What a field holds that the constructor is given nothing for."""
     factory = field.attrs.get("default_factory")
-    if isinstance(factory, (Func, Ext, Class)):
+    if isinstance(factory, (Func, Ext, Class, Inst, Bound, Partial)):
         return evaluator.call(m, f, at, factory, Args([]))
     return field.attrs.get("default", UNKNOWN)
 

@@ -454,6 +454,7 @@ def _contains(m: Machine, f: Frame, at: int, item: Value, container: Value) -> b
     if isinstance(container, (Tup, Seq)):
         exact = type(container) is Tup or container.items is not None
         rest = container.rest if type(container) is Seq else None
+        callbacks.run_implied(m, f, at, item, ("__eq__",), UNKNOWN)
         elements = known_parts(container) if exact else [rest] if rest is not None else []
         return contains_element(m, f, at, item, elements, exact)
     if isinstance(container, (Arr, Tree)):
@@ -469,6 +470,7 @@ def hashed(m: Machine, f: Frame, at: int, value: Value, what: str) -> bool:
     """Record that a tracer is hashed. Answers whether one is."""
     waiting, seen, tracer = [value], set[int](), False
     callbacks.run_implied(m, f, at, value, ("__hash__",))
+    callbacks.run_implied(m, f, at, value, ("__eq__",), value)
     while waiting:
         part = waiting.pop()
         if id(part) in seen:  # tuples that share their parts may have very many

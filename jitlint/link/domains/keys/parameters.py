@@ -28,6 +28,7 @@ from jitlint.infer.values import (
 from jitlint.link.domains.keys import libraries as key_libraries
 from jitlint.link.domains.keys.ledger import RANDOM
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import bound_names
 from jitlint.link.values.keys import named
 from jitlint.link.values.library_objects import is_initialiser
 from jitlint.link.values.questions.kinds import mro
@@ -116,14 +117,52 @@ class _Scan:
                 self._streams(arg.value, names)
         if not given or any(a.star for a in node.args):
             return
+        made = self._made(node.func)
         callee, before = self._callee(node)
         last = node.func.name if type(node.func) is ir.Attr else getattr(node.func, "id", "")
         for i, arg in given:
             value: Any = arg.value
             if last in lexicon().keys.seeds:
                 self.refuted.add(value.id)
-            elif self._takes(node.func, callee, i - before, arg.name):
+            elif self._takes(made, callee, i - before, arg.name):
                 self.found[value.id] = None
+
+    def _made(self, func: ir.Expr) -> ir.Expr:
+        """What is called: where a variable of the function holds it, the call that has made it, if that is the only one."""
+        if type(func) is not ir.Name or func.id not in self.fn.node.local_names:
+            return func
+        made = [
+            node.value
+            for node in self.fn.parts
+            if type(node) is ir.Assign and func.id in {name.id for name in bound_names(node.targets)}
+        ]
+        return made[0] if len(made) == 1 and type(made[0]) is ir.Call else func
+
+    def _inner(self, func: ir.Expr) -> FuncInfo | None:
+        """The function of that name that is written inside this one, if it gets its arguments as they are."""
+        if type(func) is not ir.Name or func.id not in self.fn.node.local_names:
+            return None
+        written = [
+            part.value if type(part) is ir.Assign else part
+            for part in self.fn.parts
+            if (type(part) is ir.FuncDef and part.name == func.id)
+            or (type(part) is ir.Assign and func.id in {name.id for name in bound_names(part.targets)})
+        ]
+        node = written[0] if len(written) == 1 else None
+        if type(node) is not ir.FuncDef and type(node) is not ir.Lambda:
+            return None
+        inner = self.fn.module.functions[node.function]
+        return inner if all(map(self._hands_on, inner.node.decorators)) else None
+
+    def _hands_on(self, decorator: ir.Expr) -> bool:
+        """Whether a decorator is a transform that hands on its arguments as they are, as `jax.jit` does."""
+        if type(decorator) is ir.Call and decorator.args:
+            made = resolve(self.m, self.fn, decorator.func)
+            is_partial = type(made) is Ext and made.dotted == "functools.partial"
+            decorator = decorator.args[0].value if is_partial else decorator.func
+        found = resolve(self.m, self.fn, decorator)
+        wrap = self.m.transforms.wraps.get(found.dotted) if type(found) is Ext else None
+        return wrap is not None and not wrap.axes
 
     def _callee(self, node: ir.Call) -> tuple[Value, int]:
         """What is given the arguments, and how many come before the first: of ``partial(f, key)``, that is ``f``."""
@@ -135,8 +174,11 @@ class _Scan:
     def _takes(self, func: ir.Expr, callee: Value, index: int, name: str | None) -> bool:
         """Whether an argument is a key. index: its position, which says nothing when it has a name."""
         index = index if name is None else -1
+        inner = self._inner(func)
+        if inner is not None:
+            return _is_key_of(self.m, inner, index, name or "")
         if type(func) is ir.Call:
-            return self._mapped(func, index, name or "")
+            return self._mapped(func, index, name or "") or self._bound(func, index, name or "")
         return _takes_key(self.m, callee, index, name or "")
 
     @staticmethod
@@ -151,6 +193,15 @@ class _Scan:
         for value in node.values:
             if type(value) is ir.Name and value.id in names:
                 self.found[value.id] = None
+
+    def _bound(self, made: ir.Call, index: int, name: str) -> bool:
+        """Whether ``partial(f, x)`` hands an argument to ``f``, and ``f`` takes it for a key."""
+        maker = resolve(self.m, self.fn, made.func)
+        if type(maker) is not Ext or maker.dotted != "functools.partial" or any(a.star for a in made.args):
+            return False
+        given = [arg.value for arg in made.args if arg.name is None]
+        target = resolve(self.m, self.fn, given[0]) if given else UNKNOWN
+        return _takes_key(self.m, target, index + len(given) - 1 if index >= 0 else index, name)
 
     def _mapped(self, made: ir.Call, index: int, name: str) -> bool:
         """Whether ``jax.vmap(f, in_axes=...)`` hands an argument to ``f`` as it is, and ``f`` takes it for a key."""
@@ -179,9 +230,14 @@ def _takes_key(m: Machine, callee: Value, index: int, name: str) -> bool:
     func, index = _written(callee, index)
     if func is None:
         return False
-    params = [p.name for p in func.fn.node.params if p.kind in ("pos", "any")]
+    return _is_key_of(m, func.fn, index, name)
+
+
+def _is_key_of(m: Machine, fn: FuncInfo, index: int, name: str) -> bool:
+    """Whether a function takes what it gets at a position or under a name for a key."""
+    params = [p.name for p in fn.node.params if p.kind in ("pos", "any")]
     wanted = name or (params[index] if 0 <= index < len(params) else "")
-    return wanted in key_parameters(m, func.fn)
+    return wanted in key_parameters(m, fn)
 
 
 def _library_takes_key(m: Machine, callee: Ext, index: int, name: str) -> bool:

@@ -36,7 +36,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, numpy_calls, results
 from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import containers, dispatch
-from jitlint.link.values import bounds
+from jitlint.link.values import bounds, classes
 from jitlint.link.values.library_objects import VARIABLE
 from jitlint.link.values.questions.kinds import find_method, mro
 
@@ -144,6 +144,7 @@ def _transformed(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args)
         if name != "defjvps" and x.spec.custom in ("jvp", "vjp"):
             given = [(kind, args.get(i, kind)) for i, kind in enumerate(kinds)]
             x.rules.extend([(kind, rule) for kind, rule in given if rule is not None])
+            m.rules.extend([rule for _, rule in given if rule is not None])
         return args.pos[0] if args.pos else NONE
     if name in ("init", "apply"):
         return _haiku(m, f, at, x, name, args)
@@ -261,5 +262,7 @@ def _super(m: Machine, f: Frame, at: int, obj: Super, name: str, args: Args) -> 
     """A method of a library base class."""
     if name in ("__init__", "__init_subclass__", "setUp", "tearDown", "__post_init__", "__setattr__"):
         return NONE
+    if name == "__new__":
+        return classes.bare(m, f, at, args.get(0, "cls"))
     recv = obj.recv
     return _linen(m, f, at, recv, name, args) if type(recv) is Inst and recv.cls.role == "linen" else UNKNOWN

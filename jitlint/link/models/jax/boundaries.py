@@ -39,7 +39,7 @@ from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import binding
-from jitlint.link.values import classes, pytrees
+from jitlint.link.values import callbacks, classes, pytrees
 from jitlint.link.values.questions import signatures
 from jitlint.link.values.questions.kinds import constant_strings, mro
 from jitlint.link.values.questions.signatures import Signature, describe, signature
@@ -192,7 +192,9 @@ def _is_hashable(info: ClassInfo) -> bool:
 
 
 def check_static_value(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> bool:
-    """A static argument must be hashable. Answers whether it certainly is not."""
+    """A static argument must be hashable, and is compared. Answers whether it certainly is not."""
+    callbacks.run_implied(m, f, at, value, ("__hash__",))
+    callbacks.run_implied(m, f, at, value, ("__eq__",), value)
     reasons = [unhashable(a) for a in alternatives(value)]
     if not x.spec.static_hash or not reasons or not all(reasons):
         return False

@@ -400,6 +400,7 @@ _HANDLERS: Final[dict[str, Handler]] = {
     "min": sequences.extreme("min"),
     "next": sequences.take_next,
     "object": instance_of("builtins.object"),
+    "object.__new__": lambda m, f, at, args: classes.bare(m, f, at, argument(args, 0)),
     "oct": _digits("oct"),
     "open": _open,
     "ord": returns(INT),
