@@ -67,7 +67,7 @@ FILES = {
 
         @jax.jit
         def inverse(x):
-            return 1.0 / x if x != 0 else 0.0
+            return x**x if x != 0 else 0.0
 
 
         def case_slope():
@@ -151,7 +151,7 @@ def test_only_what_is_proved_is_written(project: Path) -> None:
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
     text = (project / "cases.py").read_text()
     assert "2 fixes left out: not proved by running the code." in done.stdout + done.stderr
-    assert "1.0 / x if x != 0 else 0.0" in text and "x = jax.random.normal(key)\n" in text
+    assert "x**x if x != 0 else 0.0" in text and "x = jax.random.normal(key)\n" in text
     assert 'jax.debug.print("x {}", x)' in text and "x = jnp.where(x < 0, 2.0, x)" in text
     assert "jnp.where(x > limit" in (project / "pkg/layers.py").read_text()
 
