@@ -113,9 +113,11 @@ def run(
             if len(shift.free) == len(workers) and not shift.is_fed:
                 return
             try:
-                shift.events.get(timeout=_LOOK if shift.is_fed else None)()
-            except queue.Empty:  # there is time to import JAX before it is needed
-                workers[0].begin()
+                # Not for ever: another thread may get the signal, and only this one takes notice of it.
+                shift.events.get(timeout=_LOOK)()
+            except queue.Empty:
+                if shift.is_fed:  # there is time to import JAX before it is needed
+                    workers[0].begin()
     finally:
         for worker in workers:
             worker.stop()
