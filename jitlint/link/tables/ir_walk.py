@@ -61,6 +61,11 @@ def last_name(node: ir.Node | None) -> str:
     return node.id if type(node) is ir.Name else ""
 
 
+def call_at(parts: Iterable[ir.Node], at: int) -> ir.Call | None:
+    """The call with an origin among some nodes, if it is there."""
+    return next((node for node in parts if type(node) is ir.Call and node.at == at), None)
+
+
 def same_text(a: object, b: object) -> bool:
     """Whether two pieces of code are written alike, wherever they stand."""
     if isinstance(a, list) and isinstance(b, list):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import NanGradient
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import BACK, HOLE, L, Py, Tup, Value
@@ -39,7 +40,7 @@ class Gradients(Domain[frozenset[Choice]]):
 
     def hears_of(self, dotted: str) -> bool:
         """What chooses between two values."""
-        return dotted in singular.choosing()
+        return dotted in lexicon().gradients.choosing
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A choice is made under a derivative."""

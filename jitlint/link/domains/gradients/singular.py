@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.link.engine.frame import Frame
-from jitlint.link.tables.ir_walk import bound_names, last_name, path_text, same_text
+from jitlint.link.tables.ir_walk import bound_names, call_at, last_name, path_text, same_text
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -33,17 +33,12 @@ class Hole(NamedTuple):
     names: tuple[ir.Node, ...]
 
 
-def choosing() -> frozenset[str]:
-    """The functions that choose."""
-    return lexicon().gradients.choosing
-
-
 def hole(f: Frame, at: int) -> Hole | None:
     """What the call of a choice excludes where it has no derivative."""
     if f.fn is None:
         return None
     parts = f.fn.parts
-    call = next((n for n in parts if type(n) is ir.Call and n.at == at), None)
+    call = call_at(parts, at)
     if call is None or len(call.args) != 3 or any(arg.name or arg.star for arg in call.args):
         return None
     test, *ways = [arg.value for arg in call.args]

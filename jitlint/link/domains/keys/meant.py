@@ -15,7 +15,7 @@ from jitlint.link.domains.keys.unmet import never_meet
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import bound_names, last_name
+from jitlint.link.tables.ir_walk import bound_names, call_at, last_name
 from jitlint.link.tables.results import only_result
 from jitlint.link.values.keys import inside
 from jitlint.syntax import ir
@@ -68,7 +68,7 @@ def evaluates(f: Frame, this: Use) -> bool:
     """Whether what draws the same each time is an evaluation, or its key is named for one."""
     words = lexicon().keys
     around = [*f.qualname.split("."), *this.function.split(".")]
-    call = next((n for n in _parts(f) if type(n) is ir.Call and n.at == this.site[1]), None)
+    call = call_at(_parts(f), this.site[1])
     names = [last_name(part) for part in below(call)]
     if any(naming.has_word(name, words.evaluating) for name in (*around, *names)):
         return True

@@ -16,7 +16,7 @@ from jitlint.link.domains.keys import meant
 from jitlint.link.domains.keys.ledger import RANDOM, Ledger
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import bound_names, last_name
+from jitlint.link.tables.ir_walk import bound_names, call_at, last_name
 from jitlint.link.values import paths
 from jitlint.link.values.keys import inside
 from jitlint.syntax import ir
@@ -99,8 +99,8 @@ def _starts_over(k: Ledger, f: Frame, this: Use) -> bool:
 def _begins_alike(f: Frame, this: Use) -> bool:
     """Whether every turn begins with the same parameters, whatever thing it goes on with: ``params = model.init(key)``."""
     loop = _things(f)
-    call = next((n for n in below(loop) if type(n) is ir.Call and n.at == this.site[1]), None)
-    if loop is None or type(call) is not ir.Call:
+    call = call_at(below(loop), this.site[1])
+    if loop is None or call is None:
         return False
     turn = {name.id for name in bound_names([loop.target])}
     own = turn.isdisjoint(name.id for name in _given(call))
