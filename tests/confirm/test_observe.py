@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
+from pathlib import Path
 
 import jax
 import pytest
@@ -58,6 +60,25 @@ def test_exceptions_that_are_handled_are_recorded() -> None:
     seen = runs("try:\n    {}['k']\nexcept KeyError:\n    pass\nanswer = 1\n")[0].jitted
     assert seen.value == 1
     assert [error.kind for error in seen.errors] == ["KeyError"]
+
+
+def test_what_a_library_refuses_is_recorded_where_it_was_used_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The project may be the library itself, with its examples beside it."""
+    (tmp_path / "refusing").mkdir()
+    (tmp_path / "refusing" / "__init__.py").write_text("from refusing.deep import ask, Refused\n")
+    deep = "class Refused(Exception):\n    pass\n\ndef ask():\n    inner()\n\ndef inner():\n    raise Refused('no')\n"
+    (tmp_path / "refusing" / "deep.py").write_text(deep)
+    use = "from refusing import ask, Refused\n\ndef run():\n    try:\n        outer()\n    except Refused:\n        pass\n\ndef outer():\n    ask()\n"
+    (tmp_path / "use_refusing.py").write_text(use)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    run = importlib.import_module("use_refusing").run
+    seen = observe(run, lambda name: name.startswith(str(tmp_path)))
+    assert [(error.kind, Path(error.places[0][0]).name, error.places[0][1]) for error in seen.errors] == [
+        ("refusing.deep.Refused", "deep.py", 8),
+        ("refusing.deep.Refused", "use_refusing.py", 10),
+    ]
 
 
 def test_numbers_are_arrays_without_jit_too() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 import traceback
 from collections import Counter
@@ -221,6 +222,13 @@ def class_name(error: BaseException) -> str:
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
+def _library_of(error: BaseException) -> str:
+    """The folder of the package that has an exception's class, with its separator; "" if that is no package."""
+    package = sys.modules.get(type(error).__module__.partition(".")[0])
+    file = getattr(package, "__file__", None)
+    return os.path.dirname(file) + os.sep if isinstance(file, str) and hasattr(package, "__path__") else ""
+
+
 def raised(error: BaseException, watched: Callable[[str], bool]) -> Raised:
     """An exception as data. A syntax error has its place in itself, not in its traceback."""
     places: list[Place] = []
@@ -262,6 +270,7 @@ class Recorder:
         self._is_watched = watched
         self._watches = watches or {}
         self._last_error: BaseException | None = None
+        self._in_library = False
         self._activations = Activations()
         self._instruments = Instruments(self.seen, self.stack, self.watches)
         self._hooks = self._instruments.hooks
@@ -350,8 +359,16 @@ class Recorder:
             outer = outer.f_back
 
     def _on_exception(self, frame: FrameType, error: Exception) -> None:
-        """Note an exception where it enters project code; it is seen again in every frame that it leaves."""
-        if error is self._last_error or isinstance(error, (StopIteration, StopAsyncIteration)):
+        """Note an exception where it enters project code; it is seen again in every frame that it leaves. Where the
+        project is the library that refuses something, note it where it leaves that library, too."""
+        if isinstance(error, (StopIteration, StopAsyncIteration)):
+            return
+        again = error is self._last_error
+        if again and not self._in_library:
+            return
+        library = _library_of(error)
+        self._in_library = bool(library) and frame.f_code.co_filename.startswith(library)
+        if again and self._in_library:
             return
         self._last_error = error
         if len(self.seen.errors) >= _ERRORS:
