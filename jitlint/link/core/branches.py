@@ -40,6 +40,7 @@ from jitlint.link.values import parameters, paths, pytrees
 from jitlint.link.values.questions import truths
 from jitlint.link.values.questions.kinds import (
     has_attribute,
+    is_array_class,
     is_callable,
     is_concrete,
     is_foreign,
@@ -99,6 +100,31 @@ def _is_of_doubtful_kind(m: Machine, f: Frame, test: ir.Call) -> bool:
     return cls is not None and type(value) is Arr and is_foreign(m, cls)
 
 
+def _asks_for_unknown_class(m: Machine, f: Frame, test: ir.Node | None) -> bool:
+    """``isinstance(array, C)``, where nobody knows what C is: it may be the class of just these arrays."""
+    while type(test) is ir.UnaryOp and test.op == "not":
+        test = test.operand
+    if type(test) is not ir.Call or type(test.func) is not ir.Name or len(test.args) != 2:
+        return False
+    callee = scopes.lookup(f, test.func.id)
+    if type(callee) is not Ext or callee.dotted != "builtins.isinstance":
+        return False
+    classes = test.args[1].value
+    asked = [classes] if type(classes) is not ir.Tuple else classes.elts
+    if not any(_is_unknown_class(m, f, node) for node in asked):
+        return False
+    value = paths.peek(m, f, test.args[0].value)
+    return value is not None and any(type(alt) is Arr for alt in alternatives(value))
+
+
+def _is_unknown_class(m: Machine, f: Frame, node: ir.Node) -> bool:
+    """Whether nobody knows which class a name stands for: one that JAX had before, say."""
+    cls = called_by_name(m, f, node) if isinstance(node, (ir.Name, ir.Attr)) else None
+    return cls is UNKNOWN or (
+        type(cls) is Ext and cls.dotted.startswith("jax.") and not is_array_class(m, cls)
+    )
+
+
 def _asks_for_lost(m: Machine, f: Frame, test: ir.Node | None) -> bool:
     """Whether a test is undecided perhaps because this context has forgotten what an exact one would know."""
     return any(contexts.is_lost(paths.peek(m, f, node), f.coarse) for node in _read_by(m, test))
@@ -155,6 +181,7 @@ def doubted(m: Machine, f: Frame, test: ir.Node | None, outcome: bool | None) ->
         (f.coarse and _asks_for_lost(m, f, test))
         or (f.told and _asks_for_turn(m, f, test))
         or _asks_for_mark(m, f, test)
+        or _asks_for_unknown_class(m, f, test)
         or is_open_question(m, f, test)
     ):
         return GUESSED
@@ -190,6 +217,22 @@ def _filter(m: Machine, f: Frame, node: ir.Node | None, keep: Callable[[Value], 
         return False
     store(f, node, kept[0] if len(kept) == 1 else Union(tuple(kept)))
     return True
+
+
+def having(m: Machine, f: Frame, node: ir.Node | None, value: Value, name: str) -> Value:
+    """What is left of a value whose attribute is read: what has none would have raised, and is not there any more. A
+    container with a shape was taken for one by mistake."""
+    alts = alternatives(value)
+    kept = [alt for alt in alts if has_attribute(m, alt, name) is not False]
+    if len(kept) == len(alts) or (not kept and not all(type(alt) in CONTAINERS for alt in alts)):
+        return value
+    left = UNKNOWN if not kept else kept[0] if len(kept) == 1 else Union(tuple(kept))
+    if isinstance(node, (ir.Name, ir.Attr)):
+        store(f, node, left)
+    return left
+
+
+CONTAINERS: Final = frozenset({Map, Seq, Tup})
 
 
 def narrow(m: Machine, f: Frame, test: ir.Node | None, outcome: bool) -> bool:

@@ -29,6 +29,7 @@ from jitlint.infer.values import (
     SliceVal,
     Tree,
     Tup,
+    Union,
     Value,
     py,
 )
@@ -93,6 +94,9 @@ def _const(m: Machine, f: Frame, node: ir.Const) -> Value:
     return Py(kind, node.value)
 
 
+_NARROWED: Final = branches.CONTAINERS | {Union}
+
+
 def _attr(m: Machine, f: Frame, node: ir.Attr) -> Value:
     inner = node.obj
     obj = EVALUATORS[inner.__class__](m, f, inner)
@@ -103,6 +107,8 @@ def _attr(m: Machine, f: Frame, node: ir.Attr) -> Value:
         if f.world.level:
             guesses.guess_property(m, f, node.at, node.name)
         return UNKNOWN
+    if type(obj) in _NARROWED:
+        obj = branches.having(m, f, inner, obj, node.name)
     return _attr_of(m, f, node, obj)
 
 

@@ -214,10 +214,11 @@ def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
     world = f.world
     f.world = regions.guarded(f, node.handlers)
     caught = f.caught
-    f.caught = regions.catching(f, node.handlers, node.body) or caught
+    catch = regions.catching(f, node.handlers, node.body)
+    f.caught = catch or caught
     fallback = regions.catches_missing_names(node.handlers)
     m.guards += fallback
-    reached = run_block(m, f, node.body)
+    reached = run_block(m, f, node.body) and not (catch is not None and catch.failed)
     m.guards -= fallback
     f.world, f.caught = world, caught
     m.domains.on_run(f, node, UNKNOWN)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Place, Step
@@ -14,6 +14,7 @@ from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import DISCRETE, Arr, B, S, Scope, Value
 from jitlint.link.engine.world import World
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 T = TypeVar("T")
 
@@ -64,17 +65,34 @@ class Args:
         return self.kw.get(name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Catch:
     """An exception handler around: its place, the classes it names, whether it stands inside a trace.
 
-    meant: it goes another way to the same answer.
+    meant: it goes another way to the same answer. frame, body: whose statements it guards, in how many states at once.
+    failed: one of these that always runs has raised, so that their end is not reached.
     """
 
     place: Place
     names: frozenset[str]
     traced: bool
     meant: bool
+    frame: Frame
+    body: Sequence[ir.Node]
+    apart: int
+    failed: bool = False
+
+    def note(self, f: Frame) -> None:
+        """What runs in a frame surely raises."""
+        if f is self.frame and f.apart == self.apart:
+            running = next((node for node in self.body if node.at == f.at), None)
+            plain = isinstance(running, (ir.Assign, ir.AugAssign, ir.ExprStmt, ir.Return))
+            if plain and not any(isinstance(part, _SOMETIMES) for part in below(running)):
+                self.failed = True
+
+
+_SOMETIMES: Final = (ir.IfExp, ir.BoolOp, ir.Comp, ir.Lambda)
+"""Expressions of which a part may not run."""
 
 
 class Frame:

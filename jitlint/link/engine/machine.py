@@ -227,6 +227,8 @@ class Machine:
             self.broken = (f.module.name, f.at)
             caught = _handler_around(f) if not expected else None
             if caught is not None and self._swallowed(caught, kind, at, module, why, modes, level, fields):
+                if level is f.confidence:
+                    caught.note(f)
                 if caught.traced:
                     return
                 expected = True  # the program is prepared for it
@@ -253,7 +255,13 @@ class Machine:
         broad = catch.names & {"", "BaseException", "Exception"}
         if not broad and error not in catch.names:
             return False
-        traceable = kind is Truth or kind is Convert or error == "IndexError" or bool(fields.get("api"))
+        hashed = kind is Convert and fields["to"] == "hash"  # refused without a trace as well
+        traceable = (
+            kind is Truth
+            or (kind is Convert and not hashed)
+            or error == "IndexError"
+            or bool(fields.get("api"))
+        )
         if catch.traced and not catch.meant and modes and traceable and error != "AttributeError":
             place = (
                 catch.place

@@ -121,9 +121,13 @@ def _is_overloaded(op: str, left: Value, right: Value) -> bool:
 
 
 def _refused(left: Value, right: Value) -> bool:
-    """Whether no operator takes an array and a list: one of several possible pairs, so perhaps never met."""
+    """Whether no operator takes an array and a list, or hardly one a number and a tuple: one of several possible pairs, so
+    perhaps never met."""
     pairs = ((left, right), (right, left))
-    return any(type(a) is Arr and not a.host and isinstance(b, (Seq, Tup)) for a, b in pairs)
+    return any(
+        (type(a) is Arr and not a.host and isinstance(b, (Seq, Tup))) or (type(a) is Py and type(b) is Tup)
+        for a, b in pairs
+    )
 
 
 def _each(left: Value, right: Value, one: Callable[[Value, Value], Value]) -> Value:
@@ -372,7 +376,9 @@ def compare(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -
     if type(left) is Py and type(right) is Py:
         return _compare_python(op, left, right)
     if Union in (tl, tr):
-        return _undecided_with_tracer(_each(left, right, lambda a, b: compare(m, f, at, op, a, b)))
+        return _undecided_with_tracer(
+            _each(left, right, lambda a, b: BOOL if _refused(a, b) else compare(m, f, at, op, a, b))
+        )
     if _is_overloaded(op, left, right):
         return _compare_instances(m, f, at, op, left, right)
     if tl in (Arr, Tree) or tr in (Arr, Tree):

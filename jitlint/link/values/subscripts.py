@@ -68,8 +68,11 @@ def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = 
 
 def _taking(alts: Sequence[Value], index: Value) -> list[Value]:
     """The values of which one has such an element; Python refuses the others, so none of these arrives here."""
-    named = len(alts) > 1 and type(index) is Py and index.kind == "str"
-    refused = (Seq, Tup, Py) if named else ()
+    refused: tuple[type[Value], ...] = ()
+    if len(alts) > 1 and type(index) is Py and index.kind == "str":
+        refused = (Seq, Tup, Py)
+    elif len(alts) > 1 and type(index) is Arr and any(type(a) is Arr or type(a) is Tree for a in alts):
+        refused = (Map,)
     return [a for a in alts if type(a) not in refused and not (type(a) is Py and a.kind == "none")]
 
 

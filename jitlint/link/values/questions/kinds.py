@@ -106,6 +106,8 @@ def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
     if type(value) is Inst:
         return _instance_has(value, name)
     if type(value) is Py:
+        if value.kind == "none" and not name.startswith("__"):
+            return False
         plain = value.kind in ("int", "float", "bool", "str", "none")
         return False if plain and name in _OF_ARRAYS else None
     if type(value) in (Tup, Seq, Map) and name in ("shape", "dtype", "ndim"):
@@ -168,6 +170,11 @@ def is_foreign(m: Machine, classes: Value) -> bool:
         name in m.transforms.arrays or name in lexicon().types.containers or name in lexicon().types.callables
     )
     return not known and name.partition(".")[0] not in lexicon().types.familiar
+
+
+def is_array_class(m: Machine, cls: Ext) -> bool:
+    """Whether it is known which arrays are instances of a class."""
+    return cls.dotted in m.transforms.arrays or cls.dotted in lexicon().types.host_arrays
 
 
 def isinstance_of(m: Machine, value: Value, classes: Value) -> bool | None:
