@@ -73,8 +73,8 @@ def doubtful(m: Machine, f: Frame, test: ir.Node | None) -> bool | None:
     if type(test) is ir.UnaryOp and test.op == "not":
         side = doubtful(m, f, test.operand)
         return None if side is None else not side
-    if type(test) is ir.Call and type(test.func) is ir.Name and test.args:
-        callee = scopes.lookup(f, test.func.id)
+    if type(test) is ir.Call and isinstance(test.func, (ir.Name, ir.Attr)) and test.args:
+        callee = called_by_name(m, f, test.func)
         if type(callee) is Ext and callee.dotted in lexicon().python.asking_kinds:
             return True if _is_of_doubtful_kind(m, f, test) else None
     if type(test) is ir.Compare and test.ops in (["is"], ["is not"]) and f.confidence is Confidence.CERTAIN:

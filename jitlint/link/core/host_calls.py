@@ -19,6 +19,9 @@ from jitlint.infer.values import (
     UNKNOWN,
     Arr,
     Bound,
+    Class,
+    Ext,
+    ExtInst,
     Func,
     Inst,
     Map,
@@ -193,6 +196,8 @@ def _given_away(x: Xform, args: Args, result: Value) -> dict[int | str, bool]:
         return {}
     found: dict[int | str, Value] = {i: v for i, v in enumerate(args.pos) if i in nums}
     found |= {name: v for name, v in args.kw.items() if name in names}
+    if "donate" in x.options:  # of all kinds of arguments the arrays, whatever they are
+        found = {key: v for key, v in found.items() if not _is_obscure(v)}
     found = {key: v for key, v in found.items() if _on_device(v) and _is_read(sig, positional, key)}
     if not found or not _fits(list(found.values()), result):
         return {}
@@ -217,6 +222,11 @@ def _donated(x: Xform, positional: list[str], given: int) -> tuple[set[int], set
     if not nums:
         nums = {i for i, name in enumerate(positional) if name in names}
     return nums, names
+
+
+def _is_obscure(value: Value) -> bool:
+    """Whether nobody knows if a value is an array, or what has arrays inside."""
+    return any(alt is UNKNOWN or isinstance(alt, (ExtInst, Ext, Func, Class)) for alt in alternatives(value))
 
 
 def _on_device(value: Value) -> bool:

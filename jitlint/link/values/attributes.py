@@ -218,6 +218,8 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
             m.domains.on_load(f, Load(at, "attribute", obj, name, value))
         return value
     found = class_lookup(obj, name)
+    if obj.open and isinstance(found, (Arr, Py, Tup, Seq, Map)) and name in fields.ordered_fields(obj.cls):
+        return UNKNOWN  # a field that has a default, of any object
     if found is not None:
         if obj.cls.scope.level < f.world.floor:
             m.domains.on_load(f, Load(at, "class", obj.cls, name, found))
@@ -321,8 +323,6 @@ def _python(m: Machine, f: Frame, at: int, obj: Py, name: str) -> Value:
         return Method(obj, name)
     if obj.kind == "slice":
         return INT
-    if obj.kind == "none":
-        return UNKNOWN
     return STATIC if obj.kind in ("static", "enum", "dtype", "int", "float", "bool") else UNKNOWN
 
 

@@ -303,7 +303,7 @@ def _fill(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> dict[st
             if _is_false(default.attrs.get("init")):
                 continue
             if not pos and name not in args.kw:
-                out[name] = _by_itself(m, f, at, default)
+                out[name] = _converted(m, f, at, default, _by_itself(m, f, at, default))
                 continue
         if pos:
             out[name] = pos.pop(0)
@@ -313,7 +313,14 @@ def _fill(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> dict[st
             out[name] = default
         else:
             out[name] = UNKNOWN
+        out[name] = _converted(m, f, at, default, out[name])
     return out
+
+
+def _converted(m: Machine, f: Frame, at: int, field: Value | None, value: Value) -> Value:
+    """What a field makes of what it is given, as those of Equinox and attrs may."""
+    converter = field.attrs.get("converter", NONE) if type(field) is ExtInst else NONE
+    return value if converter is NONE else evaluator.call(m, f, at, converter, Args([value]))
 
 
 def _by_itself(m: Machine, f: Frame, at: int, field: ExtInst) -> Value:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from jitlint.infer.values import FALSE, TRUE, Arr, Py, Tree, Tup, Value, py
+from jitlint.infer.values import FALSE, NONE, TRUE, Arr, Func, Inst, Map, Py, Seq, Tree, Tup, Value, py
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays.results import nested_rank
 from jitlint.link.values import attributes
 from jitlint.link.values.pytrees import NUMBERS
+from jitlint.link.values.questions.kinds import mro
 
 Asked = Callable[[Machine, Frame, int, Args], "Value | None"]
 
@@ -36,8 +37,28 @@ def _is_scalar(m: Machine, f: Frame, at: int, args: Args) -> Value | None:
     value = args.pos[0]
     if type(value) is Py and value.kind in (*NUMBERS, "str"):
         return TRUE
+    if _is_plain_object(value):
+        return FALSE
     traced = bool(value.modes) and not value.weak if isinstance(value, (Arr, Tree)) else False
     return FALSE if traced or (type(value) is Arr and not value.host) else None
+
+
+def _has_no_axes(m: Machine, f: Frame, at: int, args: Args) -> Value | None:
+    """For `jax.numpy` an array without axes is one, whoever made it."""
+    value = args.pos[0]
+    if type(value) is Arr:
+        rank = attributes.known_rank(value)
+        return None if rank is None or value.weak else py(rank == 0)
+    if type(value) is Py and value.kind in (*NUMBERS, "str"):
+        return TRUE
+    return FALSE if _is_plain_object(value) else None
+
+
+def _is_plain_object(value: Value) -> bool:
+    """Whether a value is nothing that has to do with arrays, though it may hold some."""
+    if type(value) is Inst:
+        return not any(c.extern or "__jax_array__" in c.namespace for c in mro(value.cls))
+    return value is NONE or isinstance(value, (Tup, Seq, Map, Func))
 
 
 _ASKED: Final[dict[str, Asked]] = {
@@ -46,6 +67,7 @@ _ASKED: Final[dict[str, Asked]] = {
     "numpy.shape": _shape,
     "jax.numpy.shape": _shape,
     "numpy.isscalar": _is_scalar,
+    "jax.numpy.isscalar": _has_no_axes,
 }
 
 
