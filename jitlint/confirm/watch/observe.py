@@ -361,14 +361,7 @@ class Recorder:
     def _on_exception(self, frame: FrameType, error: Exception) -> None:
         """Note an exception where it enters project code; it is seen again in every frame that it leaves. Where the
         project is the library that refuses something, note it where it leaves that library, too."""
-        if isinstance(error, (StopIteration, StopAsyncIteration)):
-            return
-        again = error is self._last_error
-        if again and not self._in_library:
-            return
-        library = _library_of(error)
-        self._in_library = bool(library) and frame.f_code.co_filename.startswith(library)
-        if again and self._in_library:
+        if isinstance(error, (StopIteration, StopAsyncIteration)) or not self._enters(frame, error):
             return
         self._last_error = error
         if len(self.seen.errors) >= _ERRORS:
@@ -392,6 +385,14 @@ class Recorder:
         self.seen.errors.append(
             Raised(class_name(error), str(error)[:2000], places, columns, operand, holds, deleted)
         )
+
+    def _enters(self, frame: FrameType, error: Exception) -> bool:
+        again = error is self._last_error
+        if again and not self._in_library:
+            return False
+        library = _library_of(error)
+        self._in_library = bool(library) and frame.f_code.co_filename.startswith(library)
+        return not (again and self._in_library)
 
     def forget(self) -> None:
         """Let go of what would keep tracers alive."""

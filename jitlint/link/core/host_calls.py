@@ -196,9 +196,7 @@ def _given_away(x: Xform, args: Args, result: Value) -> dict[int | str, bool]:
         return {}
     found: dict[int | str, Value] = {i: v for i, v in enumerate(args.pos) if i in nums}
     found |= {name: v for name, v in args.kw.items() if name in names}
-    if "donate" in x.options:  # of all kinds of arguments the arrays, whatever they are
-        found = {key: v for key, v in found.items() if not _is_obscure(v)}
-    found = {key: v for key, v in found.items() if _on_device(v) and _is_read(sig, positional, key)}
+    found = {key: v for key, v in found.items() if _goes(x, v) and _is_read(sig, positional, key)}
     if not found or not _fits(list(found.values()), result):
         return {}
     return {key: type(value) is Arr for key, value in found.items()}
@@ -222,6 +220,11 @@ def _donated(x: Xform, positional: list[str], given: int) -> tuple[set[int], set
     if not nums:
         nums = {i for i, name in enumerate(positional) if name in names}
     return nums, names
+
+
+def _goes(x: Xform, value: Value) -> bool:
+    """Whether an argument is given away. Who takes all kinds of arguments takes the buffers of the arrays among them."""
+    return _on_device(value) and not ("donate" in x.options and _is_obscure(value))
 
 
 def _is_obscure(value: Value) -> bool:

@@ -208,19 +208,24 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
     return bool(reached)
 
 
+def _guarded(m: Machine, f: Frame, node: ir.Try, fallback: bool) -> bool:
+    """Run what a ``try`` guards."""
+    world, caught = f.world, f.caught
+    f.world = regions.guarded(f, node.handlers)
+    catch = regions.catching(f, node.handlers, node.body)
+    f.caught = catch or caught
+    m.guards += fallback
+    reached = run_block(m, f, node.body)
+    m.guards -= fallback
+    f.world, f.caught = world, caught
+    return reached and not (catch is not None and catch.failed)
+
+
 def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
     before = dict(f.scope.vars)
     token, f.token = f.token, object()
-    world = f.world
-    f.world = regions.guarded(f, node.handlers)
-    caught = f.caught
-    catch = regions.catching(f, node.handlers, node.body)
-    f.caught = catch or caught
     fallback = regions.catches_missing_names(node.handlers)
-    m.guards += fallback
-    reached = run_block(m, f, node.body) and not (catch is not None and catch.failed)
-    m.guards -= fallback
-    f.world, f.caught = world, caught
+    reached = _guarded(m, f, node, fallback)
     m.domains.on_run(f, node, UNKNOWN)
     if reached and node.orelse:
         reached = run_block(m, f, node.orelse)

@@ -226,9 +226,7 @@ class Machine:
         if raising:
             self.broken = (f.module.name, f.at)
             caught = _handler_around(f) if not expected else None
-            if caught is not None and self._swallowed(caught, kind, at, module, why, modes, level, fields):
-                if level is f.confidence:
-                    caught.note(f)
+            if caught is not None and self._swallowed(f, caught, kind, at, module, why, modes, level, fields):
                 if caught.traced:
                     return
                 expected = True  # the program is prepared for it
@@ -241,6 +239,7 @@ class Machine:
 
     def _swallowed(
         self,
+        f: Frame,
         catch: Catch,
         kind: type[AnyEvent],
         at: int,
@@ -272,6 +271,8 @@ class Machine:
             step = Step(module, at, "here JAX raises while tracing")
             name = next(iter(sorted(broad)), error)
             self.sink.add(key, Handler(place, why, modes, "swallows", name, also=(step,)))
+        if level is f.confidence:
+            catch.note(f)
         return True
 
 

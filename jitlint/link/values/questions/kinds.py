@@ -106,16 +106,20 @@ def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
     if type(value) is Inst:
         return _instance_has(value, name)
     if type(value) is Py:
-        if value.kind == "none" and not name.startswith("__"):
-            return False
-        plain = value.kind in ("int", "float", "bool", "str", "none")
-        return False if plain and name in _OF_ARRAYS else None
+        return _constant_has(value, name)
     if type(value) in (Tup, Seq, Map) and name in ("shape", "dtype", "ndim"):
         return False
     if type(value) is Ext and value.dotted.partition(".")[0] == "jax":
         known = _jax_has(m, f"{value.dotted}.{name}")
         return False if known is None and name in _OF_ARRAYS and _is_function(m, value.dotted) else known
     return False if type(value) in (Func, Bound) and name in _OF_ARRAYS else None
+
+
+def _constant_has(value: Py, name: str) -> bool | None:
+    if value.kind == "none" and not name.startswith("__"):
+        return False
+    plain = value.kind in ("int", "float", "bool", "str", "none")
+    return False if plain and name in _OF_ARRAYS else None
 
 
 def _instance_has(inst: Inst, name: str) -> bool | None:
