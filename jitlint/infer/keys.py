@@ -101,6 +101,7 @@ class Use:
 
     site: the call in the function at hand through which it happens; the same as the place for a direct use.
     dims: the shape of what is drawn, None when that is not known. idle: it is split, and nobody has drawn from the parts yet.
+    told: that all runs of a function have it in common was said further in.
     """
 
     key: Key
@@ -112,6 +113,7 @@ class Use:
     site: tuple[str, int]
     dims: tuple[int | None, ...] | None = None
     idle: bool = False
+    told: bool = False
 
 
 class KeyUses(Value):

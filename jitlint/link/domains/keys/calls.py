@@ -99,12 +99,13 @@ def apply(k: Ledger, f: Frame, at: int, summary: Summary, names: Renaming, given
             _APART[u.stream](k, f, at, dataclasses.replace(u, key=key), passed)
             continue
         place = None if passed else (u.module, u.at, u.function)
+        told = u.told
         if many is not None:
             many.used.setdefault(key, u)
             alike = u.idle and is_copy(key)  # each device may make another of what it splits off
             if u.stream != SHUFFLE and not alike and not _descends(key, many.own):
-                _shared(k, f, at, u, passed)
-        use(k, f, at, key, u.stream, u.api if not passed else "", place, idle=u.idle)
+                told = _shared(k, f, at, u, passed)
+        use(k, f, at, key, u.stream, u.api if not passed else "", place, idle=u.idle, told=told)
 
 
 def apply_returned(f: Frame, at: int, summary: Summary, names: Renaming | None) -> None:
@@ -120,14 +121,15 @@ def apply_returned(f: Frame, at: int, summary: Summary, names: Renaming | None) 
             many.back.setdefault(again.key, again)
 
 
-def _shared(k: Ledger, f: Frame, at: int, u: Use, passed: bool) -> None:
+def _shared(k: Ledger, f: Frame, at: int, u: Use, passed: bool) -> bool:
     """Every run of a function consumes one key: its caller's mistake where the caller has passed that, if it did not
-    write the function itself."""
+    write the function itself. Answers whether that is told, of these runs or of those inside of them."""
+    if u.told:
+        return True
     if passed and not (u.module == f.module.name and u.function.startswith(f"{f.qualname}.")):
         u = dataclasses.replace(u, module=f.module.name, at=at, function=f.qualname, api="")
-        report(k, f, u, u, "shared")
-    else:
-        report(k, f, u, u, "many")
+        return report(k, f, u, u, "shared")
+    return report(k, f, u, u, "many")
 
 
 def _apply_carried(k: Ledger, f: Frame, at: int, u: Use, passed: bool) -> None:
@@ -146,10 +148,11 @@ def _apply_module(k: Ledger, f: Frame, at: int, u: Use, passed: bool) -> None:
     """A called function has handed a key to a module: a mistake if all lanes do, and the module is the same in all."""
     many, log = MANY.of(f), LOG.of(f)
     lanes = many is not None and many.batch and not _descends(u.key, many.own)
+    told = u.told
     if lanes and many is not None and (many.devices or u.site == (u.module, u.at)):
-        _shared(k, f, at, u, passed)
+        told = _shared(k, f, at, u, passed)
     if log is not None:
-        keep(log, dataclasses.replace(u, site=(f.module.name, at)))
+        keep(log, dataclasses.replace(u, site=(f.module.name, at), told=told))
 
 
 _APART: Final = {CARRIED: _apply_carried, MODULE: _apply_module}

@@ -161,6 +161,7 @@ def use(
     place: tuple[str, int, str] | None = None,
     dims: tuple[int | None, ...] | None = None,
     idle: bool | None = None,
+    told: bool = False,
 ) -> bool:
     """Record that a key is consumed. Answers whether it was consumed before on this path. What nobody computes draws nothing."""
     log = LOG.of(f)
@@ -168,7 +169,7 @@ def use(
         return False
     module, where, function = place if place is not None else (f.module.name, at, f.qualname)
     idle = api == f"{RANDOM}split" if idle is None else idle
-    this = Use(key, stream, module, where, function, api, (f.module.name, at), dims, idle)
+    this = Use(key, stream, module, where, function, api, (f.module.name, at), dims, idle, told)
     state: Any = f.scope.vars.get(USES)
     table = state.table if state is not None else {}
     found = earlier(table, key, stream)
@@ -197,8 +198,11 @@ def note(f: Frame, this: Use, first: bool = True) -> None:
 
 def report(
     k: Ledger, f: Frame, this: Use, found: Use, how: str = "", when: tuple[Condition, ...] = ()
-) -> None:
-    """Record that a key is consumed again. how: as in `KeyReuse`, "" to find out. when: what must hold in the end."""
+) -> bool:
+    """Record that a key is consumed again. how: as in `KeyReuse`, "" to find out. when: what must hold in the end.
+
+    Answers whether that is hardly meant.
+    """
     if not how and (found.module, found.at) == (this.module, this.at):
         how = "loop" if (this.module, this.function) == (f.module.name, f.qualname) else "calls"
     elif not how:
@@ -223,6 +227,7 @@ def report(
         how=how,
         also=also,
     )
+    return level is not Confidence.POSSIBLE
 
 
 def _first(found: Use) -> str:
@@ -256,6 +261,7 @@ def check_carry(k: Ledger, f: Frame, given: Value, returned: Value, paired: bool
         for old, new in zip(before, after):
             if old is new and old in many.used:
                 found = many.used[old]
-                report(k, f, found, found, "many")
+                if not found.told:
+                    report(k, f, found, found, "many")
             elif new in many.back and old in many.used:
                 report(k, f, many.back[new], many.used[old], "carried")
