@@ -219,6 +219,9 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     init = find_method(inst, "__init__")
     if init is not None:
         evaluator.call(m, f, at, init, Args([inst, *args.pos], args.kw, args.more, args.kw_more))
+        for name, (_, default) in fields.ordered_fields(info).items():
+            if name in inst.attrs:
+                inst.attrs[name] = _converted(m, f, at, default, inst.attrs[name])
         return inst
     refers = _variable_base(m, info)
     if refers is not None:
@@ -303,7 +306,7 @@ def _fill(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> dict[st
             if _is_false(default.attrs.get("init")):
                 continue
             if not pos and name not in args.kw:
-                out[name] = _by_itself(m, f, at, default)
+                out[name] = _converted(m, f, at, default, _by_itself(m, f, at, default))
                 continue
         if pos:
             out[name] = pos.pop(0)
@@ -313,7 +316,14 @@ def _fill(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> dict[st
             out[name] = default
         else:
             out[name] = UNKNOWN
+        out[name] = _converted(m, f, at, default, out[name])
     return out
+
+
+def _converted(m: Machine, f: Frame, at: int, field: Value | None, value: Value) -> Value:
+    """What a field makes of what it is given: ``eqx.field(converter=jnp.asarray)``."""
+    converter = field.attrs.get("converter") if type(field) is ExtInst else None
+    return value if converter is None else evaluator.call(m, f, at, converter, Args([value]))
 
 
 def _by_itself(m: Machine, f: Frame, at: int, field: ExtInst) -> Value:

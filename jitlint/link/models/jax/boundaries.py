@@ -242,7 +242,7 @@ def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
         kind = _first_refused(m, held, depth)
         if kind.endswith(HOLDS_FUNCTION) or kind == "function":
             return f"an object of `{cls.name}`, {HOLDS_FUNCTION}"
-        return f"an object of `{cls.name}`, which holds a str" if kind == "str" else ""
+        return f"an object of `{cls.name}`, which holds a {kind}" if kind.isidentifier() else ""
     if cls.extern or cls.role or (value.open and cls.stands_for_others):
         return ""
     return "" if pytrees.is_pytree(cls) or _subscribed(m, value) else str(cls.name)
