@@ -219,9 +219,7 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     init = find_method(inst, "__init__")
     if init is not None:
         evaluator.call(m, f, at, init, Args([inst, *args.pos], args.kw, args.more, args.kw_more))
-        for name, (_, default) in fields.ordered_fields(info).items():
-            if name in inst.attrs:
-                inst.attrs[name] = _converted(m, f, at, default, inst.attrs[name])
+        _convert(m, f, at, inst)
         return inst
     refers = _variable_base(m, info)
     if refers is not None:
@@ -318,6 +316,13 @@ def _fill(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> dict[st
             out[name] = UNKNOWN
         out[name] = _converted(m, f, at, default, out[name])
     return out
+
+
+def _convert(m: Machine, f: Frame, at: int, inst: Inst) -> None:
+    """What the fields make of what a constructor has put there."""
+    for name, (_, default) in fields.ordered_fields(inst.cls).items():
+        if name in inst.attrs:
+            inst.attrs[name] = _converted(m, f, at, default, inst.attrs[name])
 
 
 def _converted(m: Machine, f: Frame, at: int, field: Value | None, value: Value) -> Value:

@@ -223,8 +223,9 @@ def runs_module(fn: FuncInfo) -> bool:
 
 def _bound(value: Value) -> str:
     """Why a Linen module cannot be a static argument of what its own methods call."""
-    linen = type(value) is Inst and value.cls.role == _NO_LEAVES and not value.cls.extern
-    return f"the module `{value.cls.name}`, which holds variables while it is applied" if linen else ""
+    if type(value) is not Inst or value.cls.role != _NO_LEAVES or value.cls.extern:
+        return ""
+    return f"the module `{value.cls.name}`, which holds variables while it is applied"
 
 
 def not_an_array(m: Machine, value: Value, depth: int = _DEPTH) -> str:
