@@ -61,6 +61,12 @@ def last_name(node: ir.Node | None) -> str:
     return node.id if type(node) is ir.Name else ""
 
 
+def is_class_variable(annotation: ir.Node | None) -> bool:
+    """Whether an annotation says that a name of a class body is no field: ``ClassVar[int]``."""
+    named = annotation.obj if type(annotation) is ir.Sub else annotation
+    return last_name(named) in ("ClassVar", "AbstractClassVar")
+
+
 def call_at(parts: Iterable[ir.Node], at: int) -> ir.Call | None:
     """The call with an origin among some nodes, if it is there."""
     return next((node for node in parts if type(node) is ir.Call and node.at == at), None)

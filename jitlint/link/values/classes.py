@@ -34,7 +34,6 @@ from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import callbacks, fields, parameters, pytrees
 from jitlint.link.values.library_objects import variable
 from jitlint.link.values.questions.kinds import find_method, mro
@@ -297,9 +296,7 @@ def _set_up_by(m: Machine, obj: Inst, name: str) -> str:
 def _fill(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> dict[str, Value]:
     out: dict[str, Value] = {}
     pos = list(args.pos)
-    for name, (annotation, default) in fields.ordered_fields(info).items():
-        if type(annotation) is ir.Sub and last_name(annotation.obj) == "ClassVar":
-            continue
+    for name, (_, default) in fields.ordered_fields(info).items():
         if type(default) is ExtInst and default.dotted.endswith("field"):
             if _is_false(default.attrs.get("init")):
                 continue
