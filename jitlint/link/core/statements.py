@@ -34,6 +34,7 @@ from jitlint.link.engine import evaluator, imports, regions
 from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import is_class_variable
 from jitlint.link.values import (
     attributes,
     callbacks,
@@ -159,7 +160,8 @@ def _ann_assign(m: Machine, f: Frame, node: ir.AnnAssign) -> bool:
         m.domains.on_run(f, node, UNKNOWN)
     if f.cls is not None and type(node.target) is ir.Name:
         default = evaluate(m, f, node.value) if node.value is not None else None
-        f.cls.fields[node.target.id] = (node.annotation, default)
+        if not is_class_variable(node.annotation):
+            f.cls.fields[node.target.id] = (node.annotation, default)
         if default is not None:
             f.scope.vars[node.target.id] = default
         return True

@@ -61,6 +61,12 @@ def last_name(node: ir.Node | None) -> str:
     return node.id if type(node) is ir.Name else ""
 
 
+def is_class_variable(annotation: ir.Node | None) -> bool:
+    """Whether an annotation says that a name of a class body is no field: ``ClassVar[int]``."""
+    named = annotation.obj if type(annotation) is ir.Sub else annotation
+    return last_name(named) in ("ClassVar", "AbstractClassVar")
+
+
 def call_at(parts: Iterable[ir.Node], at: int) -> ir.Call | None:
     """The call with an origin among some nodes, if it is there."""
     return next((node for node in parts if type(node) is ir.Call and node.at == at), None)
@@ -86,11 +92,16 @@ def bound_names(targets: Iterable[ir.Node]) -> Iterator[ir.Name]:
             yield from bound_names([target.value])
 
 
+def class_at(body: Sequence[ir.Node], qualname: str) -> ir.ClassDef | None:
+    """The class of a qualified name among some statements and all that stands in them."""
+    found = (node for node in nodes(list(body)) if type(node) is ir.ClassDef and node.qualname == qualname)
+    return next(found, None)
+
+
 def written_at(body: Sequence[ir.Node], qualname: str, field: str) -> int:
-    """Where the default of a field of a class is written, 0 if it has none."""
-    for node in nodes(list(body)):
-        if type(node) is ir.ClassDef and node.qualname == qualname:
-            for part in node.body:
-                if type(part) is ir.AnnAssign and type(part.target) is ir.Name and part.target.id == field:
-                    return part.value.at if part.value is not None else 0
+    """Where the default of a field of a class is written, or what it is if it has none; 0 if the class does not write it."""
+    node = class_at(body, qualname)
+    for part in node.body if node is not None else ():
+        if type(part) is ir.AnnAssign and type(part.target) is ir.Name and part.target.id == field:
+            return (part.annotation if part.value is None else part.value).at
     return 0

@@ -34,7 +34,6 @@ from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import callbacks, fields, parameters, pytrees
 from jitlint.link.values.library_objects import variable
 from jitlint.link.values.questions.kinds import find_method, mro
@@ -219,6 +218,7 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     init = find_method(inst, "__init__")
     if init is not None:
         evaluator.call(m, f, at, init, Args([inst, *args.pos], args.kw, args.more, args.kw_more))
+        _convert(m, f, at, inst)
         return inst
     refers = _variable_base(m, info)
     if refers is not None:
@@ -296,9 +296,7 @@ def _set_up_by(m: Machine, obj: Inst, name: str) -> str:
 def _fill(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> dict[str, Value]:
     out: dict[str, Value] = {}
     pos = list(args.pos)
-    for name, (annotation, default) in fields.ordered_fields(info).items():
-        if type(annotation) is ir.Sub and last_name(annotation.obj) == "ClassVar":
-            continue
+    for name, (_, default) in fields.ordered_fields(info).items():
         if type(default) is ExtInst and default.dotted.endswith("field"):
             if _is_false(default.attrs.get("init")):
                 continue
@@ -317,10 +315,21 @@ def _fill(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> dict[st
     return out
 
 
+def _convert(m: Machine, f: Frame, at: int, inst: Inst) -> None:
+    """What the fields make of what a constructor has put there."""
+    for name, (_, default) in fields.ordered_fields(inst.cls).items():
+        if name in inst.attrs:
+            inst.attrs[name] = _converted(m, f, at, default, inst.attrs[name])
+
+
 def _converted(m: Machine, f: Frame, at: int, field: Value | None, value: Value) -> Value:
-    """What a field makes of what it is given, as those of Equinox and attrs may."""
-    converter = field.attrs.get("converter", NONE) if type(field) is ExtInst else NONE
-    return value if converter is NONE else evaluator.call(m, f, at, converter, Args([value]))
+    """What a field makes of what it is given: ``eqx.field(converter=jnp.asarray)``."""
+    converter = field.attrs.get("converter") if type(field) is ExtInst else None
+    return (
+        value
+        if converter is None or converter is NONE
+        else evaluator.call(m, f, at, converter, Args([value]))
+    )
 
 
 def _by_itself(m: Machine, f: Frame, at: int, field: ExtInst) -> Value:

@@ -22,6 +22,8 @@ A static field of a pytree is compared as well, whenever an object comes to a ji
 
 > ValueError: Exception raised while checking equality of metadata fields of pytree.
 
+A module of Flax Linen has a hash only as long as nobody applies it: inside of ``init`` and ``apply`` it holds variables.
+
 A traced value as a static argument of an inner jitted function fails with the same message: traced values have no hash.
 """,
     instead="""\
@@ -64,6 +66,8 @@ total(jnp.ones(4), widths=(1, 2))
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.jit.html",
 )
 
+_MODULES = "use `flax.linen.jit`, or jit the function that applies the module"
+
 
 @RULE.on(TransformMisuse)
 def check(event: TransformMisuse) -> Report | None:
@@ -81,6 +85,12 @@ def check(event: TransformMisuse) -> Report | None:
             "hold a tuple instead, or let the argument be traced",
             severity=Severity.WARNING,
         )
+    if event.problem == "static-module":
+        return Report(
+            f"`{event.transform}` makes the module `{event.detail}` a static argument, which has no hash while `init` or"
+            f" `apply` runs `{event.parameter}`",
+            _MODULES,
+        )
     if event.problem != "unhashable-static":
         return None
     argument = f"the static argument `{event.parameter}`" if event.parameter else "a static argument"
@@ -89,5 +99,7 @@ def check(event: TransformMisuse) -> Report | None:
         value = f"a value of type `{value}`"
     return Report(
         f"{argument} must be hashable, but gets {value}",
-        "pass a tuple or a frozen dataclass; arrays and traced values must not be static",
+        _MODULES
+        if value.startswith("the module")
+        else "pass a tuple or a frozen dataclass; arrays and traced values must not be static",
     )

@@ -17,6 +17,9 @@ Arguments of a jitted function that are not static must be arrays, Python number
 registered classes of these. A str, a function, a dtype, a set or an object of a plain class cannot be traced:
 
 > TypeError: Error interpreting argument to <function norm at 0x...> as an abstract array. The problematic value is of type <class 'str'> and was passed to the function at path kind.
+
+The same holds for the fields of an object. Where a class keeps some of its fields static, the rule warns of others that its
+annotations call a set or an object of a plain class.
 """,
     instead="""\
 Make options and functions static, register classes that hold arrays:
@@ -70,6 +73,14 @@ def check(event: TransformMisuse) -> Report | None:
         return Report(
             f"`{event.transform}` makes an array like each leaf of the parameters, but gets {_named(event.detail)}",
             "give it the arrays only: `eqx.filter(model, eqx.is_array)`",
+        )
+    if event.problem == "non-array-field":
+        owner, held, static = event.detail.split()
+        return Report(
+            f"the field `{event.parameter}` of `{owner}` is traced like an array, but holds {_named(held)}: `jax.jit`,"
+            f" `jax.vmap` and loops refuse it (`{static}` beside it is static)",
+            "make it a static field as well, such as `eqx.field(static=True)`",
+            severity=Severity.WARNING,
         )
     if event.problem != "non-array-argument":
         return None

@@ -66,6 +66,46 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         [],
     ),
+    "plain objects beside static fields": (
+        """
+        from dataclasses import dataclass
+        import draccus, flax.struct, equinox as eqx
+        from elsewhere import Base, register
+        @dataclass(frozen=True)
+        class Choice(draccus.ChoiceRegistry):
+            theta: float = 1.0
+        @dataclass(frozen=True)
+        class Chosen(Choice):
+            pass
+        @dataclass
+        class Unknown(Base):
+            x: float = 1.0
+        @register
+        @dataclass
+        class Registered:
+            x: float = 1.0
+        class Module(eqx.Module):
+            size: int = eqx.field(static=True)
+            first: Choice
+            second: Chosen
+            third: Unknown
+            fourth: Registered
+        @flax.struct.dataclass
+        class State:
+            size: int = flax.struct.field(pytree_node=False)
+            chosen: Chosen | None = None
+            registered: Registered | None = None
+        @flax.struct.dataclass
+        class Whole:
+            size: int
+            chosen: Chosen | None = None
+        """,
+        [
+            "TransformMisuse problem=non-array-field parameter=first detail=Module Choice size in Module: likely eager",
+            "TransformMisuse problem=non-array-field parameter=second detail=Module Chosen size in Module: likely eager",
+            "TransformMisuse problem=non-array-field parameter=chosen detail=State Chosen size in State: likely eager",
+        ],
+    ),
 }
 
 

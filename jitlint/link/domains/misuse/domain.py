@@ -86,4 +86,5 @@ class Misuse(Domain[None]):
         """What classes say of their fields, and functions of their parameters."""
         static_fields.check(self.m)
         static_objects.check(self.m, self._made)
+        static_objects.check_modules(self.m)
         absent.check(self.m)

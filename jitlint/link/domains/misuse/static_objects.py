@@ -1,7 +1,8 @@
-"""Objects that hold what has no hash, of classes whose objects a compiled function takes as static arguments (layer: ``link``, room ``domains``).
+"""Objects that have no hash where a compiled function takes such objects as static arguments (layer: ``link``, room ``domains``).
 
-What it does: reads which parameters are static and of which class of the project they are declared to be, and looks at the objects
-of such classes that the program makes. What it does not: speak of an object that was seen to arrive, which is an error where it does.
+What it does: reads which parameters are static and of which class of the project they are declared to be, and looks at the
+objects of such classes that the program makes; and says of methods that run a Linen module that it has no hash while they do. What it does not: speak of an object that was seen to arrive, which is an
+error where it does.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from jitlint.infer.values import Class, Func, Inst, Xform
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
+from jitlint.link.engine.world import HOST
 from jitlint.link.models.jax import boundaries
 from jitlint.link.values import parameters
 from jitlint.link.values.questions.kinds import mro
@@ -57,6 +59,30 @@ def check(m: Machine, found: Made) -> None:
             m.emit(
                 f, TransformMisuse, at, None, Confidence.LIKELY, when=when,
                 transform=by.spec.name, problem="unhashable-object", parameter=_name(by), detail=why[0],
+            )  # fmt: skip
+
+
+def check_modules(m: Machine) -> None:
+    """Record methods that run a Linen module and are jitted with it as a static argument."""
+    for site in m.sites:
+        x, func = site.xform, site.xform.target
+        if type(func) is not Func or func.owner is None or func.owner.role != "linen" or site.module.is_test:
+            continue
+        sig = signature(func, claimed=True) if x.spec.static_hash and x.spec.strict else None
+        decorated = func.owner.namespace.get(func.fn.name)
+        if (
+            sig is None
+            or not sig.positional
+            or not boundaries.runs_module(func.fn)
+            or type(decorated) is not Xform
+        ):
+            continue
+        nums, names, _ = static_names(x, sig)
+        if 0 in nums or sig.positional[0].name in names:
+            frame = Frame(site.module, site.module.scope, HOST, ground="jit")
+            m.emit(
+                frame, TransformMisuse, x.site[1], None, Confidence.LIKELY, (x.site[0], func.fn.qualname),
+                transform=x.spec.name, problem="static-module", parameter=func.fn.name, detail=func.owner.name,
             )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from jitlint.infer.events import ApiMisuse, Step, TransformMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.objects import is_cold
-from jitlint.infer.program import ClassInfo
+from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import (
     NONE,
     Arr,
@@ -39,6 +39,7 @@ from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import binding
+from jitlint.link.tables import ir_walk
 from jitlint.link.values import callbacks, classes, pytrees
 from jitlint.link.values.questions import signatures
 from jitlint.link.values.questions.kinds import constant_strings, mro
@@ -196,6 +197,8 @@ def check_static_value(m: Machine, f: Frame, at: int, x: Xform, name: str, value
     callbacks.run_implied(m, f, at, value, ("__hash__",))
     callbacks.run_implied(m, f, at, value, ("__eq__",), value)
     reasons = [unhashable(a) for a in alternatives(value)]
+    if x.spec.static_hash and value is f.recv and f.fn is not None and runs_module(f.fn):
+        reasons = [_bound(value)]
     if not x.spec.static_hash or not reasons or not all(reasons):
         return False
     stands_in = _stands_for_what_others_make(value)
@@ -205,12 +208,24 @@ def check_static_value(m: Machine, f: Frame, at: int, x: Xform, name: str, value
         at,
         None,
         transform=x.spec.name,
-        problem="method-self-unhashable" if stands_in else "unhashable-static",
+        problem="method-self-unhashable" if stands_in and " " not in reasons[0] else "unhashable-static",
         parameter=name,
         detail=reasons[0],
         confidence=Confidence.LIKELY if stands_in else None,
     )
     return True
+
+
+def runs_module(fn: FuncInfo) -> bool:
+    """Whether a method is one that ``init`` and ``apply`` of Linen run, if its class is a module."""
+    return fn.name == "__call__" or any(ir_walk.last_name(node) == "compact" for node in fn.node.decorators)
+
+
+def _bound(value: Value) -> str:
+    """Why a Linen module cannot be a static argument of what its own methods call."""
+    if type(value) is not Inst or value.cls.role != _NO_LEAVES or value.cls.extern:
+        return ""
+    return f"the module `{value.cls.name}`, which holds variables while it is applied"
 
 
 def not_an_array(m: Machine, value: Value, depth: int = _DEPTH) -> str:
@@ -242,8 +257,8 @@ def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
         kind = _first_refused(m, held, depth)
         if kind.endswith(HOLDS_FUNCTION) or kind == "function":
             return f"an object of `{cls.name}`, {HOLDS_FUNCTION}"
-        return f"an object of `{cls.name}`, which holds a str" if kind == "str" else ""
-    if cls.extern or cls.role or (value.open and cls.stands_for_others):
+        return f"an object of `{cls.name}`, which holds a {kind}" if kind.isidentifier() else ""
+    if cls.extern or cls.role not in ("", _NO_LEAVES) or (value.open and cls.stands_for_others):
         return ""
     return "" if pytrees.is_pytree(cls) or _subscribed(m, value) else str(cls.name)
 
@@ -252,6 +267,10 @@ HOLDS_FUNCTION: Final = "which holds a function"
 
 _CALLABLE_LEAVES: Final = "eqx"
 """The role of modules whose fields are all leaves, functions as well, and which plain transforms refuse for that."""
+
+
+_NO_LEAVES: Final = "linen"
+"""The role of modules that are no pytrees: what they hold is handed to them when they are applied."""
 
 
 def _refused_object(m: Machine, value: ExtInst, depth: int) -> str:
@@ -301,7 +320,9 @@ def plain_receiver(m: Machine, func: Func, name: str) -> Value | None:
     owner = func.owner
     if owner is None or _bound_as(func, owner) != name:
         return None
-    if owner.stands_for_others or owner.extern or owner.role or pytrees.is_pytree(owner):
+    if owner.stands_for_others or owner.extern or pytrees.is_pytree(owner):
+        return None
+    if owner.role not in ("", _NO_LEAVES):
         return None
     if not owner.shape and not any("__init__" in cls.namespace for cls in mro(owner)):
         return None  # what has no data of its own may be meant for others to inherit

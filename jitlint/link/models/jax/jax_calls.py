@@ -13,6 +13,7 @@ from jitlint.infer.values import (
     INT,
     NO_CONST,
     NONE,
+    TRUE,
     UNKNOWN,
     Arr,
     Bound,
@@ -170,6 +171,11 @@ def _combine(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return _first(args, "pytree")
 
 
+def _static_field(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """The older name of a field that is static."""
+    return ExtInst("equinox.field", {**args.kw, "static": TRUE})
+
+
 def _is_array(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "element")
     if type(value) is Arr:
@@ -314,6 +320,7 @@ JAX_CALLS: dict[str, Handler] = {
     "equinox.partition": _filter_partition,
     "equinox.combine": _combine,
     "equinox.is_array": _is_array,
+    "equinox.static_field": _static_field,
     "equinox.apply_updates": _apply_updates,
     "equinox.tree_deserialise_leaves": _deserialised,
     "optax.apply_updates": _apply_updates,
