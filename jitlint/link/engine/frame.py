@@ -68,13 +68,14 @@ class Args:
 class Catch:
     """An exception handler around: its place, the classes it names, whether it stands inside a trace.
 
-    meant: it goes another way to the same answer.
+    meant: it goes another way to the same answer. outer: the one around it in the same function.
     """
 
     place: Place
     names: frozenset[str]
     traced: bool
     meant: bool
+    outer: Catch | None
 
 
 class Frame:

@@ -226,7 +226,11 @@ class Machine:
         if raising:
             self.broken = (f.module.name, f.at)
             caught = _handler_around(f) if not expected else None
-            if caught is not None and self._swallowed(caught, kind, at, module, why, modes, level, fields):
+            while caught is not None and not self._swallowed(
+                caught, kind, at, module, why, modes, level, fields
+            ):
+                caught = caught.outer
+            if caught is not None:
                 if caught.traced:
                     return
                 expected = True  # the program is prepared for it
@@ -311,4 +315,4 @@ def _family(kind: type[AnyEvent], fields: dict[str, object]) -> str:
         return "AttributeError"
     if exception.endswith(("IndexError", "NonConcreteBooleanIndexError")):
         return "IndexError"
-    return "TypeError"
+    return "ValueError" if exception.endswith("ValueError") else "TypeError"
