@@ -24,6 +24,7 @@ class Arrays(msgspec.Struct, frozen=True):
     in_place_methods: frozenset[str]
     host_in_place_methods: frozenset[str]
     in_place_functions: frozenset[str]
+    traces_arguments: frozenset[str]
     pure_functions: frozenset[str]
     pure_methods: frozenset[str]
     counting_attributes: frozenset[str]
