@@ -40,8 +40,9 @@ class Arrays(msgspec.Struct, frozen=True):
 
 
 class Types(msgspec.Struct, frozen=True):
-    """Classes that ``isinstance``, annotations and bases speak of."""
+    """Classes that ``isinstance``, annotations and bases speak of, and what is a module."""
 
+    modules: frozenset[str]
     python: dict[str, tuple[str, ...]]
     containers: dict[str, tuple[str, ...]]
     callables: frozenset[str]

@@ -24,6 +24,9 @@ Functions of `jax.random` take a key first, and a `shape` instead of a `size`. T
 what these give:
 
 > TypeError: lax.cond: true_fun and false_fun arguments should be callable.
+
+Some modules hold a function of their own name, as `jax.experimental.checkify` does; it is called as
+`checkify.checkify(f)`.
 """,
     instead="""\
 ```python
@@ -61,6 +64,11 @@ def check(event: ApiMisuse) -> Report | None:
             f"here it is called `{event.cure}`"
             if event.cure
             else "look up what it takes: no version has this one",
+        )
+    if event.detail == "module":
+        inside = f"call `{event.cure}`" if event.cure else "call one of its functions"
+        return Report(
+            f"`{api}` is a module, but it is called", f"{inside}: modules hold functions, and are none"
         )
     if event.detail == "dtype":
         return Report(
