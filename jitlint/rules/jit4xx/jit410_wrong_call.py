@@ -65,6 +65,13 @@ def check(event: ApiMisuse) -> Report | None:
             if event.cure
             else "look up what it takes: no version has this one",
         )
+    if event.detail == "missing":
+        return Report(
+            f"`{api}` needs `{event.parameter}`, but the call leaves it out",
+            "a key is made by `jax.random.key(seed)` and `jax.random.split`"
+            if event.parameter == "key"
+            else "pass it: there is no default",
+        )
     if event.detail == "module":
         inside = f"call `{event.cure}`" if event.cure else "call one of its functions"
         return Report(
