@@ -225,11 +225,8 @@ class Machine:
         expected = f.world.expected and raising
         if raising:
             self.broken = (f.module.name, f.at)
-            caught = _handler_around(f) if not expected else None
-            while caught is not None and not self._swallowed(
-                caught, kind, at, module, why, modes, level, fields
-            ):
-                caught = caught.outer
+            what = (kind, at, module, why, modes, level, fields)
+            caught = self._handled(f, what) if not expected else None
             if caught is not None:
                 if caught.traced:
                     return
@@ -240,6 +237,13 @@ class Machine:
             module, at, function, f.steps, ground, level, expected, traced, array, bool(f.world.modes & L)
         )
         self.sink.add(key, kind(place, why, modes, **fields), when)
+
+    def _handled(self, f: Frame, what: tuple[Any, ...]) -> Catch | None:
+        """The innermost handler around that keeps an error from everybody."""
+        caught = _handler_around(f)
+        while caught is not None and not self._swallowed(caught, *what):
+            caught = caught.outer
+        return caught
 
     def _swallowed(
         self,

@@ -26,7 +26,6 @@ _AXES: Final = ("axis", "dimension")
 _ARRAYS: Final = ("arrays", "tup", "object", "a")
 _ITERATORS: Final = ("map", "zip", "filter", "enumerate", "reversed", "iter")
 _MEASURED: Final = "jax."
-_COMPUTE: Final = ("jax.numpy.", "jax.lax.", "jax.random.", "jax.nn.", "jax.scipy.")
 _REST: Final = (VAR_POSITIONAL, VAR_KEYWORD)
 _ATTRIBUTES: Final = ("static", "array", "updater")
 
@@ -131,7 +130,7 @@ def _missing(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, bound: 
     name = next(wanted, "")
     if (
         not name
-        or not fn.name.startswith(_COMPUTE)
+        or not fn.name.startswith(tuple(lexicon().arrays.of_arrays))
         or len(given) < len(args.pos) + len(args.kw)
         or not m.catalogue.view.is_measured
     ):
