@@ -151,13 +151,16 @@ _NEWER = re.compile(r"Expected cotangent type Ref")
 
 
 def _is_to_come(error: BaseException) -> bool:
-    """Whether an attribute is asked for that a newer JAX has, or once had, and the installed one does not yet."""
-    found = re.search(r"no attribute '(\w+)'", str(error))
-    if found is None or not isinstance(error, AttributeError):
-        return False
-    view = catalogue().at(version("jax")).view
-    named = [name for name in history().names if name.rpartition(".")[2] == found[1]]
-    return any(view.there(name) is False and view.removed(name) is None for name in named)
+    """Whether an attribute or an argument is asked for that a newer JAX has, or once had, and the installed one does not yet."""
+    view, story = catalogue().at(version("jax")).view, history()
+    attribute = re.search(r"no attribute '(\w+)'", str(error))
+    if attribute is not None and isinstance(error, AttributeError):
+        named = [name for name in story.names if name.rpartition(".")[2] == attribute[1]]
+        return any(view.there(name) is False and view.removed(name) is None for name in named)
+    argument = re.search(r"(\w+)\(\) got an unexpected keyword argument '(\w+)'", str(error))
+    name = f".{argument[1]}({argument[2]})" if argument is not None else ""
+    keys = [key for key in story.arguments if name and key.endswith(name)]
+    return any(view.lacks(key.partition("(")[0], name[name.index("(") + 1 : -1]) is None for key in keys)
 
 
 def _reads(code: types.CodeType) -> set[str]:
