@@ -5,8 +5,8 @@
 RUNS THE CODE of all `*.md` and `*.ipynb` below the folders, each file in a process of its own, every piece whatever those before it
 did, and compares with what `jitlint check` says of the file. What raises is told apart by why: *JAX refuses* it (the exception
 comes out of JAX, or is about one of its values); it is in *the values* (a check in the program, a callback, not a number); it wants
-another *machine* (a TPU, more devices, the network); or *the rest*: a module or a file that is not there, a name that an
-earlier piece should have made, a mistake in the text. An error on a line that ran and did not raise is a false one; on a line
+another *machine* (a TPU, more devices, the network), or *a newer JAX*; or *the rest*: a module or a file that is not there, what
+an earlier piece should have made, a mistake in the text. An error on a line that ran and did not raise is a false one; on a line
 that did not run, or whose exception the piece itself catches, nothing is known. A notebook whose code a text of the same name repeats is counted once.
 --list prints each place with what was raised and found; --keep remembers what was raised, so that the next time nothing is run.
 """
@@ -14,6 +14,7 @@ that did not run, or whose exception the piece itself catches, nothing is known.
 from __future__ import annotations
 
 import argparse
+import dis
 import io
 import json
 import multiprocessing.pool
@@ -29,6 +30,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +40,14 @@ if str(ROOT) not in sys.path:
 
 from jitlint.base.config import Settings  # noqa: E402
 from jitlint.base.diagnostic import Finding, Severity  # noqa: E402
+from jitlint.catalogue.load import catalogue, history  # noqa: E402
 from jitlint.driver.registry import rules  # noqa: E402
 from jitlint.driver.run import check  # noqa: E402
 from jitlint.syntax.documents import read_document  # noqa: E402
 from jitlint.syntax.documents.document import Document  # noqa: E402
 
 Place = tuple[int, int]
-JAX, VALUES, MACHINE, REST = "JAX refuses", "the values", "machine", "the rest"
+JAX, VALUES, MACHINE, NEWER, REST = "JAX refuses", "the values", "machine", "a newer JAX", "the rest"
 LATER = {"JIT304"}
 """What these say happens where the leaked value is used, in another line."""
 _ELSEWHERE = (ImportError, OSError, NameError, SyntaxError, KeyError, AssertionError)
@@ -112,22 +115,77 @@ def pieces(document: Document) -> Iterator[tuple[int, str]]:
 
 _MACHINE = re.compile(
     r"interpret mode|TPU|device kind|FFI handler|[Nn]umber of devices|process_index|HTTP|incompatible devices|"
-    r"memory_space|no attribute 'TensorCoreMesh'|exported for platforms|device_count"
+    r"memory_space|no attribute 'TensorCoreMesh'|exported for platforms|device_count|supported by .* on CPU"
 )
+_MAKES_DEVICES = {"make_mesh", "create_device_mesh", "create_tensorcore_mesh"}
+"""Functions that fail for want of devices, whatever they say."""
+_UNFILTERED = {"JAX_TRACEBACK_FILTERING": "off"}
+"""JAX takes its own frames out of tracebacks, but they tell whose doing an exception is."""
 
 
 def _blame(error: BaseException, path: str) -> str:
     """Whose doing an exception is."""
     own = type(error).__module__.partition(".")[0] in ("jax", "jaxlib")
-    frames = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
-    last = max((at for at, name in enumerate(frames) if name == path), default=-1)
-    inside = any(f"{os.sep}jax{os.sep}" in name for name in frames[last + 1 :])
+    stack = traceback.extract_tb(error.__traceback__)
+    last = max((at for at, frame in enumerate(stack) if frame.filename == path), default=-1)
+    frames = [frame for frame in stack[last + 1 :] if f"{os.sep}jax{os.sep}" in frame.filename]
     about = re.search(r"[Tt]racer|ShapeDtypeStruct|jax\.Array|ArrayImpl|abstract array", str(error))
-    if _MACHINE.search(f"{type(error).__name__} {error}"):
+    if _MACHINE.search(f"{type(error).__name__} {error}") or _lacks_devices(error, frames):
         return MACHINE
     if type(error).__name__ in ("JaxRuntimeError", "FloatingPointError"):
         return VALUES
-    return JAX if own or ((inside or about) and not isinstance(error, _ELSEWHERE)) else REST
+    if _NEWER.search(str(error)) or _is_to_come(error):
+        return NEWER
+    return JAX if own or ((frames or about) and not isinstance(error, _ELSEWHERE)) else REST
+
+
+def _lacks_devices(error: BaseException, frames: list[traceback.FrameSummary]) -> bool:
+    """Whether a mesh, or a map over devices, wants more or others than there are."""
+    names = {frame.name for frame in frames}
+    maps = any(frame.filename.endswith("pmap.py") for frame in frames) and "axis to squeeze" in str(error)
+    return maps or (isinstance(error, (IndexError, AttributeError)) and bool(names & _MAKES_DEVICES))
+
+
+_NEWER = re.compile(r"Expected cotangent type Ref")
+"""What the JAX that the documents are of does, and the described one does not yet, whatever the program."""
+
+
+def _is_to_come(error: BaseException) -> bool:
+    """Whether an attribute or an argument is asked for that a newer JAX has, or once had, and the installed one does not yet."""
+    view, story = catalogue().at(version("jax")).view, history()
+    attribute = re.search(r"no attribute '(\w+)'", str(error))
+    if attribute is not None and isinstance(error, AttributeError):
+        named = [name for name in story.names if name.rpartition(".")[2] == attribute[1]]
+        return any(view.there(name) is False and view.removed(name) is None for name in named)
+    argument = re.search(r"(\w+)\(\) got an unexpected keyword argument '(\w+)'", str(error))
+    name = f".{argument[1]}({argument[2]})" if argument is not None else ""
+    keys = [key for key in story.arguments if name and key.endswith(name)]
+    return any(view.lacks(key.partition("(")[0], name[name.index("(") + 1 : -1]) is None for key in keys)
+
+
+def _reads(code: types.CodeType) -> set[str]:
+    """The variables of the document that a piece reads, and does not make itself before that."""
+    made: set[str] = set()
+    read: set[str] = set()
+    for step in dis.get_instructions(code):
+        if step.opname == "STORE_NAME":
+            made.add(step.argval)
+        elif step.opname in ("LOAD_NAME", "LOAD_GLOBAL"):
+            read |= {step.argval} - made
+    inner = [_reads(const) for const in code.co_consts if isinstance(const, types.CodeType)]
+    return read.union(*(names - made for names in inner))
+
+
+def _makes(code: types.CodeType, error: BaseException | None) -> tuple[set[str], set[str]]:
+    """The variables that a piece made, and those that an exception kept it from making."""
+    walk = None if error is None else error.__traceback__
+    stop = 1 << 30
+    while walk is not None:
+        stop = walk.tb_lasti if walk.tb_frame.f_code is code else stop
+        walk = walk.tb_next
+    stores = [step for step in dis.get_instructions(code) if step.opname == "STORE_NAME"]
+    made = {step.argval for step in stores if step.offset < stop}
+    return made, {step.argval for step in stores} - made
 
 
 def run(path: str) -> None:
@@ -151,19 +209,26 @@ def run(path: str) -> None:
         return row.cell, row.line
 
     warnings.simplefilter("ignore")
+    stale: set[str] = set()
     for before, text in pieces(document):
         answer: dict[str, object] = {}
+        code = None
         seen.clear()
         caught.clear()
         sys.settrace(trace)
         try:
-            exec(compile("\n" * before + text, path, "exec"), module.__dict__)
+            code = compile("\n" * before + text, path, "exec")
+            exec(code, module.__dict__)
+            stale -= _makes(code, None)[0]
         except BaseException as error:
             sys.settrace(None)
             frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
             line = (frames[-1].lineno if frames else getattr(error, "lineno", None)) or before + 1
             words = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
-            answer = {"place": place(line), "kind": _blame(error, path), "what": words}
+            spoilt = code is not None and stale & _reads(code)
+            answer = {"place": place(line), "kind": REST if spoilt else _blame(error, path), "what": words}
+            made, unmade = _makes(code, error) if code is not None else (set(), set())
+            stale = (stale - made) | unmade
         sys.settrace(None)
         answer["ran"] = sorted({place(line) for line in seen - caught if 0 < line <= len(document.rows)})
         answers.write(json.dumps(answer) + "\n")
@@ -206,7 +271,13 @@ def _answers(copy: Path, seconds: float) -> list[str]:
         stderr=subprocess.DEVNULL,
         stdin=subprocess.DEVNULL,
         encoding="utf-8",
-        env={**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "MPLBACKEND": "agg"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "JAX_PLATFORMS": "cpu",
+            "MPLBACKEND": "agg",
+            **_UNFILTERED,
+        },
     )
     try:
         out, _ = process.communicate(timeout=seconds)
@@ -248,7 +319,7 @@ def report(outcomes: list[Outcome], listed: bool, kind: str) -> None:
     print(
         "\n| | pieces that raise | found at the line | found, with the line on its path |\n| --- | --- | --- | --- |"
     )
-    for name in (JAX, VALUES, MACHINE, REST):
+    for name in (JAX, VALUES, MACHINE, NEWER, REST):
         mine = [(one, each) for one, each in raised if each.kind == name]
         there = [(one, each) for one, each in mine if one.at(each)]
         through = [each for one, each in mine if not one.at(each) and one.through(each)]

@@ -18,12 +18,14 @@ class Arrays(msgspec.Struct, frozen=True):
 
     dtypes: dict[str, str]
     sizes: dict[str, str]
+    of_arrays: frozenset[str]
     constant_modules: frozenset[str]
     constants: dict[str, str]
     converters: dict[str, str]
     in_place_methods: frozenset[str]
     host_in_place_methods: frozenset[str]
     in_place_functions: frozenset[str]
+    traces_arguments: frozenset[str]
     pure_functions: frozenset[str]
     pure_methods: frozenset[str]
     counting_attributes: frozenset[str]
@@ -39,8 +41,9 @@ class Arrays(msgspec.Struct, frozen=True):
 
 
 class Types(msgspec.Struct, frozen=True):
-    """Classes that ``isinstance``, annotations and bases speak of."""
+    """Classes that ``isinstance``, annotations and bases speak of, and what is a module."""
 
+    modules: frozenset[str]
     python: dict[str, tuple[str, ...]]
     containers: dict[str, tuple[str, ...]]
     callables: frozenset[str]

@@ -311,8 +311,8 @@ def _out(site: Site) -> Patch | None:
 def listed(site: Site) -> Patch | None:
     """``jnp.sum([a, b])`` becomes ``jnp.sum(jnp.array([a, b]))``."""
     call = site.node(ast.Call)
-    if call is None:
-        return None
+    if call is None or site.facts.get("detail"):
+        return None  # what it gets is no list
     parameter = site.facts.get("parameter", "")
     named = [each.value for each in call.keywords if each.arg == parameter]
     sequences = [each for each in (*named, *call.args) if isinstance(each, ast.List | ast.Tuple)]

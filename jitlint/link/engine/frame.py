@@ -69,14 +69,15 @@ class Args:
 class Catch:
     """An exception handler around: its place, the classes it names, whether it stands inside a trace.
 
-    meant: it goes another way to the same answer. frame, body: whose statements it guards, in how many states at once.
-    failed: one of these that always runs has raised, so that their end is not reached.
+    meant: it goes another way to the same answer. outer: the one around it in the same function. frame, body: whose statements it
+    guards, in how many states at once. failed: one of these that always runs has raised, so that their end is not reached.
     """
 
     place: Place
     names: frozenset[str]
     traced: bool
     meant: bool
+    outer: Catch | None
     frame: Frame
     body: Sequence[ir.Node]
     apart: int

@@ -225,8 +225,9 @@ class Machine:
         expected = f.world.expected and raising
         if raising:
             self.broken = (f.module.name, f.at)
-            caught = _handler_around(f) if not expected else None
-            if caught is not None and self._swallowed(f, caught, kind, at, module, why, modes, level, fields):
+            what = (kind, at, module, why, modes, level, fields)
+            caught = self._handled(f, what) if not expected else None
+            if caught is not None:
                 if caught.traced:
                     return
                 expected = True  # the program is prepared for it
@@ -236,6 +237,13 @@ class Machine:
             module, at, function, f.steps, ground, level, expected, traced, array, bool(f.world.modes & L)
         )
         self.sink.add(key, kind(place, why, modes, **fields), when)
+
+    def _handled(self, f: Frame, what: tuple[Any, ...]) -> Catch | None:
+        """The innermost handler around that keeps an error from everybody."""
+        caught = _handler_around(f)
+        while caught is not None and not self._swallowed(f, caught, *what):
+            caught = caught.outer
+        return caught
 
     def _swallowed(
         self,
@@ -320,4 +328,4 @@ def _family(kind: type[AnyEvent], fields: dict[str, object]) -> str:
         return "AttributeError"
     if exception.endswith(("IndexError", "NonConcreteBooleanIndexError")):
         return "IndexError"
-    return "TypeError"
+    return "ValueError" if exception.endswith("ValueError") else "TypeError"

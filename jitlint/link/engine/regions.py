@@ -66,7 +66,7 @@ def catching(f: Frame, handlers: list[ir.Handler], body: Sequence[ir.Node]) -> C
             ground = f.ground if f.steps else "eager"
             place = Place(f.module.name, at, f.qualname, f.steps, ground, f.confidence)
             meant = not found & {"", *lexicon().errors.everything} and _uses_same(handler.body, body)
-            return Catch(place, found, f.world.floor > 0, meant, f, body, f.apart)
+            return Catch(place, found, f.world.floor > 0, meant, f.caught, f, body, f.apart)
     return None
 
 

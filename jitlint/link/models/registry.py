@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final, Optional
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.program import FuncInfo
@@ -88,6 +89,8 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         arrays.check_layer(m, f, at, dotted, tables.layers[dotted], args)
     if dotted in tables.roles or any(dotted.startswith(p) for p in tables.modules):
         return ExtInst(dotted)
+    if dotted in lexicon().types.modules:
+        return _call_module(m, f, at, dotted)
     return _unknown(m, f, at, dotted, args)
 
 
@@ -155,6 +158,19 @@ class _Handlers(dict[str, Optional[Handler]]):
 
 
 _HANDLERS: Final = _Handlers()
+
+
+def _call_module(m: Machine, f: Frame, at: int, dotted: str) -> Value:
+    """A module of JAX is called, most often in the place of the function of its name."""
+    inside = f"{dotted}.{dotted.rpartition('.')[2]}"
+    known = (
+        m.catalogue.function(inside) is not None or m.catalogue.canonical(inside) in m.catalogue.transforms
+    )
+    m.emit(
+        f, ApiMisuse, at, None, api=dotted, problem="wrong-call", detail="module", cure=inside if known else "",
+        exception="TypeError",
+    )  # fmt: skip
+    return UNKNOWN
 
 
 def _unknown(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:

@@ -170,8 +170,9 @@ SIZED: Final = Slot[bool]()
 
 
 def leave_out(f: Frame, values: dict[str, Value]) -> None:
-    """A function is judged for arrays of any size, not once for each size that it is called with."""
-    if Arr not in map(type, values.values()) or SIZED.of(f):
+    """A function is judged for arrays of any size, not once for each size that it is called with; what a module's body
+    calls is called there and then, with those sizes."""
+    if f.fn is None or Arr not in map(type, values.values()) or SIZED.of(f):
         return
     for name, value in values.items():
         if type(value) is Arr and value.dims is not None:

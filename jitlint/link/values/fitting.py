@@ -103,13 +103,22 @@ def check_unary(m: Machine, f: Frame, at: int, op: str, value: Value) -> bool:
     return report(m, f, at, op, "kind", str(kind), value)
 
 
+def check_truth(m: Machine, f: Frame, at: int, form: str, value: Value) -> bool:
+    """Record an array that is asked for True or False and has several answers. Answers whether it has."""
+    if type(value) is not Arr or not is_sure(value):
+        return False
+    dims = dims_of(value) or ()
+    several = any(size not in (None, 1) for size in dims) and 0 not in dims
+    return several and report(m, f, at, form, "truth", shown(dims), value)
+
+
 def report(m: Machine, f: Frame, at: int, api: str, how: str, detail: str, value: Value) -> bool:
     """Record operands that do not fit, unless the function asks which dtype it has: another branch is for this one."""
     if how in ("kind", "dtypes") and f.fn is not None and any(map(_asks_for_dtype, f.fn.parts)):
         return False
     m.emit(
         f, ApiMisuse, at, value, api=api, problem="unfit", parameter=how, detail=detail,
-        exception="ValueError" if how in ("axis", "number", "scopes", "exported") else "TypeError",
+        exception="ValueError" if how in ("axis", "number", "scopes", "exported", "truth") else "TypeError",
     )  # fmt: skip
     return True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jitlint.infer.values import Scope, Value
+from jitlint.infer.values import Ext, Scope, Value
 from jitlint.link.engine import scopes
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Frame
@@ -73,3 +73,12 @@ def peek(m: Machine, f: Frame, node: ir.Node | None) -> Value | None:
         obj = peek(m, f, node.obj)
         return None if obj is None else attributes.peek(m, f, obj, node.name)
     return None
+
+
+def dotted(m: Machine, f: Frame, node: ir.Node | None) -> str:
+    """The name of a library that a path means, "" if it means something else."""
+    if type(node) is ir.Name:
+        value = scopes.lookup(f, node.id)
+        return value.dotted if type(value) is Ext else ""
+    owner = dotted(m, f, node.obj) if type(node) is ir.Attr else ""
+    return m.catalogue.canonical(f"{owner}.{node.name}") if owner and type(node) is ir.Attr else ""

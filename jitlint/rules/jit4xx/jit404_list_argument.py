@@ -11,14 +11,16 @@ RULE = Rule(
     code="JIT404",
     name="list-argument",
     severity=Severity.ERROR,
-    summary="Python list or tuple where JAX needs an array",
+    summary="Python list, dict or object where JAX needs an array",
     explanation="""\
 Other than NumPy, `jax.numpy` does not turn lists and tuples into arrays behind your back:
 
 > TypeError: sum requires ndarray or scalar arguments, got <class 'list'> at position 0.
 
 Under a trace every element would become a separate operation, slow to compile and easy to overlook, so JAX
-wants the conversion to be visible. `jnp.array`, `jnp.stack` and `jnp.concatenate` do accept sequences.
+wants the conversion to be visible. `jnp.array`, `jnp.stack` and `jnp.concatenate` do accept sequences. No function
+of arrays takes a dict, a set, a str, a function or an object of a plain class; many refuse even one whose class
+has a method `__jax_array__`, as `jax.jit` does.
 """,
     instead="""\
 Convert explicitly:
@@ -43,8 +45,8 @@ def total(a, b):
 total(1.0, 2.0)
 """,
     outcome=Raises(
-        ("TypeError",),
-        says=r"requires ndarray or scalar|unsupported operand type\(s\) for .*(Tracer|Array|tuple)|can't multiply sequence by non-int",
+        ("TypeError", "ValueError"),
+        says=r"abstract array|during abstractification|valid JAX array type|ArrayLike|determine dtype|requires ndarray or scalar|unsupported operand type\(s\) for .*(Tracer|Array|tuple)|can't multiply sequence by non-int",
     ),
     since="0.1",
     remedy=Remedy(
@@ -55,12 +57,23 @@ total(1.0, 2.0)
 )
 
 
+_OTHER = "hand over the array that is meant, or make one first with `jnp.array`"
+_INSTEAD = {
+    "a dict": "go over its values: `jax.tree.map(f, d)`, or `jnp.stack(list(d.values()))`",
+    "a function": "call it first",
+}
+
+
 @RULE.on(ApiMisuse)
 def check(event: ApiMisuse) -> Report | None:
     """Report lists given to array functions."""
     if event.problem != "list-argument":
         return None
     parameter = f"`{event.parameter}` of `{event.api}`" if event.parameter else f"`{event.api}`"
+    if event.detail:
+        return Report(
+            f"{parameter} needs an array, but gets {event.detail}", _INSTEAD.get(event.detail, _OTHER)
+        )
     return Report(
         f"{parameter} needs an array, but gets a Python sequence",
         "wrap it: `jnp.array([...])`, or `jnp.stack([...])` for a list of arrays; a pair, such as that of"

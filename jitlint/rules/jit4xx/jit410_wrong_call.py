@@ -24,6 +24,9 @@ Functions of `jax.random` take a key first, and a `shape` instead of a `size`. T
 what these give:
 
 > TypeError: lax.cond: true_fun and false_fun arguments should be callable.
+
+Some modules hold a function of their own name, as `jax.experimental.checkify` does; it is called as
+`checkify.checkify(f)`.
 """,
     instead="""\
 ```python
@@ -49,49 +52,56 @@ x = jnp.zeros((2, 3))
 )
 
 
+_FORMS = {
+    "dtype": (
+        "the data type that `{api}` gets here by position is none",
+        "write a shape as one tuple, `(2, 3)`, and arrays that belong together as one list, `[a, b]`",
+    ),
+    "axis": ("`{api}` gets an array as its `{parameter}`", "write the arrays as one list: `[a, b]`"),
+    "iterator": (
+        "`{api}` gets an iterator as its `{parameter}`, which has no length",
+        "write a list: `[f(x) for x in xs]`, `list(map(f, xs))`",
+    ),
+    "function": (
+        "`{api}` gets a value as its `{parameter}`, not a function",
+        "pass the function itself, uncalled: `jax.grad(loss)(x)`, `jax.lax.cond(pred, f, g, x)`",
+    ),
+    "attribute": (
+        "`{api}` is no method, but it is called",
+        "read it without parentheses; `x.shape[0]` is one size",
+    ),
+}
+_FILL_IN = 'write it into the text at once, `f"..."`, or make an array of it with `jnp.asarray`'
+
+
 @RULE.on(ApiMisuse)
 def check(event: ApiMisuse) -> Report | None:
     """Report calls whose form no version of the function has."""
     if event.problem != "wrong-call":
         return None
-    api = event.api.replace("array.", "x.", 1)  # a method's owner; functions are called `jax...`
+    api, parameter = event.api.replace("array.", "x.", 1), event.parameter  # functions are called `jax...`
+    if event.detail in _FORMS:
+        message, help_ = _FORMS[event.detail]
+        return Report(message.format(api=api, parameter=parameter), help_)
     if event.detail == "name":
+        here = f"here it is called `{event.cure}`" if event.cure else ""
         return Report(
-            f"`{api}` takes no argument `{event.parameter}`",
-            f"here it is called `{event.cure}`"
-            if event.cure
-            else "look up what it takes: no version has this one",
+            f"`{api}` takes no argument `{parameter}`",
+            here or "look up what it takes: no version has this one",
         )
-    if event.detail == "dtype":
+    if event.detail == "missing":
+        made = "a key is made by `jax.random.key(seed)` and `jax.random.split`" if parameter == "key" else ""
         return Report(
-            f"the data type that `{api}` gets here by position is none",
-            "write a shape as one tuple, `(2, 3)`, and arrays that belong together as one list, `[a, b]`",
+            f"`{api}` needs `{parameter}`, but the call leaves it out", made or "pass it: there is no default"
         )
-    if event.detail == "axis":
+    if event.detail == "module":
+        inside = f"call `{event.cure}`" if event.cure else "call one of its functions"
         return Report(
-            f"`{api}` gets an array as its `{event.parameter}`",
-            "write the arrays as one list: `[a, b]`",
+            f"`{api}` is a module, but it is called", f"{inside}: modules hold functions, and are none"
         )
     if event.detail == "filled":
-        what = f"`{event.parameter}`" if not event.parameter.isdigit() else f"number {event.parameter}"
-        return Report(
-            f"`{api}` fills arrays into its text, but gets a plain value as {what}",
-            'write it into the text at once, `f"..."`, or make an array of it with `jnp.asarray`',
-        )
-    if event.detail == "iterator":
-        return Report(
-            f"`{api}` gets an iterator as its `{event.parameter}`, which has no length",
-            "write a list: `[f(x) for x in xs]`, `list(map(f, xs))`",
-        )
-    if event.detail == "function":
-        return Report(
-            f"`{api}` gets a value as its `{event.parameter}`, not a function",
-            "pass the function itself, uncalled: `jax.grad(loss)(x)`, `jax.lax.cond(pred, f, g, x)`",
-        )
-    if event.detail == "attribute":
-        return Report(
-            f"`{api}` is no method, but it is called", "read it without parentheses; `x.shape[0]` is one size"
-        )
+        what = f"`{parameter}`" if not parameter.isdigit() else f"number {parameter}"
+        return Report(f"`{api}` fills arrays into its text, but gets a plain value as {what}", _FILL_IN)
     _, most, given = event.detail.split()
     many = "1 argument" if most == "1" else f"{most} arguments"
     return Report(

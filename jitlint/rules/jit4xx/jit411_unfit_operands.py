@@ -31,6 +31,10 @@ parentheses are missing: `x > 0 & x < 1` means `x > (0 & x) < 1`. What goes alon
 
 > ValueError: axis 1 is out of bounds for array of dimension 1
 
+`if`, `not`, `and` and the like ask for one truth value, and an array of several elements has several, traced or not:
+
+> ValueError: The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()
+
 A reference, such as a kernel of Pallas gets, is no array until it is read:
 
 > TypeError: sin requires ndarray or scalar arguments, got <class 'jax._src.core.Ref'> at position 0.
@@ -47,6 +51,7 @@ others of their own scope only, as those of one `jax.export.symbolic_shape`:
 ```python
 z = jnp.add(1, 1.0)                 # lax.add(1, 1.0)
 inside = (x > 0) & (x < 1)          # x > 0 & x < 1
+if jnp.all(x > 0): ...              # if x > 0
 other = ~mask                       # -mask, 1 - mask
 table = table + row[:, None]        # (2, 3) and (2,)
 ```
@@ -60,7 +65,7 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError", "AttributeError"),
         says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|same dtypes|does not accept dtype|number of dimensions|[Ii]ncompatible shapes|contracting dimensions"
-        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|_IndexUpdateRef",
+        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|_IndexUpdateRef",
     ),
     cases={"equal": Advisory("the comparison has the same answer for all arrays")},
     since="0.2",
@@ -113,6 +118,11 @@ def check(event: ApiMisuse) -> Report | None:
             f"{api} needs arrays with as many axes, but gets {_axes(first)} and {_axes(second)}",
             "functions of `jax.numpy` add the missing axes; or give the smaller one its axis: `x[None]`",
         )
+    if event.parameter == "truth":
+        return Report(
+            f"{_asking(event.api)} one True or False of an array of shape {event.detail}, which has one for each element",
+            "say which one is meant: `jnp.any(x)`, `jnp.all(x)`, or `x.size` for whether there are any",
+        )
     if event.parameter == "number":
         return Report(f"{api} multiplies matrices and vectors, but gets a number", "multiply by it with `*`")
     if event.parameter == "axis":
@@ -122,6 +132,11 @@ def check(event: ApiMisuse) -> Report | None:
             "axes are counted from 0; negative ones from the last",
         )
     return Report(f"{api} gets {_sizes(event)}, which do not fit", _fitting(event))
+
+
+def _asking(form: str) -> str:
+    names = {"ternary": "`... if ... else ...`", "comparison-chain": "a chain of comparisons"}
+    return f"{names.get(form, f'`{form}`')} wants"
 
 
 def _axes(count: str) -> str:

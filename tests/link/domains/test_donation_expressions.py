@@ -21,7 +21,7 @@ main(unknown)
 """
 
 CASES = {
-    "asked for its truth, turned round": ("step(x)\nreturn not x", True),
+    "asked for its truth, turned round": ("x = x.sum()\nstep(x)\nreturn not x", True),
     "one of two answers": ("step(x)\nreturn x if flag else 1", False),
     "computed with one of two answers": ("step(x)\nreturn (x if flag else x) + 1", True),
     "written into text": ('step(x)\nreturn f"{x}"', True),

@@ -11,7 +11,7 @@ from jitlint.infer.values import NONE, ExtInst, Inst, Py, Value, alternatives, p
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import boundaries
+from jitlint.link.values.questions import no_arrays
 
 OPTAX: Final = "optax."
 _NEEDY: Final = "$needs parameters"
@@ -47,11 +47,11 @@ def _starts(m: Machine, f: Frame, at: int, owner: ExtInst, params: Value | None)
     """The state is made: arrays like the parameters cannot be made of functions."""
     name = _inside(owner, _COPIER)
     kinds = (
-        [boundaries.not_an_array(m, alt) for alt in alternatives(params)]
+        [no_arrays.not_an_array(m, alt) for alt in alternatives(params)]
         if name and params is not None
         else []
     )
-    if kinds and all(kind.endswith(boundaries.HOLDS_FUNCTION) or kind == "function" for kind in kinds):
+    if kinds and all(kind.endswith(no_arrays.HOLDS_FUNCTION) or kind == "function" for kind in kinds):
         level = Confidence.LIKELY if isinstance(params, Inst) else None
         m.emit(
             f, TransformMisuse, at, None, level, transform=f"{name}.init", problem="function-leaf",

@@ -20,9 +20,9 @@ from jitlint.infer.values import NONE, Arr, Class, Ext, Inst, Value, alternative
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.models.jax import boundaries
 from jitlint.link.tables.ir_walk import class_at, written_at
 from jitlint.link.values import parameters, pytrees
+from jitlint.link.values.questions import no_arrays
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 
@@ -89,7 +89,7 @@ def _no_array(m: Machine, info: ClassInfo, annotation: ir.Expr | None) -> str:
 def _is_plain(m: Machine, value: Inst) -> bool:
     """Whether an object is no pytree, and no library that is not known may have made it one."""
     if not value.cls.extern:
-        return bool(boundaries.not_an_array(m, value))
+        return bool(no_arrays.not_an_array(m, value))
     words = lexicon().types
     plain = words.harmless_bases | words.plain_bases
     return not pytrees.is_pytree(value.cls) and all(

@@ -11,12 +11,12 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import Removed
 from jitlint.infer.events import ApiMisuse, Place
 from jitlint.infer.program import ModuleInfo
-from jitlint.infer.values import Arr, Ext, Func, Value
-from jitlint.link.engine import scopes
+from jitlint.infer.values import Arr, Func, Value
 from jitlint.link.engine.domain import Domain, Library
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
+from jitlint.link.values import paths
 from jitlint.link.values.boxes import const_text
 from jitlint.syntax import ir
 
@@ -57,18 +57,10 @@ class Versions(Domain[None]):
         view = self.m.catalogue.view
         for node in attributes:
             if node.at not in unread:
-                owner = self._dotted(f, node.obj)
+                owner = paths.dotted(self.m, f, node.obj)
                 dotted = f"{owner}.{node.name}"
                 if owner.partition(".")[0] == "jax" and view.removed(dotted) and not view.removed(owner):
                     self.m.removed_seen.setdefault((f.module.name, node.at), dotted)
-
-    def _dotted(self, f: Frame, node: ir.Node | None) -> str:
-        """The name of a library that a path means, "" if it means something else."""
-        if type(node) is ir.Name:
-            value = scopes.lookup(f, node.id)
-            return value.dotted if type(value) is Ext else ""
-        owner = self._dotted(f, node.obj) if type(node) is ir.Attr else ""
-        return self.m.catalogue.canonical(f"{owner}.{node.name}") if owner and type(node) is ir.Attr else ""
 
     def _unread_in(self, module: ModuleInfo) -> frozenset[int] | None:
         """The origins in quoted annotations of a module; None if it reads no annotations at all."""

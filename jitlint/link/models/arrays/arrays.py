@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.schema import ApiFunction, Parameter, Result
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED, SEEN
@@ -37,7 +38,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import binding, results, unfit
 from jitlint.link.models.arrays import operands as operands_of
 from jitlint.link.values import callbacks, pytrees
-from jitlint.link.values.questions import truths
+from jitlint.link.values.questions import no_arrays, truths
 
 
 def _as_arrays(m: Machine, f: Frame, at: int, bound: results.Bound) -> None:
@@ -249,16 +250,23 @@ def _list_argument(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parame
         return  # other words are due
     if (type(value) is Seq and value.kind == "list") or (type(value) is Tup and value.cls is None):
         m.emit(
-            f,
-            ApiMisuse,
-            at,
-            None,
-            api=fn.name,
-            problem="list-argument",
-            parameter=param.name,
-            exception="TypeError",
-            cure="",
-        )
+            f, ApiMisuse, at, None, api=fn.name, problem="list-argument", parameter=param.name, exception="TypeError",
+        )  # fmt: skip
+    elif not param.optional:
+        _no_array(m, f, at, fn, param, value)
+
+
+def _no_array(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parameter, value: Value) -> None:
+    """Something of which no array is made. An object in traced code has come through a boundary, which speaks of it; that
+    its class is not registered somewhere is likely and no more."""
+    is_object = type(value) is Inst
+    what = "" if is_object and f.world.level else no_arrays.refused(m, fn.name, value)
+    if what:
+        m.emit(
+            f, ApiMisuse, at, None, Confidence.LIKELY if is_object else None, api=fn.name, problem="list-argument",
+            parameter=param.name, detail=what,
+            exception="ValueError" if no_arrays.becomes_array(value) else "TypeError",
+        )  # fmt: skip
 
 
 def _needs_cure(

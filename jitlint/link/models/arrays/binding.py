@@ -1,8 +1,8 @@
 """Calls that a function of arrays refuses for their form (layer: ``link``, room ``models``).
 
-What it does: says where a call gives an argument that no version of the function has, more by position than it takes, or
-an array or a number where a data type or an axis is wanted, an iterator where arrays are, as in `zeros(2, 3)`,
-`stack(x, y)`, `sum(x, dim=0)` and `stack(f(x) for x in xs)`.
+What it does: says where a call gives an argument that no version of the function has, more by position than it takes, none
+where it needs one, or an array or a number where a data type or an axis is wanted, an iterator where arrays are, as in
+`zeros(2, 3)`, `stack(x, y)`, `sum(x, dim=0)` and `stack(f(x) for x in xs)`.
 What it does not: know which version has an argument, which is for the domain of versions.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final, Optional, TypeGuard
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.catalogue.schema import POSITIONAL, POSITIONAL_ONLY, VAR_POSITIONAL, ApiFunction
+from jitlint.catalogue.schema import POSITIONAL, POSITIONAL_ONLY, VAR_KEYWORD, VAR_POSITIONAL, ApiFunction
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.values import Arr, Ext, Py, Scope, Seq, Value
 from jitlint.link.engine import scopes
@@ -26,6 +26,7 @@ _AXES: Final = ("axis", "dimension")
 _ARRAYS: Final = ("arrays", "tup", "object", "a")
 _ITERATORS: Final = ("map", "zip", "filter", "enumerate", "reversed", "iter")
 _MEASURED: Final = "jax."
+_REST: Final = (VAR_POSITIONAL, VAR_KEYWORD)
 _ATTRIBUTES: Final = ("static", "array", "updater")
 
 
@@ -48,6 +49,7 @@ def check(
         or _iterator(m, f, at, fn, bound)
         or _misplaced(m, f, at, fn, bound[: len(args.pos)])
         or _too_many(m, f, at, fn, args)
+        or _missing(m, f, at, fn, args, bound)
     )
 
 
@@ -118,6 +120,24 @@ def _too_many(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args) -> boo
     if VAR_POSITIONAL in kinds or len(args.pos) <= most or not view.is_measured:
         return False
     return not view.mentions_positions(fn.name) and _report(m, f, at, fn, f"count {most} {len(args.pos)}", "")
+
+
+def _missing(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, bound: results.Bound) -> bool:
+    """An argument without a default that is not given; only where the call names the function, and not another one that
+    calls it with what is not known here."""
+    given = {param.name for param, _ in bound}
+    wanted = (p.name for p in fn.parameters if not (p.optional or p.kind in _REST or p.name in given))
+    name = next(wanted, "")
+    if (
+        not name
+        or not fn.name.startswith(tuple(lexicon().arrays.of_arrays))
+        or len(given) < len(args.pos) + len(args.kw)
+        or not m.catalogue.view.is_measured
+    ):
+        return False
+    call = m.texts.table(f).calls.get(at)
+    called = call is not None and m.catalogue.canonical(paths.dotted(m, f, call.func)) == fn.name
+    return called and _report(m, f, at, fn, "missing", name)
 
 
 def attribute_called(m: Machine, f: Frame, at: int) -> None:

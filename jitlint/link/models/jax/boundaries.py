@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import HigherOrder, Wrap
 from jitlint.infer.events import ApiMisuse, Step, TransformMisuse
 from jitlint.infer.grounds import SEEN
@@ -17,16 +16,12 @@ from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import (
     NONE,
     Arr,
-    At,
     Class,
     Descr,
-    Ext,
     ExtInst,
     Func,
     Inst,
     Map,
-    Mod,
-    Partial,
     Py,
     Seq,
     Tree,
@@ -41,7 +36,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import binding
 from jitlint.link.tables import ir_walk
 from jitlint.link.values import callbacks, classes, pytrees
-from jitlint.link.values.questions import signatures
+from jitlint.link.values.questions import no_arrays, signatures
 from jitlint.link.values.questions.kinds import constant_strings, mro
 from jitlint.link.values.questions.signatures import Signature, describe, signature
 from jitlint.syntax import ir
@@ -223,94 +218,9 @@ def runs_module(fn: FuncInfo) -> bool:
 
 def _bound(value: Value) -> str:
     """Why a Linen module cannot be a static argument of what its own methods call."""
-    if type(value) is not Inst or value.cls.role != _NO_LEAVES or value.cls.extern:
+    if type(value) is not Inst or value.cls.role != no_arrays.NO_LEAVES or value.cls.extern:
         return ""
     return f"the module `{value.cls.name}`, which holds variables while it is applied"
-
-
-def not_an_array(m: Machine, value: Value, depth: int = _DEPTH) -> str:
-    """What a value is that JAX refuses as an array argument or output, or ""."""
-    refused = _REFUSED.get(type(value))
-    return "" if refused is None else refused(m, value, depth)
-
-
-def _first_refused(m: Machine, parts: Iterable[Value], depth: int) -> str:
-    if not depth:
-        return ""
-    return next((found for part in parts if (found := not_an_array(m, part, depth - 1))), "")
-
-
-def _refused_constant(m: Machine, value: Py, depth: int) -> str:
-    return str(value.kind) if value.kind in ("str", "bytes", "dtype", "enum", "slice") else ""
-
-
-def _refused_sequence(m: Machine, value: Seq, depth: int) -> str:
-    if value.kind in _NO_PYTREES:
-        return _NO_PYTREES[value.kind]
-    return _first_refused(m, value.items, depth) if value.items is not None and value.kind == "list" else ""
-
-
-def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
-    cls = value.cls
-    if cls.role == _CALLABLE_LEAVES and not value.open and not is_cold(value):
-        held = [part for name, part in value.attrs.items() if name not in pytrees.static_names(value)]
-        kind = _first_refused(m, held, depth)
-        if kind.endswith(HOLDS_FUNCTION) or kind == "function":
-            return f"an object of `{cls.name}`, {HOLDS_FUNCTION}"
-        return f"an object of `{cls.name}`, which holds a {kind}" if kind.isidentifier() else ""
-    if cls.extern or cls.role not in ("", _NO_LEAVES) or (value.open and cls.stands_for_others):
-        return ""
-    return "" if pytrees.is_pytree(cls) or _subscribed(m, value) else str(cls.name)
-
-
-HOLDS_FUNCTION: Final = "which holds a function"
-
-_CALLABLE_LEAVES: Final = "eqx"
-"""The role of modules whose fields are all leaves, functions as well, and which plain transforms refuse for that."""
-
-
-_NO_LEAVES: Final = "linen"
-"""The role of modules that are no pytrees: what they hold is handed to them when they are applied."""
-
-
-def _refused_object(m: Machine, value: ExtInst, depth: int) -> str:
-    if value.dotted in lexicon().contracts.holds_functions:
-        return f"an object of `{value.dotted}`, {HOLDS_FUNCTION}"
-    return "object" if value.dotted == "builtins.object" else ""
-
-
-_REFUSED: Final[dict[type, Callable[[Machine, Any, int], str]]] = {
-    Py: _refused_constant,
-    **dict.fromkeys((Func, Partial, Xform, Mod), lambda m, value, depth: "function"),
-    Class: lambda m, value, depth: "class",
-    Ext: lambda m, value, depth: _library_name(m, value.dotted),
-    Seq: _refused_sequence,
-    At: lambda m, value, depth: "an update reference (`x.at[...]`)",
-    ExtInst: _refused_object,
-    Inst: _refused_instance,
-    Tup: lambda m, value, depth: _first_refused(m, value.items, depth),
-    Map: lambda m, value, depth: _first_refused(m, value.entries.values(), depth),
-}
-
-
-_NO_PYTREES = {"set": "set", "frozenset": "frozenset", "range": "range", "iter": "an iterator"}
-
-
-def _library_name(m: Machine, dotted: str) -> str:
-    """What a known name of a library stands for when it is no array."""
-    if m.catalogue.constant(dotted) == "dtype":
-        return "dtype"
-    numpy = m.catalogue.numpy(dotted) is not None
-    known = m.catalogue.function(dotted) is not None or dotted in m.transforms.wraps
-    return "function" if numpy or known or dotted in m.transforms.calls else ""
-
-
-def _subscribed(m: Machine, value: Inst) -> bool:
-    """Objects that convert themselves or describe an array, or whose class is registered by a call not followed."""
-    names = {name for cls in mro(value.cls) for name in cls.namespace}
-    if "__jax_array__" in names and "tree_flatten" not in names:
-        return m.catalogue.view.behaves("traces-no-array-likes") is not True
-    return bool(names & {"__array__", "tree_flatten"}) or {"shape", "dtype"} <= names | value.attrs.keys()
 
 
 def plain_receiver(m: Machine, func: Func, name: str) -> Value | None:
@@ -322,7 +232,7 @@ def plain_receiver(m: Machine, func: Func, name: str) -> Value | None:
         return None
     if owner.stands_for_others or owner.extern or pytrees.is_pytree(owner):
         return None
-    if owner.role not in ("", _NO_LEAVES):
+    if owner.role not in ("", no_arrays.NO_LEAVES):
         return None
     if not owner.shape and not any("__init__" in cls.namespace for cls in mro(owner)):
         return None  # what has no data of its own may be meant for others to inherit
@@ -341,7 +251,7 @@ def _bound_as(func: Func, owner: ClassInfo) -> str:
 
 def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> bool:
     """An argument that is not static must be a pytree of arrays. Answers whether it certainly is none."""
-    kinds = [not_an_array(m, a) for a in alternatives(value)]
+    kinds = [no_arrays.not_an_array(m, a) for a in alternatives(value)]
     if not kinds or not all(kinds):
         return False
     sig = signature(x.target)
@@ -387,7 +297,7 @@ def _stands_for_what_others_make(value: Value) -> bool:
 
 def check_output(m: Machine, f: Frame, x: Xform, result: Value) -> None:
     """What a jitted function returns must be a pytree of arrays; the finding stands at its ``return``."""
-    kinds = [not_an_array(m, a) for a in alternatives(result)]
+    kinds = [no_arrays.not_an_array(m, a) for a in alternatives(result)]
     bad = next((k for k in kinds if k), "")
     if not bad or type(result) is Tree:
         return
@@ -395,7 +305,9 @@ def check_output(m: Machine, f: Frame, x: Xform, result: Value) -> None:
     if sig is None or sig.func.fn.node.is_generator:
         return
     returned = sig.func.fn.returned.items()
-    place = next((at for at, value in returned if any(not_an_array(m, a) for a in alternatives(value))), None)
+    place = next(
+        (at for at, value in returned if any(no_arrays.not_an_array(m, a) for a in alternatives(value))), None
+    )
     if place is None:
         return
     level = None if all(kinds) else Confidence.LIKELY

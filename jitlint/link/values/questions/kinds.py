@@ -74,6 +74,8 @@ def is_callable(value: Value) -> bool | None:
     t = type(value)
     if t in _CALLABLE_TYPES:
         return True
+    if t is Ext and a.dotted in lexicon().types.modules:
+        return False
     if t in (Unknown, Ext, ExtInst):
         return None
     if t is Tree:

@@ -26,15 +26,15 @@ from jitlint.infer.values import (
 from jitlint.link.engine.events import emit_truth
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import callbacks
+from jitlint.link.values import callbacks, fitting
 from jitlint.link.values.questions.kinds import mro
 
 
 def truth(m: Machine, f: Frame, at: int, value: Value, form: str) -> bool | None:
-    """Python's truth of a value where it is certain, else None; a tracer is recorded as an event."""
+    """Python's truth of a value where it is certain, else None; a tracer, and an array of several elements, is recorded as an event."""
     if type(value) is Py:  # nearly all
         return None if value.const is NO_CONST else bool(value.const)
-    if emit_truth(m, f, at, value, form):
+    if emit_truth(m, f, at, value, form) or fitting.check_truth(m, f, at, form, value):
         return None
     callbacks.run_implied(m, f, at, value, ("__bool__", "__len__"))
     answers = {True if _is_function(m, a) else static_truth(a) for a in alternatives(value)}

@@ -1,0 +1,139 @@
+"""What is certainly no array, nor a pytree of arrays: as an argument of a transform, or of a function of arrays (layer: ``link``, room ``values``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.objects import is_cold
+from jitlint.infer.values import (
+    At,
+    Class,
+    Ext,
+    ExtInst,
+    Func,
+    Inst,
+    Map,
+    Mod,
+    Partial,
+    Py,
+    Seq,
+    Tup,
+    Value,
+    Xform,
+)
+from jitlint.link.engine.machine import Machine
+from jitlint.link.values import pytrees
+from jitlint.link.values.questions.kinds import mro
+
+_DEPTH: Final = 4
+_WORDS: Final = {
+    Map: "a dict",
+    Func: "a function",
+    Partial: "a function",
+    Xform: "a function",
+    Class: "a class",
+}
+
+
+def refused(m: Machine, function: str, value: Value) -> str:
+    """What a function of arrays gets that it does not make an array of, besides lists and tuples, or ""."""
+    if type(value) is Inst:
+        told = not_an_array(m, value)
+        converts = becomes_array(value) and function not in lexicon().arrays.traces_arguments
+        return f"an object of `{told}`" if told and not converts else ""
+    if type(value) is Py and value.kind in ("str", "bytes"):
+        return f"a {value.kind}"
+    if type(value) is Seq and value.kind in ("set", "frozenset", "range"):
+        return f"a {value.kind}"
+    return _WORDS.get(type(value), "")
+
+
+def not_an_array(m: Machine, value: Value, depth: int = _DEPTH) -> str:
+    """What a value is that JAX refuses as an array argument or output, or ""."""
+    refused = _REFUSED.get(type(value))
+    return "" if refused is None else refused(m, value, depth)
+
+
+def _first_refused(m: Machine, parts: Iterable[Value], depth: int) -> str:
+    if not depth:
+        return ""
+    return next((found for part in parts if (found := not_an_array(m, part, depth - 1))), "")
+
+
+def _refused_constant(m: Machine, value: Py, depth: int) -> str:
+    return str(value.kind) if value.kind in ("str", "bytes", "dtype", "enum", "slice") else ""
+
+
+def _refused_sequence(m: Machine, value: Seq, depth: int) -> str:
+    if value.kind in _NO_PYTREES:
+        return _NO_PYTREES[value.kind]
+    return _first_refused(m, value.items, depth) if value.items is not None and value.kind == "list" else ""
+
+
+def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
+    cls = value.cls
+    if cls.role == _CALLABLE_LEAVES and not value.open and not is_cold(value):
+        held = [part for name, part in value.attrs.items() if name not in pytrees.static_names(value)]
+        kind = _first_refused(m, held, depth)
+        if kind.endswith(HOLDS_FUNCTION) or kind == "function":
+            return f"an object of `{cls.name}`, {HOLDS_FUNCTION}"
+        return f"an object of `{cls.name}`, which holds a {kind}" if kind.isidentifier() else ""
+    if cls.extern or cls.role not in ("", NO_LEAVES) or (value.open and cls.stands_for_others):
+        return ""
+    return "" if pytrees.is_pytree(cls) or _subscribed(m, value) else str(cls.name)
+
+
+HOLDS_FUNCTION: Final = "which holds a function"
+
+_CALLABLE_LEAVES: Final = "eqx"
+"""The role of modules whose fields are all leaves, functions as well, and which plain transforms refuse for that."""
+
+NO_LEAVES: Final = "linen"
+"""The role of modules that are no pytrees: what they hold is handed to them when they are applied."""
+
+
+def _refused_object(m: Machine, value: ExtInst, depth: int) -> str:
+    if value.dotted in lexicon().contracts.holds_functions:
+        return f"an object of `{value.dotted}`, {HOLDS_FUNCTION}"
+    return "object" if value.dotted == "builtins.object" else ""
+
+
+_REFUSED: Final[dict[type, Callable[[Machine, Any, int], str]]] = {
+    Py: _refused_constant,
+    **dict.fromkeys((Func, Partial, Xform, Mod), lambda m, value, depth: "function"),
+    Class: lambda m, value, depth: "class",
+    Ext: lambda m, value, depth: _library_name(m, value.dotted),
+    Seq: _refused_sequence,
+    At: lambda m, value, depth: "an update reference (`x.at[...]`)",
+    ExtInst: _refused_object,
+    Inst: _refused_instance,
+    Tup: lambda m, value, depth: _first_refused(m, value.items, depth),
+    Map: lambda m, value, depth: _first_refused(m, value.entries.values(), depth),
+}
+
+
+_NO_PYTREES = {"set": "set", "frozenset": "frozenset", "range": "range", "iter": "an iterator"}
+
+
+def _library_name(m: Machine, dotted: str) -> str:
+    """What a known name of a library stands for when it is no array."""
+    if m.catalogue.constant(dotted) == "dtype":
+        return "dtype"
+    numpy = m.catalogue.numpy(dotted) is not None
+    known = m.catalogue.function(dotted) is not None or dotted in m.transforms.wraps
+    return "function" if numpy or known or dotted in m.transforms.calls else ""
+
+
+def _subscribed(m: Machine, value: Inst) -> bool:
+    """Objects that convert themselves or describe an array, or whose class is registered by a call not followed."""
+    names = {name for cls in mro(value.cls) for name in cls.namespace}
+    if becomes_array(value) and "tree_flatten" not in names:
+        return m.catalogue.view.behaves("traces-no-array-likes") is not True
+    return bool(names & {"__array__", "tree_flatten"}) or {"shape", "dtype"} <= names | value.attrs.keys()
+
+
+def becomes_array(value: Value) -> bool:
+    """Whether it is an object of the project that says which array it stands for."""
+    return type(value) is Inst and any("__jax_array__" in cls.namespace for cls in mro(value.cls))
