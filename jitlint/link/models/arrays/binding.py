@@ -61,9 +61,11 @@ def _method(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, receiver
 
 
 def _unknown(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args) -> bool:
-    """An argument by a name that no version has."""
+    """An argument by a name that no version has; of private ones nothing is known."""
     view = m.catalogue.view
     for name in args.kw:
+        if name.startswith("_"):
+            continue
         if fn.parameter(name) is None and view.is_measured and not view.mentions(fn.name, name):
             return _report(m, f, at, fn, "name", name, None, _instead(fn, name))
     return False
