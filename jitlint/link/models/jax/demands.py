@@ -56,28 +56,10 @@ def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None
     """The function has run: has what it gives a derivative, if that is asked for, or the form that is said of it."""
     if x.site == (f.module.name, at):
         return
-    if x.spec.mute:
-        _check_mute(m, f, at, x, result)
-    elif x.spec.results:
+    if x.spec.results:
         _check_form(m, f, at, x, result)
     elif x.spec.real:
         _check_derived(m, f, at, x, result)
-
-
-def _check_mute(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
-    """What writes its results into references gives nothing beside."""
-    kinds = [_something(alt) for alt in alternatives(result)]
-    if all(kinds):
-        _report(m, f, at, x.spec.name, "no-result", kinds[0], value=result)
-
-
-def _something(value: Value) -> str:
-    """What a value is that is certainly not ``None``; empty if it may be."""
-    if type(value) is Py and value is not NONE and value.const is not NO_CONST:
-        return f"`{value.const!r}`" if value.const is not None else ""
-    if type(value) is Seq:
-        return f"a {value.kind}"
-    return _what(value) if type(value) in (Tup, Map, Arr) else ""
 
 
 def _check_form(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
