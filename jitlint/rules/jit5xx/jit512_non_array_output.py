@@ -11,7 +11,7 @@ RULE = Rule(
     code="JIT512",
     name="non-array-output",
     severity=Severity.ERROR,
-    summary="traced function that returns a str, a function or an object, or a kernel that returns anything",
+    summary="traced function that returns a str, a function or an object",
     explanation="""\
 What a jitted function returns is computed on the device, so it must consist of arrays and numbers in tuples, lists,
 dicts and registered classes (or `None`). A str, a function or an object of a plain class is refused:
