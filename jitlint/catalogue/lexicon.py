@@ -65,6 +65,7 @@ class Types(msgspec.Struct, frozen=True):
     familiar: frozenset[str]
     special_forms: frozenset[str]
     freezing: frozenset[str]
+    frozen: frozenset[str]
 
 
 class Containers(msgspec.Struct, frozen=True):

@@ -42,6 +42,7 @@ class Wrap(msgspec.Struct, frozen=True):
     specs: per-argument specifications, where None lets an argument pass as it is. untouched: all arguments do. results:
     what is said about each result in the same way. pushes: a derivative that goes forwards only. lacks: what the transformed
     function cannot be called under. closed: all parameters that it has in any version are known.
+    mute: its function must give nothing.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Wrap(msgspec.Struct, frozen=True):
     filter: bool = False
     strict: bool = False
     kernel: bool = False
+    mute: bool = False
     static_hash: bool = True
     looks: bool = False
     untouched: bool = False

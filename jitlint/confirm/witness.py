@@ -39,11 +39,11 @@ from jitlint.confirm.watch.spots import DOTTED
 # So much of what was printed is shown.
 _WIDTH = 80
 _CALLED = re.compile(r"<function ([\w.<>]+) at ")
-_WAS_TRACED = re.compile(r" at ([^\n]+?):(\d+) traced for ")
+_WAS_TRACED = re.compile(r" at ([^\n]+?):(\d+) (?:traced for|should return) ")
 # Python raises the class for many other reasons.
 _MADE = re.compile(r"leaked intermediate value was created on line (?P<where>[^\n]*?)\. *$", re.MULTILINE)
 _FRAME = re.compile(r"^(?:The leaked [\w ]+ on line )?(/[^\n]+?):(\d+):\d+ \(", re.MULTILINE)
-_JAX_SAYS = re.compile(r"abstract array|JAX (type|array)")
+_JAX_SAYS = re.compile(r"abstract array|JAX (type|array)|kernel function in the")
 _CLASS = re.compile(r"([\w.]+)\(")
 _NO_HASH = re.compile(r"[Nn]on-hashable static")
 # From so many traces of the same code on, one speaks of "again and again".

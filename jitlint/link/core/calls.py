@@ -24,7 +24,6 @@ from jitlint.infer.values import (
     ExtInst,
     Func,
     Inst,
-    Map,
     Method,
     Partial,
     Py,
@@ -185,7 +184,7 @@ def _either(a: Value | None, b: Value | None) -> Value | None:
     return join(a, b)
 
 
-def bind_arguments(m: Machine, func: Func, args: Args) -> dict[str, Value]:
+def bind_arguments(f: Frame, func: Func, args: Args) -> dict[str, Value]:
     """Parameters to values as Python binds them. What an unknown ``*`` or ``**`` may fill is its element."""
     out: dict[str, Value] = {}
     kw = dict(args.kw)
@@ -202,7 +201,7 @@ def bind_arguments(m: Machine, func: Func, args: Args) -> dict[str, Value]:
                 else Seq("tuple", None, joined([args.more, *rest]), FRESH)
             )
         elif kind == "kwvar":
-            out[name] = Map(kw, args.kw_more, FRESH, None, STR)
+            out[name] = boxes.make_map(f, kw, args.kw_more, STR)
             kw = {}
         elif kind in ("pos", "any") and used < len(pos):
             out[name] = pos[used]
@@ -262,7 +261,7 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
     if cannot_bind(func, args):
         return UNKNOWN  # Python says so, and the function never runs
     fn = func.fn
-    bound = bind_arguments(m, func, args)
+    bound = bind_arguments(f, func, args)
     if fn.veiled or fn.disguised:
         bound = _as_decorated(fn, bound)
     parameters.refine(func, bound)

@@ -312,7 +312,14 @@ def needs_kind(kind: type[AnyEvent], fields: dict[str, object]) -> bool:
     if kind is Convert:
         return fields.get("to") in ("numpy", "hash", "format", "iter", "string")
     if kind is ApiMisuse:
-        return fields.get("problem") in ("no-key", "cannot-join", "missing-member", "wrong-call", "unfit")
+        return fields.get("problem") in (
+            "no-key",
+            "cannot-join",
+            "missing-member",
+            "wrong-call",
+            "unfit",
+            "long-spec",
+        )
     return kind in (ArrayStore, BadIndex, Truth)
 
 

@@ -427,15 +427,16 @@ def _super(m: Machine, f: Frame, at: int, obj: Super, name: str) -> Value:
 def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) -> None:
     """``obj.name = value``."""
     alts = alternatives(obj)
+    several = "" if len(alts) == 1 else "one of several"
     for alt in alts:
         if type(alt) is Inst:
-            _store_in_instance(m, f, at, alt, name, value, len(alts) == 1)
+            _store_in_instance(m, f, at, alt, name, value, several)
         elif type(alt) is Mod:
             _store_shared(m, f, Store(at, "module", alt.info.scope, name, value), alt.info.scope.vars)
         elif type(alt) is Class:
             _store_shared(m, f, Store(at, "class", alt.info, name, value), alt.info.namespace)
         elif type(alt) is ExtInst:
-            m.domains.on_store(f, Store(at, "library", alt, name, value))
+            m.domains.on_store(f, Store(at, "library", alt, name, value, None, several))
             alt.attrs[name] = value
         elif type(alt) is Tup and alt.cls is not None and len(alts) == 1:
             m.domains.on_store(f, Store(at, "field", alt, name, value))
@@ -457,9 +458,9 @@ def _refuses(m: Machine, arr: Arr, name: str) -> bool:
 
 
 def _store_in_instance(
-    m: Machine, f: Frame, at: int, inst: Inst, name: str, value: Value, only: bool
+    m: Machine, f: Frame, at: int, inst: Inst, name: str, value: Value, several: str
 ) -> None:
-    """``only``: the object is no other."""
+    """several: said if the object may be another one."""
     found = class_lookup(inst, name)
     if type(found) is Descr and found.kind == "property":
         if found.setter is not None:
@@ -467,14 +468,13 @@ def _store_in_instance(
         return
     callbacks.run_implied(m, f, at, found, ("__set__",), inst, value)
     before = inst.attrs.get(name) or found
-    m.domains.on_store(f, Store(at, "attribute", inst, name, value, before, "" if only else "one of several"))
+    m.domains.on_store(f, Store(at, "attribute", inst, name, value, before, several))
     if f.world.level:
         callbacks.run_protocol(m, f, at, inst, "__setattr__", [STR, value])
     if outlives(inst, value):
         value = UNKNOWN  # blamed at the store; what others read later is no tracer of theirs
     old = inst.attrs.get(name)
-    strong = only and inst.token is f.token
-    inst.attrs[name] = value if old is None or strong else join(old, value)
+    inst.attrs[name] = value if old is None or (not several and inst.token is f.token) else join(old, value)
 
 
 _GETTERS: dict[type, Any] = {

@@ -24,6 +24,11 @@ first axes of all arrays that they get together, so these must be there and of o
 
 > ValueError: scan got values with different leading axis sizes: 2, 3.
 
+A `PartitionSpec` speaks of the axes of an array and of a mesh: it has at most one entry for each axis of the array, and names
+only axes that the mesh of its `NamedSharding` has:
+
+> ValueError: Resource axis: dp of P('dp',) is not found in mesh: ('data', 'model').
+
 Collectives such as `jax.lax.pmean` know a mapped axis by the name that `axis_name` of the map, or a mesh, gives it:
 
 > NameError: Found an unbound axis name: batch. To fix this, please call psum under `jax.shard_map`.
@@ -65,7 +70,18 @@ _UNMAPPED = {
 
 @RULE.on(ApiMisuse)
 def check_name(event: ApiMisuse) -> Report | None:
-    """Report collectives over an axis that nothing binds; ``parameter`` names it."""
+    """Report axes that nothing binds or no mesh has, which ``parameter`` names, and specifications of more axes than there are."""
+    if event.problem == "no-mesh-axis":
+        return Report(
+            f"`{event.api}` splits over the axis `{event.parameter}`, but the axes of the mesh are {event.detail}",
+            "name an axis of the mesh, or `None` for an axis of the array that is not split",
+        )
+    if event.problem == "long-spec":
+        axes, _, rank = event.detail.partition(" for ")
+        return Report(
+            f"`{event.api}` gets a specification for {axes} axes, but the array has {rank}",
+            "give the specification at most one entry for each axis of the array",
+        )
     if event.problem != "unbound-axis":
         return None
     return Report(

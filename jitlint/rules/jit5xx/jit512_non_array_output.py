@@ -17,6 +17,11 @@ What a jitted function returns is computed on the device, so it must consist of 
 dicts and registered classes (or `None`). A str, a function or an object of a plain class is refused:
 
 > TypeError: function fit at model.py:5 traced for jit returned a value of type <class 'str'> at output component [1], which is not a valid JAX type
+
+The kernel of a `pallas_call` returns nothing at all; what it computes, it writes into the references that it gets after those
+to its inputs:
+
+> ValueError: The kernel function in the pallas_call double at model.py:5 should return None. It returns a PyTree: PyTreeDef(*)
 """,
     instead="""\
 Return only arrays and add the rest outside:
@@ -45,7 +50,11 @@ def fit(w, x):
 
 result = (fit(1.0, 2.0), "ok")
 """,
-    outcome=Raises(("TypeError",), later=True, says=r"(returned a value|output).* valid JAX type"),
+    outcome=Raises(
+        ("TypeError", "ValueError"),
+        later=True,
+        says=r"(returned a value|output).* valid JAX type|should return None",
+    ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/pytrees.html",
 )
@@ -54,6 +63,11 @@ result = (fit(1.0, 2.0), "ok")
 @RULE.on(TransformMisuse)
 def check(event: TransformMisuse) -> Report | None:
     """Report results that JAX cannot return; ``detail`` says what they are."""
+    if event.problem == "no-result":
+        return Report(
+            f"the kernel of `{event.transform}` must return nothing, but it returns {event.detail}",
+            "write what it computes into its last references (`o_ref[...] = y`), and return nothing",
+        )
     if event.problem != "non-array-output":
         return None
     value = event.detail or "something that is neither an array nor a pytree of arrays"

@@ -364,7 +364,7 @@ def _call_library(w: Walker, node: ir.Call, name: str) -> Term:
     arguments = [arg.value for arg in node.args]
     if name in buffers.tree_maps and arguments:
         return _map_tree(w, arguments[0], arguments[1:])
-    reads = _reads(name) or (name in buffers.reading_functions and name not in buffers.shape_only)
+    reads = _reads(name) or _reads_at_once(name)
     deep = name.startswith(buffers.reading_modules)
     known = name.startswith(("builtins.", "jax."))
     first: Term | None = None
@@ -393,15 +393,39 @@ def _map_tree(w: Walker, function: ir.Expr, trees: list[ir.Expr]) -> Term:
 
 
 def _computed_with(w: Walker, function: ir.Expr) -> set[int]:
-    """Which arguments a lambda computes with, by their position: those that stand beside an operator."""
+    """Which arguments a lambda computes with, by their position: those beside an operator, and those that it hands to a
+    function or asks for a method that looks at the numbers."""
     if type(function) is not ir.Lambda:
         return set()
     fn = w.module.functions[function.function]
+    if any(type(part) is ir.IfExp or type(part) is ir.BoolOp for part in fn.parts):
+        return set()  # it may leave out the leaves that are gone
     found: set[str] = set()
     for part in fn.parts:
-        sides = (part.left, part.right) if type(part) is ir.BinOp else ()
+        sides: list[ir.Expr] = []
+        if type(part) is ir.BinOp:
+            sides = [part.left, part.right]
+        elif type(part) is ir.Call:
+            sides = _looked_at(w, part)
         found |= {side.id for side in sides if type(side) is ir.Name}
     return {i for i, param in enumerate(fn.node.params) if param.name in found}
+
+
+def _looked_at(w: Walker, call: ir.Call) -> list[ir.Expr]:
+    """What a call of a library's function reads of what stands in it."""
+    name = w.dotted(call.func)
+    if name is not None:
+        return [arg.value for arg in call.args] if _reads(name) or _reads_at_once(name) else []
+    if type(call.func) is not ir.Attr or w.m.catalogue.array_method(call.func.name) is None:
+        return []
+    words = lexicon()
+    unread = call.func.name in words.containers.shared_with_arrays or call.func.name in words.buffers.metadata
+    return [] if unread else [call.func.obj]
+
+
+def _reads_at_once(name: str) -> bool:
+    buffers = lexicon().buffers
+    return name in buffers.reading_functions and name not in buffers.shape_only
 
 
 def _reads(name: str) -> bool:

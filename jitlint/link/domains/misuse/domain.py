@@ -73,7 +73,7 @@ class Misuse(Domain[None]):
 
     def on_store(self, f: Frame, store: Store) -> None:
         """A field or an element is assigned."""
-        if store.kind in ("attribute", "field"):
+        if store.kind in ("attribute", "field", "library"):
             frozen.stored(self.m, f, store)
         else:
             lent.stored(self.m, f, store)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ArrayStore
 from jitlint.infer.program import ClassInfo
-from jitlint.infer.values import Inst, Tup
+from jitlint.infer.values import ExtInst, Inst, Tup
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
@@ -33,11 +34,14 @@ def stored(m: Machine, f: Frame, store: Store) -> None:
     """An attribute is assigned: is the object one that refuses that."""
     owner = store.owner
     if type(owner) is Tup and owner.cls is not None:
-        _report(m, f, store, owner.cls)
+        _report(m, f, store, owner.cls.name)
+    elif type(owner) is ExtInst:
+        if owner.dotted in lexicon().types.frozen and not store.form:
+            _report(m, f, store, owner.dotted)
     elif type(owner) is Inst and not store.form and isinstance(store.key, str):
         building = id(owner) in (_BUILDING.of(f) or ())
         if (f.world.level or owner.cls.pytree) and _is_frozen(owner.cls, store.key, building):
-            _report(m, f, store, owner.cls)
+            _report(m, f, store, owner.cls.name)
 
 
 def _is_frozen(cls: ClassInfo, name: str, building: bool) -> bool:
@@ -49,5 +53,5 @@ def _is_frozen(cls: ClassInfo, name: str, building: bool) -> bool:
     return cls.role in _OPEN_WHILE_BUILT and not building
 
 
-def _report(m: Machine, f: Frame, store: Store, cls: ClassInfo) -> None:
-    m.emit(f, ArrayStore, store.at, op="field", what=f"{cls.name}.{store.key}")
+def _report(m: Machine, f: Frame, store: Store, cls: str) -> None:
+    m.emit(f, ArrayStore, store.at, op="field", what=f"{cls}.{store.key}")

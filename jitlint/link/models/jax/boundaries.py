@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
@@ -301,26 +301,42 @@ def check_output(m: Machine, f: Frame, x: Xform, result: Value) -> None:
     bad = next((k for k in kinds if k), "")
     if not bad or type(result) is Tree:
         return
+    level = None if all(kinds) else Confidence.LIKELY
+    _at_return(m, f, x, lambda a: bool(no_arrays.not_an_array(m, a)), level, "non-array-output", bad)
+
+
+def check_mute(m: Machine, f: Frame, x: Xform, result: Value) -> None:
+    """What writes its results into references returns nothing beside."""
+    kinds = [_something(alt) for alt in alternatives(result)]
+    if all(kinds):
+        _at_return(m, f, x, lambda a: a is not NONE, None, "no-result", kinds[0])
+
+
+def _something(value: Value) -> str:
+    """What a value is that is certainly not ``None``; empty if it may be."""
+    if type(value) is Tup:
+        return f"a tuple of {len(value.items)}"
+    return {Seq: "a list", Map: "a dict", Arr: "an array"}.get(type(value), "")
+
+
+def _at_return(
+    m: Machine,
+    f: Frame,
+    x: Xform,
+    is_bad: Callable[[Value], bool],
+    level: Confidence | None,
+    problem: str,
+    detail: str,
+) -> None:
     sig = signature(x.target)
     if sig is None or sig.func.fn.node.is_generator:
         return
     returned = sig.func.fn.returned.items()
-    place = next(
-        (at for at, value in returned if any(no_arrays.not_an_array(m, a) for a in alternatives(value))), None
-    )
+    place = next((at for at, value in returned if any(is_bad(a) for a in alternatives(value))), None)
     if place is None:
         return
-    level = None if all(kinds) else Confidence.LIKELY
     where = (sig.func.fn.module.name, sig.func.fn.qualname)
     m.emit(
-        f,
-        TransformMisuse,
-        place,
-        None,
-        level,
-        where,
-        transform=x.spec.name,
-        problem="non-array-output",
-        parameter="",
-        detail=bad,
-    )
+        f, TransformMisuse, place, None, level, where,
+        transform=x.spec.name, problem=problem, parameter="", detail=detail,
+    )  # fmt: skip

@@ -37,9 +37,9 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.events import emit_truth, tracer_inside
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import exporting, higher
+from jitlint.link.models.jax import exporting, higher, shardings
 from jitlint.link.values import array_references, classes, fields, iteration, pytrees, subscripts
-from jitlint.link.values.library_objects import PARTITION_SPEC, SPLIT
+from jitlint.link.values.library_objects import PARTITION_SPEC
 from jitlint.link.values.questions.kinds import is_concrete
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
@@ -108,8 +108,16 @@ def _stop_gradient(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _device_put(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "x")
+    shardings.check_placed(m, f, at, "jax.device_put", value, args.get(1, "device"))
     lowered = pytrees.lower(value, 0, f.world.here, f.world.level, traced_modes(value))
     return lowered
+
+
+def _constrained(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """Where an array is to lie while JAX traces."""
+    value = _same(m, f, at, args)
+    shardings.check_placed(m, f, at, "jax.lax.with_sharding_constraint", value, args.get(1, "shardings"))
+    return value
 
 
 def _replicate(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -206,12 +214,6 @@ def _deserialised(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return args.get(1, "like") or UNKNOWN
 
 
-def _partition_spec(m: Machine, f: Frame, at: int, args: Args) -> Value:
-    """Over which axes of a mesh an array is split."""
-    known = args.more is None and not args.kw
-    return ExtInst(PARTITION_SPEC, {SPLIT: Tup(tuple(args.pos))} if known else None)
-
-
 def _set_option(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """An option of JAX is set: without compilation, what comes after it runs on values."""
     name, wanted = args.get(0, "name"), args.get(1, "val")
@@ -296,7 +298,6 @@ JAX_CALLS: dict[str, Handler] = {
     "jax.device_get": _device_get,
     pytrees.ABSTRACT_ARRAY: _abstract_array,
     "jax.lax.stop_gradient": _stop_gradient,
-    "jax.lax.with_sharding_constraint": _same,
     "jax.lax.optimization_barrier": _same,
     "jax.tree_util.register_pytree_node": _register("node"),
     "jax.tree_util.register_pytree_with_keys": _register("node"),
@@ -307,7 +308,11 @@ JAX_CALLS: dict[str, Handler] = {
     "inspect.isclass": _inspected(Class),
     "jax.ensure_compile_time_eval": _opaque("jax.ensure_compile_time_eval"),
     "jax.disable_jit": _opaque("jax.disable_jit"),
-    PARTITION_SPEC: _partition_spec,
+    "jax.lax.with_sharding_constraint": _constrained,
+    PARTITION_SPEC: shardings.partition_spec,
+    "jax.sharding.Mesh": shardings.mesh,
+    "jax.make_mesh": shardings.mesh,
+    shardings.SHARDING: shardings.sharding,
     "jax.config.update": _set_option,
     "jax.debug.print": _debug,
     "jax.experimental.checkify.check": _checked,

@@ -233,6 +233,8 @@ def _leave(
     spec: Wrap = x.spec
     if spec.strict and spec.modes & S:
         boundaries.check_output(m, inner, x, result)
+    elif spec.mute and x.site != (f.module.name, at):
+        boundaries.check_mute(m, inner, x, result)
     _check_reverse(m, f, at, x, result)
     demands.check_result(m, f, at, x, result)
     w = f.world
