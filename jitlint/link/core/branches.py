@@ -114,7 +114,7 @@ def _asks_for_unknown_class(m: Machine, f: Frame, test: ir.Node | None) -> bool:
     if not any(_is_unknown_class(m, f, node) for node in asked):
         return False
     value = paths.peek(m, f, test.args[0].value)
-    return value is not None and any(type(alt) is Arr for alt in alternatives(value))
+    return value is not None and any(alt is UNKNOWN or type(alt) is Arr for alt in alternatives(value))
 
 
 def _is_unknown_class(m: Machine, f: Frame, node: ir.Node) -> bool:
@@ -225,6 +225,18 @@ def having(m: Machine, f: Frame, node: ir.Node | None, value: Value, name: str) 
     alts = alternatives(value)
     kept = [alt for alt in alts if has_attribute(m, alt, name) is not False]
     if len(kept) == len(alts) or (not kept and not all(type(alt) in CONTAINERS for alt in alts)):
+        return value
+    left = UNKNOWN if not kept else kept[0] if len(kept) == 1 else Union(tuple(kept))
+    if isinstance(node, (ir.Name, ir.Attr)):
+        store(f, node, left)
+    return left
+
+
+def ordered(f: Frame, node: ir.Node | None, value: Value) -> Value:
+    """What is left of a value that something is said to be less than: Python refuses to ask that of None."""
+    alts = alternatives(value)
+    kept = [alt for alt in alts if alt is not NONE]
+    if len(kept) == len(alts):
         return value
     left = UNKNOWN if not kept else kept[0] if len(kept) == 1 else Union(tuple(kept))
     if isinstance(node, (ir.Name, ir.Attr)):

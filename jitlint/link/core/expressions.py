@@ -229,10 +229,17 @@ def _unary(m: Machine, f: Frame, node: ir.UnaryOp) -> Value:
     return operators.unary(m, f, node.at, node.op, value)
 
 
+_ORDERS: Final = frozenset({"<", "<=", ">", ">="})
+
+
 def _compare(m: Machine, f: Frame, node: ir.Compare) -> Value:
     left = evaluate(m, f, node.left)
     if len(node.ops) == 1:
         right = evaluate(m, f, node.rights[0])
+        if node.ops[0] in _ORDERS:
+            left, right = (
+                branches.ordered(f, *side) for side in ((node.left, left), (node.rights[0], right))
+            )
         return operators.compare(m, f, node.at, node.ops[0], left, right)
     result: Value | None = None
     for op, right_node in zip(node.ops, node.rights):

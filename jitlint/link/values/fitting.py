@@ -114,13 +114,18 @@ def check_truth(m: Machine, f: Frame, at: int, form: str, value: Value) -> bool:
 
 def report(m: Machine, f: Frame, at: int, api: str, how: str, detail: str, value: Value) -> bool:
     """Record operands that do not fit, unless the function asks which dtype it has: another branch is for this one."""
-    if how in ("kind", "dtypes") and f.fn is not None and any(map(_asks_for_dtype, f.fn.parts)):
+    if how in ("kind", "dtypes") and asks_for_dtype(f):
         return False
     m.emit(
         f, ApiMisuse, at, value, api=api, problem="unfit", parameter=how, detail=detail,
         exception="ValueError" if how in ("axis", "number", "scopes", "exported", "truth") else "TypeError",
     )  # fmt: skip
     return True
+
+
+def asks_for_dtype(f: Frame) -> bool:
+    """Whether a function asks of which dtype something is: what another dtype would hurt has another branch."""
+    return f.fn is not None and any(map(_asks_for_dtype, f.fn.parts))
 
 
 def _asks_for_dtype(node: ir.Node) -> bool:

@@ -45,6 +45,7 @@ from jitlint.link.engine.events import (
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import array_references, bounds, boxes, keys, operators
+from jitlint.link.values.fitting import asks_for_dtype
 from jitlint.link.values.questions.kinds import arrays_outdone, find_method
 from jitlint.syntax import ir
 
@@ -68,11 +69,9 @@ def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = 
 
 def _taking(alts: Sequence[Value], index: Value) -> list[Value]:
     """The values of which one has such an element; Python refuses the others, so none of these arrives here."""
-    refused: tuple[type[Value], ...] = ()
-    if len(alts) > 1 and type(index) is Py and index.kind == "str":
-        refused = (Seq, Tup, Py)
-    elif len(alts) > 1 and type(index) is Arr and any(type(a) is Arr or type(a) is Tree for a in alts):
-        refused = (Map,)
+    named = len(alts) > 1 and type(index) is Py and index.kind == "str"
+    placed = type(index) is Arr and any(type(a) is Arr or type(a) is Tree for a in alts)
+    refused = (Seq, Tup, Py) if named else (Map,) if placed else ()
     return [a for a in alts if type(a) not in refused and not (type(a) is Py and a.kind == "none")]
 
 
@@ -178,7 +177,7 @@ def _check_array_part(
         m.emit(f, BadIndex, at, found, confidence_of(whole), problem="mask-update" if update else "mask")
         return True
     is_array = type(arr) is Arr or (type(arr) is Tree and arr.evidence == "array")
-    if part.dtype == "float" and is_array and not part.weak and not part.host:
+    if part.dtype == "float" and is_array and not (part.weak or part.host or asks_for_dtype(f)):
         m.emit(f, BadIndex, at, part if part.modes else None, problem="float")
         return True
     return False
