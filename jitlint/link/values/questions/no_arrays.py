@@ -47,6 +47,8 @@ def refused(m: Machine, function: str, value: Value) -> str:
         return f"a {value.kind}"
     if type(value) is Seq and value.kind in ("set", "frozenset", "range"):
         return f"a {value.kind}"
+    if type(value) is Map and (value.rest is not None or not value.entries):
+        return ""  # of a table whose keys are not known, one element is not like another
     return _WORDS.get(type(value), "")
 
 
