@@ -79,7 +79,8 @@ def doubtful(m: Machine, f: Frame, test: ir.Node | None) -> bool | None:
             return True if _is_of_doubtful_kind(m, f, test) else None
     if type(test) is ir.Compare and test.ops in (["is"], ["is not"]) and f.confidence is Confidence.CERTAIN:
         none = type(test.rights[0]) is ir.Const and test.rights[0].kind == "none"
-        return test.ops == ["is"] if none and paths.peek(m, f, test.left) is UNKNOWN else None
+        asked = paths.peek(m, f, test.left)
+        return test.ops == ["is"] if none and (asked is UNKNOWN or type(asked) is Tree) else None
     return True if type(test) is ir.Name and _is_switch(f, test.id) else None
 
 
@@ -220,10 +221,10 @@ def _filter(m: Machine, f: Frame, node: ir.Node | None, keep: Callable[[Value], 
 
 
 def having(m: Machine, f: Frame, node: ir.Node | None, value: Value, name: str) -> Value:
-    """What is left of a value whose attribute is read: what has none would have raised, and is not there any more. A
-    container with a shape was taken for one by mistake."""
+    """What is left of a value whose attribute is read: a container or a constant that has none would have raised, and is
+    not there any more. A container with a shape was taken for one by mistake."""
     alts = alternatives(value)
-    kept = [alt for alt in alts if has_attribute(m, alt, name) is not False]
+    kept = [alt for alt in alts if type(alt) not in _WITHOUT or has_attribute(m, alt, name) is not False]
     if len(kept) == len(alts) or (not kept and not all(type(alt) in CONTAINERS for alt in alts)):
         return value
     left = UNKNOWN if not kept else kept[0] if len(kept) == 1 else Union(tuple(kept))
@@ -245,6 +246,7 @@ def ordered(f: Frame, node: ir.Node | None, value: Value) -> Value:
 
 
 CONTAINERS: Final = frozenset({Map, Seq, Tup})
+_WITHOUT: Final = CONTAINERS | {Py}
 
 
 def narrow(m: Machine, f: Frame, test: ir.Node | None, outcome: bool) -> bool:

@@ -30,9 +30,6 @@ from jitlint.link.values.questions.kinds import mro
 _DEPTH: Final = 4
 _WORDS: Final = {
     Map: "a dict",
-    Func: "a function",
-    Partial: "a function",
-    Xform: "a function",
     Class: "a class",
 }
 
