@@ -351,7 +351,6 @@ _INSTANCES: Final[dict[str, Callable[[Machine, Frame, int, ExtInst, Args], Value
 
 _OWN: dict[str, Handler] = {
     f"{train_states.STATE}.create": train_states.create,
-    "flax.nnx.List": python_calls.BUILTIN_CALLS["builtins.list"],
     "functools.partial": _partial,
     "functools.update_wrapper": _update_wrapper,
     MEMO: _memo_call,
