@@ -19,7 +19,7 @@ Other than NumPy, `jax.numpy` does not turn lists and tuples into arrays behind 
 
 Under a trace every element would become a separate operation, slow to compile and easy to overlook, so JAX
 wants the conversion to be visible. `jnp.array`, `jnp.stack` and `jnp.concatenate` do accept sequences. No function
-of arrays takes a dict, a set, a str, a function or an object of a plain class; many refuse even one whose class
+of arrays takes a dict, a set, a str or an object of a plain class; many refuse even one whose class
 has a method `__jax_array__`, as `jax.jit` does.
 """,
     instead="""\
@@ -60,7 +60,6 @@ total(1.0, 2.0)
 _OTHER = "hand over the array that is meant, or make one first with `jnp.array`"
 _INSTEAD = {
     "a dict": "go over its values: `jax.tree.map(f, d)`, or `jnp.stack(list(d.values()))`",
-    "a function": "call it first",
 }
 
 

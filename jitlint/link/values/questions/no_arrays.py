@@ -28,10 +28,6 @@ from jitlint.link.values import pytrees
 from jitlint.link.values.questions.kinds import mro
 
 _DEPTH: Final = 4
-_WORDS: Final = {
-    Map: "a dict",
-    Class: "a class",
-}
 
 
 def refused(m: Machine, function: str, value: Value) -> str:
@@ -44,9 +40,8 @@ def refused(m: Machine, function: str, value: Value) -> str:
         return f"a {value.kind}"
     if type(value) is Seq and value.kind in ("set", "frozenset", "range"):
         return f"a {value.kind}"
-    if type(value) is Map and (value.rest is not None or not value.entries):
-        return ""  # of a table whose keys are not known, one element is not like another
-    return _WORDS.get(type(value), "")
+    # Of a table whose keys are not known, one element is not like another.
+    return "a dict" if type(value) is Map and value.rest is None and value.entries else ""
 
 
 def not_an_array(m: Machine, value: Value, depth: int = _DEPTH) -> str:
