@@ -152,10 +152,10 @@ def _asking_part(node: ir.Node | None) -> ir.Node | None:
 
 
 def _is_about_tracers(f: Frame, names: tuple[str, ...]) -> bool:
-    """Whether one of these variables holds a tracer, perhaps inside, or may hold anything."""
+    """Whether one of these variables holds a tracer, perhaps inside."""
     for name in names:
         value = scopes.lookup(f, name)
-        if value is UNKNOWN or (value is not None and traced_modes(value, 2)):
+        if value is not None and traced_modes(value, 2):
             return True
     return False
 
