@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -212,12 +212,16 @@ def _filter(m: Machine, f: Frame, node: ir.Node | None, keep: Callable[[Value], 
         return True
     alts = alternatives(value)
     kept = [a for a in alts if keep(a)]
-    if len(kept) == len(alts):
-        return True
-    if not kept:
-        return False
-    store(f, node, kept[0] if len(kept) == 1 else Union(tuple(kept)))
-    return True
+    if kept and len(kept) < len(alts):
+        _left(f, node, kept)
+    return bool(kept)
+
+
+def _left(f: Frame, node: ir.Node | None, kept: Sequence[Value]) -> Value:
+    """Remember what is left of a value at a name or a path: nothing is known of it if none of what was known is."""
+    left = UNKNOWN if not kept else kept[0] if len(kept) == 1 else Union(tuple(kept))
+    store(f, node, left)
+    return left
 
 
 def having(m: Machine, f: Frame, node: ir.Node | None, value: Value, name: str) -> Value:
@@ -227,10 +231,7 @@ def having(m: Machine, f: Frame, node: ir.Node | None, value: Value, name: str) 
     kept = [alt for alt in alts if type(alt) not in _WITHOUT or has_attribute(m, alt, name) is not False]
     if len(kept) == len(alts) or (not kept and not all(type(alt) in CONTAINERS for alt in alts)):
         return value
-    left = UNKNOWN if not kept else kept[0] if len(kept) == 1 else Union(tuple(kept))
-    if isinstance(node, (ir.Name, ir.Attr)):
-        store(f, node, left)
-    return left
+    return _left(f, node, kept)
 
 
 def ordered(f: Frame, node: ir.Node | None, value: Value) -> Value:
@@ -239,10 +240,7 @@ def ordered(f: Frame, node: ir.Node | None, value: Value) -> Value:
     kept = [alt for alt in alts if alt is not NONE]
     if len(kept) == len(alts):
         return value
-    left = UNKNOWN if not kept else kept[0] if len(kept) == 1 else Union(tuple(kept))
-    if isinstance(node, (ir.Name, ir.Attr)):
-        store(f, node, left)
-    return left
+    return _left(f, node, kept)
 
 
 CONTAINERS: Final = frozenset({Map, Seq, Tup})

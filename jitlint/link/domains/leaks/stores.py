@@ -74,9 +74,8 @@ def _refused(m: Machine, f: Frame, at: int, box: Inst, what: str) -> None:
     """An attribute of a module is set in a trace that is younger than the module, which its library refuses, whatever
     the value is. What is transformed as a method may be given its module as an argument, and so may what is only meant to be
     traced."""
-    if box.level >= f.world.level or f.world.excused or ownership.is_guess(f, box):
-        return
-    if f.entry is not Confidence.CERTAIN:
+    meant = f.entry is not Confidence.CERTAIN
+    if meant or box.level >= f.world.level or f.world.excused or ownership.is_guess(f, box):
         return
     if all(itself(one) is not itself(box) for one in GIVEN.of(f) or ()):
         m.emit(f, Leak, at, None, target=REFUSED, what=what, used=True)

@@ -14,6 +14,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays.results import nested_rank
 from jitlint.link.values import attributes
 from jitlint.link.values.pytrees import NUMBERS
+from jitlint.link.values.questions import no_arrays
 from jitlint.link.values.questions.kinds import mro
 
 Asked = Callable[[Machine, Frame, int, Args], "Value | None"]
@@ -57,7 +58,7 @@ def _has_no_axes(m: Machine, f: Frame, at: int, args: Args) -> Value | None:
 def _is_plain_object(value: Value) -> bool:
     """Whether a value is nothing that has to do with arrays, though it may hold some."""
     if type(value) is Inst:
-        return not any(c.extern or "__jax_array__" in c.namespace for c in mro(value.cls))
+        return not (no_arrays.becomes_array(value) or any(c.extern for c in mro(value.cls)))
     return value is NONE or isinstance(value, (Tup, Seq, Map, Func))
 
 
