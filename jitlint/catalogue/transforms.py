@@ -42,7 +42,7 @@ class Wrap(msgspec.Struct, frozen=True):
     specs: per-argument specifications, where None lets an argument pass as it is. untouched: all arguments do. results:
     what is said about each result in the same way. pushes: a derivative that goes forwards only. lacks: what the transformed
     function cannot be called under. closed: all parameters that it has in any version are known.
-    mute: its function must give nothing.
+    mute: its function must give nothing. asks: it is not called without its function, so it makes no decorators.
     """
 
     name: str
@@ -62,6 +62,7 @@ class Wrap(msgspec.Struct, frozen=True):
     strict: bool = False
     kernel: bool = False
     mute: bool = False
+    asks: bool = False
     static_hash: bool = True
     looks: bool = False
     untouched: bool = False

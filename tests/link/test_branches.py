@@ -124,6 +124,58 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["Truth form=bool in f: certain"],
     ),
+    "an object that lacks the attribute is doubted where it asks for None": (
+        """
+        class Empty:
+            pass
+        @jit
+        def f(x):
+            holder = Empty()
+            if holder.value is None:
+                return bool(x > 0)
+            return x
+        f(2.)
+        """,
+        ["Truth form=bool in f: possible"],
+    ),
+    "a method is not None": (
+        """
+        class Model:
+            def loss(self, x):
+                return x
+        @jit
+        def f(x):
+            run = Model().loss
+            if run is None:
+                return bool(x > 0)
+            return run(x)
+        f(2.)
+        """,
+        [],
+    ),
+    "nothing is reached after None was ordered": (
+        """
+        @jit
+        def f(x, slot=None):
+            if slot < 0 or slot > 3:
+                raise ValueError
+            return bool(x > 0)
+        f(2.)
+        """,
+        ["Truth form=bool in f: possible"],
+    ),
+    "a number was ordered": (
+        """
+        @jit
+        def f(x, slot=None):
+            slot = slot or 2
+            if slot < 0 or slot > 3:
+                raise ValueError
+            return bool(x > 0)
+        f(2.)
+        """,
+        ["Truth form=bool in f: certain"],
+    ),
 }
 
 

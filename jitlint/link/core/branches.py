@@ -80,7 +80,11 @@ def doubtful(m: Machine, f: Frame, test: ir.Node | None) -> bool | None:
     if type(test) is ir.Compare and test.ops in (["is"], ["is not"]) and f.confidence is Confidence.CERTAIN:
         none = type(test.rights[0]) is ir.Const and test.rights[0].kind == "none"
         asked = paths.peek(m, f, test.left)
-        return test.ops == ["is"] if none and (asked is UNKNOWN or type(asked) is Tree) else None
+        return (
+            test.ops == ["is"]
+            if none and (asked is None or asked is UNKNOWN or type(asked) is Tree)
+            else None
+        )
     return True if type(test) is ir.Name and _is_switch(f, test.id) else None
 
 
@@ -235,9 +239,13 @@ def having(m: Machine, f: Frame, node: ir.Node | None, value: Value, name: str) 
 
 
 def ordered(f: Frame, node: ir.Node | None, value: Value) -> Value:
-    """What is left of a value that something is said to be less than: Python refuses to ask that of None."""
+    """What is left of a value that something is said to be less than: Python refuses to ask that of None.
+
+    Where it is nothing else, what follows does not run."""
     alts = alternatives(value)
     kept = [alt for alt in alts if alt is not NONE]
+    if not kept:
+        f.confidence = Confidence.POSSIBLE
     if len(kept) == len(alts):
         return value
     return _left(f, node, kept)

@@ -132,6 +132,8 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
             return UNKNOWN
         if f.world.floor and node.func.name in lexicon().containers.changing:
             m.domains.on_target(f, node.func.obj.at, obj)
+        if type(obj) in _NARROWED:
+            obj = branches.having(m, f, node.func.obj, obj, node.func.name)
         func = _attr_of(m, f, node.func, obj)
     else:
         written = node.func

@@ -20,7 +20,7 @@ from jitlint.infer.values import UNKNOWN, Arr, Class, Descr, Func, Inst, S, Tree
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found, Key
 from jitlint.link.roots import run as roots
-from jitlint.link.values import classes, parameters, pytrees
+from jitlint.link.values import classes, flattening, parameters, pytrees
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 
@@ -164,7 +164,7 @@ def _certain(m: Machine, func: Func, param: ir.Param, any_class: bool = False) -
 
 def _is_state(value: Value | None) -> bool:
     if type(value) is Inst:
-        return pytrees.is_pytree(value.cls)
+        return flattening.is_pytree(value.cls)
     return type(value) is Tup and value.cls is not None
 
 

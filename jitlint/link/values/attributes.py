@@ -47,7 +47,7 @@ from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import callbacks, classes, fields
-from jitlint.link.values.pytrees import is_pytree
+from jitlint.link.values.flattening import is_pytree
 from jitlint.link.values.questions.kinds import find_method, is_plain_enum, mro
 from jitlint.link.values.questions.ownership import outlives
 from jitlint.syntax import ir

@@ -12,7 +12,7 @@ from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.sizes import DEPTH
 from jitlint.infer.values import NONE, UNKNOWN, Arr, Inst, Map, Py, Seq, Tree, Tup, Value
-from jitlint.link.values import pytrees
+from jitlint.link.values import flattening, pytrees
 
 
 def leaf_beside(first: Value, other: Value, depth: int = DEPTH) -> Value:
@@ -56,7 +56,7 @@ def _somewhere(other: Value) -> Value:
 
 def _fields(first: Inst, other: Inst) -> list[tuple[Value, Value]] | None:
     """The fields of two objects of one class that are data."""
-    if first.cls is not other.cls or not pytrees.is_pytree(first.cls):
+    if first.cls is not other.cls or not flattening.is_pytree(first.cls):
         return None
-    static = pytrees.static_names(first)
+    static = flattening.static_names(first)
     return [(p, other.attrs[k]) for k, p in first.attrs.items() if k not in static and k in other.attrs]

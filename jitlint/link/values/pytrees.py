@@ -9,7 +9,6 @@ from typing import Any, Final
 from jitlint.catalogue.dtypes import dtype_of, of_number
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
 from jitlint.infer.lattice import join, parts, reshaped, traced_level, traced_modes, why_of
-from jitlint.infer.program import ClassInfo
 from jitlint.infer.sizes import DEPTH, is_large
 from jitlint.infer.values import (
     BEHIND,
@@ -18,7 +17,6 @@ from jitlint.infer.values import (
     NONE,
     UNKNOWN,
     Arr,
-    Descr,
     ExtInst,
     Inst,
     L,
@@ -30,9 +28,9 @@ from jitlint.infer.values import (
     Union,
     Value,
 )
+from jitlint.link.values import flattening
 from jitlint.link.values.array_references import REFERENCE, arrived
 from jitlint.link.values.library_objects import HELD
-from jitlint.link.values.questions.kinds import mro
 
 ABSTRACT_ARRAY = "jax.ShapeDtypeStruct"
 """Describes an array; stands for one where a function is only traced, not run."""
@@ -48,7 +46,7 @@ def _ends(value: Value, depth: int) -> bool:
 
 
 def _changed_tuple(value: Tup, change: _Change, level: int | None) -> Value:
-    static = _static_items(value)
+    static = flattening.static_items(value)
     return Tup(tuple([v if i in static else change(v) for i, v in enumerate(value.items)]), value.cls)
 
 
@@ -163,73 +161,12 @@ def _array_of(value: Py, modes: int, level: int, why: str) -> Arr:
     return Arr(modes, dtype_of("number" if value.kind == "int" else value.kind, exact), 0, why, level)
 
 
-def _static_items(value: Tup) -> frozenset[int]:
-    """The fields of a NamedTuple that its own registration keeps out of the children."""
-    data = value.cls.data_fields if value.cls is not None else None
-    if value.cls is None or data is None:
-        return frozenset()
-    return frozenset([i for i, name in enumerate(value.cls.fields) if name not in data])
-
-
-def is_pytree(info: ClassInfo) -> bool:
-    """Whether instances may cross a boundary: registered, or of a library class that registers its subclasses."""
-    return any(cls.pytree for cls in mro(info)) or info.shape == "namedtuple"
-
-
-def meta_names(info: ClassInfo) -> frozenset[str]:
-    """Attributes that stay static when an instance is flattened."""
-    out: frozenset[str] = frozenset()
-    for cls in mro(info):
-        out |= cls.meta_fields
-        for name, (_, default) in cls.fields.items():
-            if is_static_field(default):
-                out |= {name}
-    return out
-
-
-def _is_kept(info: ClassInfo, name: str) -> bool:
-    """Whether an attribute is what a cached property keeps: no field, so no transform hands it on."""
-    found = next((cls.namespace[name] for cls in mro(info) if name in cls.namespace), None)
-    return type(found) is Descr and found.kind == "cached_property"
-
-
-def static_names(value: Inst) -> frozenset[str]:
-    """Attributes of this instance that are handed on as they are: what the registration does not call data."""
-    known = data_names(value.cls)
-    static = meta_names(value.cls)
-    return static if known is None else static | (value.attrs.keys() - known)
-
-
-def data_names(info: ClassInfo) -> frozenset[str] | None:
-    """The children, where the registration of the class itself, or of the next base that has one, says which they are."""
-    return next((c.data_fields for c in mro(info) if c.data_fields is not None or c.opaque_flatten), None)
-
-
-def _is_opaque(info: ClassInfo) -> bool:
-    """Whether a flatten function that is not understood looks at the values to say which are children."""
-    return data_names(info) is None and any(c.opaque_flatten for c in mro(info))
-
-
 def _child_or_not(value: Value, depth: int = DEPTH) -> Value:
     """What such a function may keep or hand over: of a Python number nothing is known any more."""
     if type(value) is Py or _ends(value, depth):
         return UNKNOWN
     changed = _CHANGED.get(type(value))
     return value if changed is None else changed(value, lambda part: _child_or_not(part, depth - 1), None)
-
-
-def is_static_field(default: Value | None) -> bool:
-    """``field(static=True)``, ``field(pytree_node=False)``, ``metadata=dict(static=True)``."""
-    if type(default) is not ExtInst:
-        return False
-    static, node = default.attrs.get("static"), default.attrs.get("pytree_node")
-    if (type(static) is Py and static.const is True) or (type(node) is Py and node.const is False):
-        return True
-    metadata = default.attrs.get("metadata")
-    if type(metadata) is Map:
-        flag, node = metadata.entries.get("static"), metadata.entries.get("pytree_node")
-        return (type(flag) is Py and flag.const is True) or (type(node) is Py and node.const is False)
-    return False
 
 
 # Classes whose unknown attributes may as well be no arrays.
@@ -240,16 +177,16 @@ def _lift_instance(
     value: Inst, modes: int, level: int, why: str, arrays_only: bool, depth: int, sized: bool
 ) -> Value:
     info = value.cls
-    if not is_pytree(info):
+    if not flattening.is_pytree(info):
         return value
-    static = static_names(value)
-    opaque = _is_opaque(info)
+    static = flattening.static_names(value)
+    opaque = flattening.is_opaque(info)
     keeps_python = info.role in ("eqx", "nnx")
     attrs: dict[str, Value] = {}
     for name, part in value.attrs.items():
         if name in static:
             attrs[name] = part
-        elif not opaque and _is_kept(info, name):
+        elif not opaque and flattening.is_kept(info, name):
             continue
         elif part is UNKNOWN:
             attrs[name] = UNKNOWN if opaque or info.role in _SOME_STATIC else Tree(modes, why, level)
@@ -257,7 +194,7 @@ def _lift_instance(
             part = _child_or_not(part) if opaque else part
             attrs[name] = lift(part, modes, level, why, arrays_only or keeps_python, depth - 1, sized=sized)
     out = Inst(info, attrs, level, None, value.open)
-    if info.role == "struct" or (data_names(info) is None and info.role == ""):
+    if info.role == "struct" or (flattening.data_names(info) is None and info.role == ""):
         out.modes = modes
         out.why = why
     return out
@@ -295,15 +232,15 @@ def _lower_leaf(value: Arr | Tree, drop: int, here: int, level: int, outer: int)
 
 
 def _lower_instance(value: Inst, change: _Change, drop: int, here: int, level: int) -> Value:
-    if not is_pytree(value.cls):
+    if not flattening.is_pytree(value.cls):
         return value
-    static = static_names(value)
+    static = flattening.static_names(value)
     keeps_python = value.cls.role in ("eqx", "nnx")
-    opaque = _is_opaque(value.cls)
+    opaque = flattening.is_opaque(value.cls)
     attrs = {
         k: v if k in static or (type(v) is Py and keeps_python) else change(_child_or_not(v) if opaque else v)
         for k, v in value.attrs.items()
-        if k in static or opaque or not _is_kept(value.cls, k)
+        if k in static or opaque or not flattening.is_kept(value.cls, k)
     }
     out = Inst(value.cls, attrs, level, None, value.open)
     out.modes = (value.modes & ~drop) | (here if value.modes else 0)
@@ -344,9 +281,9 @@ def _below_sequence(value: Seq) -> list[Value]:
 
 def _below_instance(value: Inst) -> list[Value] | None:
     """The children of an instance; None for one that is a leaf itself."""
-    if not is_pytree(value.cls):
+    if not flattening.is_pytree(value.cls):
         return None
-    static = static_names(value)
+    static = flattening.static_names(value)
     inner = [v for k, v in value.attrs.items() if k not in static]
     return None if inner == [value] else inner
 
@@ -421,8 +358,8 @@ def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:
         return reshaped(value, value.dtype, rank)
     if _ends(value, depth):
         return UNKNOWN
-    if type(value) is Inst and is_pytree(value.cls):
-        static = static_names(value)
+    if type(value) is Inst and flattening.is_pytree(value.cls):
+        static = flattening.static_names(value)
         attrs = {k: v if k in static else with_rank(v, change, depth - 1) for k, v in value.attrs.items()}
         return Inst(value.cls, attrs, value.level, None, value.open)
     if type(value) is Seq and (value.kind != "list" or value.items is None):
@@ -445,7 +382,7 @@ def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:
         return Tree(value.modes, value.why, value.level, traced, value.evidence, kind)
     if _ends(value, depth):
         return UNKNOWN
-    if type(value) is Inst and is_pytree(value.cls):
+    if type(value) is Inst and flattening.is_pytree(value.cls):
         attrs = {k: on_ground(v, ground, depth - 1) for k, v in value.attrs.items()}
         out = Inst(value.cls, attrs, value.level, None, value.open)
         out.modes, out.why = value.modes, value.why
@@ -480,8 +417,8 @@ def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
         return UNKNOWN
     if isinstance(value, (Tup, Seq, Map, Union)):
         return _CHANGED[type(value)](value, lambda part: rebuild(part, new_leaf, depth - 1), FRESH)
-    if type(value) is Inst and is_pytree(value.cls):
-        static = static_names(value)
+    if type(value) is Inst and flattening.is_pytree(value.cls):
+        static = flattening.static_names(value)
         attrs = {
             k: v if k in static or type(v) is Py else rebuild(v, new_leaf, depth - 1)
             for k, v in value.attrs.items()

@@ -33,7 +33,7 @@ from jitlint.link.engine.domain import Transformed
 from jitlint.link.engine.events import confidence_of
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import pytrees
+from jitlint.link.values import flattening, pytrees
 from jitlint.link.values.questions import ownership
 from jitlint.link.values.questions.ownership import deepest_tracer
 
@@ -157,7 +157,7 @@ def returned(m: Machine, f: Frame, target: Value, result: Value) -> None:
 
 def _in_static_field(value: Value, level: int) -> tuple[str, Value] | None:
     for inst in _instances(value, 2):
-        for name in sorted(pytrees.meta_names(inst.cls) & inst.attrs.keys()):
+        for name in sorted(flattening.meta_names(inst.cls) & inst.attrs.keys()):
             tracer = deepest_tracer(inst.attrs[name])
             if tracer is not None and tracer.level >= level:
                 return name, tracer
@@ -168,6 +168,6 @@ def _instances(value: Value, depth: int) -> list[Inst]:
     """The registered objects in a value."""
     a: Any = value
     if type(value) is Inst:
-        return [a] if pytrees.is_pytree(a.cls) else []
+        return [a] if flattening.is_pytree(a.cls) else []
     parts = pytrees.children(value) if depth else None
     return [inst for part in parts or () for inst in _instances(part, depth - 1)]

@@ -21,7 +21,7 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import class_at, written_at
-from jitlint.link.values import parameters, pytrees
+from jitlint.link.values import flattening, parameters
 from jitlint.link.values.questions import no_arrays
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
@@ -39,11 +39,11 @@ _SETS: Final = {
 def check(m: Machine) -> None:
     """Record what fields are by their annotation, and should not be."""
     for info in m.classes:
-        if info.module.is_test or not (info.role or pytrees.is_pytree(info)):
+        if info.module.is_test or not (info.role or flattening.is_pytree(info)):
             continue
-        static = pytrees.meta_names(info)
+        static = flattening.meta_names(info)
         for name, (annotation, default) in info.fields.items():
-            if pytrees.is_static_field(default):
+            if flattening.is_static_field(default):
                 if info.role and _is_array(m, info, annotation):
                     _report(m, info, name, "static-array-field", info.name)
             elif name in _leaves(info, static) and not _is_made(default):
@@ -54,7 +54,7 @@ def check(m: Machine) -> None:
 
 def _leaves(info: ClassInfo, static: frozenset[str]) -> Collection[str]:
     """The fields that transforms look into, of a class that keeps others from them."""
-    data = pytrees.data_names(info)
+    data = flattening.data_names(info)
     if not static or any(cls.opaque_flatten for cls in mro(info)):
         return ()
     return info.fields.keys() - static if data is None else data - static
@@ -92,7 +92,7 @@ def _is_plain(m: Machine, value: Inst) -> bool:
         return bool(no_arrays.not_an_array(m, value))
     words = lexicon().types
     plain = words.harmless_bases | words.plain_bases
-    return not pytrees.is_pytree(value.cls) and all(
+    return not flattening.is_pytree(value.cls) and all(
         all(type(base) is Class or (type(base) is Ext and base.dotted in plain) for base in cls.bases)
         and _is_dataclass_only(m, cls)
         for cls in mro(value.cls)

@@ -19,7 +19,7 @@ from jitlint.link.domains.states import counts
 from jitlint.link.engine.domain import Activation, Domain, Transformed
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import parameters, pytrees
+from jitlint.link.values import flattening, parameters
 from jitlint.syntax import ir
 
 
@@ -225,7 +225,7 @@ def _returned(value: Value) -> Iterator[tuple[State, ClassInfo, State]]:
 
 
 def _state(value: Value) -> tuple[State, ClassInfo] | None:
-    known = isinstance(value, (Inst, Tup)) and value.cls is not None and pytrees.is_pytree(value.cls)
+    known = isinstance(value, (Inst, Tup)) and value.cls is not None and flattening.is_pytree(value.cls)
     return (value, value.cls) if known and isinstance(value, (Inst, Tup)) and value.cls else None
 
 
@@ -246,7 +246,7 @@ def _exact(value: Value) -> str | None:
 def _fields(value: State) -> list[tuple[str, Value]]:
     """The fields that are no part of the structure."""
     if type(value) is Inst:
-        static = pytrees.static_names(value)
+        static = flattening.static_names(value)
         return [(name, v) for name, v in value.attrs.items() if name not in static]
     return list(zip(value.cls.fields, value.items)) if type(value) is Tup and value.cls else []
 

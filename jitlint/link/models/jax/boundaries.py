@@ -35,7 +35,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import binding
 from jitlint.link.tables import ir_walk
-from jitlint.link.values import callbacks, classes, pytrees
+from jitlint.link.values import callbacks, classes, flattening
 from jitlint.link.values.questions import no_arrays, signatures
 from jitlint.link.values.questions.kinds import constant_strings, mro
 from jitlint.link.values.questions.signatures import Signature, describe, signature
@@ -230,7 +230,7 @@ def plain_receiver(m: Machine, func: Func, name: str) -> Value | None:
     owner = func.owner
     if owner is None or _bound_as(func, owner) != name:
         return None
-    if owner.stands_for_others or owner.extern or pytrees.is_pytree(owner):
+    if owner.stands_for_others or owner.extern or flattening.is_pytree(owner):
         return None
     if owner.role not in ("", no_arrays.NO_LEAVES):
         return None

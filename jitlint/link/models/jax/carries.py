@@ -34,7 +34,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import fitting, pytrees
+from jitlint.link.values import fitting, flattening, pytrees
 from jitlint.link.values.operators import operand_of
 
 _WORDS: Final = {
@@ -154,9 +154,9 @@ def _entries_to_compare(init: Value, out: Value, path: str, where: str) -> _Pair
 
 def _fields_to_compare(init: Inst, out: Inst, path: str, verbs: tuple[str, str], where: str) -> _Pairs | str:
     """The fields of two objects of one class, where it is known which are data; the others belong to the structure."""
-    if pytrees.data_names(init.cls) is None:
+    if flattening.data_names(init.cls) is None:
         return ""
-    static = pytrees.static_names(init)
+    static = flattening.static_names(init)
     pairs: _Pairs = []
     for name, x in init.attrs.items():
         y = out.attrs.get(name)
@@ -231,7 +231,7 @@ def _outline(value: Value) -> str:
     if type(value) is Tup:
         return "tuple" if value.cls is None else _class(value.cls)
     if type(value) is Inst:
-        return "" if value.open or not pytrees.is_pytree(value.cls) else _class(value.cls)
+        return "" if value.open or not flattening.is_pytree(value.cls) else _class(value.cls)
     return {Arr: "array", Map: "dict"}.get(type(value), "")
 
 

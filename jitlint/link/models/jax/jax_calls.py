@@ -172,7 +172,9 @@ def _less(value: Value) -> Value:
     if type(value) is Inst:
         return Inst(value.cls, dict(value.attrs), value.level, None, True)
     parts = pytrees.children(value)
-    return value if parts is None else pytrees.with_children(value, [_less(part) for part in parts])
+    if parts is None:
+        return value if type(value) is Arr else UNKNOWN
+    return pytrees.with_children(value, [_less(part) for part in parts])
 
 
 def _combine(m: Machine, f: Frame, at: int, args: Args) -> Value:

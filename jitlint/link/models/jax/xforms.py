@@ -66,8 +66,10 @@ def apply(m: Machine, f: Frame, at: int, spec: Wrap, args: Args) -> Value:
     target = named.pop(spec.function, None)
     more = {"**": args.kw_more} if args.kw_more is not None else {}
     if target is None:
-        if spec.name == "jax.jit" and m.catalogue.view.behaves("jit-makes-decorators") is False:
-            return UNKNOWN  # this version asks for the function
+        if spec.asks or (
+            spec.name == "jax.jit" and m.catalogue.view.behaves("jit-makes-decorators") is False
+        ):
+            return UNKNOWN  # this asks for the function
         return Partial(Ext(spec.name), list(args.pos), {**args.kw, **more}, (f.module.name, at))
     named.update(more)
     out: Value | None = None

@@ -5,6 +5,7 @@ A tracer is an instance of `jax.Array` and `jax.core.Tracer`, never of a Python 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection
 from typing import Any, Final
 
@@ -109,12 +110,28 @@ def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
         return _instance_has(value, name)
     if type(value) is Py:
         return _constant_has(value, name)
-    if type(value) in (Tup, Seq, Map) and name in ("shape", "dtype", "ndim"):
-        return False
+    if type(value) in (Tup, Seq, Map):
+        return _container_has(m, value, name)
     if type(value) is Ext and value.dotted.partition(".")[0] == "jax":
         known = _jax_has(m, f"{value.dotted}.{name}")
         return False if known is None and name in _OF_ARRAYS and _is_function(m, value.dotted) else known
     return False if type(value) in (Func, Bound) and name in _OF_ARRAYS else None
+
+
+_OF_CONTAINERS: Final = frozenset(
+    name for kind in (list, tuple, dict, set, frozenset, range, deque) for name in dir(kind)
+)
+
+
+def _container_has(m: Machine, value: Value, name: str) -> bool | None:
+    """A tuple, a list or a dict has none of what arrays have, unless it is of a class that gives names to its items."""
+    cls = value.cls if type(value) is Tup else None
+    if name in _OF_CONTAINERS or (
+        cls is not None and any(name in (*c.fields, *c.namespace) for c in mro(cls))
+    ):
+        return None
+    of_arrays = m.catalogue.array_attribute(name) or m.catalogue.array_method(name)
+    return None if of_arrays is None else False
 
 
 def _constant_has(value: Py, name: str) -> bool | None:

@@ -13,16 +13,19 @@ from jitlint.infer.values import (
     NO_CONST,
     TRUE,
     Arr,
+    Bound,
     Class,
     Ext,
     Func,
     Inst,
     Map,
+    Partial,
     Py,
     Seq,
     Tree,
     Tup,
     Value,
+    Xform,
     alternatives,
     py,
 )
@@ -42,6 +45,9 @@ def identity(positive: bool, left: Value, right: Value) -> Value:
     return BOOL
 
 
+_OBJECTS: Final = (Arr, Tup, Seq, Map, Inst, Func, Class, Bound, Partial, Xform)
+
+
 def same_object(a: Value, b: Value) -> bool | None:
     """Whether two values are one object; None when that is not known."""
     same = _SAME.get(type(a)) if type(a) is type(b) else None
@@ -49,7 +55,7 @@ def same_object(a: Value, b: Value) -> bool | None:
         return same(a, b)
     none, other = (a, b) if type(a) is Py else (b, a)
     if type(none) is Py and none.kind in ("none", "bool"):
-        return False if isinstance(other, (Arr, Tup, Seq, Map, Inst, Func, Class)) else None
+        return False if isinstance(other, _OBJECTS) else None
     return True if a is b and isinstance(a, (Seq, Map, Inst)) else None
 
 

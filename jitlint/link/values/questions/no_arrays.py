@@ -24,7 +24,7 @@ from jitlint.infer.values import (
     Xform,
 )
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import pytrees
+from jitlint.link.values import flattening
 from jitlint.link.values.questions.kinds import mro
 
 _DEPTH: Final = 4
@@ -69,14 +69,14 @@ def _refused_sequence(m: Machine, value: Seq, depth: int) -> str:
 def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
     cls = value.cls
     if cls.role == _CALLABLE_LEAVES and not value.open and not is_cold(value):
-        held = [part for name, part in value.attrs.items() if name not in pytrees.static_names(value)]
+        held = [part for name, part in value.attrs.items() if name not in flattening.static_names(value)]
         kind = _first_refused(m, held, depth)
         if kind.endswith(HOLDS_FUNCTION) or kind == "function":
             return f"an object of `{cls.name}`, {HOLDS_FUNCTION}"
         return f"an object of `{cls.name}`, which holds a {kind}" if kind.isidentifier() else ""
     if cls.extern or cls.role not in ("", NO_LEAVES) or (value.open and cls.stands_for_others):
         return ""
-    return "" if pytrees.is_pytree(cls) or _subscribed(m, value) else str(cls.name)
+    return "" if flattening.is_pytree(cls) or _subscribed(m, value) else str(cls.name)
 
 
 HOLDS_FUNCTION: Final = "which holds a function"
