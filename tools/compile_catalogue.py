@@ -63,7 +63,7 @@ FLAT = ("conditions", "ufunc_methods", "methods", "attributes", "updates", "alia
 LISTS = ("ufuncs", "transforms", "libraries", "common_methods")
 # Tables of lists by kind: [effects.log] logging = "info ..." makes "logging.info" a "log".
 KINDS = ("effects",)
-ATTRIBUTE_KINDS = ("static", "array", "updater", "concrete-only", "missing")
+ATTRIBUTE_KINDS = ("static", "array", "updater", "concrete-only", "missing", "foreign")
 
 
 def read(folder: Path) -> Packed:

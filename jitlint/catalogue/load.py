@@ -171,7 +171,8 @@ class Catalogue:
 
     def array_attribute(self, name: str) -> str | None:
         """``static``, ``array``, ``updater`` (``.at``), ``concrete-only:<exception>`` (a tracer lacks it),
-        ``missing:<exception>`` (every JAX array lacks this NumPy attribute or method); None when unknown.
+        ``missing:<exception>`` (every JAX array lacks this NumPy attribute or method), ``foreign:<exception>`` (NumPy lacks it,
+        too); None when unknown.
         A concrete-only method is listed here as well as among the methods."""
         text = self._packed.attributes.get(name)
         if text is None or " " not in text:

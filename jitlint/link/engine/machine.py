@@ -301,11 +301,8 @@ def _witness(
         return (value.why if type(value) is Inst else "", "", 0, "", "")
     asked = needs_kind(kind, fields)
     soft = value.softness if asked else SOFTNESS[value.traced]
-    lacks = kind is ArrayStore or (kind is ApiMisuse and fields.get("problem") == "missing-member")
-    if lacks and value.kind is SAID and not value.modes:
-        soft = (
-            2  # who stores into it, or asks for what NumPy has, knows better than the annotation what it is
-        )
+    if kind is ArrayStore and value.kind is SAID and not value.modes:
+        soft = 2  # who stores into it knows better than the annotation what it is
     traced = value.traced.word if value.modes else ""
     return value.why, mode_letters(value.modes), soft, traced, value.kind.word if asked else ""
 

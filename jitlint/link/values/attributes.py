@@ -8,7 +8,7 @@ from typing import Any
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, ArrayStore
-from jitlint.infer.grounds import GUESSED, weaken
+from jitlint.infer.grounds import GUESSED, SAID, weaken
 from jitlint.infer.lattice import join
 from jitlint.infer.objects import is_cold
 from jitlint.infer.values import (
@@ -108,23 +108,15 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
     if kind == "static":
         return _counted(name, obj)
     if kind == "array":
-        real = obj.dtype == "complex" and name in ("real", "imag")
-        return Arr(
-            obj.modes | (0 if obj.host else f.world.here),
-            "float" if real else obj.dtype,
-            obj.rank,
-            obj.why,
-            obj.level,
-            obj.traced if obj.modes else obj.kind,
-            obj.host,
-            None,
-            obj.kind,
-        )
+        dtype = "float" if obj.dtype == "complex" and name in ("real", "imag") else obj.dtype
+        modes = obj.modes | (0 if obj.host else f.world.here)
+        traced = obj.traced if obj.modes else obj.kind
+        return Arr(modes, dtype, obj.rank, obj.why, obj.level, traced, obj.host, None, obj.kind)
     if obj.host:
         return Method(obj, name)
     if not obj.softness and f.confidence is not Confidence.POSSIBLE:  # surely an array
         imports.note(m, f, at, f"jax.Array.{name}")
-    if kind is not None and kind.startswith(("concrete-only:", "missing:")):
+    if kind is not None and kind.startswith(("concrete-only:", "missing:", "foreign:")):
         _refused(m, f, at, obj, name, kind)
     return Method(obj, name) if m.catalogue.array_method(name) is not None else UNKNOWN
 
@@ -144,7 +136,9 @@ def _refused(m: Machine, f: Frame, at: int, obj: Arr, name: str, kind: str) -> N
     label, _, exception = kind.partition(":")
     if name in ("item", "tolist") or name.startswith("__"):
         return
-    if label == "missing":
+    if label == "missing" and obj.kind is SAID and not obj.modes:
+        return  # it is said to be an array of JAX, and used as one of NumPy
+    if label in ("missing", "foreign"):
         if name in lexicon().arrays.in_place_methods and not obj.weak:
             m.emit(f, ArrayStore, at, obj, op="method", what=name)
         elif not obj.weak and m.catalogue.view.removed(f"jax.Array.{name}") is None:
@@ -191,7 +185,11 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
 
 def _array_that_has(obj: Tree, name: str, kind: str | None) -> Arr | None:
     """The array that an unknown pytree must be to have an attribute that a tracer lacks."""
-    if obj.evidence == "array" and kind is not None and kind.startswith(("concrete-only", "missing")):
+    if (
+        obj.evidence == "array"
+        and kind is not None
+        and kind.startswith(("concrete-only", "missing", "foreign"))
+    ):
         return obj.leaf()
     if name == "block_until_ready" and obj.modes & STAGED_OR_BATCHED and not obj.weak:
         return Arr(obj.modes, None, None, obj.why, obj.level)

@@ -149,7 +149,7 @@ def _instance_has(inst: Inst, name: str) -> bool | None:
 
 def _array_has(m: Machine, arr: Arr, name: str) -> bool | None:
     kind = m.catalogue.array_attribute(name)
-    if kind is not None and kind.startswith("missing"):
+    if kind is not None and kind.startswith(("missing", "foreign")):
         return bool(arr.host)
     if kind is not None and kind.startswith("concrete-only") and arr.modes:
         return None if arr.weak else False
