@@ -310,14 +310,14 @@ class Variation:
         if name in self._busy:
             return ""
         values = self._inside(name) if name in self.assigned else []
+        older = all(self._target(loop, name) is None for loop in self.loops)
         if not values:
-            older = all(self._target(loop, name) is None for loop in self.loops)
             return f"`{name}`, a list that grows" if older and self._list_grows(name) else ""
         if None in values:
             return ""
         self._busy.add(name)
         try:
-            hows = [self._grown(name, value) or self.shape(_right(value), depth - 1) for value in values]
+            hows = [(older and self._grown(name, value)) or self.shape(_right(value), depth - 1) for value in values]
         finally:
             self._busy.discard(name)
         return hows[0] if all(hows) else ""

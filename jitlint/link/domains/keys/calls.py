@@ -92,9 +92,14 @@ def apply(k: Ledger, f: Frame, at: int, summary: Summary, names: Renaming, given
         return
     many = MANY.of(f)
     own = set(given)
+    consumed: set[Key] = set()
     for u in summary.uses:
         key = names.key(u.key)
         passed = _descends(key, own)
+        if passed and u.stream in (DRAW, SHUFFLE):
+            if key in consumed:
+                continue  # that is told where it is
+            consumed.add(key)
         if u.stream in _APART:
             _APART[u.stream](k, f, at, dataclasses.replace(u, key=key), passed)
             continue
