@@ -360,6 +360,9 @@ def cold_instance(m: Machine, info: ClassInfo) -> Value:
             if first is not None:
                 bound[first] = probe
             evaluator.activate(m, frame, info.at, init, bound)
+            probe.attrs.update(
+                (name, UNKNOWN) for name, value in probe.attrs.items() if _is_place(name, value)
+            )
             info.cold = probe
         else:
             value = parameters.instance_of(m, info) if info.shape else None
@@ -371,6 +374,17 @@ def cold_instance(m: Machine, info: ClassInfo) -> Value:
         info.cold_running = False
         m.timeless -= 1
     return info.cold
+
+
+def _is_place(name: str, value: Value) -> bool:
+    """Whether an attribute is kept free for what others put there later, whatever that is."""
+    if name.startswith("_"):
+        return False
+    return (
+        not value.entries
+        if type(value) is Map and value.rest is None
+        else type(value) is Seq and value.items == []
+    )
 
 
 def calls_default(m: Machine, func: Func, param: ir.Param) -> Value:

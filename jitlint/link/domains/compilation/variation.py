@@ -317,7 +317,10 @@ class Variation:
             return ""
         self._busy.add(name)
         try:
-            hows = [(older and self._grown(name, value)) or self.shape(_right(value), depth - 1) for value in values]
+            hows = [
+                (older and self._grown(name, value)) or self.shape(_right(value), depth - 1)
+                for value in values
+            ]
         finally:
             self._busy.discard(name)
         return hows[0] if all(hows) else ""
