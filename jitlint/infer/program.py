@@ -39,7 +39,7 @@ class FuncInfo:
     """One function or lambda. ``contexts`` and ``traced_contexts`` count the distinct argument contexts it was run in.
 
     returned: what each ``return`` (by origin) gave in any of them. surroundings: a table that `link` makes and reads.
-    hosted: module-level code calls it, outside of any trace. reached: known code calls it, tests aside. registers: its name says that it registers what it is given.
+    hosted: module-level code calls it, outside of any trace. reached: known code calls it, tests aside. registers: its name says that it registers what it is given. positional: its parameters, if all may be given by position.
     keys: the parameters that are PRNG keys. receivers: classes (by id) of the objects that it was a method of in traces.
     merged: how many coarse contexts it was run in, by how coarse they are. handed: functions (by id) that it was handed in them.
     resigned: a decorator may have changed what it takes. veiled: one of a library that is not known, which may map it over its arguments.
@@ -73,6 +73,7 @@ class FuncInfo:
     answers: dict[str, list[ir.Node]] | None = None
     surroundings: Any = None
     registers: bool = field(init=False)
+    positional: tuple[str, ...] | None = field(init=False)
     _body: list[ir.Stmt] | None = None
     _parts: list[ir.Node] | None = None
     _outer: tuple[str, ...] | None = None
@@ -80,6 +81,9 @@ class FuncInfo:
 
     def __post_init__(self) -> None:
         self.registers = "register" in self.node.name
+        params = self.node.params
+        plain = all(param.kind in ("pos", "any") for param in params)
+        self.positional = tuple([param.name for param in params]) if plain else None
 
     @property
     def qualname(self) -> str:

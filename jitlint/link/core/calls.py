@@ -186,9 +186,12 @@ def _either(a: Value | None, b: Value | None) -> Value | None:
 
 def bind_arguments(f: Frame, func: Func, args: Args) -> dict[str, Value]:
     """Parameters to values as Python binds them. What an unknown ``*`` or ``**`` may fill is its element."""
+    pos, kw = args.pos, args.kw
+    names = func.fn.positional
+    if names is not None and len(pos) == len(names) and not kw and args.more is None and args.kw_more is None:
+        return dict(zip(names, pos))  # most calls
     out: dict[str, Value] = {}
-    kw = dict(args.kw)
-    pos = args.pos
+    kw = dict(kw)
     used = 0
     for param in func.fn.node.params:
         kind, name = param.kind, param.name
@@ -225,6 +228,8 @@ def cannot_bind(func: Func, args: Args) -> bool:
     if args.more is not None or args.kw_more is not None or func.fn.resigned:
         return False
     left = len(args.pos)
+    if not args.kw and func.fn.positional is not None and left == len(func.fn.positional):
+        return False  # most calls
     names = set(args.kw)
     for param in func.fn.node.params:
         kind = param.kind
