@@ -81,16 +81,7 @@ def coarseness(fn: FuncInfo, where: str, bound: dict[str, Value], depth: int, in
     """
     if inherited >= SHALLOW:
         return inherited
-    if where is not OUTSIDE:
-        fn.traced_contexts += 1
-        affordable = max(FEW_CONTEXTS, MAX_TRACED_NODES // (len(fn.parts) + 1))
-        used, limit = fn.traced_contexts, min(MAX_TRACED_CONTEXTS, affordable)
-        if where is GUESSED:
-            fn.guessed_contexts += 1
-            used, limit = fn.guessed_contexts, MAX_GUESSED_CONTEXTS
-    else:
-        fn.contexts += 1
-        used, limit = fn.contexts, MAX_SMALL_CONTEXTS if len(fn.parts) <= SMALL else MAX_CONTEXTS
+    used, limit = _used(fn, where)
     if len(fn.parts) <= TINY and type(fn.body[-1]) is ir.Return:
         limit = MAX_TINY_CONTEXTS
     receiver: Any = next(iter(bound.values()), None)
@@ -103,6 +94,19 @@ def coarseness(fn: FuncInfo, where: str, bound: dict[str, Value], depth: int, in
         return EXACT
     several = not bound or any(type(v) in _FUNCTIONS for v in bound.values())
     return EXACT if several and used <= MANY_CONTEXTS * limit else WITHOUT_NUMBERS
+
+
+def _used(fn: FuncInfo, where: str) -> tuple[int, int]:
+    """Count a context: how many there are of its kind, and how many there may be."""
+    if where is OUTSIDE:
+        fn.contexts += 1
+        return fn.contexts, MAX_SMALL_CONTEXTS if len(fn.parts) <= SMALL else MAX_CONTEXTS
+    fn.traced_contexts += 1
+    if where is GUESSED:
+        fn.guessed_contexts += 1
+        return fn.guessed_contexts, MAX_GUESSED_CONTEXTS
+    affordable = max(FEW_CONTEXTS, MAX_TRACED_NODES // (len(fn.parts) + 1))
+    return fn.traced_contexts, min(MAX_TRACED_CONTEXTS, affordable)
 
 
 def coarser(func: Func, where: str, level: int, bound: dict[str, Value]) -> int:
