@@ -36,12 +36,12 @@ class ModuleInfo:
 
 @dataclass(slots=True, eq=False)
 class FuncInfo:
-    """One function or lambda. ``contexts`` and ``traced_contexts`` count the distinct argument contexts it was run in.
+    """One function or lambda. ``contexts``, ``traced_contexts`` and ``guessed_contexts`` count the distinct argument contexts it was run in: outside of traces, in traces, and those of the latter that are guesses.
 
     returned: what each ``return`` (by origin) gave in any of them. surroundings: a table that `link` makes and reads.
-    hosted: module-level code calls it, outside of any trace. reached: known code calls it, tests aside. registers: its name says that it registers what it is given.
+    hosted: module-level code calls it, outside of any trace. reached: known code calls it, tests aside. registers: its name says that it registers what it is given. positional: its parameters, if all may be given by position.
     keys: the parameters that are PRNG keys. receivers: classes (by id) of the objects that it was a method of in traces.
-    merged: how many coarse contexts it was run in, by how coarse they are. handed: functions (by id) that it was handed in them.
+    merged: how many coarse contexts it was run in, by where that was and how coarse they are. handed: functions (by id) that it was handed in them.
     resigned: a decorator may have changed what it takes. veiled: one of a library that is not known, which may map it over its arguments.
     disguised: one of which nothing is known, which may give it something else than its callers give: references, say.
     asks: whether it asks if something is traced, or of which kind something is; None until somebody wants to know.
@@ -53,11 +53,12 @@ class FuncInfo:
     node: ir.Function
     contexts: int = 0
     traced_contexts: int = 0
+    guessed_contexts: int = 0
     guesses: int = 0
     guessed: int = -1
     cold: bool = False
     receivers: set[int] = field(default_factory=set)
-    merged: dict[tuple[bool, int], int] = field(default_factory=dict)
+    merged: dict[tuple[str, int], int] = field(default_factory=dict)
     handed: set[tuple[int, ...]] = field(default_factory=set)
     resigned: bool = False
     veiled: bool = False
@@ -73,6 +74,7 @@ class FuncInfo:
     answers: dict[str, list[ir.Node]] | None = None
     surroundings: Any = None
     registers: bool = field(init=False)
+    positional: tuple[str, ...] | None = field(init=False)
     _body: list[ir.Stmt] | None = None
     _parts: list[ir.Node] | None = None
     _outer: tuple[str, ...] | None = None
@@ -80,6 +82,9 @@ class FuncInfo:
 
     def __post_init__(self) -> None:
         self.registers = "register" in self.node.name
+        params = self.node.params
+        plain = all(param.kind in ("pos", "any") for param in params)
+        self.positional = tuple([param.name for param in params]) if plain else None
 
     @property
     def qualname(self) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+from typing import Any
+
 from jitlint.syntax import ir
 
 _PLAIN = frozenset(
@@ -17,10 +21,13 @@ _PLAIN = frozenset(
 )
 
 
-class _Parts(dict[type, tuple[str, ...]]):
-    """The names of a class's fields that can hold nodes, or lists of them; found out once per class."""
+Getter = Callable[[Any], tuple[Any, ...]]
 
-    def __missing__(self, kind: type) -> tuple[str, ...]:
+
+class _Parts(dict[type, Getter | None]):
+    """What reads the fields of a class that can hold nodes, or lists of them, None without any; found out once per class."""
+
+    def __missing__(self, kind: type) -> Getter | None:
         plain = {
             name
             for base in kind.__mro__
@@ -28,8 +35,16 @@ class _Parts(dict[type, tuple[str, ...]]):
             if text in _PLAIN
         }
         fields: tuple[str, ...] = getattr(kind, "__struct_fields__", ())
-        found = self[kind] = tuple(name for name in fields if name not in plain)
-        return found
+        self[kind] = _reading([name for name in fields if name not in plain])
+        return self[kind]
+
+
+def _reading(names: list[str]) -> Getter | None:
+    """What reads these fields of a node."""
+    if len(names) == 1:
+        get = operator.attrgetter(names[0])
+        return lambda node: (get(node),)
+    return operator.attrgetter(*names) if names else None
 
 
 PARTS = _Parts()
@@ -48,7 +63,7 @@ def below(root: object) -> list[ir.Node]:
             stack.extend(node)
         elif node is not None:
             found.append(node)  # type: ignore[arg-type]
-            names = PARTS[node.__class__]
-            if names:
-                stack.extend([getattr(node, name) for name in names])
+            read = PARTS[node.__class__]
+            if read is not None:
+                stack.extend(read(node))
     return found

@@ -164,10 +164,10 @@ def run(program: Program, watch: bool = False) -> tuple[Outcome, ...]:
 
 
 @functools.cache
-def observed(program: Program, case: str, repeat: int = 1) -> Runs:
+def observed(program: Program, case: str, repeat: int) -> Runs:
     """One case in a module of its own, to be looked at with all instruments, with and without jit.
 
-    With ``repeat``, the case is called so often in that module: an effect may need several calls.
+    repeat: the case is called so often in that module: an effect may need several calls.
     """
     files = frozenset(str(f) for f in program.files)
 

@@ -186,9 +186,12 @@ def _either(a: Value | None, b: Value | None) -> Value | None:
 
 def bind_arguments(f: Frame, func: Func, args: Args) -> dict[str, Value]:
     """Parameters to values as Python binds them. What an unknown ``*`` or ``**`` may fill is its element."""
+    pos, kw = args.pos, args.kw
+    names = func.fn.positional
+    if names is not None and len(pos) == len(names) and not kw and args.more is None and args.kw_more is None:
+        return dict(zip(names, pos))  # most calls
     out: dict[str, Value] = {}
-    kw = dict(args.kw)
-    pos = args.pos
+    kw = dict(kw)
     used = 0
     for param in func.fn.node.params:
         kind, name = param.kind, param.name
@@ -225,6 +228,8 @@ def cannot_bind(func: Func, args: Args) -> bool:
     if args.more is not None or args.kw_more is not None or func.fn.resigned:
         return False
     left = len(args.pos)
+    if not args.kw and func.fn.positional is not None and left == len(func.fn.positional):
+        return False  # most calls
     names = set(args.kw)
     for param in func.fn.node.params:
         kind = param.kind
@@ -300,16 +305,18 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         _met(m, "depth", func.fn)
         return UNKNOWN
     world = f.world
-    traced = world.level > 0 and (world.here > 0 or any(traced_modes(v) for v in bound.values()))
+    where = contexts.OUTSIDE
+    if world.level > 0 and (world.here > 0 or any(traced_modes(v) for v in bound.values())):
+        where = contexts.GUESSED if f.confidence is Confidence.POSSIBLE else contexts.TRACED
     if memo is not None:
         level = memo.coarse
     else:
-        level = contexts.coarseness(func.fn, traced, bound, f.depth, inherited)
+        level = contexts.coarseness(func.fn, where, bound, f.depth, inherited)
     if level == contexts.EXACT:
         memo = m.memo[key] = Memo(f.confidence, f.entry, 0, m.sink.trial_number)
         return _run(m, f, at, func, bound, memo, f.confidence, inherited, has_keys)
     _met(m, "contexts", func.fn)
-    return _run_coarse(m, f, at, func, bound, key, traced, level, has_keys)
+    return _run_coarse(m, f, at, func, bound, key, where, level, has_keys)
 
 
 def _run_coarse(
@@ -319,7 +326,7 @@ def _run_coarse(
     func: Func,
     bound: dict[str, Value],
     exact: tuple[object, ...],
-    traced: bool,
+    where: str,
     level: int,
     has_keys: bool,
 ) -> Value:
@@ -335,7 +342,7 @@ def _run_coarse(
         if memo is not None and _holds(m, memo, f):
             m.memo[exact] = memo
             return _again(m, f, at, func, memo, bound)
-        allowed = level if memo is not None else contexts.coarser(func, traced, level, bound)
+        allowed = level if memo is not None else contexts.coarser(func, where, level, bound)
         if allowed == level:
             memo = m.memo[key] = m.memo[exact] = Memo(f.confidence, f.entry, level, m.sink.trial_number)
             value = _run(m, f, at, func, given, memo, confidence, level, has_keys)

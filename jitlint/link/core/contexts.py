@@ -39,6 +39,8 @@ from jitlint.link.engine.budgets import (
     MAX_COARSE,
     MAX_CONTEXTS,
     MAX_DEPTH,
+    MAX_GUESSED_COARSE,
+    MAX_GUESSED_CONTEXTS,
     MAX_SMALL_CONTEXTS,
     MAX_TINY_CONTEXTS,
     MAX_TRACED_COARSE,
@@ -48,6 +50,13 @@ from jitlint.link.engine.budgets import (
     TINY,
 )
 from jitlint.syntax import ir
+
+OUTSIDE: Final = "outside"
+TRACED: Final = "traced"
+GUESSED: Final = "guessed"
+"""Where a call happens: outside of traces, in one, or only perhaps in one."""
+
+_COARSE: Final = {OUTSIDE: MAX_COARSE, TRACED: MAX_TRACED_COARSE, GUESSED: MAX_GUESSED_COARSE}
 
 EXACT: Final = 0
 WITHOUT_NUMBERS: Final = 1
@@ -64,7 +73,7 @@ _NESTED: Final = (0, 32, 2)
 _FUNCTIONS: Final = (Func, Bound, Partial)
 
 
-def coarseness(fn: FuncInfo, traced: bool, bound: dict[str, Value], depth: int, inherited: int) -> int:
+def coarseness(fn: FuncInfo, where: str, bound: dict[str, Value], depth: int, inherited: int) -> int:
     """Count a new context of a function: how coarse it has to be. What forgets structure calls nothing that does not.
 
     A method of a base class has one more for each class; a function that is handed functions as many more as it is
@@ -72,17 +81,11 @@ def coarseness(fn: FuncInfo, traced: bool, bound: dict[str, Value], depth: int, 
     """
     if inherited >= SHALLOW:
         return inherited
-    if traced:
-        fn.traced_contexts += 1
-        affordable = max(FEW_CONTEXTS, MAX_TRACED_NODES // (len(fn.parts) + 1))
-        used, limit = fn.traced_contexts, min(MAX_TRACED_CONTEXTS, affordable)
-    else:
-        fn.contexts += 1
-        used, limit = fn.contexts, MAX_SMALL_CONTEXTS if len(fn.parts) <= SMALL else MAX_CONTEXTS
+    used, limit = _used(fn, where)
     if len(fn.parts) <= TINY and type(fn.body[-1]) is ir.Return:
         limit = MAX_TINY_CONTEXTS
     receiver: Any = next(iter(bound.values()), None)
-    is_new = traced and type(receiver) is Inst and receiver.cls.id not in fn.receivers
+    is_new = where is not OUTSIDE and type(receiver) is Inst and receiver.cls.id not in fn.receivers
     if is_new:
         fn.receivers.add(receiver.cls.id)
     if depth >= MAX_DEPTH:
@@ -93,11 +96,24 @@ def coarseness(fn: FuncInfo, traced: bool, bound: dict[str, Value], depth: int, 
     return EXACT if several and used <= MANY_CONTEXTS * limit else WITHOUT_NUMBERS
 
 
-def coarser(func: Func, traced: bool, level: int, bound: dict[str, Value]) -> int:
+def _used(fn: FuncInfo, where: str) -> tuple[int, int]:
+    """Count a context: how many there are of its kind, and how many there may be."""
+    if where is OUTSIDE:
+        fn.contexts += 1
+        return fn.contexts, MAX_SMALL_CONTEXTS if len(fn.parts) <= SMALL else MAX_CONTEXTS
+    fn.traced_contexts += 1
+    if where is GUESSED:
+        fn.guessed_contexts += 1
+        return fn.guessed_contexts, MAX_GUESSED_CONTEXTS
+    affordable = max(FEW_CONTEXTS, MAX_TRACED_NODES // (len(fn.parts) + 1))
+    return fn.traced_contexts, min(MAX_TRACED_CONTEXTS, affordable)
+
+
+def coarser(func: Func, where: str, level: int, bound: dict[str, Value]) -> int:
     """Count a new context that is coarse already: whether it may run (the level), or has to be coarser still."""
     fn = func.fn
-    used = fn.merged[traced, level] = fn.merged.get((traced, level), 0) + 1
-    if used <= (MAX_TRACED_COARSE if traced else MAX_COARSE)[level - 1]:
+    used = fn.merged[where, level] = fn.merged.get((where, level), 0) + 1
+    if used <= _COARSE[where][level - 1]:
         return level
     if level < SHALLOW:
         return level + 1

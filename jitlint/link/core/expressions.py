@@ -126,8 +126,8 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
         obj = evaluate(m, f, node.func.obj)
         if obj is UNKNOWN:
             args = arguments(m, f, node.args)
-            if args.kw or _begins_with_names(args):
-                m.domains.on_call(f, Called(node, UNKNOWN, args, UNKNOWN))
+            if _gives_names(args):
+                _tell(m, f, Called(node, UNKNOWN, args, UNKNOWN), True)
             guesses.guess(m, f, node.at, node.func.name, args)
             return UNKNOWN
         if f.world.floor and node.func.name in lexicon().containers.changing:
@@ -144,14 +144,21 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
     result = evaluator.call(m, f, node.at, func, args)
     if not f.world.level and type(func) in host_calls.NOTED:
         host_calls.note(m, f, node, func, args, result)
-    if args.kw or (not f.world.level and type(func) in m.domains.callees) or _begins_with_names(args):
-        m.domains.on_call(f, Called(node, func, args, result))
+    by_name = _gives_names(args)
+    if by_name or not f.world.level:
+        _tell(m, f, Called(node, func, args, result), by_name)
     return result
 
 
-def _begins_with_names(args: Args) -> bool:
-    """Whether a dict comes first, which gives values by name as keywords do."""
-    return bool(args.pos) and type(args.pos[0]) is Map
+def _tell(m: Machine, f: Frame, called: Called, by_name: bool) -> None:
+    """Domains hear of a call."""
+    for hear in m.domains.hearing(type(called.callee), by_name):
+        hear(f, called)
+
+
+def _gives_names(args: Args) -> bool:
+    """Whether there are arguments by name; a dict that comes first gives values by name as well."""
+    return bool(args.kw) or (bool(args.pos) and type(args.pos[0]) is Map)
 
 
 def arguments(m: Machine, f: Frame, nodes: list[ir.Arg]) -> Args:

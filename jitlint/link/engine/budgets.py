@@ -32,6 +32,12 @@ MAX_TRACED_NODES: Final = 4000
 FEW_CONTEXTS: Final = 16
 """Large functions have fewer: as many as stand for so many nodes, but not less than these."""
 
+MAX_GUESSED_CONTEXTS: Final = 4
+"""The same for calls that are only guessed to happen in a trace: what is found in them is hardly ever shown.
+
+Measured: a quarter of the time went there, and of what is shown nothing is lost.
+"""
+
 MANY_CONTEXTS: Final = 2
 """A function that is handed functions stands for as many as it is handed: it may have so many times more."""
 
@@ -47,7 +53,9 @@ MAX_TURNS: Final = 16
 
 MAX_COARSE: Final = (2, 2)
 MAX_TRACED_COARSE: Final = (6, 4)
-"""Coarse contexts per function, outside of and inside traces, by how coarse they are; what is left gives unknown."""
+MAX_GUESSED_COARSE: Final = (1, 1)
+"""Coarse contexts per function, outside of and inside traces, and where that is only guessed, by how coarse they are; what
+is left gives unknown."""
 
 
 @dataclass(slots=True)

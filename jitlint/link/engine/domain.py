@@ -137,7 +137,10 @@ class Domain(Generic[T]):
     """Base of all domains: every hook does nothing. One instance per session. T: what it remembers of an activation."""
 
     callees: frozenset[type] = frozenset()
-    """Types of values whose calls in host code are of interest."""
+    """Types of values whose calls in host code are of interest, and those with arguments by name in traces."""
+
+    hears_names: bool = False
+    """Whether calls with arguments by name are of interest whatever is called."""
 
     nodes: frozenset[type[ir.Node]] = frozenset()
     """Types of statements, and of comprehensions, that are of interest when they have run."""
@@ -158,7 +161,7 @@ class Domain(Generic[T]):
         """A function, a transformed function or an instance is made."""
 
     def on_call(self, f: Frame, called: Called) -> None:
-        """A call expression was evaluated: in host code, of one of the ``callees``; or anywhere, with arguments by name, be it in a dict that comes first."""
+        """A call expression was evaluated: of one of the ``callees``, in host code or with arguments by name; or of anything, with such arguments, for who ``hears_names``. A dict that comes first gives arguments by name as well."""
 
     def hears_of(self, dotted: str) -> bool:
         """Whether the domain wants to hear of calls of a library's function, or method; asked once for each name."""
@@ -254,11 +257,10 @@ class Domains:
     def __init__(self, domains: Sequence[AnyDomain] = ()) -> None:
         d = domains
         self.all: Final = tuple(d)
-        self.callees: Final = frozenset[type]().union(*[domain.callees for domain in d])
         self.on_root: Callable[[FuncInfo | None], None] = _each(d, Domain.on_root)
         self.on_module: Callable[[Frame], None] = _each(d, Domain.on_module)
         self.on_make: Callable[[Frame, int, Value], None] = _each(d, Domain.on_make)
-        self.on_call: Callable[[Frame, Called], None] = _each(d, Domain.on_call)
+        self._calling: dict[tuple[type, bool], tuple[Callable[[Frame, Called], None], ...]] = {}
         self.on_load: Callable[[Frame, Load], None] = _each(d, Domain.on_load)
         self.on_target: Callable[[Frame, int, Value | None], None] = _each(d, Domain.on_target)
         self.on_store: Callable[[Frame, Store], None] = _each(d, Domain.on_store)
@@ -280,6 +282,14 @@ class Domains:
         self._leaving: Final = tuple(
             [(one.on_leave, one.keeps) for one in d if type(one).on_leave is not Domain.on_leave]
         )
+
+    def hearing(self, kind: type, by_name: bool) -> tuple[Callable[[Frame, Called], None], ...]:
+        """Those who want to hear of a call of a value of this type. by_name: it has arguments by name."""
+        found = self._calling.get((kind, by_name))
+        if found is None:
+            hearing = [d.on_call for d in self.all if kind in d.callees or (by_name and d.hears_names)]
+            found = self._calling[kind, by_name] = tuple(hearing)
+        return found
 
     def on_library(
         self,

@@ -116,7 +116,7 @@ def prepared(m: Machine) -> Iterator[None]:
 
 def note_flag(m: Machine, node: ir.Assign) -> None:
     """Remember the variable that keeps the answer to a question about a version."""
-    if type(node.value) not in _ANSWERS:
+    if type(node.value) not in _ANSWERS or m.version_tests.get(id(node.value)) is False:
         return
     target: ir.Node | None = node.targets[0]
     if type(target) is ir.Name and asks_version(m, node.value):

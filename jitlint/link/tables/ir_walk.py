@@ -18,9 +18,9 @@ def nodes(root: Any) -> Iterator[Any]:
             stack.extend(reversed(node))
         elif node is not None:
             yield node
-            parts = children.PARTS[node.__class__]
-            if parts:
-                stack.extend([getattr(node, name) for name in reversed(parts)])
+            read = children.PARTS[node.__class__]
+            if read is not None:
+                stack.extend(reversed(read(node)))
 
 
 def inner_functions(module: ModuleInfo, root: Any) -> Iterator[FuncInfo]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key
-from jitlint.infer.values import ExtInst, Func, Inst, Map, Method, S, Value
+from jitlint.infer.values import Ext, ExtInst, Func, Inst, Map, Method, S, Union, Value
 from jitlint.link.domains.keys import calls, closures, defaults, lanes, libraries, parameters, uses
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger, Runs
 from jitlint.link.engine.domain import (
@@ -48,6 +48,9 @@ _ACTIVATION: Final = Slot[_Activation]()
 
 class Keys(Domain[calls.Summary]):
     """Keeps what each activation consumes, and says so again for a remembered one."""
+
+    callees = frozenset({Ext, Inst, Union})
+    hears_names = True
 
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
