@@ -30,9 +30,9 @@ from jitlint.infer.values import (
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import arrival
+from jitlint.link.models.jax import arrival, operands
 from jitlint.link.values import iteration, pytrees
-from jitlint.link.values.questions.signatures import constant_ints, describe
+from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
 
 _NUMBERS: Final = frozenset({"int", "bool"})
@@ -232,6 +232,9 @@ def _check_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     for number in nums or ():
         if args.more is None and -len(args.pos) <= number < len(args.pos):
             value = args.pos[number]
+            name = _name_of(x, number)
+            if operands.refused(m, f, at, x.spec.name, name, value, "non-array-argument"):
+                return True
             found = next(_whole_leaves(value, ""), None)
             if found is not None:
                 path, kind, leaf = found
@@ -242,6 +245,13 @@ def _check_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
             _report(m, f, at, x.spec.name, "no-argument", detail, next(iter(args.kw), ""))
             return True
     return False
+
+
+def _name_of(x: Xform, number: int) -> str:
+    """The parameter at a position."""
+    sig = signature(x.target)
+    positional = sig.positional if sig is not None else []
+    return positional[number].name if 0 <= number < len(positional) else ""
 
 
 def _whole_leaves(value: Value, path: str, depth: int = _DEPTH) -> Iterator[tuple[str, str, Value]]:
