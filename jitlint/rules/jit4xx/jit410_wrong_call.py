@@ -116,7 +116,8 @@ def _called(event: ApiMisuse) -> Report:
     """A function that the library calls with another number of arguments than it takes."""
     _, given, takes = event.detail.split(maxsplit=2)
     count = "1 argument" if given == "1" else f"{given} arguments"
+    name = event.parameter.rpartition(".<locals>.")[2]
     return Report(
-        f"`{event.api}` calls `{event.parameter}` with {count}, but it takes {takes}",
+        f"`{event.api}` calls `{name}` with {count}, but it takes {takes}",
         f"give it the parameters that `{event.api}` hands over, or bind the others with `functools.partial`",
     )
