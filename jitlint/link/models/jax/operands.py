@@ -13,15 +13,17 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.objects import is_cold
-from jitlint.infer.values import Inst, Tup, Value, alternatives
+from jitlint.infer.values import Inst, Map, Seq, Tup, Value, alternatives
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.values import pytrees
 from jitlint.link.values.questions import no_arrays
 
 _CARRYING: Final = frozenset({"scan", "while", "fori", "stack", "branches", "jvp", "vjp"})
 """Results of functions that trace theirs with what they get."""
 _TRACED: Final = ("init", "init_val", "xs", "operands", "primals")
 _LIBRARY: Final = "jax."
+_DEPTH: Final = 3
 
 
 def check(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
@@ -39,7 +41,7 @@ def refused(
 ) -> bool:
     """Record that a value is traced which certainly is no array. Answers whether it is none."""
     kinds = [no_arrays.not_an_array(m, alt) for alt in alternatives(value)]
-    if not kinds or not all(kinds) or _stands_in(value):
+    if not kinds or not all(kinds) or _stands_in(f, value):
         return False
     m.emit(
         f, TransformMisuse, at, None, Confidence.LIKELY,
@@ -48,7 +50,13 @@ def refused(
     return True
 
 
-def _stands_in(value: Value) -> bool:
-    """Whether an object stands for others, which may be made differently, and registered, elsewhere."""
-    parts = value.items if type(value) is Tup else (value,)
-    return any(type(alt) is Inst and is_cold(alt) for part in parts for alt in alternatives(part))
+def _stands_in(f: Frame, value: Value, depth: int = _DEPTH) -> bool:
+    """Whether an object stands for others: nobody is seen to make it, so that it may be registered elsewhere, or a test
+    made it up for code that is no test, and perhaps never comes here."""
+    for alt in alternatives(value):
+        if type(alt) is Inst and (is_cold(alt) or (alt.cls.module.is_test and not f.module.is_test)):
+            return True
+        inside = pytrees.children(alt) if depth and isinstance(alt, (Tup, Seq, Map)) else None
+        if any(_stands_in(f, part, depth - 1) for part in inside or ()):
+            return True
+    return False
