@@ -12,18 +12,18 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.events import TransformMisuse
+from jitlint.infer.lattice import parts
 from jitlint.infer.objects import is_cold
 from jitlint.infer.values import Inst, Map, Seq, Tup, Value, alternatives
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import pytrees
 from jitlint.link.values.questions import no_arrays
 
 _CARRYING: Final = frozenset({"scan", "while", "fori", "stack", "branches", "jvp", "vjp"})
 """Results of functions that trace theirs with what they get."""
 _TRACED: Final = ("init", "init_val", "xs", "operands", "primals")
 _LIBRARY: Final = "jax."
-_DEPTH: Final = 3
+_DEPTH: Final = 6
 
 
 def check(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
@@ -56,7 +56,7 @@ def _stands_in(f: Frame, value: Value, depth: int = _DEPTH) -> bool:
     for alt in alternatives(value):
         if type(alt) is Inst and (is_cold(alt) or (alt.cls.module.is_test and not f.module.is_test)):
             return True
-        inside = pytrees.children(alt) if depth and isinstance(alt, (Tup, Seq, Map)) else None
-        if any(_stands_in(f, part, depth - 1) for part in inside or ()):
+        inside = parts(alt) if depth and isinstance(alt, (Tup, Seq, Map)) else ()
+        if any(_stands_in(f, part, depth - 1) for part in inside):
             return True
     return False
