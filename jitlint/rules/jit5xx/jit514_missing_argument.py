@@ -55,7 +55,13 @@ params = jnp.ones(3)
 updates, state = optimiser.update(params, optimiser.init(params), params)
 """,
     outcome=Raises(
-        ("ValueError", "TypeError", "RuntimeError", "flax.errors.ModifyScopeVariableError", "flax.errors.InvalidRngError"),
+        (
+            "ValueError",
+            "TypeError",
+            "RuntimeError",
+            "flax.errors.ModifyScopeVariableError",
+            "flax.errors.InvalidRngError",
+        ),
         says=r"param|immutable|needs PRNG|missing 1 required positional argument: 'state'|missing 1 required keyword-only argument|requires a key",
     ),
     since="0.1",

@@ -26,12 +26,14 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     args, owner = library.args, library.owner
     if args.more is not None or args.kw_more is not None:
         return
+    silent = _may_be_silent(args)
     if library.dotted == DROPOUT and type(library.result) is ExtInst:
-        if _drops(args.get(0, "p")) and not _may_be_silent(args):
+        if _drops(args.get(0, "p")) and not silent:
             library.result.attrs[_DROPS] = TRUE
-    elif library.dotted == _CALLED and type(owner) is ExtInst and _DROPS in owner.attrs:
-        if args.kw.get("key", NONE) is NONE and not _may_be_silent(args):
-            m.emit(f, ApiMisuse, library.at, api=DROPOUT, problem="missing-argument", parameter="key")
+        return
+    drops = library.dotted == _CALLED and type(owner) is ExtInst and _DROPS in owner.attrs
+    if drops and not silent and args.kw.get("key", NONE) is NONE:
+        m.emit(f, ApiMisuse, library.at, api=DROPOUT, problem="missing-argument", parameter="key")
 
 
 def _drops(rate: Value | None) -> bool:

@@ -30,7 +30,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import arrival, operands
+from jitlint.link.models.jax import arrival, operands, shardings
 from jitlint.link.values import iteration, pytrees
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
@@ -49,7 +49,11 @@ def refuses_arguments(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bo
         return _check_inputs(m, f, at, x, args)
     if not x.spec.results:
         return False
-    return _has_other_count(m, f, at, x, args) or (bool(x.spec.axes) and _check_mapped(m, f, at, x, args))
+    if _has_other_count(m, f, at, x, args):
+        return True
+    if x.spec.specs:
+        return shardings.refuses_split(m, f, at, x, args)
+    return bool(x.spec.axes) and _check_mapped(m, f, at, x, args)
 
 
 def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
@@ -58,6 +62,8 @@ def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None
         return
     if x.spec.results:
         _check_form(m, f, at, x, result)
+        if x.spec.specs:
+            shardings.check_joined(m, f, at, x, result)
     elif x.spec.real:
         _check_derived(m, f, at, x, result)
 
