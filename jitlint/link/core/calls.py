@@ -8,7 +8,7 @@ from typing import Any, Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.freezing import TooLarge, freeze_all, freeze_call
 from jitlint.infer.grounds import at_most, weaken
-from jitlint.infer.lattice import join, joined, or_unknown, traced_modes
+from jitlint.infer.lattice import join, joined, traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     FRESH,
@@ -48,6 +48,7 @@ from jitlint.link.models.jax import demands, xforms
 from jitlint.link.models.python import dispatch
 from jitlint.link.values import bounds, boxes, classes, keys, parameters, pytrees
 from jitlint.link.values.questions.kinds import find_method
+from jitlint.link.values.questions.taking import cannot_bind, with_bound
 
 _NO_FUNCTIONS: Final = frozenset({Arr, At, Py, Tup})
 
@@ -113,7 +114,7 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
     if t is Xform:
         return xforms.call(m, f, at, c, args)
     if t is Partial:
-        return call(m, f, at, c.func, _with_bound(c, args))
+        return call(m, f, at, c.func, with_bound(c, args))
     if t is Union:
         return _call_each(m, f, at, c, args)
     if t is Inst:
@@ -166,24 +167,6 @@ def _call_instance(m: Machine, f: Frame, at: int, callee: Inst, args: Args) -> V
     return classes.call_inherited(m, f, at, callee, args)
 
 
-def _with_bound(p: Partial, args: Args) -> Args:
-    """The arguments of a call of a partial application; keywords ``*`` and ``**`` stand for unknown ones it holds."""
-    kw = {k: v for k, v in p.keywords.items() if k not in ("*", "**")} | args.kw
-    more, kw_more = p.keywords.get("*"), p.keywords.get("**")
-    if more is None:
-        return Args([*p.args, *args.pos], kw, args.more, _either(kw_more, args.kw_more))
-    rest = or_unknown(joined([more, *args.pos]))
-    return Args(
-        list(p.args), kw, rest if args.more is None else join(rest, args.more), _either(kw_more, args.kw_more)
-    )
-
-
-def _either(a: Value | None, b: Value | None) -> Value | None:
-    if a is None or b is None:
-        return b if a is None else a
-    return join(a, b)
-
-
 def bind_arguments(f: Frame, func: Func, args: Args) -> dict[str, Value]:
     """Parameters to values as Python binds them. What an unknown ``*`` or ``**`` may fill is its element."""
     pos, kw = args.pos, args.kw
@@ -218,36 +201,6 @@ def bind_arguments(f: Frame, func: Func, args: Args) -> dict[str, Value]:
         else:
             out[name] = func.defaults.get(name, UNKNOWN)
     return out
-
-
-def cannot_bind(func: Func, args: Args) -> bool:
-    """Whether Python certainly refuses a call: an argument is missing, or one too many or of an unknown name.
-
-    A decorator that is not understood may take or give some, so what it decorates is never refused.
-    """
-    if args.more is not None or args.kw_more is not None or func.fn.resigned:
-        return False
-    left = len(args.pos)
-    if not args.kw and func.fn.positional is not None and left == len(func.fn.positional):
-        return False  # most calls
-    names = set(args.kw)
-    for param in func.fn.node.params:
-        kind = param.kind
-        if left and kind in ("pos", "any"):
-            left -= 1
-            if kind == "any" and param.name in names:
-                return True
-        elif kind in ("any", "kwonly") and param.name in names:
-            names.discard(param.name)
-        elif param.default is None and kind in ("pos", "any", "kwonly"):
-            return True
-    return bool(left or names) and _is_one_too_many(func, left, names)
-
-
-def _is_one_too_many(func: Func, left: int, names: set[str]) -> bool:
-    """Whether a function has nowhere to put arguments that are left over."""
-    kinds = {param.kind for param in func.fn.node.params}
-    return (left > 0 and "var" not in kinds) or (bool(names) and "kwvar" not in kinds)
 
 
 def _or_default(func: Func, name: str, value: Value) -> Value:

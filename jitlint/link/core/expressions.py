@@ -46,6 +46,7 @@ from jitlint.link.values import (
     bounds,
     callbacks,
     fields,
+    hashing,
     iteration,
     operators,
     paths,
@@ -306,7 +307,7 @@ def _list(m: Machine, f: Frame, node: ir.List) -> Value:
 def _set(m: Machine, f: Frame, node: ir.Set) -> Value:
     items, rest = _items(m, f, node.elts)
     for value in items or ():
-        operators.hashed(m, f, node.at, value, "set member")
+        hashing.hashed(m, f, node.at, value, "set member")
     return Seq("set", items, rest, f.world.level, f.token)
 
 
@@ -318,7 +319,7 @@ def _dict(m: Machine, f: Frame, node: ir.Dict) -> Value:
             continue
         key = evaluate(m, f, key_node)
         value = evaluate(m, f, value_node)
-        operators.hashed(m, f, key_node.at, key, "dict key")
+        hashing.hashed(m, f, key_node.at, key, "dict key")
         subscripts.put(out, key, value, strong=True)
     return out
 
@@ -395,7 +396,7 @@ def _comp_once(m: Machine, f: Frame, node: ir.Comp, bound: _Elements) -> Value:
     value = evaluate(m, f, node.elt)
     entry: Value | None = None
     if node.kind == "dict":
-        operators.hashed(m, f, node.elt.at, value, "dict key")
+        hashing.hashed(m, f, node.elt.at, value, "dict key")
         entry = evaluate(m, f, node.value)
     if f.scope.vars.get(USES) is not consumed:
         for target, element in bound:  # a second turn meets the keys that the first one consumed
@@ -406,7 +407,7 @@ def _comp_once(m: Machine, f: Frame, node: ir.Comp, bound: _Elements) -> Value:
     if entry is not None:
         return Map({}, entry, f.world.level, None, None if value is UNKNOWN else value)
     if node.kind == "set":
-        operators.hashed(m, f, node.elt.at, value, "set member")
+        hashing.hashed(m, f, node.elt.at, value, "set member")
     if node.kind == "generator" and f.world.level:
         status.record_generator(m, f, node.at)
     return Seq(_kind(node), None, value, f.world.level, None)

@@ -46,7 +46,7 @@ from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import dispatch, stdlib_calls
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.tables.results import only_result
-from jitlint.link.values import callbacks, classes, operators
+from jitlint.link.values import callbacks, classes, hashing
 from jitlint.link.values.library_objects import made, makes_initialiser, variable
 from jitlint.syntax import ir
 
@@ -287,7 +287,7 @@ def _memo_call(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """A call through ``lru_cache``: the arguments are hashed, and nothing is kept when one of them refuses."""
     refused = False
     for value in (*args.pos[1:], *args.kw.values()):
-        refused |= operators.hashed(m, f, at, value, "lru_cache")
+        refused |= hashing.hashed(m, f, at, value, "lru_cache")
     func = args.pos[0]
     result = evaluator.call(m, f, at, func, Args(args.pos[1:], args.kw, args.more, args.kw_more))
     if type(func) is Func and not refused:

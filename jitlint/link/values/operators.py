@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.catalogue import dtypes
-from jitlint.infer.events import Convert
 from jitlint.infer.grounds import GUESSED, SEEN, USED, Ground
-from jitlint.infer.lattice import join, traced_modes
+from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     BOOL,
     FALSE,
@@ -36,16 +35,13 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.events import (
-    ANY_TRACER,
-    confidence_of,
     emit_convert,
-    hurt,
     number_with_pair,
     sequence_operand,
 )
 from jitlint.link.engine.frame import Args, Frame, settle
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import callbacks, fitting, text_format
+from jitlint.link.values import callbacks, fitting, hashing, text_format
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.values.concatenation import combine_containers
 from jitlint.link.values.questions.kinds import find_method
@@ -453,9 +449,9 @@ def _contains(m: Machine, f: Frame, at: int, item: Value, container: Value) -> b
     if type(container) is Py:
         return contains_text(container, item)
     if type(container) is Map:
-        return None if hashed(m, f, at, item, "membership") else contains_key(container, item)
+        return None if hashing.hashed(m, f, at, item, "membership") else contains_key(container, item)
     if type(container) is Seq and container.kind in SETS:
-        hashed(m, f, at, item, "membership")
+        hashing.hashed(m, f, at, item, "membership")
         return None
     if isinstance(container, (Tup, Seq)):
         exact = type(container) is Tup or container.items is not None
@@ -470,31 +466,3 @@ def _contains(m: Machine, f: Frame, at: int, item: Value, container: Value) -> b
         if method is not None:
             evaluator.call(m, f, at, method, Args([container, item]))
     return None
-
-
-def hashed(m: Machine, f: Frame, at: int, value: Value, what: str) -> bool:
-    """Record that a tracer is hashed. Answers whether one is."""
-    waiting, seen, tracer = [value], set[int](), False
-    callbacks.run_implied(m, f, at, value, ("__hash__",))
-    callbacks.run_implied(m, f, at, value, ("__eq__",), value)
-    while waiting:
-        part = waiting.pop()
-        if id(part) in seen:  # tuples that share their parts may have very many
-            continue
-        seen.add(id(part))
-        if type(part) is Tup:
-            waiting.extend(reversed(part.items))
-            continue
-        found = hurt(part, ANY_TRACER)
-        if found is not None and traced_modes(found):
-            m.emit(f, Convert, at, found, confidence_of(part), to="hash", what=what)
-            tracer = True
-        elif type(part) is Arr and _is_surely_array(part):
-            m.emit(f, Convert, at, None, to="hash", what=what)
-    return tracer
-
-
-def _is_surely_array(value: Arr) -> bool:
-    """Whether this is an array of JAX outside of any trace; a leaf of which nothing is known may be anything."""
-    known = value.dtype is not None or value.rank is not None
-    return known and value.kind is SEEN and not (value.host or value.modes)

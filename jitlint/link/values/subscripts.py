@@ -44,7 +44,7 @@ from jitlint.link.engine.events import (
 )
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import array_references, bounds, boxes, keys, operators
+from jitlint.link.values import array_references, bounds, boxes, hashing, keys
 from jitlint.link.values.fitting import asks_for_dtype
 from jitlint.link.values.questions.kinds import arrays_outdone, find_method
 from jitlint.syntax import ir
@@ -81,7 +81,7 @@ def _get_one(m: Machine, f: Frame, at: int, obj: Value, index: Value) -> Value:
 
 
 def _get_from_dict(m: Machine, f: Frame, at: int, obj: Map, index: Value) -> Value:
-    if operators.hashed(m, f, at, index, "dict key"):
+    if hashing.hashed(m, f, at, index, "dict key"):
         return any_item(obj)
     return _map_item(obj, index)
 
@@ -413,7 +413,7 @@ def _store_in_dict(
 ) -> None:
     if type(index) is Class:
         index.info.extern = True  # a table says what to do with its instances
-    operators.hashed(m, f, at, index, "dict key")
+    hashing.hashed(m, f, at, index, "dict key")
     old = obj.entries.get(index.const) if type(index) is Py else None
     m.domains.on_store(f, Store(at, "element", obj, index, value, old))
     put(obj, index, value, strong=certain and obj.token is f.token)
@@ -468,7 +468,7 @@ def remove(m: Machine, f: Frame, at: int, target: Map | Seq, index: Value) -> No
         emit_convert(m, f, at, index, "index", "list deletion")
         target.rest, target.items = seq_element(target), None
         return
-    operators.hashed(m, f, at, index, "dict key")
+    hashing.hashed(m, f, at, index, "dict key")
     if type(index) is Py and index.const is not NO_CONST:
         target.entries.pop(index.const, None)
 

@@ -25,7 +25,7 @@ first axes of all arrays that they get together, so these must be there and of o
 > ValueError: scan got values with different leading axis sizes: 2, 3.
 
 A `PartitionSpec` speaks of the axes of an array and of a mesh: it has at most one entry for each axis of the array, and names
-only axes that the mesh of its `NamedSharding` has:
+only axes that the mesh of its `NamedSharding`, or of `jax.shard_map`, has:
 
 > ValueError: Resource axis: dp of P('dp',) is not found in mesh: ('data', 'model').
 
@@ -79,7 +79,7 @@ def check_name(event: ApiMisuse) -> Report | None:
     if event.problem == "long-spec":
         axes, _, rank = event.detail.partition(" for ")
         return Report(
-            f"`{event.api}` gets a specification for {axes} axes, but the array has {rank}",
+            f"`{event.api}` gets a specification for {axes} {_plural('axis', 'axes', axes)}, but the array has {rank}",
             "give the specification at most one entry for each axis of the array",
         )
     if event.problem != "unbound-axis":

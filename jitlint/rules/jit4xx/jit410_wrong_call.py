@@ -102,9 +102,22 @@ def check(event: ApiMisuse) -> Report | None:
     if event.detail == "filled":
         what = f"`{parameter}`" if not parameter.isdigit() else f"number {parameter}"
         return Report(f"`{api}` fills arrays into its text, but gets a plain value as {what}", _FILL_IN)
+    if event.detail.startswith("arity "):
+        return _called(event)
     _, most, given = event.detail.split()
     many = "1 argument" if most == "1" else f"{most} arguments"
     return Report(
         f"`{api}` takes {many} by position, but gets {given}",
         "write a shape or several axes as one tuple, and pass the rest by name",
+    )
+
+
+def _called(event: ApiMisuse) -> Report:
+    """A function that the library calls with another number of arguments than it takes."""
+    _, given, takes = event.detail.split(maxsplit=2)
+    count = "1 argument" if given == "1" else f"{given} arguments"
+    name = event.parameter.rpartition(".<locals>.")[2]
+    return Report(
+        f"`{event.api}` calls `{name}` with {count}, but it takes {takes}",
+        f"give it the parameters that `{event.api}` hands over, or bind the others with `functools.partial`",
     )

@@ -82,6 +82,11 @@ def check(event: TransformMisuse) -> Report | None:
             "make it a static field as well, such as `eqx.field(static=True)`",
             severity=Severity.WARNING,
         )
+    if event.problem == "non-array-operand":
+        return Report(
+            f"`{event.parameter}` of `{event.transform}` is traced, but gets {_named(event.detail)}",
+            "register the class as a pytree, or let the functions use the value without handing it to them",
+        )
     if event.problem != "non-array-argument":
         return None
     argument = f"the argument `{event.parameter}`" if event.parameter else "an argument"

@@ -28,6 +28,10 @@ and `apply` has to allow the one and give the other:
 Layers of `flax.nnx` and `equinox` draw their parameters when they are made, from an argument without a default:
 
 > TypeError: Linear.__init__() missing 1 required keyword-only argument: 'rngs'
+
+A `Dropout` of `equinox` draws when it is called:
+
+> RuntimeError: Dropout requires a key when running in non-deterministic mode.
 """,
     instead="""\
 ```python
@@ -51,8 +55,14 @@ params = jnp.ones(3)
 updates, state = optimiser.update(params, optimiser.init(params), params)
 """,
     outcome=Raises(
-        ("ValueError", "TypeError", "flax.errors.ModifyScopeVariableError", "flax.errors.InvalidRngError"),
-        says=r"param|immutable|needs PRNG|missing 1 required positional argument: 'state'|missing 1 required keyword-only argument",
+        (
+            "ValueError",
+            "TypeError",
+            "RuntimeError",
+            "flax.errors.ModifyScopeVariableError",
+            "flax.errors.InvalidRngError",
+        ),
+        says=r"param|immutable|needs PRNG|missing 1 required positional argument: 'state'|missing 1 required keyword-only argument|requires a key",
     ),
     since="0.1",
     reference="https://optax.readthedocs.io/en/latest/api/transformations.html",
@@ -66,6 +76,11 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(
             "an optimiser updates from its state, but this `update` does not get one",
             "pass it, and keep the new one: `updates, state = optimiser.update(grads, state)`",
+        )
+    if event.problem == "missing-argument" and event.api == "equinox.nn.Dropout":
+        return Report(
+            f"`{event.api}` draws random numbers here, but gets no `key` to draw them from",
+            "pass it by its name, `key=key`, split for each layer; `inference=True` drops nothing",
         )
     if event.problem == "missing-argument" and event.parameter in ("rngs", "key"):
         given = "rngs=nnx.Rngs(0)" if event.parameter == "rngs" else "key=jax.random.key(0)"

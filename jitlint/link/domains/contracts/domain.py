@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Inst, Value
-from jitlint.link.domains.contracts import layers, linen, optimisers, scopes
+from jitlint.link.domains.contracts import dropping, layers, linen, optimisers, scopes
 from jitlint.link.engine.domain import Activation, Called, Domain, Library
 from jitlint.link.engine.frame import Frame
 
@@ -21,12 +21,15 @@ class Contracts(Domain[linen.Needs]):
 
     def hears_of(self, dotted: str) -> bool:
         """Optimisers and layers."""
-        return dotted.startswith((optimisers.OPTAX, linen.LINEN)) or dotted in lexicon().contracts.makes_with
+        named = (optimisers.OPTAX, linen.LINEN, dropping.DROPOUT)
+        return dotted.startswith(named) or dotted in lexicon().contracts.makes_with
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """One is made, or called."""
         if library.dotted.startswith(optimisers.OPTAX):
             optimisers.heard(self.m, f, library)
+        elif library.dotted.startswith(dropping.DROPOUT):
+            dropping.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.makes_with:
             layers.heard(self.m, f, library)
         else:

@@ -87,9 +87,12 @@ def _shown(x: Xform, sig: Signature | None) -> list[ir.Param]:
 
 
 def _static(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value) -> Value:
-    """A static argument as it arrives: what cannot be hashed is refused here, and never gets in."""
+    """A static argument as it arrives: what cannot be hashed is refused here, and never gets in.
+
+    An object does: its class is easily given a hash, and what its methods do stays the same.
+    """
     if boundaries.check_static_value(m, f, at, x, name, value):
-        return UNKNOWN
+        return value if type(value) is Inst else UNKNOWN
     if not x.spec.static_hash:
         return value
     alts = alternatives(value)

@@ -30,9 +30,9 @@ from jitlint.infer.values import (
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import arrival
+from jitlint.link.models.jax import arrival, operands, shardings
 from jitlint.link.values import iteration, pytrees
-from jitlint.link.values.questions.signatures import constant_ints, describe
+from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
 
 _NUMBERS: Final = frozenset({"int", "bool"})
@@ -49,7 +49,11 @@ def refuses_arguments(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bo
         return _check_inputs(m, f, at, x, args)
     if not x.spec.results:
         return False
-    return _has_other_count(m, f, at, x, args) or (bool(x.spec.axes) and _check_mapped(m, f, at, x, args))
+    if _has_other_count(m, f, at, x, args):
+        return True
+    if x.spec.specs:
+        return shardings.refuses_split(m, f, at, x, args)
+    return bool(x.spec.axes) and _check_mapped(m, f, at, x, args)
 
 
 def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
@@ -58,6 +62,8 @@ def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None
         return
     if x.spec.results:
         _check_form(m, f, at, x, result)
+        if x.spec.specs:
+            shardings.check_joined(m, f, at, x, result)
     elif x.spec.real:
         _check_derived(m, f, at, x, result)
 
@@ -232,6 +238,9 @@ def _check_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     for number in nums or ():
         if args.more is None and -len(args.pos) <= number < len(args.pos):
             value = args.pos[number]
+            name = _name_of(x, number)
+            if operands.refused(m, f, at, x.spec.name, name, value, "non-array-argument"):
+                return True
             found = next(_whole_leaves(value, ""), None)
             if found is not None:
                 path, kind, leaf = found
@@ -242,6 +251,13 @@ def _check_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
             _report(m, f, at, x.spec.name, "no-argument", detail, next(iter(args.kw), ""))
             return True
     return False
+
+
+def _name_of(x: Xform, number: int) -> str:
+    """The parameter at a position."""
+    sig = signature(x.target)
+    positional = sig.positional if sig is not None else []
+    return positional[number].name if 0 <= number < len(positional) else ""
 
 
 def _whole_leaves(value: Value, path: str, depth: int = _DEPTH) -> Iterator[tuple[str, str, Value]]:

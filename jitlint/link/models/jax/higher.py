@@ -38,7 +38,7 @@ from jitlint.link.engine.domain import Repeat, Turn
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST, OWN
-from jitlint.link.models.jax import carries, demands, lacks, leaves, xforms
+from jitlint.link.models.jax import arity, carries, demands, lacks, leaves, operands, xforms
 from jitlint.link.models.jax.references import references
 from jitlint.link.values import bounds, iteration, keys, prefixes, pytrees
 from jitlint.link.values.questions.signatures import describe, signature
@@ -68,6 +68,7 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
         if name in named:
             events.emit_static(m, f, at, spec.name, name, named[name])
     demands.check_functions(m, f, at, spec, named)
+    operands.check(m, f, at, spec, named)
     if _refuses(m, f, at, spec, named):
         for one in spec.run:
             xforms.mark_called(named.get(one.function, UNKNOWN))
@@ -226,6 +227,8 @@ def _run_one(
         if spec.result in REPEATING and type(named.get("tree")) is not Arr:
             m.domains.on_repeat(inner, Repeat(call_args.pos))
         xforms.mark_called(function)
+        if type(functions) is not Union:
+            arity.check(m, f, at, spec, one, named, function, call_args)
         value = evaluator.call(m, inner, at, function, call_args)
         if spec.result in CARRYING:
             given = used[-1 if spec.result == "fori" else 0]

@@ -40,7 +40,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import exporting, higher, shardings
 from jitlint.link.values import array_references, classes, fields, iteration, pytrees, subscripts
 from jitlint.link.values.library_objects import PARTITION_SPEC
-from jitlint.link.values.questions.kinds import is_concrete
+from jitlint.link.values.questions.kinds import is_concrete, isinstance_of
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
 
@@ -188,9 +188,9 @@ def _static_field(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _is_array(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "element")
-    if type(value) is Arr:
-        return py(not value.host)
-    return BOOL
+    host = type(value) is Arr and value.host  # which version of Equinox takes these for arrays is not known
+    answer = None if host else isinstance_of(m, value, Ext("jax.Array"))
+    return BOOL if answer is None else py(answer)
 
 
 def _is_concrete(m: Machine, f: Frame, at: int, args: Args) -> Value:

@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from jitlint.infer.events import ApiMisuse
-from jitlint.infer.values import UNKNOWN, Arr, B, ExtInst, Py, Seq, Tup, Value
+from jitlint.infer.values import UNKNOWN, Arr, B, ExtInst, Map, Py, Seq, Tup, Value, Xform
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import iteration
+from jitlint.link.models.jax.arrival import Marks
+from jitlint.link.values import iteration, pytrees
 from jitlint.link.values.library_objects import PARTITION_SPEC, SPLIT
 
 SHARDING: Final = "jax.sharding.NamedSharding"
@@ -42,16 +43,8 @@ def sharding(m: Machine, f: Frame, at: int, args: Args) -> Value:
     split = _split(spec)
     if split is None:
         return UNKNOWN
-    axes = over.attrs.get(_AXES) if type(over) is ExtInst else None
-    if type(axes) is Tup:
-        there = [axis.const for axis in axes.items if type(axis) is Py]
-        other = next((name for name in _names(split) if name is not None and name not in there), None)
-        if other is not None:
-            m.emit(
-                f, ApiMisuse, at, api=SHARDING, problem="no-mesh-axis", parameter=other,
-                detail=", ".join(f"`{name}`" for name in there),
-            )  # fmt: skip
-            return UNKNOWN
+    if _misnamed(m, f, at, SHARDING, over, split):
+        return UNKNOWN
     return ExtInst(SHARDING, {SPLIT: Tup(tuple(split))})
 
 
@@ -64,6 +57,71 @@ def check_placed(m: Machine, f: Frame, at: int, api: str, value: Value, where: V
         m.emit(
             f, ApiMisuse, at, value, api=api, problem="long-spec", detail=f"{len(split)} for {value.rank}"
         )  # fmt: skip
+
+
+def refuses_split(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """A mapped function is called: whether its arguments are certainly not split as is said of them."""
+    if args.more is not None or f.world.modes & B:
+        return False
+    marks = Marks(x)
+    return any(_unfit(m, f, at, x, marks.of(i), value) for i, value in enumerate(args.pos))
+
+
+def check_joined(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
+    """What each device gives is put together along axes that it has."""
+    if not f.world.modes & B:
+        _unfit(m, f, at, x, x.options.get(x.spec.results), result)
+
+
+def _unfit(m: Machine, f: Frame, at: int, x: Xform, mark: Value | None, value: Value, depth: int = 4) -> bool:
+    """Record that a specification names an axis which the mesh does not have, or more axes than an array has."""
+    split = _split(mark)
+    if split is None:
+        pairs = _together(mark, value) if depth else ()
+        return any(_unfit(m, f, at, x, one, other, depth - 1) for one, other in pairs)
+    if _misnamed(m, f, at, x.spec.name, x.options.get("mesh"), split):
+        return True
+    for leaf in _leaves(value, depth):
+        if type(leaf) is Arr and leaf.rank is not None and leaf.dtype != "key" and len(split) > leaf.rank:
+            m.emit(
+                f, ApiMisuse, at, leaf, api=x.spec.name, problem="long-spec",
+                detail=f"{len(split)} for {leaf.rank}",
+            )  # fmt: skip
+            return True
+    return False
+
+
+def _together(mark: Value | None, value: Value) -> Iterable[tuple[Value, Value]]:
+    """The parts of a tree of specifications with those of the tree that they speak of."""
+    if type(mark) is Map and type(value) is Map and value.rest is None and mark.rest is None:
+        return [(mark.entries[key], value.entries[key]) for key in mark.entries if key in value.entries]
+    ours = iteration.known_items(mark) if type(mark) in (Tup, Seq) and mark is not None else None
+    others = iteration.known_items(value) if type(value) in (Tup, Seq) else None
+    fits = ours is not None and others is not None and len(ours) == len(others)
+    return zip(ours or (), others or ()) if fits else ()
+
+
+def _leaves(value: Value, depth: int) -> Iterable[Value]:
+    parts = pytrees.children(value) if depth else None
+    if parts is None:
+        yield value
+    for part in parts or ():
+        yield from _leaves(part, depth - 1)
+
+
+def _misnamed(m: Machine, f: Frame, at: int, api: str, over: Value | None, split: list[Value]) -> bool:
+    """Whether a specification certainly names an axis that the mesh does not have; it is recorded."""
+    axes = over.attrs.get(_AXES) if type(over) is ExtInst else None
+    if type(axes) is not Tup:
+        return False
+    there = [axis.const for axis in axes.items if type(axis) is Py]
+    other = next((name for name in _names(split) if name is not None and name not in there), None)
+    if other is not None:
+        m.emit(
+            f, ApiMisuse, at, api=api, problem="no-mesh-axis", parameter=other,
+            detail=", ".join(f"`{name}`" for name in there),
+        )  # fmt: skip
+    return other is not None
 
 
 def _split(value: Value | None) -> list[Value] | None:

@@ -43,7 +43,7 @@ from jitlint.link.engine.frame import Args, Frame, here_array
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python import python_sequences as sequences
 from jitlint.link.tables.builtin_names import EXCEPTIONS
-from jitlint.link.values import attributes, callbacks, classes, iteration, operators
+from jitlint.link.values import attributes, callbacks, classes, hashing, iteration, operators
 from jitlint.link.values.boxes import (
     argument,
     const_int,
@@ -288,7 +288,7 @@ def _format(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 
 def _hash(m: Machine, f: Frame, at: int, args: Args) -> Value:
-    operators.hashed(m, f, at, or_unknown(argument(args, 0)), "hash()")
+    hashing.hashed(m, f, at, or_unknown(argument(args, 0)), "hash()")
     return INT
 
 

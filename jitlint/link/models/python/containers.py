@@ -34,7 +34,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python.python_sequences import advance, sort_items
 from jitlint.link.models.python.text_methods import call_text_method
-from jitlint.link.values import operators, subscripts
+from jitlint.link.values import hashing, operators, subscripts
 from jitlint.link.values.boxes import (
     add_items,
     argument,
@@ -212,13 +212,13 @@ _SEQ_METHODS: Final[dict[str, BoxMethod]] = {
 
 def _add(m: Machine, f: Frame, at: int, box: Seq, args: Args) -> Value:
     value = or_unknown(argument(args, 0))
-    if operators.hashed(m, f, at, value, "set member"):
+    if hashing.hashed(m, f, at, value, "set member"):
         return NONE
     return _insert(m, f, at, box, [value], _length(box))
 
 
 def _discard(m: Machine, f: Frame, at: int, box: Seq, args: Args) -> Value:
-    operators.hashed(m, f, at, or_unknown(argument(args, 0)), "membership")
+    hashing.hashed(m, f, at, or_unknown(argument(args, 0)), "membership")
     forget_length(box)
     return NONE
 
@@ -288,7 +288,7 @@ def _exactly(box: Map, key: Value) -> bool:
 def _get(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
     key = or_unknown(argument(args, 0))
     default = args.get(1, "") or NONE
-    operators.hashed(m, f, at, key, "dict key")
+    hashing.hashed(m, f, at, key, "dict key")
     found = _present(box, key)
     if found is None:
         return default
@@ -298,7 +298,7 @@ def _get(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
 def _map_pop(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
     key = or_unknown(argument(args, 0))
     default = args.get(1, "")
-    operators.hashed(m, f, at, key, "dict key")
+    hashing.hashed(m, f, at, key, "dict key")
     found = _present(box, key)
     if found is None:
         return or_unknown(default)
@@ -311,7 +311,7 @@ def _map_pop(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
 
 def _setdefault(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
     key = or_unknown(argument(args, 0))
-    operators.hashed(m, f, at, key, "dict key")
+    hashing.hashed(m, f, at, key, "dict key")
     if _exactly(box, key):
         return box.entries[const_of(key)]
     default = args.get(1, "") or NONE

@@ -33,7 +33,7 @@ from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import STAGED_OR_BATCHED, emit_convert, emit_truth, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import iteration, operators
+from jitlint.link.values import hashing, iteration, operators
 from jitlint.link.values.boxes import (
     argument,
     collect,
@@ -117,7 +117,7 @@ def set_maker(kind: str) -> Callable[[Machine, Frame, int, Args], Value]:
             return out  # perhaps a dict, whose keys are hashed
         for alt in alternatives(out):
             element = seq_element(alt)
-            if element is not None and operators.hashed(m, f, at, element, "set member"):
+            if element is not None and hashing.hashed(m, f, at, element, "set member"):
                 break
         return out
 
@@ -145,7 +145,7 @@ def dict_fromkeys(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = args.get(1, "value") or NONE
     out = make_map(f, {})
     for key in keys if keys is not None else [or_unknown(rest)]:
-        operators.hashed(m, f, at, key, "dict key")
+        hashing.hashed(m, f, at, key, "dict key")
         put(m, f, at, out, key, value)
     return out
 

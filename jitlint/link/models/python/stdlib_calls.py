@@ -51,7 +51,7 @@ from jitlint.link.models.python.builtin_calls import (
 )
 from jitlint.link.models.python.itertools_calls import ITERTOOLS_CALLS
 from jitlint.link.models.python.ordering import ORDERING_CALLS
-from jitlint.link.values import attributes, fields, operators, subscripts
+from jitlint.link.values import attributes, fields, hashing, operators, subscripts
 from jitlint.link.values.boxes import (
     argument,
     collect,
@@ -163,7 +163,7 @@ def _counter(m: Machine, f: Frame, at: int, args: Args) -> Value:
     if args.pos and type(args.pos[0]) is not Map:
         items, rest = spread(m, f, at, args.pos[0])
         element = joined(items) if items is not None else rest
-        operators.hashed(m, f, at, or_unknown(element), "dict key")
+        hashing.hashed(m, f, at, or_unknown(element), "dict key")
     return make_map(f, {}, INT)
 
 

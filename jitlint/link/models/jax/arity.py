@@ -1,0 +1,70 @@
+"""Functions that a library calls with other arguments than they take (layer: ``link``, room ``models``).
+
+A loop or a branch decides how many arguments its functions get: `jax.lax.fori_loop` hands over a number and a state,
+`jax.lax.scan` a carry and a row. What it does: compares that with the parameters of the function. What it does not:
+speak of one of several functions, or of what a decorator that is not understood has changed.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.catalogue.transforms import HigherOrder, Run
+from jitlint.infer.events import ApiMisuse
+from jitlint.infer.values import NONE, UNKNOWN, Bound, Func, Inst, Partial, Value, Xform
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.values import pytrees
+from jitlint.link.values.questions.kinds import find_method
+from jitlint.link.values.questions.signatures import describe, signature
+from jitlint.link.values.questions.taking import cannot_bind, with_bound
+
+_DECIDING: Final = frozenset({"scan", "while", "fori", "stack", "branches", "tree_map"})
+"""Results of functions that decide what theirs are called with."""
+
+
+def check(
+    m: Machine,
+    f: Frame,
+    at: int,
+    spec: HigherOrder,
+    one: Run,
+    named: dict[str, Value],
+    function: Value,
+    args: Args,
+) -> None:
+    """A library function is about to call one of its arguments."""
+    if spec.result not in _DECIDING or m.guards or not (args.pos or spec.result == "branches"):
+        return
+    if spec.result == "tree_map" and _may_be_empty(named.get("tree", UNKNOWN)):
+        return
+    if not _refuses(function, args):
+        return
+    sig = signature(function)
+    if sig is not None:
+        takes = "any number" if sig.has_var else str(len(sig.positional))
+        m.emit(
+            f, ApiMisuse, at, None, api=spec.name, problem="wrong-call", parameter=describe(function),
+            detail=f"arity {len(args.pos)} {takes}", exception="TypeError",
+        )  # fmt: skip
+
+
+def _may_be_empty(tree: Value) -> bool:
+    """Whether a tree may have no leaves, so that nothing is called."""
+    return tree is NONE or pytrees.children(tree) == []
+
+
+def _refuses(function: Value, args: Args) -> bool:
+    """Whether Python certainly refuses the call."""
+    if type(function) is Func:
+        return cannot_bind(function, args)
+    if type(function) is Partial:
+        return _refuses(function.func, with_bound(function, args))
+    if type(function) is Bound:
+        return _refuses(function.func, Args([function.recv, *args.pos], args.kw, args.more, args.kw_more))
+    if type(function) is Inst:
+        method = find_method(function, "__call__")
+        return type(method) is Func and _refuses(Bound(method, function), args)
+    return (
+        type(function) is Xform and function.spec.name.startswith("jax.") and _refuses(function.target, args)
+    )
