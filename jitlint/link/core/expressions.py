@@ -49,6 +49,7 @@ from jitlint.link.values import (
     iteration,
     operators,
     paths,
+    sorting,
     subscripts,
     text_format,
 )
@@ -311,6 +312,7 @@ def _dict(m: Machine, f: Frame, node: ir.Dict) -> Value:
         value = evaluate(m, f, value_node)
         operators.hashed(m, f, key_node.at, key, "dict key")
         subscripts.put(out, key, value, strong=True)
+    out.odd = sorting.clash(out) is not None
     return out
 
 

@@ -46,7 +46,7 @@ from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import dispatch, stdlib_calls
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.tables.results import only_result
-from jitlint.link.values import callbacks, classes, operators
+from jitlint.link.values import callbacks, classes, operators, sorting
 from jitlint.link.values.library_objects import made, makes_initialiser, variable
 from jitlint.syntax import ir
 
@@ -64,6 +64,8 @@ def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
 
 
 def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
+    if dotted in lexicon().arrays.sorts_keys and sorting.refuses(m, f, at, dotted, args):
+        return UNKNOWN
     handler = _HANDLERS[dotted]
     if handler is not None:
         args = _asked_leaves(m, f, at, args)
@@ -113,6 +115,8 @@ def _transformed(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Valu
         if spec.curried and len(args.pos) < len(spec.params):
             return Partial(Ext(dotted), args.pos, args.kw)
         if spec.params[0] not in args.kw and not args.pos:
+            return UNKNOWN
+        if dotted.startswith("jax.") and sorting.refuses(m, f, at, dotted, args):
             return UNKNOWN
         _ask_leaves(m, f, at, args)  # what it takes for leaves is followed there
         return higher.run(m, f, at, spec, args)

@@ -32,7 +32,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import boundaries
 from jitlint.link.models.jax.references import references
-from jitlint.link.values import iteration, parameters, pytrees
+from jitlint.link.values import iteration, parameters, pytrees, sorting
 from jitlint.link.values.library_objects import SPLIT
 from jitlint.link.values.questions.signatures import (
     Signature,
@@ -227,6 +227,8 @@ def _one(
         return value
     if value is UNKNOWN and sig is not None and name:
         value = parameters.generic(m, sig.func, name, meant=spec.filter or spec.kernel)
+    if (spec.strict or spec.axes) and sorting.refuses(m, f, at, spec.name, Args([value])):
+        value = UNKNOWN
     if spec.strict and not spec.kernel and (staged or not _may_keep(mark)):
         refused = boundaries.check_argument(m, f, at, x, name, value)
         value = UNKNOWN if refused else value
