@@ -38,7 +38,7 @@ from jitlint.link.engine.domain import Repeat, Turn
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST, OWN
-from jitlint.link.models.jax import carries, demands, lacks, leaves, xforms
+from jitlint.link.models.jax import carries, checks, demands, lacks, leaves, xforms
 from jitlint.link.models.jax.references import references
 from jitlint.link.values import bounds, iteration, keys, prefixes, pytrees
 from jitlint.link.values.questions.signatures import describe, signature
@@ -208,7 +208,8 @@ def _run_one(
     else:
         label = f"runs under `{spec.name}` here"
         world = w.inside(one.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
-        world = world.but(marks=OWN) if spec.solves else world
+        marks = (OWN if spec.solves else 0) | checks.marks(m, f)
+        world = world.but(marks=marks) if marks else world
         inner = scopes.in_world(f, world, f.steps)
         bounds.SIZED.put(inner, True)
         inner.steps = (*f.steps, Step(f.module.name, at, label, RULED.word))

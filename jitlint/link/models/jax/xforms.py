@@ -42,7 +42,7 @@ from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.engine.world import OWN, SPREAD, World
-from jitlint.link.models.jax import arrival, boundaries, carries, demands, lacks
+from jitlint.link.models.jax import arrival, boundaries, carries, checks, demands, lacks
 from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.tables import naming
 from jitlint.link.values import iteration, keys, parameters, pytrees
@@ -161,7 +161,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     if demands.refuses_arguments(m, f, at, x, args):
         return UNKNOWN
     arrived = arrival.arguments(m, f, at, x, sig, args)
-    world = _world_inside(f, spec)
+    world = _world_inside(m, f, at, x)
     steps = _steps(f, x, at)
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = scopes.in_world(f, world, steps, ground)
@@ -197,9 +197,11 @@ def _sets_up(target: Value) -> bool:
     return naming.begins_with(target.fn.name, words.setting_up)
 
 
-def _world_inside(f: Frame, spec: Wrap) -> World:
+def _world_inside(m: Machine, f: Frame, at: int, x: Xform) -> World:
+    spec: Wrap = x.spec
     world = f.world.inside(spec.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
-    return world.but(marks=SPREAD) if spec.specs else world
+    marks = (SPREAD if spec.specs else 0) | checks.marks(m, f, spec, x.site != (f.module.name, at))
+    return world.but(marks=marks) if marks else world
 
 
 def _body_frame(f: Frame, spec: Wrap) -> Frame:
