@@ -31,7 +31,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import arrays, numpy_calls, results, shape_calls
+from jitlint.link.models.arrays import arrays, binding, numpy_calls, results, shape_calls
 from jitlint.link.models.jax import (
     boundaries,
     carries,
@@ -69,8 +69,8 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     handler = _HANDLERS[dotted]
     if handler is not None:
         args = _asked_leaves(m, f, at, args)
-        if dotted.startswith("jax."):
-            _check_static(m, f, at, dotted, args)
+        if dotted.startswith("jax.") and _refuses(m, f, at, dotted, args):
+            return UNKNOWN
         return handler(m, f, at, args)
     made = _described(m, f, at, dotted, args)
     if made is not None:
@@ -141,11 +141,14 @@ def _ask_leaves(m: Machine, f: Frame, at: int, args: Args) -> None:
         callbacks.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]), surely=True)
 
 
-def _check_static(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> None:
-    """Static arguments of a function that a model of its own answers."""
+def _refuses(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> bool:
+    """Whether a function that a model of its own answers is called in a form that it does not have; its static arguments
+    are looked at, too."""
     fn = m.catalogue.function(dotted)
-    if fn is not None:
-        arrays.check_static(m, f, at, fn, args, skip=lexicon().python.own_checks.get(dotted, ""))
+    if fn is None:
+        return False
+    arrays.check_static(m, f, at, fn, args, skip=lexicon().python.own_checks.get(dotted, ""))
+    return binding.check(m, f, at, fn, args, results.bind(fn, args), None)
 
 
 class _Handlers(dict[str, Optional[Handler]]):

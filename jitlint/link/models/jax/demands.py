@@ -19,6 +19,7 @@ from jitlint.infer.values import (
     NONE,
     UNKNOWN,
     Arr,
+    Func,
     Map,
     Py,
     Seq,
@@ -88,15 +89,24 @@ def _check_derived(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> No
         _report(m, f, at, x.spec.name, "no-real-result", kind, value=result)
 
 
-def check_rule(m: Machine, f: Frame, at: int, x: Xform, kind: str, result: Value, count: int) -> None:
+def check_rule(
+    m: Machine, f: Frame, at: int, x: Xform, kind: str, rule: Value, result: Value, count: int
+) -> None:
     """A derivative rule has run: has what it gives the form that JAX asks for. count: of the arguments with a derivative."""
     runs = kind in ("jvp", "fwd") or (kind == "bwd" and f.world.modes & BACK)
+    result = NONE if result is UNKNOWN and _is_empty(rule) else result
     if not runs or result is UNKNOWN:
         return
     wanted = count if kind == "bwd" else 2
     if _is_no_pair(result, wanted):
         detail = f"{_what(result)} for {wanted}"
         _report(m, f, at, describe(x.target), "rule-result", detail, kind)
+
+
+def _is_empty(rule: Value) -> bool:
+    """Whether a rule is still to be written: a function, not a method that others override, with no code in it."""
+    plain = type(rule) is Func and rule.owner is None and not (rule.fn.node.is_async or rule.fn.node.is_generator)
+    return plain and rule.fn.is_stub
 
 
 def _is_no_pair(value: Value, wanted: int = 2) -> bool:

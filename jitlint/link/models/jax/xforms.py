@@ -363,12 +363,12 @@ def _run_rules(
         elif kind == "fwd":
             pair = _instead(m, own, at, before, rule, Args(list(given)))
         if asked:
-            demands.check_rule(m, f, at, x, kind, pair, 2)
+            demands.check_rule(m, f, at, x, kind, rule, pair, 2)
         if kind == "fwd" and backward is not None:
             args = Args([*lead, _second(pair), _cotangent(f, result)])
             cotangents = _instead(m, own, at, before, backward, args)
             if asked:
-                demands.check_rule(m, f, at, x, "bwd", cotangents, len(given) - len(nondiff))
+                demands.check_rule(m, f, at, x, "bwd", backward, cotangents, len(given) - len(nondiff))
     return result
 
 
