@@ -158,7 +158,9 @@ def _is_of_its_signature(error: BaseException, inside: list[traceback.FrameSumma
     if hasattr(sys.modules["__main__"], called[1]):
         found = [getattr(sys.modules["__main__"], called[1])]
     else:
-        found = [getattr(m, called[1], None) for n, m in [*sys.modules.items()] if n.partition(".")[0] == "jax"]
+        found = [
+            getattr(m, called[1], None) for n, m in [*sys.modules.items()] if n.partition(".")[0] == "jax"
+        ]
     return any(str(getattr(one, "__module__", "")).partition(".")[0] == "jax" for one in found)
 
 

@@ -35,7 +35,6 @@ def module(m: Machine, f: Frame, at: int, dotted: str) -> Value:
 
 def _library(m: Machine, f: Frame, at: int, dotted: str) -> Ext:
     note(m, f, at, dotted)
-    m.checks |= "checkify" in dotted
     return Ext(m.catalogue.canonical(dotted))
 
 

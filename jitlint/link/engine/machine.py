@@ -121,7 +121,6 @@ class Machine:
     version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
     sides: by identity of a test under what the side is remembered that it takes.
     version_flags: names of variables that hold the answer to such a test. questions: by identity of a test what it asks of tracing. reads: what it reads. marks: what it compares with objects that it makes, and what makes them.
-    checks: whether the program imports what checks at run time.
     filled: calls of cached functions, with constants, that host code made before.
     loads: attributes that were read, how many transforms deep, and of which object: its class, None when that is not known, and when it was made.
     keep_statuses: somebody wants to know of each parameter whether it is traced.
@@ -181,7 +180,6 @@ class Machine:
     reads: dict[int, tuple[ir.Node, ...]] = field(default_factory=dict)
     marks: dict[int, tuple[tuple[ir.Expr, ir.Expr], ...]] = field(default_factory=dict)
     filled: set[tuple[int, int, str]] = field(default_factory=set)
-    checks: bool = False
     loads: set[tuple[str, int, ClassInfo | None, int]] = field(default_factory=set)
     stop: Callable[[], None] | None = None
 

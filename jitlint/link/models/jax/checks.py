@@ -8,36 +8,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.events import ApiMisuse, Step, TransformMisuse
+from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NO_CONST, NONE, TRUE, Py, S, Value
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.engine.world import BARE, CHECKED
+from jitlint.link.engine.world import CHECKED
+from jitlint.link.models.jax.xforms import CALLED, RUN
 from jitlint.link.values import pytrees
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 CHECK: Final = "jax.experimental.checkify.check"
 CHECK_ERROR: Final = "jax.experimental.checkify.check_error"
-
-
-def marks(m: Machine, f: Frame, spec: Wrap | None = None, called: bool = True) -> int:
-    """The marks of a transform that is entered here: whether checks in it become results, or certainly do not. called: by known
-    code."""
-    if spec is not None and spec.result == "checkify":
-        return CHECKED
-    if not (called and m.checks) or f.world.level or f.steps or f.world.excused or m.guards:
-        return 0
-    return BARE if f.caught is None and _is_called_by_nobody(f) else 0
-
-
-def _is_called_by_nobody(f: Frame) -> bool:
-    """Whether this is the code of a module, or a function of it that takes nothing: what starts there has nothing around."""
-    if f.fn is None:
-        return True
-    node, outer = f.fn.node, f.scope.parent
-    plain = not node.params and not node.decorators and not node.is_lambda
-    return plain and f.owner is None and outer is not None and outer.fn is None
 
 
 def check(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -69,10 +53,30 @@ def check_error(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _look_around(m: Machine, f: Frame, at: int, api: str) -> None:
     w = f.world
-    if w.here & S and w.modes & BARE and not w.modes & CHECKED and not w.looks:
-        called = f.steps[1 if f.steps[0].because != f.steps[1].because else 0] if f.steps[1:] else f.steps[0]
+    if not w.here & S or w.modes & CHECKED or w.looks or m.guards:
+        return
+    called = next((step for step in f.steps[:2] if step.message == CALLED or RUN in step.message), None)
+    if called is not None and _starts(m, called):
         check = Step(f.module.name, at, f"`{api}` runs here")
         m.emit(
             scopes.in_world(f, w, (*f.steps, check)), TransformMisuse, called.at, where=(called.module, f.qualname),
             transform=api, problem="no-rule", parameter="", detail="S",
         )  # fmt: skip
+
+
+def _starts(m: Machine, call: Step) -> bool:
+    """Whether a call stands in the code of a module, or of a function of it that takes nothing: what starts there has nothing
+    around. What may fail there, and somebody waits for it, is another thing."""
+    info = m.modules[call.module]
+    bodies = [fn.body for fn in info.functions if _takes_nothing(fn)]
+    return any(_has(body, call.at) for body in (info.tree.body, *bodies))
+
+
+def _takes_nothing(fn: FuncInfo) -> bool:
+    node = fn.node
+    return not (node.params or node.decorators or node.is_lambda) and fn.qualname == fn.name
+
+
+def _has(body: list[ir.Stmt], at: int) -> bool:
+    nodes = below([stmt for stmt in body if type(stmt) is not ir.Try])
+    return any(type(node) is ir.Call and node.at == at for node in nodes)

@@ -105,8 +105,9 @@ def check_rule(
 
 def _is_empty(rule: Value) -> bool:
     """Whether a rule is still to be written: a function, not a method that others override, with no code in it."""
-    plain = type(rule) is Func and rule.owner is None and not (rule.fn.node.is_async or rule.fn.node.is_generator)
-    return plain and rule.fn.is_stub
+    if type(rule) is not Func or rule.owner is not None:
+        return False
+    return rule.fn.is_stub and not (rule.fn.node.is_async or rule.fn.node.is_generator)
 
 
 def _is_no_pair(value: Value, wanted: int = 2) -> bool:

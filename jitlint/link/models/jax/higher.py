@@ -38,7 +38,7 @@ from jitlint.link.engine.domain import Repeat, Turn
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST, OWN
-from jitlint.link.models.jax import carries, checks, demands, lacks, leaves, xforms
+from jitlint.link.models.jax import carries, demands, lacks, leaves, xforms
 from jitlint.link.models.jax.references import references
 from jitlint.link.values import bounds, iteration, keys, prefixes, pytrees
 from jitlint.link.values.questions.signatures import describe, signature
@@ -206,10 +206,9 @@ def _run_one(
         inner = scopes.in_world(f, w, f.steps)
         inner.token = object()
     else:
-        label = f"runs under `{spec.name}` here"
+        label = f"{xforms.RUN} `{spec.name}` here"
         world = w.inside(one.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
-        marks = (OWN if spec.solves else 0) | checks.marks(m, f)
-        world = world.but(marks=marks) if marks else world
+        world = world.but(marks=OWN) if spec.solves else world
         inner = scopes.in_world(f, world, f.steps)
         bounds.SIZED.put(inner, True)
         inner.steps = (*f.steps, Step(f.module.name, at, label, RULED.word))
@@ -220,7 +219,7 @@ def _run_one(
     for function in keys.exclusive(f, _functions(functions)):
         if inner.steps and one.modes > 0:
             step = Step(
-                f.module.name, at, f"`{describe(function)}` runs under `{spec.name}` here", RULED.word
+                f.module.name, at, f"`{describe(function)}` {xforms.RUN} `{spec.name}` here", RULED.word
             )
             inner.steps = (*f.steps, step)
         call_args, used = _arguments(m, f, inner, at, one, named, function)

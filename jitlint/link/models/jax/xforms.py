@@ -7,7 +7,7 @@ function runs in a new world, and its result leaves that world again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import Wrap
@@ -41,8 +41,8 @@ from jitlint.link.engine.budgets import MAX_STACK
 from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
-from jitlint.link.engine.world import OWN, SPREAD, World
-from jitlint.link.models.jax import arrival, boundaries, carries, checks, demands, lacks
+from jitlint.link.engine.world import CHECKED, OWN, SPREAD, World
+from jitlint.link.models.jax import arrival, boundaries, carries, demands, lacks
 from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.tables import naming
 from jitlint.link.values import iteration, keys, parameters, pytrees
@@ -54,6 +54,10 @@ from jitlint.link.values.questions.signatures import (
     static_names,
 )
 from jitlint.syntax import ir
+
+CALLED: Final = "and called here"
+RUN: Final = "runs under"
+"""What is said of a transformed function where it is called, and of one that a loop or a branch runs."""
 
 CALLABLE_TYPES = (Func, Bound, Partial, Xform, Inst, Class, Method)
 
@@ -161,7 +165,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     if demands.refuses_arguments(m, f, at, x, args):
         return UNKNOWN
     arrived = arrival.arguments(m, f, at, x, sig, args)
-    world = _world_inside(m, f, at, x)
+    world = _world_inside(f, spec)
     steps = _steps(f, x, at)
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = scopes.in_world(f, world, steps, ground)
@@ -197,10 +201,9 @@ def _sets_up(target: Value) -> bool:
     return naming.begins_with(target.fn.name, words.setting_up)
 
 
-def _world_inside(m: Machine, f: Frame, at: int, x: Xform) -> World:
-    spec: Wrap = x.spec
+def _world_inside(f: Frame, spec: Wrap) -> World:
     world = f.world.inside(spec.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
-    marks = (SPREAD if spec.specs else 0) | checks.marks(m, f, spec, x.site != (f.module.name, at))
+    marks = (SPREAD if spec.specs else 0) | (CHECKED if spec.result == "checkify" else 0)
     return world.but(marks=marks) if marks else world
 
 
@@ -216,7 +219,7 @@ def _expects_an_error(f: Frame, x: Xform) -> bool:
 
 def _steps(f: Frame, x: Xform, at: int) -> tuple[Step, ...]:
     made = Step(x.site[0], x.site[1], f"`{describe(x.target)}` is {_verb(x.spec.name)} here", RULED.word)
-    here = Step(f.module.name, at, "and called here")
+    here = Step(f.module.name, at, CALLED)
     if f.steps:
         return (*f.steps, made if x.site == (f.module.name, at) else here)
     return (made,) if x.site == (f.module.name, at) else (made, here)
