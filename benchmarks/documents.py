@@ -77,26 +77,28 @@ class Outcome:
     def at(self, raised: Raised) -> list[str]:
         """Which errors are found at that line; of a leaked value, where it leaks."""
         leaks = [f.code for f in self.findings if f.code in LATER and "UnexpectedTracerError" in raised.what]
-        return leaks + [f.code for f in self.findings if _is_error(f) and _touches(f, raised.place)]
+        return leaks + [f.code for f in self.findings if _refuses(f) and _touches(f, raised.place)]
 
     def through(self, raised: Raised) -> list[str]:
         """What is said elsewhere, with that line on its path: a method that cannot be called, say."""
-        return [f.code for f in self.findings if _is_error(f) and _leads_through(f, raised.place)]
+        return [f.code for f in self.findings if _refuses(f) and _leads_through(f, raised.place)]
 
     def false_errors(self) -> list[Finding]:
         """Errors on lines that ran, in which, and in a line of whose path, nothing was raised."""
         return [
             f
             for f in self.findings
-            if _is_error(f)
+            if _refuses(f)
+            and f.severity is Severity.ERROR
             and f.code not in LATER
             and (f.span.cell, f.span.line) in self.ran
             and not any(_touches(f, each.place) or _leads_through(f, each.place) for each in self.raised)
         ]
 
 
-def _is_error(finding: Finding) -> bool:
-    return rules()[finding.code].severity is Severity.ERROR and finding.severity is Severity.ERROR
+def _refuses(finding: Finding) -> bool:
+    """Whether a finding says that something raises; where the document says so, too, it is shown as worth knowing only."""
+    return rules()[finding.code].severity is Severity.ERROR
 
 
 def _touches(finding: Finding, place: Place) -> bool:

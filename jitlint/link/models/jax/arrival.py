@@ -227,11 +227,8 @@ def _one(
         return value
     if value is UNKNOWN and sig is not None and name:
         value = parameters.generic(m, sig.func, name, meant=spec.filter or spec.kernel)
-    if (spec.strict or spec.axes) and sorting.refuses(m, f, at, spec.name, Args([value])):
+    if _is_refused(m, f, at, x, name, value, mark):
         value = UNKNOWN
-    if spec.strict and not spec.kernel and (staged or not _may_keep(mark)):
-        refused = boundaries.check_argument(m, f, at, x, name, value)
-        value = UNKNOWN if refused else value
     why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
     if spec.kernel:
         return references(value, spec.modes, level, why)
@@ -240,6 +237,16 @@ def _one(
         inside = pytrees.with_rank(value, None)
     lifted = pytrees.lift(inside, spec.modes, level, why, spec.filter)
     return lifted if staged or mark is None else _as_marked(mark, value, lifted)
+
+
+def _is_refused(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value, mark: Value | None) -> bool:
+    """Whether an argument is certainly no pytree of arrays, or one that cannot be taken apart."""
+    spec: Wrap = x.spec
+    if (spec.strict or spec.axes) and sorting.refuses(m, f, at, spec.name, Args([value])):
+        return True
+    if not spec.strict or spec.kernel or (not spec.modes & S and _may_keep(mark)):
+        return False
+    return boundaries.check_argument(m, f, at, x, name, value)
 
 
 def _may_keep(mark: Value | None) -> bool:
