@@ -134,7 +134,10 @@ def _blame(error: BaseException, path: str) -> str:
     stack = traceback.extract_tb(error.__traceback__)
     last = max((at for at, frame in enumerate(stack) if frame.filename == path), default=-1)
     frames = [frame for frame in stack[last + 1 :] if f"{os.sep}jax{os.sep}" in frame.filename]
-    about = re.search(r"[Tt]racer|ShapeDtypeStruct|jax\.Array|ArrayImpl|abstract array", str(error))
+    about = re.search(
+        r"[Tt]racer|ShapeDtypeStruct|jax\.Array|ArrayImpl|abstract array|[Nn]on-hashable static arg",
+        str(error),
+    )
     if _MACHINE.search(f"{type(error).__name__} {error}") or _lacks_devices(error, frames):
         return MACHINE
     if type(error).__name__ in ("JaxRuntimeError", "FloatingPointError"):

@@ -121,7 +121,9 @@ def check_tangents(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict
     """The inputs and their tangents are tuples, also where there is one."""
     for name in ("primals", "tangents"):
         value = named.get(name)
-        if type(value) is Arr and value.kind is SEEN and not value.weak:
+        array = type(value) is Arr and value.kind is SEEN and not value.weak
+        number = type(value) is Py and value.kind in pytrees.NUMBERS and value.const is not NO_CONST
+        if value is not None and (array or number):
             _report(m, f, at, spec.name, "no-tuple", _what(value), name, value)
             return
 
@@ -129,6 +131,8 @@ def check_tangents(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict
 def _what(value: Value) -> str:
     if type(value) is Tup:
         return f"a tuple of {len(value.items)}"
+    if type(value) is Py and value is not NONE:
+        return "a number"
     return "`None`" if value is NONE else "a dict" if type(value) is Map else "an array"
 
 
