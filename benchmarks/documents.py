@@ -75,25 +75,30 @@ class Outcome:
     unread: str = ""
 
     def at(self, raised: Raised) -> list[str]:
-        """What is said at that line; of a leaked value, where it leaks."""
+        """Which errors are found at that line; of a leaked value, where it leaks."""
         leaks = [f.code for f in self.findings if f.code in LATER and "UnexpectedTracerError" in raised.what]
-        return leaks + [f.code for f in self.findings if _touches(f, raised.place)]
+        return leaks + [f.code for f in self.findings if _refuses(f) and _touches(f, raised.place)]
 
     def through(self, raised: Raised) -> list[str]:
         """What is said elsewhere, with that line on its path: a method that cannot be called, say."""
-        return [f.code for f in self.findings if _leads_through(f, raised.place)]
+        return [f.code for f in self.findings if _refuses(f) and _leads_through(f, raised.place)]
 
     def false_errors(self) -> list[Finding]:
         """Errors on lines that ran, in which, and in a line of whose path, nothing was raised."""
         return [
             f
             for f in self.findings
-            if rules()[f.code].severity is Severity.ERROR
+            if _refuses(f)
             and f.severity is Severity.ERROR
             and f.code not in LATER
             and (f.span.cell, f.span.line) in self.ran
             and not any(_touches(f, each.place) or _leads_through(f, each.place) for each in self.raised)
         ]
+
+
+def _refuses(finding: Finding) -> bool:
+    """Whether a finding says that something raises; where the document says so, too, it is shown as worth knowing only."""
+    return rules()[finding.code].severity is Severity.ERROR
 
 
 def _touches(finding: Finding, place: Place) -> bool:
@@ -129,13 +134,17 @@ def _blame(error: BaseException, path: str) -> str:
     stack = traceback.extract_tb(error.__traceback__)
     last = max((at for at, frame in enumerate(stack) if frame.filename == path), default=-1)
     frames = [frame for frame in stack[last + 1 :] if f"{os.sep}jax{os.sep}" in frame.filename]
-    about = re.search(r"[Tt]racer|ShapeDtypeStruct|jax\.Array|ArrayImpl|abstract array", str(error))
+    about = re.search(
+        r"[Tt]racer|ShapeDtypeStruct|jax\.Array|ArrayImpl|abstract array|[Nn]on-hashable static arg",
+        str(error),
+    )
     if _MACHINE.search(f"{type(error).__name__} {error}") or _lacks_devices(error, frames):
         return MACHINE
     if type(error).__name__ in ("JaxRuntimeError", "FloatingPointError"):
         return VALUES
-    if _NEWER.search(str(error)) or _is_to_come(error):
+    if _NEWER.search(str(error)) or _is_to_come(error) or _is_gone(error) is False:
         return NEWER
+    own = own or _is_of_its_signature(error, stack[last + 1 :]) or _is_gone(error) is True
     return JAX if own or ((frames or about) and not isinstance(error, _ELSEWHERE)) else REST
 
 
@@ -146,7 +155,25 @@ def _lacks_devices(error: BaseException, frames: list[traceback.FrameSummary]) -
     return maps or (isinstance(error, (IndexError, AttributeError)) and bool(names & _MAKES_DEVICES))
 
 
-_NEWER = re.compile(r"Expected cotangent type Ref")
+def _is_of_its_signature(error: BaseException, inside: list[traceback.FrameSummary]) -> bool:
+    """Whether the document calls something of JAX with arguments that it does not take: Python says so before it runs."""
+    called = re.match(r"(\w+)(?:\.__\w+__)?\(\) (got an unexpected|missing|takes|got multiple)", str(error))
+    if called is None or inside or not isinstance(error, TypeError):
+        return False
+    if hasattr(sys.modules["__main__"], called[1]):
+        found = [getattr(sys.modules["__main__"], called[1])]
+    else:
+        found = [
+            getattr(m, called[1], None) for n, m in [*sys.modules.items()] if n.partition(".")[0] == "jax"
+        ]
+    return any(str(getattr(one, "__module__", "")).partition(".")[0] == "jax" for one in found)
+
+
+_NEWER = re.compile(
+    r"Expected cotangent type Ref|"
+    r"'VJP' object has no attribute '(with_logs|structured_residuals)'|vjp_bwd\(\) missing .* 'x_acc'|"
+    r"object has no attribute 'SaveOnlyTheseNames'"
+)
 """What the JAX that the documents are of does, and the described one does not yet, whatever the program."""
 
 
@@ -161,6 +188,14 @@ def _is_to_come(error: BaseException) -> bool:
     name = f".{argument[1]}({argument[2]})" if argument is not None else ""
     keys = [key for key in story.arguments if name and key.endswith(name)]
     return any(view.lacks(key.partition("(")[0], name[name.index("(") + 1 : -1]) is None for key in keys)
+
+
+def _is_gone(error: BaseException) -> bool | None:
+    """Whether a name that is imported from a module of JAX was once there; None if nothing is imported."""
+    name = re.search(r"cannot import name '(\w+)' from '(jax[\w.]*)'", str(error))
+    if name is None or not isinstance(error, ImportError):
+        return None
+    return catalogue().at(version("jax")).view.removed(f"{name[2]}.{name[1]}") is not None
 
 
 def _reads(code: types.CodeType) -> set[str]:

@@ -37,6 +37,7 @@ class Arrays(msgspec.Struct, frozen=True):
     fits: dict[str, str]
     foreign_parameters: dict[str, str]
     any_dtype: frozenset[str]
+    sorts_keys: frozenset[str]
     dtype_questions: frozenset[str]
 
 

@@ -41,8 +41,9 @@ class Wrap(msgspec.Struct, frozen=True):
     here, neither as arguments nor as results. forward: a derivative that is not transposed, so that no backward rule runs.
     specs: per-argument specifications, where None lets an argument pass as it is. untouched: all arguments do. results:
     what is said about each result in the same way. pushes: a derivative that goes forwards only. lacks: what the transformed
-    function cannot be called under. closed: all parameters that it has in any version are known.
-    mute: its function must give nothing. asks: it is not called without its function, so it makes no decorators.
+    function cannot be called under. closed: all parameters that it has in any version are known. needs: those without a default,
+    in every version, besides the function. mute: its function must give nothing. asks: it is not called without its function,
+    so it makes no decorators.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Wrap(msgspec.Struct, frozen=True):
     lacks: tuple[Lack, ...] = ()
     doc: str = ""
     closed: bool = False
+    needs: tuple[str, ...] = ()
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -89,7 +91,7 @@ class Run(msgspec.Struct, frozen=True):
 class HigherOrder(msgspec.Struct, frozen=True):
     """A library function that runs its function arguments at once. static: parameters that must not be traced.
 
-    curried: called without the function, it returns a decorator that runs it. forward, pushes, lacks, closed: as of `Wrap`. values:
+    curried: called without the function, it returns a decorator that runs it. forward, pushes, lacks, closed, needs: as of `Wrap`. values:
     an array may stand for the function. solves: its functions are not differentiated, it has a rule of its own.
     kernel: it is a part of kernels.
     """
@@ -109,6 +111,7 @@ class HigherOrder(msgspec.Struct, frozen=True):
     kernel: bool = False
     lacks: tuple[Lack, ...] = ()
     closed: bool = False
+    needs: tuple[str, ...] = ()
 
 
 class Role(msgspec.Struct, frozen=True):
@@ -178,9 +181,11 @@ def _modes(text: str) -> int:
 
 
 def _wrap(name: str, entry: dict[str, Any]) -> Wrap:
-    rest = {k: v for k, v in entry.items() if k not in ("params", "modes", "lacks")}
-    lacks = _lacks(entry)
-    return Wrap(name=name, params=_names(entry["params"]), modes=_modes(entry["modes"]), lacks=lacks, **rest)
+    rest = {k: v for k, v in entry.items() if k not in ("params", "modes", "lacks", "needs")}
+    modes, needs = _modes(entry["modes"]), _names(entry.get("needs", ""))
+    return Wrap(
+        name=name, params=_names(entry["params"]), modes=modes, lacks=_lacks(entry), needs=needs, **rest
+    )
 
 
 def _lacks(entry: dict[str, Any]) -> tuple[Lack, ...]:
@@ -204,7 +209,8 @@ def _call(name: str, entry: dict[str, Any]) -> HigherOrder:
     names = ("looks", "curried", "forward", "values", "pushes", "solves", "kernel", "closed")
     switches = {key: entry.get(key, False) for key in names}
     result, doc, lacks = entry["result"], entry.get("doc", ""), _lacks(entry)
-    return HigherOrder(name, _names(entry["params"]), runs, result, doc, static, lacks=lacks, **switches)
+    params, needs = _names(entry["params"]), _names(entry.get("needs", ""))
+    return HigherOrder(name, params, runs, result, doc, static, lacks=lacks, needs=needs, **switches)
 
 
 def _role(entry: dict[str, Any]) -> Role:

@@ -234,7 +234,7 @@ class _Writer:
 
     def _mapping(self, a: Map) -> object:
         table = self._table(a.entries)
-        return ("m", a.level, self._owner(a), a.open, table, self._maybe(a.rest), self._maybe(a.key))
+        return ("m", a.level, self._owner(a), (a.open, a.odd), table, self._maybe(a.rest), self._maybe(a.key))
 
     def _instance(self, a: Inst) -> object:
         info, token = a.cls, a.token

@@ -223,12 +223,11 @@ class Seq(Value):
 
 
 class Map(Value):
-    """A dict. entries: constant key to value. rest: join of the values under unknown keys, or None.
-
-    key: the join of the unknown keys, None when nothing is known of them.
+    """A dict. entries: constant key to value. rest: join of the values under unknown keys, or None. key: the join of these
+    keys, None when nothing is known of them. odd: it is a plain one, written with keys that have no order.
     """
 
-    __slots__ = ("entries", "key", "level", "open", "rest", "token")
+    __slots__ = ("entries", "key", "level", "odd", "open", "rest", "token")
 
     def __init__(
         self,
@@ -244,6 +243,7 @@ class Map(Value):
         self.level = level
         self.token = token
         self.open = rest is not None
+        self.odd = False
 
     def __repr__(self) -> str:
         return f"Map{self.entries}{'+' + repr(self.rest) if self.rest is not None else ''}"

@@ -50,6 +50,7 @@ from jitlint.link.values import (
     iteration,
     operators,
     paths,
+    sorting,
     subscripts,
     text_format,
 )
@@ -321,6 +322,7 @@ def _dict(m: Machine, f: Frame, node: ir.Dict) -> Value:
         value = evaluate(m, f, value_node)
         hashing.hashed(m, f, key_node.at, key, "dict key")
         subscripts.put(out, key, value, strong=True)
+    out.odd = sorting.clash(out) is not None
     return out
 
 

@@ -10,6 +10,8 @@ OWN: Final = 64
 """A mark beside the modes in force: the code is of a function with a derivative rule of its own, so that nobody differentiates it."""
 SPREAD: Final = 128
 """Another one: what is mapped here is spread over devices, each of which runs the code on what it has."""
+CHECKED: Final = 512
+"""Checks at run time become results."""
 
 
 class World:

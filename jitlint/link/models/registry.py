@@ -31,7 +31,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import arrays, numpy_calls, results, shape_calls
+from jitlint.link.models.arrays import arrays, binding, numpy_calls, results, shape_calls
 from jitlint.link.models.jax import (
     boundaries,
     carries,
@@ -46,7 +46,7 @@ from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import dispatch, stdlib_calls
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.tables.results import only_result
-from jitlint.link.values import callbacks, classes, hashing
+from jitlint.link.values import callbacks, classes, hashing, sorting
 from jitlint.link.values.library_objects import made, makes_initialiser, variable
 from jitlint.syntax import ir
 
@@ -64,11 +64,13 @@ def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
 
 
 def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
+    if dotted in lexicon().arrays.sorts_keys and sorting.refuses(m, f, at, dotted, args):
+        return UNKNOWN
     handler = _HANDLERS[dotted]
     if handler is not None:
         args = _asked_leaves(m, f, at, args)
-        if dotted.startswith("jax."):
-            _check_static(m, f, at, dotted, args)
+        if dotted.startswith("jax.") and _refuses(m, f, at, dotted, args):
+            return UNKNOWN
         return handler(m, f, at, args)
     made = _described(m, f, at, dotted, args)
     if made is not None:
@@ -114,6 +116,8 @@ def _transformed(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Valu
             return Partial(Ext(dotted), args.pos, args.kw)
         if spec.params[0] not in args.kw and not args.pos:
             return UNKNOWN
+        if dotted.startswith("jax.") and sorting.refuses(m, f, at, dotted, args):
+            return UNKNOWN
         _ask_leaves(m, f, at, args)  # what it takes for leaves is followed there
         return higher.run(m, f, at, spec, args)
     kind = tables.decorators.get(dotted)
@@ -137,11 +141,14 @@ def _ask_leaves(m: Machine, f: Frame, at: int, args: Args) -> None:
         callbacks.run_callbacks(m, f, at, Args([args.kw["is_leaf"]]), surely=True)
 
 
-def _check_static(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> None:
-    """Static arguments of a function that a model of its own answers."""
+def _refuses(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> bool:
+    """Whether a function that a model of its own answers is called in a form that it does not have; its static arguments
+    are looked at, too."""
     fn = m.catalogue.function(dotted)
-    if fn is not None:
-        arrays.check_static(m, f, at, fn, args, skip=lexicon().python.own_checks.get(dotted, ""))
+    if fn is None:
+        return False
+    arrays.check_static(m, f, at, fn, args, skip=lexicon().python.own_checks.get(dotted, ""))
+    return binding.check(m, f, at, fn, args, results.bind(fn, args), None)
 
 
 class _Handlers(dict[str, Optional[Handler]]):

@@ -31,6 +31,10 @@ Nor is there one for writing to a reference that is older than the transform: al
 place, and a derivative has no place for its tangent.
 
 > Exception: performing a set/swap operation with vmapped value on an unbatched array reference of type Ref{float32[]}. Move the array reference to be an argument to the vmapped function?
+
+A check of `checkify` raises where it runs, which compiled code cannot. Something around has to make a result of it:
+
+> ValueError: Cannot abstractly evaluate a checkify.check which was not functionalized.
 """,
     instead="""\
 Give the function around the callback a derivative, or cut it off, and choose a `vmap_method`:
@@ -48,6 +52,8 @@ def _(primals, tangents):
 
 `jax.lax.stop_gradient(x)` is for callbacks that only look on. For derivatives in both directions write a rule of
 `jax.custom_jvp`, from which JAX makes the other.
+
+Checks come out of compiled code as a result: `err, y = jax.jit(checkify.checkify(f))(x)`, and `err.throw()` afterwards.
 """,
     bad="""\
 def sine(x):
@@ -74,7 +80,7 @@ jax.grad(sine)(jnp.float32(1.0))
     outcome=Raises(
         ("ValueError", "NotImplementedError", "TypeError", "Exception"),
         spread=True,
-        says=r"callback|forward-mode|array reference",
+        says=r"callback|forward-mode|array reference|not functionalized",
     ),
     since="0.2",
     reference="https://docs.jax.dev/en/latest/external-callbacks.html",
@@ -97,6 +103,11 @@ def check(event: TransformMisuse) -> Report | None:
         return Report(
             f"a reference that is made outside is written under {who}",
             "give the reference to the transformed function as an argument, or return what is written",
+        )
+    if event.detail == "S":
+        return Report(
+            f"{api} runs in compiled code, and nothing around makes a result of what it finds",
+            "transform the function that is called: `err, y = checkify.checkify(jax.jit(f))(x)`, then `err.throw()`",
         )
     if event.detail == "L":
         return Report(

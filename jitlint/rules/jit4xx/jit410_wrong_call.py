@@ -25,6 +25,10 @@ what these give:
 
 > TypeError: lax.cond: true_fun and false_fun arguments should be callable.
 
+Keys of a dict are sorted when JAX takes it apart, so numbers and strings cannot be keys of the same one:
+
+> ValueError: Comparator raised exception while sorting pytree dictionary keys.
+
 Some modules hold a function of their own name, as `jax.experimental.checkify` does; it is called as
 `checkify.checkify(f)`.
 """,
@@ -45,7 +49,7 @@ x = jnp.zeros((2, 3))
 """,
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError"),
-        says=r"as a data type|unexpected keyword|positional argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables",
+        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
@@ -93,6 +97,11 @@ def check(event: ApiMisuse) -> Report | None:
         made = "a key is made by `jax.random.key(seed)` and `jax.random.split`" if parameter == "key" else ""
         return Report(
             f"`{api}` needs `{parameter}`, but the call leaves it out", made or "pass it: there is no default"
+        )
+    if event.detail == "keys":
+        return Report(
+            f"`{api}` sorts the keys of a dict, but {parameter} have no order",
+            "use keys of one type, or a `collections.OrderedDict`, which keeps its own order",
         )
     if event.detail == "module":
         inside = f"call `{event.cure}`" if event.cure else "call one of its functions"

@@ -32,7 +32,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import boundaries
 from jitlint.link.models.jax.references import references
-from jitlint.link.values import iteration, parameters, pytrees
+from jitlint.link.values import iteration, parameters, pytrees, sorting
 from jitlint.link.values.library_objects import SPLIT
 from jitlint.link.values.questions.signatures import (
     Signature,
@@ -230,9 +230,8 @@ def _one(
         return value
     if value is UNKNOWN and sig is not None and name:
         value = parameters.generic(m, sig.func, name, meant=spec.filter or spec.kernel)
-    if spec.strict and not spec.kernel and (staged or not _may_keep(mark)):
-        refused = boundaries.check_argument(m, f, at, x, name, value)
-        value = UNKNOWN if refused else value
+    if _is_refused(m, f, at, x, name, value, mark):
+        value = UNKNOWN
     why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
     if spec.kernel:
         return references(value, spec.modes, level, why)
@@ -241,6 +240,16 @@ def _one(
         inside = pytrees.with_rank(value, None)
     lifted = pytrees.lift(inside, spec.modes, level, why, spec.filter)
     return lifted if staged or mark is None else _as_marked(mark, value, lifted)
+
+
+def _is_refused(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value, mark: Value | None) -> bool:
+    """Whether an argument is certainly no pytree of arrays, or one that cannot be taken apart."""
+    spec: Wrap = x.spec
+    if (spec.strict or spec.axes) and sorting.refuses(m, f, at, spec.name, Args([value])):
+        return True
+    if not spec.strict or spec.kernel or (not spec.modes & S and _may_keep(mark)):
+        return False
+    return boundaries.check_argument(m, f, at, x, name, value)
 
 
 def _may_keep(mark: Value | None) -> bool:

@@ -43,20 +43,38 @@ from jitlint.syntax import ir
 
 
 def takes(m: Machine, f: Frame, at: int, spec: Wrap | HigherOrder, args: Args) -> bool:
-    """Whether a transform or a loop has all arguments that are given by name; one that no version has is recorded."""
+    """Whether a transform or a loop gets all arguments that it needs, and has all that are given by name; one that no version
+    has is recorded, and one that is left out."""
     view = m.catalogue.view
-    if not spec.closed or args.kw_more is not None or m.guards or not view.is_measured:
+    if args.kw_more is not None or m.guards or not view.is_measured:
         return True
+    return not _is_odd(m, f, at, spec, args) and not _lacks_one(m, f, at, spec, args)
+
+
+def _is_odd(m: Machine, f: Frame, at: int, spec: Wrap | HigherOrder, args: Args) -> bool:
     known = [name.lstrip("*") for name in spec.params]
-    odd = next((n for n in args.kw if n not in known and not view.mentions(spec.name, n)), None)
+    given = args.kw if spec.closed else ()
+    odd = next((n for n in given if n not in known and not m.catalogue.view.mentions(spec.name, n)), None)
     if odd is None or not binding.is_written(m, f, at):
-        return True  # what stands for the transform may take more
+        return False  # what stands for the transform may take more
     cure = next(iter(difflib.get_close_matches(odd, known, 1)), "")
     m.emit(
         f, ApiMisuse, at, api=spec.name, problem="wrong-call", parameter=odd, detail="name", cure=cure,
         exception="TypeError",
     )  # fmt: skip
-    return False
+    return True
+
+
+def _lacks_one(m: Machine, f: Frame, at: int, spec: Wrap | HigherOrder, args: Args) -> bool:
+    given = {*spec.params[: len(args.pos)], *args.kw}
+    missing = next((name for name in spec.needs if name not in given), "")
+    if not missing or args.more is not None or not args.pos or not binding.is_written(m, f, at):
+        return False
+    m.emit(
+        f, ApiMisuse, at, api=spec.name, problem="wrong-call", parameter=missing, detail="missing",
+        exception="TypeError",
+    )  # fmt: skip
+    return True
 
 
 def check_static_spec(m: Machine, f: Frame, at: int, x: Xform) -> None:

@@ -19,6 +19,7 @@ from jitlint.infer.values import (
     NONE,
     UNKNOWN,
     Arr,
+    Func,
     Map,
     Py,
     Seq,
@@ -94,15 +95,25 @@ def _check_derived(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> No
         _report(m, f, at, x.spec.name, "no-real-result", kind, value=result)
 
 
-def check_rule(m: Machine, f: Frame, at: int, x: Xform, kind: str, result: Value, count: int) -> None:
+def check_rule(
+    m: Machine, f: Frame, at: int, x: Xform, kind: str, rule: Value, result: Value, count: int
+) -> None:
     """A derivative rule has run: has what it gives the form that JAX asks for. count: of the arguments with a derivative."""
     runs = kind in ("jvp", "fwd") or (kind == "bwd" and f.world.modes & BACK)
+    result = NONE if result is UNKNOWN and _is_empty(rule) else result
     if not runs or result is UNKNOWN:
         return
     wanted = count if kind == "bwd" else 2
     if _is_no_pair(result, wanted):
         detail = f"{_what(result)} for {wanted}"
         _report(m, f, at, describe(x.target), "rule-result", detail, kind)
+
+
+def _is_empty(rule: Value) -> bool:
+    """Whether a rule is still to be written: a function, not a method that others override, with no code in it."""
+    if type(rule) is not Func or rule.owner is not None:
+        return False
+    return rule.fn.is_stub and not (rule.fn.node.is_async or rule.fn.node.is_generator)
 
 
 def _is_no_pair(value: Value, wanted: int = 2) -> bool:
@@ -116,7 +127,9 @@ def check_tangents(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict
     """The inputs and their tangents are tuples, also where there is one."""
     for name in ("primals", "tangents"):
         value = named.get(name)
-        if type(value) is Arr and value.kind is SEEN and not value.weak:
+        array = type(value) is Arr and value.kind is SEEN and not value.weak
+        number = type(value) is Py and value.kind in pytrees.NUMBERS and value.const is not NO_CONST
+        if value is not None and (array or number):
             _report(m, f, at, spec.name, "no-tuple", _what(value), name, value)
             return
 
@@ -124,6 +137,8 @@ def check_tangents(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict
 def _what(value: Value) -> str:
     if type(value) is Tup:
         return f"a tuple of {len(value.items)}"
+    if type(value) is Py and value is not NONE:
+        return "a number"
     return "`None`" if value is NONE else "a dict" if type(value) is Map else "an array"
 
 

@@ -207,7 +207,7 @@ def _run_one(
         inner = scopes.in_world(f, w, f.steps)
         inner.token = object()
     else:
-        label = f"runs under `{spec.name}` here"
+        label = f"{xforms.RUN} `{spec.name}` here"
         world = w.inside(one.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
         world = world.but(marks=OWN) if spec.solves else world
         inner = scopes.in_world(f, world, f.steps)
@@ -220,7 +220,7 @@ def _run_one(
     for function in keys.exclusive(f, _functions(functions)):
         if inner.steps and one.modes > 0:
             step = Step(
-                f.module.name, at, f"`{describe(function)}` runs under `{spec.name}` here", RULED.word
+                f.module.name, at, f"`{describe(function)}` {xforms.RUN} `{spec.name}` here", RULED.word
             )
             inner.steps = (*f.steps, step)
         call_args, used = _arguments(m, f, inner, at, one, named, function)

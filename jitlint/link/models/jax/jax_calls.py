@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from jitlint.infer.events import ApiMisuse
 from jitlint.infer.lattice import join, traced_modes, why_of
 from jitlint.infer.values import (
     BEHIND,
     BOOL,
     INT,
-    NO_CONST,
     NONE,
     TRUE,
     UNKNOWN,
@@ -37,7 +35,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.events import emit_truth, tracer_inside
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import exporting, higher, shardings
+from jitlint.link.models.jax import checks, exporting, higher, shardings
 from jitlint.link.values import array_references, classes, fields, iteration, pytrees, subscripts
 from jitlint.link.values.library_objects import PARTITION_SPEC
 from jitlint.link.values.questions.kinds import is_concrete, isinstance_of
@@ -224,20 +222,6 @@ def _set_option(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return NONE
 
 
-def _checked(m: Machine, f: Frame, at: int, args: Args) -> Value:
-    """A check at run time: what is put into its text then comes as arrays."""
-    given = {str(i): value for i, value in enumerate(args.pos[2:], 1)} | args.kw
-    for name, value in given.items():
-        plain = type(value) is Py and value.kind in (*pytrees.NUMBERS, "str") and value.const is not NO_CONST
-        if plain and name not in ("pred", "msg", "debug"):
-            m.emit(
-                f, ApiMisuse, at, api="checkify.check", problem="wrong-call", parameter=name, detail="filled",
-                exception="TypeError",
-            )  # fmt: skip
-            break
-    return NONE
-
-
 def _debug(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return NONE
 
@@ -317,8 +301,9 @@ JAX_CALLS: dict[str, Handler] = {
     shardings.SHARDING: shardings.sharding,
     "jax.config.update": _set_option,
     "jax.debug.print": _debug,
-    "jax.experimental.checkify.check": _checked,
-    "jax.experimental.checkify.debug_check": _checked,
+    checks.CHECK: checks.check,
+    checks.CHECK_ERROR: checks.check_error,
+    "jax.experimental.checkify.debug_check": checks.debug_check,
     "jax.new_ref": _new_reference,
     "jax.core.is_concrete": _is_concrete,
     "jax.export.symbolic_shape": exporting.symbolic_shape,

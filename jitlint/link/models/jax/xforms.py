@@ -7,7 +7,7 @@ function runs in a new world, and its result leaves that world again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import Wrap
@@ -41,7 +41,7 @@ from jitlint.link.engine.budgets import MAX_STACK
 from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
-from jitlint.link.engine.world import OWN, SPREAD, World
+from jitlint.link.engine.world import CHECKED, OWN, SPREAD, World
 from jitlint.link.models.jax import arrival, boundaries, carries, demands, lacks
 from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.tables import naming
@@ -54,6 +54,10 @@ from jitlint.link.values.questions.signatures import (
     static_names,
 )
 from jitlint.syntax import ir
+
+CALLED: Final = "and called here"
+RUN: Final = "runs under"
+"""What is said of a transformed function where it is called, and of one that a loop or a branch runs."""
 
 CALLABLE_TYPES = (Func, Bound, Partial, Xform, Inst, Class, Method)
 
@@ -201,7 +205,8 @@ def _sets_up(target: Value) -> bool:
 
 def _world_inside(f: Frame, spec: Wrap) -> World:
     world = f.world.inside(spec.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
-    return world.but(marks=SPREAD) if spec.specs else world
+    marks = (SPREAD if spec.specs else 0) | (CHECKED if spec.result == "checkify" else 0)
+    return world.but(marks=marks) if marks else world
 
 
 def _body_frame(f: Frame, spec: Wrap) -> Frame:
@@ -216,7 +221,7 @@ def _expects_an_error(f: Frame, x: Xform) -> bool:
 
 def _steps(f: Frame, x: Xform, at: int) -> tuple[Step, ...]:
     made = Step(x.site[0], x.site[1], f"`{describe(x.target)}` is {_verb(x.spec.name)} here", RULED.word)
-    here = Step(f.module.name, at, "and called here")
+    here = Step(f.module.name, at, CALLED)
     if f.steps:
         return (*f.steps, made if x.site == (f.module.name, at) else here)
     return (made,) if x.site == (f.module.name, at) else (made, here)
@@ -363,12 +368,12 @@ def _run_rules(
         elif kind == "fwd":
             pair = _instead(m, own, at, before, rule, Args(list(given)))
         if asked:
-            demands.check_rule(m, f, at, x, kind, pair, 2)
+            demands.check_rule(m, f, at, x, kind, rule, pair, 2)
         if kind == "fwd" and backward is not None:
             args = Args([*lead, _second(pair), _cotangent(f, result)])
             cotangents = _instead(m, own, at, before, backward, args)
             if asked:
-                demands.check_rule(m, f, at, x, "bwd", cotangents, len(given) - len(nondiff))
+                demands.check_rule(m, f, at, x, "bwd", backward, cotangents, len(given) - len(nondiff))
     return result
 
 
