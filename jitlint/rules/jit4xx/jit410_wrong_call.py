@@ -70,6 +70,10 @@ _FORMS = {
         "`{api}` gets a value as its `{parameter}`, not a function",
         "pass the function itself, uncalled: `jax.grad(loss)(x)`, `jax.lax.cond(pred, f, g, x)`",
     ),
+    "keys": (
+        "`{api}` sorts the keys of a dict, but {parameter} have no order",
+        "use keys of one type, or a `collections.OrderedDict`, which keeps its own order",
+    ),
     "attribute": (
         "`{api}` is no method, but it is called",
         "read it without parentheses; `x.shape[0]` is one size",
@@ -97,11 +101,6 @@ def check(event: ApiMisuse) -> Report | None:
         made = "a key is made by `jax.random.key(seed)` and `jax.random.split`" if parameter == "key" else ""
         return Report(
             f"`{api}` needs `{parameter}`, but the call leaves it out", made or "pass it: there is no default"
-        )
-    if event.detail == "keys":
-        return Report(
-            f"`{api}` sorts the keys of a dict, but {parameter} have no order",
-            "use keys of one type, or a `collections.OrderedDict`, which keeps its own order",
         )
     if event.detail == "module":
         inside = f"call `{event.cure}`" if event.cure else "call one of its functions"
