@@ -350,6 +350,21 @@ _WITH_PARTS: Final[dict[type, Callable[[Any, list[Value]], Value]]] = {
 }
 
 
+def remade(value: Value, level: int, depth: int = DEPTH) -> Value:
+    """The same leaves in containers of their own: a transform takes apart what it does not trace, too, and makes it anew."""
+    if _ends(value, depth) or (type(value) is Seq and value.kind not in ("list", "tuple", "deque")):
+        return value
+    if type(value) is Inst:
+        if not flattening.is_pytree(value.cls):
+            return value
+        attrs = {k: remade(v, level, depth - 1) for k, v in value.attrs.items()}
+        out = Inst(value.cls, attrs, level, None, value.open)
+        out.modes, out.why = value.modes, value.why
+        return out
+    changed = _CHANGED.get(type(value))
+    return value if changed is None else changed(value, lambda part: remade(part, level, depth - 1), level)
+
+
 def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:
     """Every array leaf with so many axes more or less; None: with an unknown number of axes."""
     if type(value) is Arr:

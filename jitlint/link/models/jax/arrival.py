@@ -227,7 +227,7 @@ def _one(
     spec: Wrap = x.spec
     staged = bool(spec.modes & S)
     if mark is NONE and not staged:
-        return value
+        return pytrees.remade(value, level)
     if value is UNKNOWN and sig is not None and name:
         value = parameters.generic(m, sig.func, name, meant=spec.filter or spec.kernel)
     if _is_refused(m, f, at, x, name, value, mark):

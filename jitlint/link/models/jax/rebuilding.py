@@ -32,7 +32,8 @@ def rebuild(m: Machine, f: Frame, inner: Frame, at: int, given: Args, arrived: A
 
 def _objects(before: Value, after: Value, depth: int) -> Iterator[tuple[Inst, Inst]]:
     if type(before) is Inst and type(after) is Inst and not before.open:
-        yield before, after
+        if any(before.attrs.get(name) is not value for name, value in after.attrs.items()):
+            yield before, after  # other leaves than before: tracers
     elif depth and isinstance(before, (Tup, Seq)) and type(before) is type(after):
         for old, new in zip(pytrees.below(before) or (), pytrees.below(after) or ()):
             yield from _objects(old, new, depth - 1)
