@@ -49,7 +49,7 @@ x = jnp.zeros((2, 3))
 """,
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError"),
-        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys",
+        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
