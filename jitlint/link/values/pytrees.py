@@ -335,9 +335,13 @@ def _dict_with_parts(value: Map, new: list[Value]) -> Value:
 
 
 def _instance_with_parts(value: Inst, new: list[Value]) -> Value:
-    inst = Inst(value.cls, dict(zip(value.attrs, new)), value.level, None, value.open)
-    inst.modes, inst.why = value.modes, value.why
-    return inst
+    return _instance_with(value, dict(zip(value.attrs, new)), value.level)
+
+
+def _instance_with(value: Inst, attrs: dict[str, Value], level: int) -> Inst:
+    out = Inst(value.cls, attrs, level, None, value.open)
+    out.modes, out.why = value.modes, value.why
+    return out
 
 
 # The same container with other parts, in the order of `parts`.
@@ -357,10 +361,7 @@ def remade(value: Value, level: int, depth: int = DEPTH) -> Value:
     if type(value) is Inst:
         if not flattening.is_pytree(value.cls):
             return value
-        attrs = {k: remade(v, level, depth - 1) for k, v in value.attrs.items()}
-        out = Inst(value.cls, attrs, level, None, value.open)
-        out.modes, out.why = value.modes, value.why
-        return out
+        return _instance_with(value, {k: remade(v, level, depth - 1) for k, v in value.attrs.items()}, level)
     changed = _CHANGED.get(type(value))
     return value if changed is None else changed(value, lambda part: remade(part, level, depth - 1), level)
 
@@ -399,9 +400,7 @@ def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:
         return UNKNOWN
     if type(value) is Inst and flattening.is_pytree(value.cls):
         attrs = {k: on_ground(v, ground, depth - 1) for k, v in value.attrs.items()}
-        out = Inst(value.cls, attrs, value.level, None, value.open)
-        out.modes, out.why = value.modes, value.why
-        return out
+        return _instance_with(value, attrs, value.level)
     changed = _CHANGED.get(type(value))
     return value if changed is None else changed(value, lambda part: on_ground(part, ground, depth - 1), None)
 
