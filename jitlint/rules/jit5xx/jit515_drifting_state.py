@@ -72,5 +72,13 @@ def check(event: DriftingState) -> Report | None:
     return Report(
         f"this `{event.owner}` has {event.fields} as {event.before}, later ones as {event.after}, so what takes both is "
         "compiled twice",
-        "start with the type that it will have: `jnp.zeros((), jnp.float32)` instead of `0.0`",
+        f"start with the type that it will have, {_instead(event)}",
     )
+
+
+def _instead(event: DriftingState) -> str:
+    """What to write for the first state."""
+    if event.before.startswith("`"):
+        return event.after if event.after.startswith("`") else "that of the later ones"
+    number, array = ("0", "jnp.int32") if event.before.endswith("int") else ("0.0", "jnp.float32")
+    return f"with `jnp.zeros((), {array})` instead of `{number}`"

@@ -170,6 +170,8 @@ class States(Domain[Places]):
         """Every state of a class has been seen."""
         found: dict[tuple[str, int], list[tuple[str, Made, Made]]] = {}
         for key, first in self._first.items():
+            if len({kind_of(one.exact) for one in first} - {None}) > 1:
+                continue  # something that holds numbers of any kind, and no state
             for one in first:
                 met = {(key[0], None), (key[0], one.maker.id)} & self._outside
                 if (key[0], one.maker.id) in self._inside and not met:
