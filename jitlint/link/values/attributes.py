@@ -438,6 +438,8 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
             alt.attrs[name] = value
         elif type(alt) is Tup and alt.cls is not None and len(alts) == 1:
             m.domains.on_store(f, Store(at, "field", alt, name, value))
+        elif type(alt) is Ext and f.fn is None:
+            m.replaced.add(m.catalogue.canonical(f"{alt.dotted}.{name}"))
         elif type(alt) is Arr and _refuses(m, alt, name):
             # an object takes what an array refuses: it may be meant
             meant = any(type(a) is not Arr or a.host for a in alts)
