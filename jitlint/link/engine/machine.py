@@ -194,6 +194,11 @@ class Machine:
             self.failures.setdefault(module, f"{type(error).__name__}: {error}")
             return UNKNOWN
 
+    def replace(self, f: Frame, dotted: str) -> None:
+        """Something is put in the place of a library's: what a module does so holds for all that runs later."""
+        if f.fn is None:
+            self.replaced.add(self.catalogue.canonical(dotted))
+
     def intern(self, key: object) -> int:
         """A small number for a hashable key."""
         return self.interned.setdefault(key, len(self.interned) + 1)

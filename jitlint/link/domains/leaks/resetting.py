@@ -52,9 +52,10 @@ def _after(f: Frame) -> Iterator[ir.Node]:
 def _set_by(node: ir.Node, cls: ClassInfo, name: str) -> Optional[str]:
     """The name of the object whose attribute a statement sets."""
     for target in node.targets if type(node) is ir.Assign else ():
-        if type(target) is ir.Attr and type(target.obj) is ir.Name:
-            if target.name == name or _sets(cls, target.name, name):
-                return target.obj.id
+        if type(target) is not ir.Attr or type(target.obj) is not ir.Name:
+            continue
+        if target.name == name or _sets(cls, target.name, name):
+            return target.obj.id
     return None
 
 
@@ -75,7 +76,9 @@ def _statements(body: Sequence[ir.Node]) -> Iterator[ir.Node]:
 def _stores(node: ir.Node, name: str) -> bool:
     if type(node) is not ir.Assign:
         return type(node) is ir.ExprStmt and _is_open(node.value)
-    return any(type(t) is ir.Attr and t.name == name for t in node.targets) or any(map(_is_open, node.targets))
+    return any(type(t) is ir.Attr and t.name == name for t in node.targets) or any(
+        map(_is_open, node.targets)
+    )
 
 
 def _is_open(node: ir.Node) -> bool:
