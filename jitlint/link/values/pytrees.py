@@ -100,7 +100,7 @@ def lift(
         return lift(part, modes, level, why, arrays_only, depth - 1, sized=sized)
 
     if type(value) is Union:
-        return _lift_union(value, change)
+        return _lift_union(value, change, arrays_only)
     changed = _CHANGED.get(type(value))
     return value if changed is None else changed(value, change, level)
 
@@ -114,14 +114,20 @@ def _lift_array(value: Arr, modes: int, level: int, why: str, sized: bool) -> Ar
     return out
 
 
-def _lift_union(value: Union, change: _Change) -> Value:
-    """The alternatives as they arrive. A number that may be left out, and that nobody is seen to give, is a guess."""
-    found = [change(alt) for alt in value.alts]
+def _lift_union(value: Union, change: _Change, arrays_only: bool) -> Value:
+    """The alternatives as they arrive: JAX takes no texts, so where there may be one, it is another that gets in. A number
+    that may be left out, and that nobody is seen to give, is a guess."""
+    taken = value.alts if arrays_only else [alt for alt in value.alts if not _is_text(alt)]
+    found = [change(alt) for alt in taken or value.alts]
     if any(alt is NONE for alt in value.alts):
-        for alt, lifted in zip(value.alts, found):
+        for alt, lifted in zip(taken or value.alts, found):
             if type(alt) is Py and alt.const is NO_CONST and type(lifted) is Arr:
                 lifted.traced = GUESSED
     return functools.reduce(join, found)
+
+
+def _is_text(value: Value) -> bool:
+    return type(value) is Py and value.kind in ("str", "bytes")
 
 
 def _lift_tree(value: Tree, modes: int, level: int, why: str, arrays_only: bool) -> Value:
