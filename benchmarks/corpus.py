@@ -9,9 +9,10 @@ repository's findings as JSON and reads what is there. `--against` takes another
 kept runs, and says what is new and what is gone since. `--todo` writes the findings that have no label, one JSON object
 a line, to be filled in (verdict, useful, mechanism); `--take` adds the filled ones to the labels. It fetches nothing.
 
-`past.csv` beside this file names earlier commits of the same repositories, each use with its own FOLDER: `later`, `middle`, `earlier`
-and `oldest` of those that somebody may work on (30, 45, 60 and 80 % back in the history), `exam-later`, `exam-middle`, `exam-earlier`
-and `exam-oldest` of the others (30, 45, 60 and 85 %). Nobody had looked at this code when its findings were labelled, though its authors are known.
+`past.csv` beside this file names earlier commits of the same repositories, each use with its own FOLDER: `latest`, `later`, `middle`,
+`earlier`, `older` and `oldest` of those that somebody may work on (15, 30, 45, 60, 70 and 80 % back in the history), `exam-latest`,
+`exam-later`, `exam-middle`, `exam-earlier`, `exam-older` and `exam-oldest` of the others (15, 30, 45, 60, 70 and 85 %). Nobody had
+looked at this code when its findings were labelled, though its authors are known.
 
 `--execute` lets the repositories' own tests judge: it runs them with a Python (3.12 or newer, of an environment with
 what they need) under `jitlint record`, and counts the findings of error level that these runs refute and support. What

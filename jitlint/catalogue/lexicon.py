@@ -263,6 +263,7 @@ class Contracts(msgspec.Struct, frozen=True):
     holds_functions: frozenset[str]
     makes_with: dict[str, str]
     collectives: dict[str, str]
+    meshes: frozenset[str]
 
 
 class Gradients(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from typing import Any, Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.freezing import TooLarge, freeze_all, freeze_call
 from jitlint.infer.grounds import at_most, weaken
-from jitlint.infer.lattice import join, joined, traced_modes
+from jitlint.infer.lattice import join, joined, or_unknown, traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     FRESH,
@@ -51,6 +51,8 @@ from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.taking import cannot_bind, with_bound
 
 _NO_FUNCTIONS: Final = frozenset({Arr, At, Py, Tup})
+_FEW_WAYS: Final = 3
+"""So many tuples are spread one by one."""
 
 
 def make_function(m: Machine, f: Frame, index: int) -> Func:
@@ -126,6 +128,22 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
     if t in _NO_FUNCTIONS:
         binding.attribute_called(m, f, at)
     return UNKNOWN
+
+
+def ways(value: Value) -> tuple[tuple[Value, ...], ...]:
+    """The tuples that ``*value`` may spread, when these are few and known."""
+    tuples = [alt.items for alt in value.alts if type(alt) is Tup] if type(value) is Union else []
+    return tuple(tuples) if type(value) is Union and len(tuples) == len(value.alts) <= _FEW_WAYS else ()
+
+
+def call_each_way(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
+    """A call that spreads one of several tuples: each is tried by itself, since Python may refuse the length of one."""
+    if not args.ways:
+        return call(m, f, at, callee, args)
+    found: list[Value] = []
+    for items in keys.exclusive(f, args.ways):
+        found.append(call(m, f, at, callee, Args([*args.pos, *items], args.kw, None, args.kw_more)))
+    return or_unknown(joined(found))
 
 
 def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Value:

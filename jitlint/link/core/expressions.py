@@ -34,7 +34,7 @@ from jitlint.infer.values import (
     py,
 )
 from jitlint.link.core import branches, calls, choices, guesses, host_calls, unlike
-from jitlint.link.engine import evaluator, status
+from jitlint.link.engine import status
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.domain import Called, Change, Load
 from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
@@ -143,7 +143,7 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
     if type(func) is Ext and func.dotted == "builtins.super":
         return calls.make_super(m, f, [evaluate(m, f, a.value) for a in node.args])
     args = arguments(m, f, node.args)
-    result = evaluator.call(m, f, node.at, func, args)
+    result = calls.call_each_way(m, f, node.at, func, args)
     if not f.world.level and type(func) in host_calls.NOTED:
         host_calls.note(m, f, node, func, args, result)
     by_name = _gives_names(args)
@@ -169,6 +169,7 @@ def arguments(m: Machine, f: Frame, nodes: list[ir.Arg]) -> Args:
     kw: dict[str, Value] = {}
     more: Value | None = None
     kw_more: Value | None = None
+    ways: tuple[tuple[Value, ...], ...] = ()
     for arg in nodes:
         node = arg.value
         value = EVALUATORS[node.__class__](m, f, node)
@@ -177,12 +178,15 @@ def arguments(m: Machine, f: Frame, nodes: list[ir.Arg]) -> Args:
                 kw[arg.name] = value
             elif more is None:
                 pos.append(value)
+            else:
+                ways = ()
         elif arg.star == 1:
             items = iteration.known_items(value)
             if items is not None and more is None:
                 pos.extend(items)
             else:
                 element = iteration.element(m, f, arg.value.at, value, quiet=True)
+                ways = calls.ways(value) if more is None else ()
                 more = element if more is None else join(more, element)
         else:
             if type(value) is Map:
@@ -195,7 +199,7 @@ def arguments(m: Machine, f: Frame, nodes: list[ir.Arg]) -> Args:
                 callbacks.run_implied(m, f, arg.value.at, value, ("keys",))
                 callbacks.run_implied(m, f, arg.value.at, value, ("__getitem__",), STR)
                 kw_more = subscripts.any_item(value)
-    return Args(pos, kw, more, kw_more)
+    return Args(pos, kw, more, kw_more, ways)
 
 
 def _sub(m: Machine, f: Frame, node: ir.Sub) -> Value:

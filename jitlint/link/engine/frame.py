@@ -42,9 +42,12 @@ class Slot(Generic[T]):
 
 
 class Args:
-    """Arguments of a call. more: a ``*unknown`` was passed; kw_more: a ``**unknown`` was passed."""
+    """Arguments of a call. more: a ``*unknown`` was passed; kw_more: a ``**unknown`` was passed.
 
-    __slots__ = ("kw", "kw_more", "more", "pos")
+    ways: ``more`` comes from one of several tuples, and these are they.
+    """
+
+    __slots__ = ("kw", "kw_more", "more", "pos", "ways")
 
     def __init__(
         self,
@@ -52,11 +55,13 @@ class Args:
         kw: dict[str, Value] | None = None,
         more: Value | None = None,
         kw_more: Value | None = None,
+        ways: tuple[tuple[Value, ...], ...] = (),
     ) -> None:
         self.pos = pos
         self.kw = kw if kw is not None else {}
         self.more = more
         self.kw_more = kw_more
+        self.ways = ways
 
     def get(self, index: int, name: str) -> Value | None:
         """The argument at a position or under a name, or None."""

@@ -127,7 +127,7 @@ class Machine:
     timeless: constructions under way of which nobody knows when they happen.
     by_scope: modules by the keys of their scopes.
     resolving: names of annotations that are being looked up, by module.
-    own_libraries: packages of the project that the catalogue describes.
+    own_libraries: packages of the project that the catalogue describes. replaced: what a module puts something else in the place of.
     surely_traced: functions that are traced with arguments of which something is known; whether code of the project does so,
     and not only a convention.
     rules: functions that were given as derivatives of others.
@@ -142,6 +142,7 @@ class Machine:
     by_scope: dict[int, ModuleInfo] = field(default_factory=dict)
     resolving: set[tuple[str, str]] = field(default_factory=set)
     own_libraries: frozenset[str] = frozenset()
+    replaced: set[str] = field(default_factory=set)
     functions: list[FuncInfo] = field(default_factory=list)
     classes: list[ClassInfo] = field(default_factory=list)
     sink: Sink = field(default_factory=Sink)
@@ -192,6 +193,11 @@ class Machine:
                 raise
             self.failures.setdefault(module, f"{type(error).__name__}: {error}")
             return UNKNOWN
+
+    def replace(self, f: Frame, dotted: str) -> None:
+        """Something is put in the place of a library's: what a module does so holds for all that runs later."""
+        if f.fn is None:
+            self.replaced.add(self.catalogue.canonical(dotted))
 
     def intern(self, key: object) -> int:
         """A small number for a hashable key."""

@@ -16,7 +16,21 @@ from jitlint.infer.events import AnyEvent, ApiMisuse, ArrayStore, BadIndex, Conv
 from jitlint.infer.grounds import RULED
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo, FuncInfo
-from jitlint.infer.values import UNKNOWN, Arr, Class, Descr, Func, Inst, S, Tree, Tup, Value, alternatives
+from jitlint.infer.values import (
+    UNKNOWN,
+    Arr,
+    Class,
+    Descr,
+    Ext,
+    Func,
+    Inst,
+    Py,
+    S,
+    Tree,
+    Tup,
+    Value,
+    alternatives,
+)
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found, Key
 from jitlint.link.roots import run as roots
@@ -171,7 +185,7 @@ def _is_state(value: Value | None) -> bool:
 def _run_members(m: Machine, info: ClassInfo) -> None:
     """Methods and properties of a state."""
     receiver = parameters.instance_of(m, info)
-    if receiver is None:
+    if receiver is None or _is_refused(receiver):
         return
     for name, value in list(info.namespace.items()):
         func: Value | None = value
@@ -186,6 +200,22 @@ def _run_members(m: Machine, info: ClassInfo) -> None:
         given = [pytrees.on_ground(lifted, RULED), *[UNKNOWN] * (len(params) - 1)]
         message = f"`{func.fn.qualname}` belongs to `{info.name}`, which other code of the project traces"
         _run(m, func, message, given)
+
+
+def _is_refused(state: Value) -> bool:
+    """Whether JAX refuses to trace a state of this class, since a field holds a text or a member of an enumeration: what is
+    traced is made of it, and annotated alike."""
+    if type(state) is not Inst or state.cls.role or flattening.is_opaque(state.cls):
+        return False
+    static = flattening.static_names(state)
+    return any(_is_no_leaf(part) for name, part in state.attrs.items() if name not in static)
+
+
+def _is_no_leaf(part: Value) -> bool:
+    if type(part) is Inst:
+        bases = (base for cls in mro(part.cls) for base in cls.bases)
+        return any(type(base) is Ext and base.dotted.startswith("enum.") for base in bases)
+    return type(part) is Py and part.kind in ("str", "bytes")
 
 
 def _run_constructor(m: Machine, info: ClassInfo) -> None:

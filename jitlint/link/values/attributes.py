@@ -429,10 +429,10 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
     for alt in alts:
         if type(alt) is Inst:
             _store_in_instance(m, f, at, alt, name, value, several)
-        elif type(alt) is Mod:
-            _store_shared(m, f, Store(at, "module", alt.info.scope, name, value), alt.info.scope.vars)
-        elif type(alt) is Class:
-            _store_shared(m, f, Store(at, "class", alt.info, name, value), alt.info.namespace)
+        elif isinstance(alt, (Mod, Class)):
+            _store_shared(m, f, at, alt, name, value)
+        elif type(alt) is Ext:
+            m.replace(f, f"{alt.dotted}.{name}")
         elif type(alt) is ExtInst:
             m.domains.on_store(f, Store(at, "library", alt, name, value, None, several))
             alt.attrs[name] = value
@@ -444,10 +444,12 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
             m.emit(f, ArrayStore, at, alt, Confidence.POSSIBLE if meant else None, op="attribute", what=name)
 
 
-def _store_shared(m: Machine, f: Frame, store: Store, into: dict[str, Value]) -> None:
-    old, value = into.get(store.key), store.value or UNKNOWN
-    m.domains.on_store(f, store._replace(old=old))
-    into[store.key] = value if old is None else join(old, value)
+def _store_shared(m: Machine, f: Frame, at: int, owner: Mod | Class, name: str, value: Value) -> None:
+    into = owner.info.scope.vars if isinstance(owner, Mod) else owner.info.namespace
+    of = owner.info.scope if isinstance(owner, Mod) else owner.info
+    old = into.get(name)
+    m.domains.on_store(f, Store(at, "module" if isinstance(owner, Mod) else "class", of, name, value, old))
+    into[name] = value if old is None else join(old, value)
 
 
 def _refuses(m: Machine, arr: Arr, name: str) -> bool:

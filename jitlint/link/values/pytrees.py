@@ -100,7 +100,7 @@ def lift(
         return lift(part, modes, level, why, arrays_only, depth - 1, sized=sized)
 
     if type(value) is Union:
-        return _lift_union(value, change)
+        return _lift_union(value, change, arrays_only)
     changed = _CHANGED.get(type(value))
     return value if changed is None else changed(value, change, level)
 
@@ -114,14 +114,20 @@ def _lift_array(value: Arr, modes: int, level: int, why: str, sized: bool) -> Ar
     return out
 
 
-def _lift_union(value: Union, change: _Change) -> Value:
-    """The alternatives as they arrive. A number that may be left out, and that nobody is seen to give, is a guess."""
-    found = [change(alt) for alt in value.alts]
+def _lift_union(value: Union, change: _Change, arrays_only: bool) -> Value:
+    """The alternatives as they arrive: JAX takes no texts, so where there may be one, it is another that gets in. A number
+    that may be left out, and that nobody is seen to give, is a guess."""
+    taken = value.alts if arrays_only else [alt for alt in value.alts if not _is_text(alt)]
+    found = [change(alt) for alt in taken or value.alts]
     if any(alt is NONE for alt in value.alts):
-        for alt, lifted in zip(value.alts, found):
+        for alt, lifted in zip(taken or value.alts, found):
             if type(alt) is Py and alt.const is NO_CONST and type(lifted) is Arr:
                 lifted.traced = GUESSED
     return functools.reduce(join, found)
+
+
+def _is_text(value: Value) -> bool:
+    return type(value) is Py and value.kind in ("str", "bytes")
 
 
 def _lift_tree(value: Tree, modes: int, level: int, why: str, arrays_only: bool) -> Value:
@@ -169,6 +175,9 @@ def _child_or_not(value: Value, depth: int = DEPTH) -> Value:
     return value if changed is None else changed(value, lambda part: _child_or_not(part, depth - 1), None)
 
 
+_AS_IS: Final = ("eqx", "nnx")
+"""Objects whose numbers and texts, at whatever depth, stay what they are when a transform of their library is passed."""
+
 # Classes whose unknown attributes may as well be no arrays.
 _SOME_STATIC: Final = ("eqx", "nnx", "distribution")
 
@@ -181,7 +190,7 @@ def _lift_instance(
         return value
     static = flattening.static_names(value)
     opaque = flattening.is_opaque(info)
-    keeps_python = info.role in ("eqx", "nnx")
+    keeps_python = info.role in _AS_IS
     attrs: dict[str, Value] = {}
     for name, part in value.attrs.items():
         if name in static:
@@ -200,20 +209,23 @@ def _lift_instance(
     return out
 
 
-def lower(value: Value, drop: int, here: int, level: int, outer: int = 0, depth: int = DEPTH) -> Value:
+def lower(
+    value: Value, drop: int, here: int, level: int, outer: int = 0, depth: int = DEPTH, as_is: bool = False
+) -> Value:
     """What comes out of a transform: the boundary's own modes are gone, those of the world around stay.
 
-    ``outer``: modes that the arguments already had outside.
+    ``outer``: modes that the arguments already had outside. ``as_is``: what is no array comes out as it went in.
     """
     if type(value) is Arr or type(value) is Tree:
         return _lower_leaf(value, drop, here, level, outer)
     if type(value) is Py:
-        return _array_of(value, here | outer, level, "") if value.kind in NUMBERS else value
+        return _array_of(value, here | outer, level, "") if value.kind in NUMBERS and not as_is else value
     if _ends(value, depth):
         return UNKNOWN
+    as_is = as_is or (type(value) is Inst and value.cls.role in _AS_IS)
 
     def change(part: Value) -> Value:
-        return lower(part, drop, here, level, outer, depth - 1)
+        return lower(part, drop, here, level, outer, depth - 1, as_is)
 
     if type(value) is Inst:
         return _lower_instance(value, change, drop, here, level)
@@ -235,10 +247,9 @@ def _lower_instance(value: Inst, change: _Change, drop: int, here: int, level: i
     if not flattening.is_pytree(value.cls):
         return value
     static = flattening.static_names(value)
-    keeps_python = value.cls.role in ("eqx", "nnx")
     opaque = flattening.is_opaque(value.cls)
     attrs = {
-        k: v if k in static or (type(v) is Py and keeps_python) else change(_child_or_not(v) if opaque else v)
+        k: v if k in static else change(_child_or_not(v) if opaque else v)
         for k, v in value.attrs.items()
         if k in static or opaque or not flattening.is_kept(value.cls, k)
     }

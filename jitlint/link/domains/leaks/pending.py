@@ -16,6 +16,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Leak
 from jitlint.infer.grounds import weaken
 from jitlint.infer.values import Arr, Inst, Scope, Tree, Value
+from jitlint.link.domains.leaks import resetting
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
@@ -79,9 +80,14 @@ def leave(leaked: Leaked, f: Frame, kept: Kept) -> None:
             keep(f, key, pending)
         return
     for pending in kept.values():
-        if pending is not None:
+        if pending is not None and not _is_unseen(f, pending):
             place = (pending.frame.module.name, pending.at, pending.target, pending.what)
             leaked.setdefault(place, []).append(pending)
+
+
+def _is_unseen(f: Frame, one: Pending) -> bool:
+    """Whether the function that called the traced one sets the attribute again, before it can be read there."""
+    return type(one.box) is Inst and resetting.is_set_again(f, one.box.cls, one.what)
 
 
 def record(m: Machine, leaked: Leaked) -> None:

@@ -7,6 +7,9 @@ calls under a transform, which may be meant for the maps of others.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Final
+
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.values import Py
@@ -18,6 +21,8 @@ from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
+_OVER_MESH: Final = "shard_map"
+
 
 class Axes:
     """Which names the program mentions outside of collectives; looked up once, when somebody asks."""
@@ -25,6 +30,7 @@ class Axes:
     def __init__(self, m: Machine) -> None:
         self._m = m
         self._names: set[str] | None = None
+        self._any = False
 
     def heard(self, f: Frame, library: Library) -> None:
         """A collective is called."""
@@ -42,12 +48,25 @@ class Axes:
         if self._names is None:
             short = {name.rpartition(".")[2] for name in lexicon().contracts.collectives}
             self._names = set()
-            for module in self._m.modules.values():
-                self._names |= _texts(below(module.tree.body), short)
-                for fn in module.functions:
-                    around = [*fn.node.decorators, *[p.default for p in fn.node.params]]
-                    self._names |= _texts(fn.parts, short) | _texts(below(around), short)
+            made, mapped = list[ir.Call](), False
+            for parts in self._code():
+                self._names |= _texts(parts, short)
+                made += [node for node in parts if type(node) is ir.Call and _makes_mesh(node)]
+                mapped = mapped or any(last_name(node) == _OVER_MESH for node in parts)
+            self._any = any(map(_takes_names, made)) or (mapped and not made)
         return self._names
+
+    def may_bind(self, name: str) -> bool:
+        """Whether something in the program can have bound the axis: a mesh that gets its names from elsewhere binds any,
+        and so does one that comes from elsewhere."""
+        return name in self.mentioned() or self._any
+
+    def _code(self) -> Iterator[list[ir.Node]]:
+        for module in self._m.modules.values():
+            yield below(module.tree.body)
+            for fn in module.functions:
+                yield fn.parts
+                yield below([*fn.node.decorators, *[p.default for p in fn.node.params]])
 
 
 class _Unbound:
@@ -57,7 +76,20 @@ class _Unbound:
 
     def holds(self, found: Found) -> bool:
         """Whether nothing in the program can have bound the axis."""
-        return self._name not in self._axes.mentioned()
+        return not self._axes.may_bind(self._name)
+
+
+def _makes_mesh(node: ir.Call) -> bool:
+    return last_name(node.func) in lexicon().contracts.meshes
+
+
+def _takes_names(node: ir.Call) -> bool:
+    """Whether the axes of a mesh have names that are not written where it is made, as those of a configuration are not."""
+    if any(arg.star for arg in node.args):
+        return True
+    second = node.args[1].value if len(node.args) > 1 and node.args[1].name is None else None
+    names = next((arg.value for arg in node.args if arg.name == "axis_names"), second)
+    return isinstance(names, (ir.Attr, ir.Sub, ir.Call))
 
 
 def _texts(parts: list[ir.Node], collectives: set[str]) -> set[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.catalogue.dtypes import exact_of
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import ApiFunction
 from jitlint.infer.events import ApiMisuse
@@ -60,7 +61,8 @@ def _no_key_array(value: Arr) -> str:
         made = value.key.step[0] if value.key is not None else ""
         return _SEVERAL if value.rank and made == "split" else ""  # one raw key has an axis, too
     if value.dtype is not None and value.rank == 0:
-        return "one number"
+        said = value.dtype == "number" and exact_of(value.dtype) is None
+        return "" if said else "one number"  # what is only annotated as a number is often a key
     return f"an array of {value.dtype}s" if value.dtype in ("float", "bool", "complex") else ""
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.transforms import HigherOrder, Wrap
 from jitlint.infer.events import ApiMisuse, Step, TransformMisuse
-from jitlint.infer.grounds import SEEN
+from jitlint.infer.grounds import GUESSED, SEEN
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.objects import is_cold
 from jitlint.infer.program import ClassInfo, FuncInfo
@@ -161,6 +161,8 @@ def unhashable(value: Value, depth: int = _DEPTH) -> str:
     if t is Map:
         return "dict"
     if t is Arr:
+        if a.kind is GUESSED:
+            return ""  # a leaf of a tree that nobody knows: a sharding, as well as an array
         if a.host:
             return "numpy.ndarray" if a.rank else ""  # NumPy scalars are hashable
         return "tracer" if traced_modes(value) else "jax.Array"

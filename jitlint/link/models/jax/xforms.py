@@ -245,7 +245,8 @@ def _leave(
     _check_reverse(m, f, at, x, result)
     demands.check_result(m, f, at, x, result)
     w = f.world
-    out = pytrees.lower(result, spec.modes, w.here, w.level, outer & ~S if not w.here else outer)
+    kept = outer & ~S if not w.here else outer
+    out = pytrees.lower(result, spec.modes, w.here, w.level, kept, as_is=spec.filter)
     if spec.axes:
         out = pytrees.with_rank(out, 1 if "out_axes" not in x.options else None)
     elif spec.excluded:
