@@ -32,6 +32,8 @@ class Arrays(msgspec.Struct, frozen=True):
     generators: frozenset[str]
     rule_methods: frozenset[str]
     joins: dict[str, str]
+    square: frozenset[str]
+    starts: frozenset[str]
     refuses: dict[str, str]
     alike: dict[str, str]
     fits: dict[str, str]

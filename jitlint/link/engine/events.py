@@ -13,7 +13,7 @@ from typing import Any, Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import ApiMisuse, Convert, Truth
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.lattice import seq_element
+from jitlint.infer.lattice import parts, seq_element
 from jitlint.infer.values import STR, Arr, B, L, Py, S, Seq, Tree, Tup, Union, Value, alternatives
 from jitlint.infer.values import Map as MapValue
 from jitlint.infer.values import Seq as SeqValue
@@ -171,6 +171,7 @@ def static_tracer(value: Value, depth: int = 4) -> Arr | Tree | None:
     return None
 
 
+_ARITHMETIC: Final = ("+", "-", "*", "/", "//", "**", "%", "@")
 _NEVER_REPEATS: Final = ("-", "/", "//", "**", "%")
 
 
@@ -184,7 +185,35 @@ def number_with_pair(m: Machine, f: Frame, at: int, op: str, left: Value, right:
         if refused and any(type(part) is Arr and not part.host and part.kind is SEEN for part in pair.items):
             m.emit(f, ApiMisuse, at, None, api=op, problem="list-argument", exception="TypeError")
             return True
+    return _with_container(m, f, at, op, left, right)
+
+
+def _with_container(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> bool:
+    """Record that a number or an array meets a dict of arrays, or a float a list of them: whoever wrote that took
+    parameters, or their gradients, for one array."""
+    for one, box in ((left, right), (right, left)):
+        is_dict = type(box) is MapValue
+        is_number = type(one) is Py and one.kind in ("int", "float", "complex")
+        is_array = type(one) is Arr and not one.host and not one.weak and one.kind is SEEN
+        floats = type(box) is Seq and box.kind == "list" and type(one) is Py and one.kind == "float"
+        if op not in _ARITHMETIC or not (floats or (is_dict and (is_number or is_array))):
+            continue
+        inside = parts(box)
+        if inside and all(_holds_array(part) for part in inside):
+            detail = "a dict" if is_dict else ""
+            m.emit(
+                f, ApiMisuse, at, None, api=op, problem="list-argument", detail=detail, exception="TypeError"
+            )  # fmt: skip
+            return True
     return False
+
+
+def _holds_array(value: Value, depth: int = 3) -> bool:
+    """Whether something is an array of JAX, or a container of such."""
+    if type(value) is Arr:
+        return not value.host and not value.weak and value.kind is SEEN
+    inside = parts(value) if depth and type(value) in (Tup, Seq, MapValue) else ()
+    return bool(inside) and all(_holds_array(part, depth - 1) for part in inside)
 
 
 def sequence_operand(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> bool:
@@ -197,4 +226,4 @@ def sequence_operand(m: Machine, f: Frame, at: int, op: str, left: Value, right:
         if (type(other) is Seq and other.kind == "list") or (type(other) is Tup and other.cls is None):
             m.emit(f, ApiMisuse, at, None, api=op, problem="list-argument", exception="TypeError")
             return True
-    return False
+    return _with_container(m, f, at, op, left, right)

@@ -65,7 +65,7 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError", "AttributeError"),
         says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|same dtypes|does not accept dtype|number of dimensions|[Ii]ncompatible shapes|contracting dimensions"
-        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|_IndexUpdateRef",
+        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef",
     ),
     cases={"equal": Advisory("the comparison has the same answer for all arrays")},
     since="0.2",
@@ -123,6 +123,16 @@ def check(event: ApiMisuse) -> Report | None:
             f"{_asking(event.api)} one True or False of an array of shape {event.detail}, which has one for each element",
             "say which one is meant: `jnp.any(x)`, `jnp.all(x)`, or `x.size` for whether there are any",
         )
+    if event.parameter == "square":
+        return Report(
+            f"{api} needs a square matrix, but gets an array of shape {event.detail}",
+            "for other matrices there are `jnp.linalg.lstsq`, `jnp.linalg.pinv`, `jnp.linalg.svd` and `jnp.linalg.qr`",
+        )
+    if event.parameter == "trees":
+        return Report(
+            f"{api} goes through pytrees together whose structures differ: {event.detail}",
+            "give all of them the structure of the first: the same keys, lengths and kinds of containers",
+        )
     if event.parameter == "number":
         return Report(f"{api} multiplies matrices and vectors, but gets a number", "multiply by it with `*`")
     if event.parameter == "axis":
@@ -159,6 +169,8 @@ def _sizes(event: ApiMisuse) -> str:
 def _fitting(event: ApiMisuse) -> str:
     if " as " in event.detail:
         return "choose sizes with the same product, one of them `-1`"
+    if event.api.endswith((".stack", ".concatenate", ".concat")):
+        return "what is stacked has one shape; what is concatenated differs along that axis only"
     if event.api == "@":
         return "the last axis of the first and the first axis of the second have one size: perhaps `x.T`"
     return "sizes are compared from the last axis: give the smaller array its axis with `x[:, None]`"
