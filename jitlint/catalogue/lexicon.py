@@ -256,6 +256,7 @@ class Tests(msgspec.Struct, frozen=True):
 class Contracts(msgspec.Struct, frozen=True):
     """What objects of libraries need for their methods."""
 
+    hands_on: frozenset[str]
     needs_parameters: frozenset[str]
     copies_parameters: frozenset[str]
     composing: frozenset[str]

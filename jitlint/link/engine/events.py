@@ -190,22 +190,38 @@ def number_with_pair(m: Machine, f: Frame, at: int, op: str, left: Value, right:
 
 def _with_container(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> bool:
     """Record that a number or an array meets a dict of arrays, or a float a list of them: whoever wrote that took
-    parameters, or their gradients, for one array."""
+    parameters, or their gradients, for one array. What a parameter holds may be more than one thing at a time."""
+    if op not in _ARITHMETIC:
+        return False
     for one, box in ((left, right), (right, left)):
-        is_dict = type(box) is MapValue
-        is_number = type(one) is Py and one.kind in ("int", "float", "complex")
-        is_array = type(one) is Arr and not one.host and not one.weak and one.kind is SEEN
-        floats = type(box) is Seq and box.kind == "list" and type(one) is Py and one.kind == "float"
-        if op not in _ARITHMETIC or not (floats or (is_dict and (is_number or is_array))):
+        if not _never_meet(one, box) or _is_given(f, box):
             continue
         inside = parts(box)
         if inside and all(_holds_array(part) for part in inside):
-            detail = "a dict" if is_dict else ""
+            detail = "a dict" if type(box) is MapValue else ""
             m.emit(
                 f, ApiMisuse, at, None, api=op, problem="list-argument", detail=detail, exception="TypeError"
             )  # fmt: skip
             return True
     return False
+
+
+def _never_meet(one: Value, box: Value) -> bool:
+    """Whether no arithmetic is done with a number or an array of JAX and a container of that kind."""
+    kind = one.kind if type(one) is Py else ""
+    if type(box) is Seq:
+        return box.kind == "list" and kind == "float"
+    if type(box) is not MapValue:
+        return False
+    is_array = type(one) is Arr and not one.host and not one.weak and one.kind is SEEN
+    return is_array or kind in ("int", "float", "complex")
+
+
+def _is_given(f: Frame, box: Value) -> bool:
+    """Whether a parameter of the function holds something."""
+    params = f.fn.node.params if f.fn is not None else ()
+    held = [f.scope.vars.get(param.name) for param in params]
+    return any(alt is box for value in held if value is not None for alt in alternatives(value))
 
 
 def _holds_array(value: Value, depth: int = 3) -> bool:

@@ -72,6 +72,16 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
     reference="https://docs.jax.dev/en/latest/jax.lax.html",
 )
 
+_WHOLE = {
+    "square": (
+        "needs a square matrix, but gets an array of shape",
+        "for other matrices there are `jnp.linalg.lstsq`, `jnp.linalg.pinv`, `jnp.linalg.svd` and `jnp.linalg.qr`",
+    ),
+    "trees": (
+        "goes through pytrees together whose structures differ:",
+        "give all of them the structure of the first: the same keys, lengths and kinds of containers",
+    ),
+}
 _KINDS = {"int": "integers", "float": "floats", "bool": "truth values", "complex": "complex numbers"}
 
 
@@ -123,16 +133,6 @@ def check(event: ApiMisuse) -> Report | None:
             f"{_asking(event.api)} one True or False of an array of shape {event.detail}, which has one for each element",
             "say which one is meant: `jnp.any(x)`, `jnp.all(x)`, or `x.size` for whether there are any",
         )
-    if event.parameter == "square":
-        return Report(
-            f"{api} needs a square matrix, but gets an array of shape {event.detail}",
-            "for other matrices there are `jnp.linalg.lstsq`, `jnp.linalg.pinv`, `jnp.linalg.svd` and `jnp.linalg.qr`",
-        )
-    if event.parameter == "trees":
-        return Report(
-            f"{api} goes through pytrees together whose structures differ: {event.detail}",
-            "give all of them the structure of the first: the same keys, lengths and kinds of containers",
-        )
     if event.parameter == "number":
         return Report(f"{api} multiplies matrices and vectors, but gets a number", "multiply by it with `*`")
     if event.parameter == "axis":
@@ -141,6 +141,9 @@ def check(event: ApiMisuse) -> Report | None:
             f"{api} goes along axis {axis} of an array with {_axes(rank)}",
             "axes are counted from 0; negative ones from the last",
         )
+    message, help_ = _WHOLE.get(event.parameter, ("", ""))
+    if message:
+        return Report(f"{api} {message} {event.detail}", help_)
     return Report(f"{api} gets {_sizes(event)}, which do not fit", _fitting(event))
 
 

@@ -6,6 +6,7 @@ wanted; as measured. What it does not: ask whether an argument is traced, which 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -86,14 +87,27 @@ def _unlike(m: Machine, f: Frame, at: int, fn: ApiFunction, arrays: Value, along
     sizes = [fitting.dims_of(item) or () for item in sure]
     if len(sure) < 2 or len(sure) != len(items or ()) or len({len(dims) for dims in sizes}) != 1:
         return False
+    pair = _clash(sizes, along)
+    if pair is None:
+        return False
+    one, other = pair
+    detail = f"{fitting.shown(sizes[one])} and {fitting.shown(sizes[other])}"
+    return fitting.report(m, f, at, fn.name, "sizes", detail, sure[other])
+
+
+def _clash(sizes: Sequence[fitting.Dims], along: int | None) -> tuple[int, int] | None:
+    """Two of several arrays, all of one rank, that have other sizes along another axis than the one named."""
     rank = len(sizes[0])
     for axis in range(rank):
-        there = {dims[axis]: i for i, dims in reversed(list(enumerate(sizes))) if dims[axis] is not None}
+        there: dict[int, int] = {}
+        for i, dims in enumerate(sizes):
+            size = dims[axis]
+            if size is not None:
+                there.setdefault(size, i)
         if len(there) > 1 and (along is None or axis != along % rank):
             one, other = sorted(there.values())[:2]
-            detail = f"{fitting.shown(sizes[one])} and {fitting.shown(sizes[other])}"
-            return fitting.report(m, f, at, fn.name, "sizes", detail, sure[other])
-    return False
+            return one, other
+    return None
 
 
 def _one_start(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.values import NONE, UNKNOWN, Bound, Func, Inst, Partial, Value, Xform
@@ -21,10 +22,6 @@ from jitlint.link.values.questions.taking import cannot_bind, with_bound
 
 _DECIDING: Final = frozenset({"scan", "while", "fori", "stack", "branches", "tree_map"})
 """Results of functions that decide what theirs are called with."""
-_HANDING_ON: Final = frozenset(
-    {"jax.jit", "jax.vmap", "jax.pmap", "jax.grad", "jax.value_and_grad", "jax.checkpoint"}
-)
-"""Transforms whose result is called as the function that they get."""
 
 
 def check(
@@ -55,7 +52,7 @@ def check(
 
 def hands_on(x: Xform) -> bool:
     """Whether what a transform gives is called as the function that it got."""
-    return x.spec.name in _HANDING_ON
+    return x.spec.name in lexicon().contracts.hands_on
 
 
 def leaves_out(x: Xform, args: Args) -> str:

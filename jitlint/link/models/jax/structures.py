@@ -58,7 +58,12 @@ def _kind(value: Value) -> str:
     if type(value) is Tup:
         return "a tuple" if value.cls is None else ""
     if type(value) is Seq:
-        return "a list" if value.kind == "list" and value.items is not None and value.rest is None else ""
+        whole = value.items is not None and value.rest is None
+        return "a list" if whole and value.kind == "list" else ""
+    return "a leaf" if _is_leaf(value) else ""
+
+
+def _is_leaf(value: Value) -> bool:
     if type(value) is Arr:
-        return "a leaf" if value.kind is SEEN and not value.weak else ""
-    return "a leaf" if type(value) is Py and value.kind in NUMBERS and value.const is not NO_CONST else ""
+        return value.kind is SEEN and not value.weak
+    return type(value) is Py and value.kind in NUMBERS and value.const is not NO_CONST
