@@ -32,6 +32,8 @@ class Arrays(msgspec.Struct, frozen=True):
     generators: frozenset[str]
     rule_methods: frozenset[str]
     joins: dict[str, str]
+    square: frozenset[str]
+    starts: frozenset[str]
     refuses: dict[str, str]
     alike: dict[str, str]
     fits: dict[str, str]
@@ -254,6 +256,7 @@ class Tests(msgspec.Struct, frozen=True):
 class Contracts(msgspec.Struct, frozen=True):
     """What objects of libraries need for their methods."""
 
+    hands_on: frozenset[str]
     needs_parameters: frozenset[str]
     copies_parameters: frozenset[str]
     composing: frozenset[str]

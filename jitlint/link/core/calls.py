@@ -44,7 +44,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine, Memo
 from jitlint.link.models import registry as libraries
 from jitlint.link.models.arrays import binding, methods
-from jitlint.link.models.jax import demands, xforms
+from jitlint.link.models.jax import arity, demands, xforms
 from jitlint.link.models.python import dispatch
 from jitlint.link.values import bounds, boxes, classes, keys, parameters, pytrees
 from jitlint.link.values.questions.kinds import find_method
@@ -78,7 +78,8 @@ def decorated(m: Machine, f: Frame, value: Func) -> Value:
     for node in reversed(value.fn.node.decorators):
         decorator = evaluator.evaluate(m, f, node)
         result = call(m, f, node.at, decorator, Args([out]))
-        if type(decorator) is not Func or result is not value:
+        handed_on = type(result) is Xform and result.target is out and arity.hands_on(result)
+        if not handed_on and (type(decorator) is not Func or result is not value):
             value.fn.resigned = True
         kept = type(result) is ExtInst and result.dotted != dispatch.DISPATCH
         if result is not UNKNOWN and not (kept and type(decorator) in (Ext, ExtInst, Method)):
@@ -173,7 +174,9 @@ def _takers(callees: tuple[Value, ...], args: Args) -> tuple[Value, ...]:
 def _takes(callee: Value, args: Args) -> bool:
     if type(callee) is Func:
         return not cannot_bind(callee, args)
-    return type(callee) is not Xform or not demands.entries(callee, args)
+    if type(callee) is not Xform:
+        return True
+    return not (demands.entries(callee, args) or arity.leaves_out(callee, args))
 
 
 def _call_instance(m: Machine, f: Frame, at: int, callee: Inst, args: Args) -> Value:

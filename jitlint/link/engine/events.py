@@ -13,7 +13,7 @@ from typing import Any, Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import ApiMisuse, Convert, Truth
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.lattice import seq_element
+from jitlint.infer.lattice import parts, seq_element
 from jitlint.infer.values import STR, Arr, B, L, Py, S, Seq, Tree, Tup, Union, Value, alternatives
 from jitlint.infer.values import Map as MapValue
 from jitlint.infer.values import Seq as SeqValue
@@ -171,6 +171,7 @@ def static_tracer(value: Value, depth: int = 4) -> Arr | Tree | None:
     return None
 
 
+_ARITHMETIC: Final = ("+", "-", "*", "/", "//", "**", "%", "@")
 _NEVER_REPEATS: Final = ("-", "/", "//", "**", "%")
 
 
@@ -184,7 +185,51 @@ def number_with_pair(m: Machine, f: Frame, at: int, op: str, left: Value, right:
         if refused and any(type(part) is Arr and not part.host and part.kind is SEEN for part in pair.items):
             m.emit(f, ApiMisuse, at, None, api=op, problem="list-argument", exception="TypeError")
             return True
+    return _with_container(m, f, at, op, left, right)
+
+
+def _with_container(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> bool:
+    """Record that a number or an array meets a dict of arrays, or a float a list of them: whoever wrote that took
+    parameters, or their gradients, for one array. What a parameter holds may be more than one thing at a time."""
+    if op not in _ARITHMETIC:
+        return False
+    for one, box in ((left, right), (right, left)):
+        if not _never_meet(one, box) or _is_given(f, box):
+            continue
+        inside = parts(box)
+        if inside and all(_holds_array(part) for part in inside):
+            detail = "a dict" if type(box) is MapValue else ""
+            m.emit(
+                f, ApiMisuse, at, None, api=op, problem="list-argument", detail=detail, exception="TypeError"
+            )  # fmt: skip
+            return True
     return False
+
+
+def _never_meet(one: Value, box: Value) -> bool:
+    """Whether no arithmetic is done with a number or an array of JAX and a container of that kind."""
+    kind = one.kind if type(one) is Py else ""
+    if type(box) is Seq:
+        return box.kind == "list" and kind == "float"
+    if type(box) is not MapValue:
+        return False
+    is_array = type(one) is Arr and not one.host and not one.weak and one.kind is SEEN
+    return is_array or kind in ("int", "float", "complex")
+
+
+def _is_given(f: Frame, box: Value) -> bool:
+    """Whether a parameter of the function holds something."""
+    params = f.fn.node.params if f.fn is not None else ()
+    held = [f.scope.vars.get(param.name) for param in params]
+    return any(alt is box for value in held if value is not None for alt in alternatives(value))
+
+
+def _holds_array(value: Value, depth: int = 3) -> bool:
+    """Whether something is an array of JAX, or a container of such."""
+    if type(value) is Arr:
+        return not value.host and not value.weak and value.kind is SEEN
+    inside = parts(value) if depth and type(value) in (Tup, Seq, MapValue) else ()
+    return bool(inside) and all(_holds_array(part, depth - 1) for part in inside)
 
 
 def sequence_operand(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> bool:
@@ -197,4 +242,4 @@ def sequence_operand(m: Machine, f: Frame, at: int, op: str, left: Value, right:
         if (type(other) is Seq and other.kind == "list") or (type(other) is Tup and other.cls is None):
             m.emit(f, ApiMisuse, at, None, api=op, problem="list-argument", exception="TypeError")
             return True
-    return False
+    return _with_container(m, f, at, op, left, right)

@@ -49,7 +49,7 @@ x = jnp.zeros((2, 3))
 """,
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError"),
-        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments",
+        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
@@ -73,6 +73,10 @@ _FORMS = {
     "keys": (
         "`{api}` sorts the keys of a dict, but {parameter} have no order",
         "use keys of one type, or a `collections.OrderedDict`, which keeps its own order",
+    ),
+    "number": (
+        "`{api}` takes a tuple as its `{parameter}`, but gets one number",
+        "give each axis its start: `(i, 0)`; an array with one axis takes `(i,)`",
     ),
     "attribute": (
         "`{api}` is no method, but it is called",

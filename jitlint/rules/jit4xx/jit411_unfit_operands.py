@@ -65,13 +65,23 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError", "AttributeError"),
         says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|same dtypes|does not accept dtype|number of dimensions|[Ii]ncompatible shapes|contracting dimensions"
-        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|_IndexUpdateRef",
+        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef",
     ),
     cases={"equal": Advisory("the comparison has the same answer for all arrays")},
     since="0.2",
     reference="https://docs.jax.dev/en/latest/jax.lax.html",
 )
 
+_WHOLE = {
+    "square": (
+        "needs a square matrix, but gets an array of shape",
+        "for other matrices there are `jnp.linalg.lstsq`, `jnp.linalg.pinv`, `jnp.linalg.svd` and `jnp.linalg.qr`",
+    ),
+    "trees": (
+        "goes through pytrees together whose structures differ:",
+        "give all of them the structure of the first: the same keys, lengths and kinds of containers",
+    ),
+}
 _KINDS = {"int": "integers", "float": "floats", "bool": "truth values", "complex": "complex numbers"}
 
 
@@ -131,6 +141,9 @@ def check(event: ApiMisuse) -> Report | None:
             f"{api} goes along axis {axis} of an array with {_axes(rank)}",
             "axes are counted from 0; negative ones from the last",
         )
+    message, help_ = _WHOLE.get(event.parameter, ("", ""))
+    if message:
+        return Report(f"{api} {message} {event.detail}", help_)
     return Report(f"{api} gets {_sizes(event)}, which do not fit", _fitting(event))
 
 
@@ -159,6 +172,8 @@ def _sizes(event: ApiMisuse) -> str:
 def _fitting(event: ApiMisuse) -> str:
     if " as " in event.detail:
         return "choose sizes with the same product, one of them `-1`"
+    if event.api.endswith((".stack", ".concatenate", ".concat")):
+        return "what is stacked has one shape; what is concatenated differs along that axis only"
     if event.api == "@":
         return "the last axis of the first and the first axis of the second have one size: perhaps `x.T`"
     return "sizes are compared from the last axis: give the smaller array its axis with `x[:, None]`"

@@ -6,6 +6,7 @@ wanted; as measured. What it does not: ask whether an argument is traced, which 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from jitlint.catalogue.dtypes import exact_of
@@ -16,7 +17,7 @@ from jitlint.infer.values import NO_CONST, Arr, Map, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import results
-from jitlint.link.values import iteration
+from jitlint.link.values import fitting, iteration
 from jitlint.link.values.pytrees import NUMBERS
 from jitlint.syntax import ir
 
@@ -29,6 +30,8 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
     form = lexicon().arrays.joins.get(fn.name)
     if form is not None and whole and bound:
         return _joined(m, f, at, fn, bound, form)
+    if fn.name in lexicon().arrays.starts:
+        return _one_start(m, f, at, fn, bound)
     for param, value in bound if fn.result.kind != "same" else ():  # what only copies takes anything
         if param.role in ("consumed-key", "key") and param.name == "key":
             what = _no_key(value)
@@ -76,7 +79,52 @@ def _joined(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound
     problem, witness = _misfit(known, axis, form)
     if problem:
         _report(m, f, at, fn, "cannot-join", param.name, problem, witness)
-    return bool(problem)
+    return bool(problem) or _unlike(m, f, at, fn, arrays, axis if form == "along" else None)
+
+
+def _unlike(m: Machine, f: Frame, at: int, fn: ApiFunction, arrays: Value, along: int | None) -> bool:
+    """Whether arrays of one rank have other sizes than each other, along an axis on which they have to agree."""
+    items = iteration.known_items(arrays) if isinstance(arrays, (Tup, Seq)) else None
+    sure = [item for item in items or () if fitting.is_sure(item)]
+    sizes = [fitting.dims_of(item) or () for item in sure]
+    if len(sure) < 2 or len(sure) != len(items or ()) or len({len(dims) for dims in sizes}) != 1:
+        return False
+    pair = _clash(sizes, along)
+    if pair is None:
+        return False
+    one, other = pair
+    detail = f"{fitting.shown(sizes[one])} and {fitting.shown(sizes[other])}"
+    return fitting.report(m, f, at, fn.name, "sizes", detail, sure[other])
+
+
+def _clash(sizes: Sequence[fitting.Dims], along: int | None) -> tuple[int, int] | None:
+    """Two of several arrays, all of one rank, that have other sizes along another axis than the one named."""
+    rank = len(sizes[0])
+    for axis in range(rank):
+        there: dict[int, int] = {}
+        for i, dims in enumerate(sizes):
+            size = dims[axis]
+            if size is not None:
+                there.setdefault(size, i)
+        if len(there) > 1 and (along is None or axis != along % rank):
+            one, other = sorted(there.values())[:2]
+            return one, other
+    return None
+
+
+def _one_start(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
+    """Whether one number stands where each axis has its own."""
+    value = next((value for param, value in bound if param.name == "start_indices"), None)
+    is_number = (
+        fitting.is_number(value) if type(value) is Py else value is not None and fitting.is_sure(value)
+    )
+    if value is None or not is_number or fitting.rank_of(value) != 0:
+        return False
+    m.emit(
+        f, ApiMisuse, at, value if type(value) is Arr else None, api=fn.name, problem="wrong-call",
+        parameter="start_indices", detail="number", exception="TypeError",
+    )  # fmt: skip
+    return True
 
 
 def _misfit(known: dict[int, Value], axis: int, form: str) -> tuple[str, Value | None]:

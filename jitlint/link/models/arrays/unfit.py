@@ -28,6 +28,8 @@ def check(
         given = [value for param, value in bound if value is not NONE and not param.must_be_static]
         if _reference(m, f, at, fn.name, given) or _kinds(m, f, at, fn.name, given):
             return True
+        if _not_square(m, f, at, fn.name, bound):
+            return True
         if whole and (_alike(m, f, at, fn.name, given) or _together(m, f, at, fn.name, given)):
             return True
     elif not fitting.is_sure(receiver):
@@ -40,6 +42,15 @@ def _reference(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> 
     if found is None or not _computes(m, name):
         return False
     return fitting.report(m, f, at, name, "place" if fitting.is_place(found) else "reference", "", found)
+
+
+def _not_square(m: Machine, f: Frame, at: int, name: str, bound: results.Bound) -> bool:
+    """A matrix with other numbers of rows and columns, for a function of square ones."""
+    first = bound[0][1] if bound and name in lexicon().arrays.square else None
+    sizes = fitting.dims_of(first) if type(first) is Arr and fitting.is_sure(first) else None
+    if type(first) is not Arr or sizes is None or len(sizes) < 2 or None in sizes or sizes[-1] == sizes[-2]:
+        return False
+    return fitting.report(m, f, at, name, "square", fitting.shown(sizes), first)
 
 
 def _together(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.values import NONE, UNKNOWN, Bound, Func, Inst, Partial, Value, Xform
@@ -47,6 +48,56 @@ def check(
             f, ApiMisuse, at, None, api=spec.name, problem="wrong-call", parameter=describe(function),
             detail=f"arity {len(args.pos)} {takes}", exception="TypeError",
         )  # fmt: skip
+
+
+def hands_on(x: Xform) -> bool:
+    """Whether what a transform gives is called as the function that it got."""
+    return x.spec.name in lexicon().contracts.hands_on
+
+
+def leaves_out(x: Xform, args: Args) -> str:
+    """The parameter of a function of the project to which a call of the transformed function certainly gives nothing, or ""."""
+    return _left_out(x.target, args) if hands_on(x) and _refuses(x.target, args) else ""
+
+
+def lacks_argument(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """Whether a call of a transformed function leaves an argument out; it is recorded. What an argument is made up for is
+    nobody's call."""
+    name = "" if m.guards or x.site == (f.module.name, at) else leaves_out(x, args)
+    if name and _is_whole(m, f, at, args):
+        m.emit(
+            f, ApiMisuse, at, None, api=describe(x.target), problem="wrong-call", parameter=name,
+            detail="missing", exception="TypeError",
+        )  # fmt: skip
+        return True
+    return False
+
+
+def _is_whole(m: Machine, f: Frame, at: int, args: Args) -> bool:
+    """Whether a call has all that is written there: a library between, such as `jax.eval_shape`, hands on some of it, and
+    what it does with keywords is not known."""
+    call = m.texts.table(f).calls.get(at)
+    written = call.args if call is not None else ()
+    return call is not None and all(not arg.name or arg.name in args.kw for arg in written)
+
+
+def _left_out(function: Value, args: Args) -> str:
+    """The first parameter without a default that a call gives nothing, or ""."""
+    if type(function) is Partial:
+        return _left_out(function.func, with_bound(function, args))
+    if type(function) is Bound:
+        return _left_out(function.func, Args([function.recv, *args.pos], args.kw))
+    if type(function) is Xform:
+        return _left_out(function.target, args)
+    if type(function) is not Func:
+        return ""
+    left = len(args.pos)
+    for param in function.fn.node.params:
+        if left and param.kind in ("pos", "any"):
+            left -= 1
+        elif param.kind in ("pos", "any", "kwonly") and param.default is None and param.name not in args.kw:
+            return param.name
+    return ""
 
 
 def _may_be_empty(tree: Value) -> bool:

@@ -38,7 +38,7 @@ from jitlint.link.engine.domain import Repeat, Turn
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST, OWN
-from jitlint.link.models.jax import arity, carries, demands, lacks, leaves, operands, xforms
+from jitlint.link.models.jax import arity, carries, demands, lacks, leaves, operands, structures, xforms
 from jitlint.link.models.jax.references import references
 from jitlint.link.values import bounds, iteration, keys, prefixes, pytrees
 from jitlint.link.values.questions.signatures import describe, signature
@@ -80,6 +80,8 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
 
 def _refuses(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> bool:
     """Whether a loop certainly gets what it cannot work with, so that its body never runs."""
+    if spec.result == "tree_map":
+        return structures.refuses(m, f, at, spec, named)
     if spec.result in ("scan", "stack"):
         return demands.refuses_rows(m, f, at, spec, named)
     return spec.result == "fori" and demands.refuses_bounds(m, f, at, spec, named)

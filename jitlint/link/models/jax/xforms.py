@@ -42,7 +42,7 @@ from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.engine.world import CHECKED, OWN, SPREAD, World
-from jitlint.link.models.jax import arrival, boundaries, carries, demands, lacks
+from jitlint.link.models.jax import arity, arrival, boundaries, carries, demands, lacks
 from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.tables import naming
 from jitlint.link.values import iteration, keys, parameters, pytrees
@@ -164,7 +164,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     sig = signature(x.target)
     if spec.custom:
         return _call_custom(m, f, at, x, args)
-    if demands.refuses_arguments(m, f, at, x, args):
+    if demands.refuses_arguments(m, f, at, x, args) or arity.lacks_argument(m, f, at, x, args):
         return UNKNOWN
     arrived = arrival.arguments(m, f, at, x, sig, args)
     world = _world_inside(f, spec)

@@ -1,0 +1,69 @@
+"""Pytrees that are gone through together and have unlike structures (layer: ``link``, room ``models``).
+
+What it does: compares dicts, lists and plain tuples whose parts are all known, from the outside inwards, until the first tree has a
+leaf. What it does not: speak of objects, of named tuples, or of what `is_leaf` may take for a leaf.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.catalogue.transforms import HigherOrder
+from jitlint.infer.grounds import SEEN
+from jitlint.infer.values import NO_CONST, Arr, Map, Py, Seq, Tup, Value
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.values import fitting, iteration
+from jitlint.link.values.pytrees import NUMBERS
+
+_DEPTH: Final = 6
+
+
+def refuses(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> bool:
+    """Whether a library function is to go through trees together that certainly do not fit; it is recorded."""
+    tree, rest = named.get("tree"), named.get("rest")
+    if spec.result != "tree_map" or tree is None or type(rest) is not Tup or "is_leaf" in named or m.guards:
+        return False
+    for other in rest.items:
+        detail = _difference(tree, other, _DEPTH)
+        if detail:
+            return fitting.report(m, f, at, spec.name, "trees", detail, other)
+    return False
+
+
+def _difference(tree: Value, other: Value, depth: int) -> str:
+    """In what a tree certainly has another structure than the first one, or ""."""
+    kind, others = _kind(tree), _kind(other)
+    if not depth or kind in ("", "a leaf") or not others:
+        return ""
+    if kind != others:
+        return f"{kind} and {others}"
+    if type(tree) is Map and type(other) is Map:
+        odd = sorted(map(repr, tree.entries.keys() ^ other.entries.keys()))
+        if odd:
+            return f"only one of the dicts has {', '.join(odd)}"
+        pairs = [(part, other.entries[key]) for key, part in tree.entries.items()]
+    else:
+        ours, theirs = iteration.known_items(tree) or [], iteration.known_items(other) or []
+        if len(ours) != len(theirs):
+            return f"{kind} of {len(ours)} and one of {len(theirs)}"
+        pairs = list(zip(ours, theirs))
+    return next(filter(None, (_difference(a, b, depth - 1) for a, b in pairs)), "")
+
+
+def _kind(value: Value) -> str:
+    """What a part of a pytree certainly is, or ""."""
+    if type(value) is Map:
+        return "a dict" if value.rest is None and not value.open else ""
+    if type(value) is Tup:
+        return "a tuple" if value.cls is None else ""
+    if type(value) is Seq:
+        whole = value.items is not None and value.rest is None
+        return "a list" if whole and value.kind == "list" else ""
+    return "a leaf" if _is_leaf(value) else ""
+
+
+def _is_leaf(value: Value) -> bool:
+    if type(value) is Arr:
+        return value.kind is SEEN and not value.weak
+    return type(value) is Py and value.kind in NUMBERS and value.const is not NO_CONST
