@@ -191,7 +191,7 @@ def number_with_pair(m: Machine, f: Frame, at: int, op: str, left: Value, right:
 def _with_container(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> bool:
     """Record that a number or an array meets a dict of arrays, or a float a list of them: whoever wrote that took
     parameters, or their gradients, for one array. What a parameter holds may be more than one thing at a time."""
-    if op not in _ARITHMETIC:
+    if op not in _ARITHMETIC or f.confidence is not Confidence.CERTAIN:
         return False
     for one, box in ((left, right), (right, left)):
         if not _never_meet(one, box) or _is_given(f, box):

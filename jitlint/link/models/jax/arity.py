@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import ApiMisuse
@@ -62,8 +63,9 @@ def leaves_out(x: Xform, args: Args) -> str:
 
 def lacks_argument(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     """Whether a call of a transformed function leaves an argument out; it is recorded. What an argument is made up for is
-    nobody's call."""
-    name = "" if m.guards or x.site == (f.module.name, at) else leaves_out(x, args)
+    nobody's call. Where something is only likely, what is called and what it gets may belong to different cases."""
+    sure = f.confidence is Confidence.CERTAIN and not m.guards and x.site != (f.module.name, at)
+    name = leaves_out(x, args) if sure else ""
     if name and _is_whole(m, f, at, args):
         m.emit(
             f, ApiMisuse, at, None, api=describe(x.target), problem="wrong-call", parameter=name,
@@ -88,7 +90,7 @@ def _left_out(function: Value, args: Args) -> str:
     if type(function) is Bound:
         return _left_out(function.func, Args([function.recv, *args.pos], args.kw))
     if type(function) is Xform:
-        return _left_out(function.target, args)
+        return _left_out(function.target, args) if hands_on(function) else ""
     if type(function) is not Func:
         return ""
     left = len(args.pos)
