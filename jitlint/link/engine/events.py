@@ -210,7 +210,7 @@ def _never_meet(one: Value, box: Value) -> bool:
     """Whether no arithmetic is done with a number or an array of JAX and a container of that kind."""
     kind = one.kind if type(one) is Py else ""
     if type(box) is Seq:
-        return box.kind == "list" and kind == "float"
+        return box.kind == "list" and box.items is not None and box.rest is None and kind == "float"
     if type(box) is not MapValue:
         return False
     is_array = type(one) is Arr and not one.host and not one.weak and one.kind is SEEN

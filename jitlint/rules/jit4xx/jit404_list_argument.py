@@ -46,7 +46,7 @@ total(1.0, 2.0)
 """,
     outcome=Raises(
         ("TypeError", "ValueError"),
-        says=r"abstract array|during abstractification|valid JAX array type|ArrayLike|determine dtype|requires ndarray or scalar|unsupported operand type\(s\) for .*(Tracer|Array|tuple)|can't multiply sequence by non-int",
+        says=r"abstract array|during abstractification|valid JAX array type|ArrayLike|determine dtype|requires ndarray or scalar|unsupported operand type\(s\) for .*(Tracer|Array|tuple|dict)|can't multiply sequence by non-int",
     ),
     since="0.1",
     remedy=Remedy(

@@ -64,7 +64,7 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
 """,
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError", "AttributeError"),
-        says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|same dtypes|does not accept dtype|number of dimensions|[Ii]ncompatible shapes|contracting dimensions"
+        says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|same dtypes|does not accept dtype|number of dimensions|inconsistent size for core|[Ii]ncompatible shapes|contracting dimensions"
         r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef",
     ),
     cases={"equal": Advisory("the comparison has the same answer for all arrays")},
