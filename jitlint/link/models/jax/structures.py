@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.catalogue.transforms import HigherOrder
-from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import NO_CONST, Arr, Map, Py, Seq, Tup, Value
+from jitlint.infer.values import NO_CONST, Map, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import fitting, iteration
@@ -64,6 +63,5 @@ def _kind(value: Value) -> str:
 
 
 def _is_leaf(value: Value) -> bool:
-    if type(value) is Arr:
-        return value.kind is SEEN and not value.weak
+    """A number that is written there: what a function made of a tree that nobody knows may count as an array, and be none."""
     return type(value) is Py and value.kind in NUMBERS and value.const is not NO_CONST
