@@ -13,7 +13,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import ApiMisuse
-from jitlint.infer.values import NONE, UNKNOWN, Bound, Func, Inst, Partial, Value, Xform
+from jitlint.infer.values import NONE, UNKNOWN, Bound, Func, Inst, Partial, Py, Value, Xform
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import pytrees
@@ -80,6 +80,8 @@ def _is_whole(m: Machine, f: Frame, at: int, args: Args) -> bool:
     what it does with keywords is not known."""
     call = m.texts.table(f).calls.get(at)
     written = call.args if call is not None else ()
+    if any(type(value) is Py and value.kind == "ellipsis" for value in args.pos):
+        return False  # a template, whose arguments are still to be written
     return call is not None and all(not arg.name or arg.name in args.kw for arg in written)
 
 
