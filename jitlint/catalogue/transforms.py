@@ -42,7 +42,8 @@ class Wrap(msgspec.Struct, frozen=True):
     specs: per-argument specifications, where None lets an argument pass as it is. untouched: all arguments do. results:
     what is said about each result in the same way. pushes: a derivative that goes forwards only. lacks: what the transformed
     function cannot be called under. closed: all parameters that it has in any version are known. needs: those without a default,
-    in every version, besides the function. mute: its function must give nothing. asks: it is not called without its function,
+    in every version, besides the function. sliced: arguments arrive, and results leave, with another number of axes than they have
+    outside. mute: its function must give nothing. asks: it is not called without its function,
     so it makes no decorators.
     """
 
@@ -67,6 +68,7 @@ class Wrap(msgspec.Struct, frozen=True):
     static_hash: bool = True
     looks: bool = False
     untouched: bool = False
+    sliced: bool = False
     real: bool = False
     forward: bool = False
     pushes: bool = False

@@ -102,6 +102,9 @@ def _is_of_doubtful_kind(m: Machine, f: Frame, test: ir.Call) -> bool:
         return value is UNKNOWN
     asked = test.args[1].value
     cls = called_by_name(m, f, asked) if isinstance(asked, (ir.Name, ir.Attr)) else None
+    if type(value) is Tree:  # what goes through several trees at once knows of all of them by one
+        types = lexicon().types
+        return type(cls) is Ext and (cls.dotted in types.maps or cls.dotted in types.sequences)
     return cls is not None and type(value) is Arr and is_foreign(m, cls)
 
 

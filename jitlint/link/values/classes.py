@@ -171,6 +171,8 @@ def decorate(m: Machine, f: Frame, at: int, kind: str, cls: Class, options: dict
         info.shape = "dataclass"
         frozen, unsafe = _flag(options, "frozen"), _flag(options, "unsafe_hash")
         by_value = kind == "dataclass" and _flag(options, "eq", True) is not False
+        if frozen is not False and by_value and _has_own_equality(info):
+            info.hashable = None  # the decorator puts a hash of the fields in its place
         info.hashed_by_fields = by_value and frozen is True and info.hashable is None
         if by_value and frozen is False and unsafe is not None and not info.hashable:
             info.hashable = unsafe
@@ -182,6 +184,11 @@ def decorate(m: Machine, f: Frame, at: int, kind: str, cls: Class, options: dict
         info.pytree = info.constructed = True
         fields.mark_fields(info, kind, options)
     return cls
+
+
+def _has_own_equality(info: ClassInfo) -> bool:
+    """Whether a class has lost the hash of its bases only because it says itself what it is equal to."""
+    return info.hashable is False and "__eq__" in info.namespace
 
 
 def _flag(options: dict[str, Value], name: str, otherwise: bool = False) -> bool | None:

@@ -31,7 +31,7 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.builtin_names import BUILTINS
-from jitlint.link.values import classes
+from jitlint.link.values import classes, pytrees
 from jitlint.link.values.library_objects import is_initialiser
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
@@ -288,7 +288,7 @@ def _as_argument(func: Func, name: str, value: Value) -> Value:
     """What an annotated parameter of a staged function gets: a number of any type, an array that is used as one."""
     if type(value) is Arr and not value.host and array_ground(func.fn, name) is USED:
         return Arr(0, kind=RULED)  # said and used: two grounds that agree
-    numbers = [a for a in alternatives(value) if type(a) is Py and a.kind in ("int", "float", "complex")]
+    numbers = [a for a in alternatives(value) if type(a) is Py and a.kind in pytrees.NUMBERS]
     if numbers and len(numbers) == len(alternatives(value)):
         return Arr(0, kind=SAID)  # `x: float` says little of the dtype and the rank of what is passed
     return value

@@ -22,6 +22,7 @@ from jitlint.infer.values import (
     L,
     Map,
     Py,
+    S,
     Seq,
     Tree,
     Tup,
@@ -182,12 +183,17 @@ _AS_IS: Final = ("eqx", "nnx")
 _SOME_STATIC: Final = ("eqx", "nnx", "distribution")
 
 
+def _put_together(value: Inst, level: int) -> Inst:
+    """An object as it gets into a trace: only pytrees do, and what somebody unknown has made one arrives as another object."""
+    return Inst(value.cls, dict(value.attrs), level, None, True) if value.cls.extern else value
+
+
 def _lift_instance(
     value: Inst, modes: int, level: int, why: str, arrays_only: bool, depth: int, sized: bool
 ) -> Value:
     info = value.cls
     if not flattening.is_pytree(info):
-        return value
+        return _put_together(value, level) if modes & S else value
     static = flattening.static_names(value)
     opaque = flattening.is_opaque(info)
     keeps_python = info.role in _AS_IS

@@ -38,8 +38,7 @@ class Leaks(Domain[Left]):
             scope = owner if kind == "module" else owner.scope
             stores.stored_in_scope(self.m, f, scope, store.key, value, "attribute")
         elif kind in ("lru_cache", "cached_property") and type(store.key) is Func:
-            level = owner.level if kind == "cached_property" else store.key.scope.level
-            stores.cached(self.m, f, store.key, level, value, kind)
+            stores.cached(self.m, f, store.key, owner, value, kind)
         elif kind == "library":
             layers.stored(f, store)
 

@@ -8,7 +8,7 @@ option that is not understood is not taken as absent: then an argument is perhap
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.lattice import join
@@ -75,7 +75,8 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
             if known and positional:
                 boundaries.check_static_by_position(m, f, x, positional, nums, name)
             kw[name] = _one(m, f, at, x, sig, name, value, level, None)
-    arrived = Args(pos, kw, _rest(x, args.more, level), _rest(x, args.kw_more, level))
+    more = _spread(x, args, nums, level)
+    arrived = Args(pos, kw, more, _rest(x, args.kw_more, level))
     return _with_outputs(x, sig, arrived, level) if spec.kernel and sig is not None else arrived
 
 
@@ -205,6 +206,12 @@ def _differentiated(x: Xform, given: int) -> set[int]:
     return {n % given if n < 0 and given else n for n in found or ()}
 
 
+def _spread(x: Xform, args: Args, nums: Collection[int], level: int) -> Value | None:
+    """What `*` hands on as it arrives: nobody knows how where some of it perhaps goes to a static parameter."""
+    held = args.more is not None and any(i >= len(args.pos) for i in nums)
+    return UNKNOWN if held else _rest(x, args.more, level)
+
+
 def _rest(x: Xform, value: Value | None, level: int) -> Value | None:
     if value is None:
         return None
@@ -235,11 +242,15 @@ def _one(
     why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
     if spec.kernel:
         return references(value, spec.modes, level, why)
-    inside = pytrees.with_rank(value, -1) if spec.axes and mark is not NONE else value
-    if spec.excluded:  # `jax.numpy.vectorize` takes off as many axes as the signature leaves
-        inside = pytrees.with_rank(value, None)
-    lifted = pytrees.lift(inside, spec.modes, level, why, spec.filter)
+    lifted = pytrees.lift(_inside(spec, value, mark), spec.modes, level, why, spec.filter)
     return lifted if staged or mark is None else _as_marked(mark, value, lifted)
+
+
+def _inside(spec: Wrap, value: Value, mark: Value | None) -> Value:
+    """An argument with as many axes as the function sees of it."""
+    if spec.excluded or spec.sliced:  # `jax.numpy.vectorize` takes off as many axes as the signature leaves
+        return pytrees.with_rank(value, None)
+    return pytrees.with_rank(value, -1) if spec.axes and mark is not NONE else value
 
 
 def _is_refused(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value, mark: Value | None) -> bool:

@@ -249,7 +249,7 @@ def _leave(
     out = pytrees.lower(result, spec.modes, w.here, w.level, kept, as_is=spec.filter)
     if spec.axes:
         out = pytrees.with_rank(out, 1 if "out_axes" not in x.options else None)
-    elif spec.excluded:
+    elif spec.excluded or spec.sliced:
         out = pytrees.with_rank(out, None)  # how many axes are looped over is for the arguments to say
     if spec.result == "same":
         return out
