@@ -94,14 +94,21 @@ def _decorated(m: Machine, f: Frame, node: ir.ClassDef, info: ClassInfo) -> Valu
         decorator = evaluator.evaluate(m, f, decorator_node)
         result = evaluator.call(m, f, decorator_node.at, decorator, Args([out]))
         if type(decorator) is ExtInst:
-            info.extern = True  # made by a library that is not known: it may register the class
+            _made_by_others(info)
         if result is not UNKNOWN and type(result) is not ExtInst:
             out = result
         elif type(decorator) is not Ext or not decorator.dotted.startswith(
             lexicon().types.harmless_decorators
         ):
-            info.extern = True
+            _made_by_others(info)
     return out
+
+
+def _made_by_others(info: ClassInfo) -> None:
+    """A decorator that is not known may register a class as a pytree, and make it a dataclass with a hash."""
+    info.extern = True
+    if _has_own_equality(info):
+        info.hashable = None
 
 
 def init_subclass(m: Machine, f: Frame, at: int, info: ClassInfo, options: dict[str, Value]) -> None:

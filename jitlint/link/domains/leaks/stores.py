@@ -129,11 +129,8 @@ def taken_out(m: Machine, f: Frame, box: Seq | Map) -> None:
 
 
 def cached(m: Machine, f: Frame, func: Func, owner: Value, result: Value, target: str) -> None:
-    """The result of a function is kept by a cache: at its ``return``. A property's cache is as old as its object; of a method
-    that is only meant to be traced this is an argument, put together anew in each trace."""
+    """The result of a function is kept by a cache: at its ``return``. The cache of a property is as old as its object."""
     tracer = deepest_tracer(result)
-    if target == "cached_property" and ownership.is_guess(f, owner):
-        return
     level = owner.level if target == "cached_property" and type(owner) is Inst else func.scope.level
     if level >= f.world.level or tracer is None or tracer.level <= level:
         return
