@@ -5,6 +5,7 @@ Asked only when something is about to be recorded, so the table of a function is
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final, Optional
 
@@ -238,6 +239,19 @@ def _changed(f: Frame) -> ir.Node | None:
     elif type(node) is ir.ExprStmt and type(node.value) is ir.Call and type(node.value.func) is ir.Attr:
         target = node.value.func.obj
     return target
+
+
+def goes_on_rebinding(f: Frame) -> bool:
+    """Whether the statement before binds another name of an outer scope."""
+    node, found = _statement(f), around(f)
+    block = found[-1][1] if found else ()
+    before = next((one for one, after in itertools.pairwise(block) if after is node), None)
+    return (
+        type(before) is ir.Assign
+        and type(before.targets[0]) is ir.Name
+        and f.fn is not None
+        and before.targets[0].id not in f.fn.node.local_names
+    )
 
 
 def names_read(fn: FuncInfo) -> frozenset[str]:

@@ -90,8 +90,8 @@ def rebound(m: Machine, f: Frame, at: int, name: str, target: str) -> None:
     level = Confidence.CERTAIN if surroundings.derived(f) else Confidence.LIKELY
     if level is Confidence.LIKELY and surroundings.normalises(f):
         level = Confidence.POSSIBLE
-    if target != "global" and level is Confidence.LIKELY:
-        level = Confidence.POSSIBLE
+    if level is Confidence.LIKELY and (target != "global" or surroundings.goes_on_rebinding(f)):
+        level = Confidence.POSSIBLE  # of settings that are made one after the other, the first is told
     _record(m, f, at, target, "", name, level)
 
 

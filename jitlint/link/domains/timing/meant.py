@@ -36,6 +36,17 @@ def is_meant(function: str, parts: Sequence[ir.Node], at: int) -> bool:
     return any(map(_waits, after[:1])) and any(_takes_from(n, set(), ends) for n in parts)
 
 
+def is_asked_for(parts: Sequence[ir.Node], at: int) -> bool:
+    """Whether a reading stands under a condition that asks for the time of compilation: ``if show_compile_time:``."""
+    return any(_asks(node, at) for node in parts)
+
+
+def _asks(node: ir.Node, at: int) -> bool:
+    if type(node) is not ir.If or not any(_reads(statement, at) for statement in node.body):
+        return False
+    return any(_tells(last_name(part)) for part in below(node.test) if isinstance(part, (ir.Name, ir.Attr)))
+
+
 def _later(statements: Sequence[ir.Node], stands: ir.Node) -> Iterator[ir.Node]:
     return (n for n in statements if n.at > stands.at)
 
