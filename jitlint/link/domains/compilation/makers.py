@@ -377,7 +377,10 @@ def _names_parts(loop: ir.Node | None) -> bool:
 
 
 def _is_compiled_anyway(table: CodeTable, x: Xform, call: ir.Call, loop: ir.Node) -> bool:
-    """Whether a turn may give a static argument of its own, beside which the search for the old program is nothing."""
+    """Whether a turn may give a static argument of its own, beside which the search for the old program is nothing, or calls
+    one function of a library, which has hardly anything to dispatch."""
+    if type(x.target) is Ext:
+        return True
     if x.options.keys().isdisjoint((x.spec.static_nums, x.spec.static_names)):
         return False
     turn = table.assigned(loop)

@@ -23,6 +23,9 @@ from jitlint.link.values.library_objects import level_of
 _SPOKEN: Final = frozenset({"print", "log", "warning"})
 TEMPLATE: Final = "template"
 _STATE: Final = frozenset({"random"})
+_READING: Final = frozenset({"open", "load", "loadtxt", "genfromtxt"})
+_ITSELF: Final = 2
+"""So many steps lead to a function that is compiled itself: where it is, and where it is called."""
 _META: Final = "trac"
 """What a message has in it that speaks of the trace."""
 
@@ -66,11 +69,20 @@ def _record(
         if level is None:
             return
         meant = tracer is None and _META in _text(args)
-    if tracer is None and (f.module.is_test or f.ground == "catalogue"):
+    if tracer is None and (
+        f.module.is_test or f.ground == "catalogue" or _reads_a_table(f, kind, dotted, args)
+    ):
         level = (
             Confidence.POSSIBLE
         )  # a test; or nobody is seen who traces it: what it does shows nothing of that
     m.emit(f, Effect, at, tracer, level, when=when, effect=kind, what=dotted, meant=meant)
+
+
+def _reads_a_table(f: Frame, kind: str, dotted: str, args: Args) -> bool:
+    """Whether a compiled function that is given nothing reads a file: what it gives can only be the same each time."""
+    if kind != "file" or f.fn is None or f.fn.node.params or len(f.steps) > _ITSELF:
+        return False
+    return dotted.rpartition(".")[2] in _READING and args.get(1, "mode") is None and args.more is None
 
 
 def _seeded(args: Args) -> bool:
