@@ -424,9 +424,18 @@ def is_literal(table: CodeTable, loop: ir.Node | None) -> bool:
         if type(node) is ir.Name:
             values = table.bound.get(node.id, ())
             node = values[0] if len(values) == 1 else None
-        if has_display(node):
+        if has_display(node) or (
+            type(node) is ir.Call and any(_is_written(table, a.value) for a in node.args)
+        ):
             return True
     return False
+
+
+def _is_written(table: CodeTable, node: ir.Node) -> bool:
+    """Whether a name was last bound to some things that are written down: ``rates = [0.1, 0.2]``."""
+    values = table.bound.get(node.id) if type(node) is ir.Name else None
+    last = values[-1] if values else None
+    return isinstance(last, (ir.Tuple, ir.List)) and bool(last.elts)
 
 
 def _iterables(loop: ir.Node | None) -> list[ir.Node | None]:
