@@ -9,9 +9,10 @@ repository's findings as JSON and reads what is there. `--against` takes another
 kept runs, and says what is new and what is gone since. `--todo` writes the findings that have no label, one JSON object
 a line, to be filled in (verdict, useful, mechanism); `--take` adds the filled ones to the labels. It fetches nothing.
 
-`past.csv` beside this file names earlier commits of the same repositories, each use with its own FOLDER: `latest`, `later`, `middle`,
-`earlier`, `older` and `oldest` of those that somebody may work on (15, 30, 45, 60, 70 and 80 % back in the history), `exam-latest`,
-`exam-later`, `exam-middle`, `exam-earlier`, `exam-older` and `exam-oldest` of the others (15, 30, 45, 60, 70 and 85 %). Nobody had
+`past.csv` beside this file names earlier commits of the same repositories, each use with its own FOLDER: `latest`, `recent`, `later`,
+`between`, `middle`, `halfway`, `earlier`, `older` and `oldest` of those that somebody may work on (15, 22, 30, 37, 45, 52, 60, 70 and
+80 % back in the history), the same with `exam-` before them of the others, and of these `exam-early` and `exam-first` too (75 and
+90 %; there `oldest` is 85 %). Nobody had
 looked at this code when its findings were labelled, though its authors are known.
 
 `--execute` lets the repositories' own tests judge: it runs them with a Python (3.12 or newer, of an environment with

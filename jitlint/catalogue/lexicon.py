@@ -235,6 +235,7 @@ class Python(msgspec.Struct, frozen=True):
     counting_leaves: frozenset[str]
     iterating: frozenset[str]
     asking_kinds: frozenset[str]
+    reading: frozenset[str]
     only_asking: frozenset[str]
     own_checks: dict[str, str]
     apart: frozenset[str]

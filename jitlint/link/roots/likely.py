@@ -21,7 +21,6 @@ from jitlint.infer.values import (
     Arr,
     Class,
     Descr,
-    Ext,
     Func,
     Inst,
     Py,
@@ -35,7 +34,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found, Key
 from jitlint.link.roots import run as roots
 from jitlint.link.values import classes, flattening, parameters, pytrees
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import is_enumeration, mro
 from jitlint.syntax import ir
 
 ON_PURPOSE = frozenset({"numpy", "tolist", "pickle", "format", "float", "complex", "int", "item", "string"})
@@ -213,8 +212,7 @@ def _is_refused(state: Value) -> bool:
 
 def _is_no_leaf(part: Value) -> bool:
     if type(part) is Inst:
-        bases = (base for cls in mro(part.cls) for base in cls.bases)
-        return any(type(base) is Ext and base.dotted.startswith("enum.") for base in bases)
+        return any(map(is_enumeration, mro(part.cls)))
     return type(part) is Py and part.kind in ("str", "bytes")
 
 

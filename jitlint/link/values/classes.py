@@ -36,7 +36,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.values import callbacks, fields, parameters, pytrees
 from jitlint.link.values.library_objects import variable
-from jitlint.link.values.questions.kinds import find_method, mro
+from jitlint.link.values.questions.kinds import find_method, is_enumeration, mro
 from jitlint.syntax import ir
 
 
@@ -217,7 +217,7 @@ def flatten_method(info: ClassInfo) -> Value | None:
 
 def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> Value:
     """``C(...)``."""
-    if any(type(b) is Ext and b.dotted.startswith("enum.") for b in info.bases):
+    if is_enumeration(info):
         return Py("static")
     handed = m.transforms.handed.get(f"{info.module.name}.{info.qualname}")
     if handed is not None:

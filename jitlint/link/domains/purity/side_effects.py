@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Effect
-from jitlint.infer.values import NO_CONST, NONE, Arr, ExtInst, Py, Seq, Tree, Value, alternatives
+from jitlint.infer.values import NO_CONST, NONE, Arr, ExtInst, Func, Py, S, Seq, Tree, Value, alternatives
 from jitlint.link.domains.purity.environment import READS, Changed, Environment
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
@@ -23,9 +24,6 @@ from jitlint.link.values.library_objects import level_of
 _SPOKEN: Final = frozenset({"print", "log", "warning"})
 TEMPLATE: Final = "template"
 _STATE: Final = frozenset({"random"})
-_READING: Final = frozenset({"open", "load", "loadtxt", "genfromtxt"})
-_ITSELF: Final = 2
-"""So many steps lead to a function that is compiled itself: where it is, and where it is called."""
 _META: Final = "trac"
 """What a message has in it that speaks of the trace."""
 
@@ -70,7 +68,7 @@ def _record(
             return
         meant = tracer is None and _META in _text(args)
     if tracer is None and (
-        f.module.is_test or f.ground == "catalogue" or _reads_a_table(f, kind, dotted, args)
+        f.module.is_test or f.ground == "catalogue" or _reads_a_table(m, f, kind, dotted, args)
     ):
         level = (
             Confidence.POSSIBLE
@@ -78,11 +76,13 @@ def _record(
     m.emit(f, Effect, at, tracer, level, when=when, effect=kind, what=dotted, meant=meant)
 
 
-def _reads_a_table(f: Frame, kind: str, dotted: str, args: Args) -> bool:
+def _reads_a_table(m: Machine, f: Frame, kind: str, dotted: str, args: Args) -> bool:
     """Whether a compiled function that is given nothing reads a file: what it gives can only be the same each time."""
-    if kind != "file" or f.fn is None or f.fn.node.params or len(f.steps) > _ITSELF:
+    if kind != "file" or f.fn is None or f.fn.node.params:
         return False
-    return dotted.rpartition(".")[2] in _READING and args.get(1, "mode") is None and args.more is None
+    reads = dotted.rpartition(".")[2] in lexicon().python.reading and args.get(1, "mode") is None
+    compiled = [site.xform.target for site in m.sites if site.xform.spec.modes & S]
+    return reads and args.more is None and any(type(t) is Func and t.fn is f.fn for t in compiled)
 
 
 def _seeded(args: Args) -> bool:

@@ -15,7 +15,7 @@ from jitlint.infer.evidence import parameter_evidence
 from jitlint.infer.host_calls import place_in_source
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.timing import blocks as timing_blocks
-from jitlint.link.domains.timing.meant import is_asked_for, is_meant
+from jitlint.link.domains.timing.meant import is_meant
 from jitlint.link.domains.timing.state import DONE, ENTRY, Clocks, Pending, either
 from jitlint.link.domains.timing.walk import Walker, run_block
 from jitlint.link.engine.machine import Machine
@@ -92,7 +92,7 @@ class _Engine:
                 continue
             self.said.add(key)
             level = Confidence.CERTAIN if work.direct else Confidence.LIKELY
-            if is_meant(function, parts, at) or is_asked_for(parts, at):
+            if is_meant(function, parts, at):
                 level = Confidence.POSSIBLE
             place = Place(info.name, at, function, (), "test" if info.is_test else "jit", level)
             step = Step(work.module, work.at, f"`{work.name}` starts here, and nothing waits for its result")

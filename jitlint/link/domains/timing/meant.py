@@ -22,8 +22,18 @@ _WORD: Final = re.compile(r"[a-z]+")
 
 def is_meant(function: str, parts: Sequence[ir.Node], at: int) -> bool:
     """Whether a reading ends the time of compilation, or of handing work over. parts: the code of the function around."""
-    if _tells(function.rpartition(".")[2]):
-        return True
+    return _tells(function.rpartition(".")[2]) or any(_asks(n, at) for n in parts) or _is_said(parts, at)
+
+
+def _asks(node: ir.Node, at: int) -> bool:
+    """Whether a reading stands under a condition that asks for the time of compilation: ``if show_compile_time:``."""
+    if type(node) is not ir.If or not any(_reads(statement, at) for statement in node.body):
+        return False
+    return any(_tells(last_name(part)) for part in below(node.test) if isinstance(part, (ir.Name, ir.Attr)))
+
+
+def _is_said(parts: Sequence[ir.Node], at: int) -> bool:
+    """Whether the statement that reads the clock, or one that goes on with the time, says what it is the time of."""
     statements = sorted((n for n in parts if isinstance(n, _STATEMENTS)), key=lambda n: n.at)
     stands = next((n for n in statements if _reads(n, at)), None)
     if stands is None:
@@ -34,17 +44,6 @@ def is_meant(function: str, parts: Sequence[ir.Node], at: int) -> bool:
     if any(_tells(text) for n in about for text in (*_names(n), *_texts(n))):
         return True
     return any(map(_waits, after[:1])) and any(_takes_from(n, set(), ends) for n in parts)
-
-
-def is_asked_for(parts: Sequence[ir.Node], at: int) -> bool:
-    """Whether a reading stands under a condition that asks for the time of compilation: ``if show_compile_time:``."""
-    return any(_asks(node, at) for node in parts)
-
-
-def _asks(node: ir.Node, at: int) -> bool:
-    if type(node) is not ir.If or not any(_reads(statement, at) for statement in node.body):
-        return False
-    return any(_tells(last_name(part)) for part in below(node.test) if isinstance(part, (ir.Name, ir.Attr)))
 
 
 def _later(statements: Sequence[ir.Node], stands: ir.Node) -> Iterator[ir.Node]:

@@ -52,6 +52,11 @@ def mro(cls: ClassInfo) -> tuple[ClassInfo, ...]:
     return found
 
 
+def is_enumeration(info: ClassInfo) -> bool:
+    """Whether a class is an enumeration by one of its own bases."""
+    return any(type(base) is Ext and base.dotted.startswith("enum.") for base in info.bases)
+
+
 def is_plain_enum(cls: ClassInfo) -> bool:
     """Whether the members are nothing but enum members: no integers, no text."""
     bases = [base for c in mro(cls) for base in c.bases if type(base) is not Class]
