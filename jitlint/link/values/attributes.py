@@ -445,12 +445,11 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
 
 
 def _store_shared(m: Machine, f: Frame, at: int, owner: Mod | Class, name: str, value: Value) -> None:
-    if isinstance(owner, Mod):
-        into, store = owner.info.scope.vars, Store(at, "module", owner.info.scope, name, value)
-    else:
-        into, store = owner.info.namespace, Store(at, "class", owner.info, name, value)
-    m.domains.on_store(f, store._replace(old=into.get(name)))
-    into[name] = join(into[name], value) if name in into else value
+    into = owner.info.scope.vars if isinstance(owner, Mod) else owner.info.namespace
+    of = owner.info.scope if isinstance(owner, Mod) else owner.info
+    old = into.get(name)
+    m.domains.on_store(f, Store(at, "module" if isinstance(owner, Mod) else "class", of, name, value, old))
+    into[name] = value if old is None else join(old, value)
 
 
 def _refuses(m: Machine, arr: Arr, name: str) -> bool:
