@@ -222,6 +222,7 @@ class Evidence(msgspec.Struct, frozen=True):
     tracer_words: tuple[str, ...]
     first_runs: frozenset[str]
     kind_words: frozenset[str]
+    form_words: frozenset[str]
 
 
 class Python(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import UNKNOWN, Bound, Descr, Ext, Func, Mod, Value, alternatives
-from jitlint.link.engine import scopes, surroundings
+from jitlint.link.engine import regions, scopes, surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
@@ -41,10 +41,11 @@ def called_by_name(m: Machine, f: Frame, func: ir.Node | None) -> Value | None:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What an expression asks, as far as it is written there. about: the names that say of what; chosen: comparisons that
-    may ask which module was chosen."""
+    """What an expression asks, as far as it is written there. form: how many axes, of which size or of which class
+    something is; about: the names that say of what; chosen: comparisons that may ask which module was chosen."""
 
     tracing: bool
+    form: bool
     about: tuple[str, ...]
     chosen: tuple[ir.Compare, ...]
 
@@ -56,16 +57,28 @@ def is_open_question(m: Machine, f: Frame, test: ir.Node | None) -> bool:
     """
     if not f.world.level or test is None:
         return False
-    question = m.questions.get(id(test))
-    if question is None:
-        question = m.questions[id(test)] = _question(m, f, test)
-    if question is _NONE:
-        return False
-    return (
+    question = _question_of(m, f, test)
+    return question is not _NONE and (
         question.tracing
         or _is_about_tracers(f, question.about)
         or any(_asks_for_module(m, f, node) for node in question.chosen)
     )
+
+
+def asks_for_form(m: Machine, f: Frame, test: ir.Node | None) -> bool:
+    """Whether a test asks for the form of a value: its class, dtype or axes, or how much is in it.
+
+    Each side is for values of the form that gets there. Who cannot decide it does not know that these do.
+    """
+    return test is not None and _question_of(m, f, test).form
+
+
+def _question_of(m: Machine, f: Frame, test: ir.Node) -> _Question:
+    question = m.questions.get(id(test))
+    if question is None:
+        with regions.prepared(m):  # what is only looked at is not used
+            question = m.questions[id(test)] = _question(m, f, test)
+    return question
 
 
 def _question(m: Machine, f: Frame, test: ir.Node) -> _Question:
@@ -81,7 +94,7 @@ def _question(m: Machine, f: Frame, test: ir.Node) -> _Question:
     if asked is None and not chosen:
         return _NONE
     names = {part.id: None for node in about for part in ir_walk.nodes(node) if type(part) is ir.Name}
-    return _Question(asked == _TRACING, tuple(names), tuple(chosen))
+    return _Question(asked == _TRACING, asked in (_FORM, _KIND), tuple(names), tuple(chosen))
 
 
 def _asked(m: Machine, f: Frame, node: ir.Node | None, depth: int, about: list[ir.Node]) -> str | None:
@@ -93,21 +106,24 @@ def _asked(m: Machine, f: Frame, node: ir.Node | None, depth: int, about: list[i
     if surroundings.speak_of_tracing(parts):
         return _TRACING
     found: str | None = None
+    forms = lexicon().evidence.form_words
     for part in parts:
         asked: str | None = None
         if type(part) is ir.Call:
             asked = _KIND if _asks_for_kind(m, f, part) else _done(m, f, _method(f, part.func), depth)
+            if asked is None and ir_walk.last_name(part.func) in forms:
+                asked = _FORM
         elif type(part) is ir.Name:
             asked = _by_name(m, f, part, depth, about)
         elif type(part) is ir.Attr:
-            asked = _done(m, f, _function(called_by_name(m, f, part)), depth)
+            asked = _FORM if part.name in forms else _done(m, f, _function(called_by_name(m, f, part)), depth)
         elif type(part) is ir.Lambda or type(part) is ir.FuncDef:
             asked = _done(m, f, f.module.functions[part.function], depth)
         if asked == _TRACING:
             return asked
-        if asked and node is not None:
+        if asked == _KIND and node is not None:
             about.append(node)
-        found = found or asked
+        found = asked if asked == _KIND else found or asked
     return found
 
 
@@ -198,8 +214,9 @@ def _is_long(fn: FuncInfo) -> bool:
     return len(fn.parts) > _LONGEST
 
 
-_NONE: Final = _Question(False, (), ())
+_NONE: Final = _Question(False, False, (), ())
 _TRACING: Final = "tracing"
 _KIND: Final = "kind"
+_FORM: Final = "form"
 _LONGEST: Final = 60
 """Nodes of a function that answers a question, and does nothing else."""

@@ -153,6 +153,7 @@ def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Valu
     several = sum(alt is not NONE for alt in callee.alts) > 1  # what begins as None is set when it is called
     sure = weaken(confidence, 1) if several else confidence  # one of several: which of them is not known here
     entry, f.entry = f.entry, at_most(f.entry, Confidence.LIKELY)  # each got here from somewhere
+    dispatched, f.dispatched = f.dispatched, f.dispatched or several
     twins = {alt.dotted.removeprefix("jax.") for alt in callee.alts if type(alt) is Ext}
     if xforms.wrapped_in_turns(callee.alts):
         args = xforms.without_ranks(args)
@@ -162,7 +163,7 @@ def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Valu
         f.confidence = weaken(sure, 1) if host else sure
         value = call(m, f, at, alt, args)
         out = value if out is None else join(out, value)
-    f.confidence, f.entry = confidence, entry
+    f.confidence, f.entry, f.dispatched = confidence, entry, dispatched
     return out if out is not None else UNKNOWN
 
 
@@ -287,7 +288,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     else:
         level = contexts.coarseness(func.fn, where, bound, f.depth, inherited)
     if level == contexts.EXACT:
-        memo = m.memo[key] = Memo(f.confidence, f.entry, 0, m.sink.trial_number)
+        memo = m.memo[key] = Memo(f, 0, m.sink.trial_number)
         return _run(m, f, at, func, bound, memo, f.confidence, inherited, has_keys)
     _met(m, "contexts", func.fn)
     return _run_coarse(m, f, at, func, bound, key, where, level, has_keys)
@@ -318,14 +319,14 @@ def _run_coarse(
             return _again(m, f, at, func, memo, bound)
         allowed = level if memo is not None else contexts.coarser(func, where, level, bound)
         if allowed == level:
-            memo = m.memo[key] = m.memo[exact] = Memo(f.confidence, f.entry, level, m.sink.trial_number)
+            memo = m.memo[key] = m.memo[exact] = Memo(f, level, m.sink.trial_number)
             value = _run(m, f, at, func, given, memo, confidence, level, has_keys)
             if memo.effects is not None:
                 effects.replay(f, memo.effects, bound)
             return value
         level = allowed
     _met(m, "calls", func.fn)
-    m.memo[exact] = Memo(Confidence.CERTAIN, Confidence.CERTAIN)
+    m.memo[exact] = Memo()
     effects.forget_missing(bound.values())
     return UNKNOWN
 
@@ -363,7 +364,7 @@ def _holds(m: Machine, memo: Memo, f: Frame) -> bool:
     if memo.trial and memo.trial != m.sink.trial_number and not trials.says_again(m, memo, f):
         return False
     sure = memo.confidence.rank >= f.confidence.rank and memo.entry.rank >= f.entry.rank
-    return sure and memo.depth <= f.depth
+    return sure and memo.dispatched <= f.dispatched and memo.depth <= f.depth
 
 
 def _run(
@@ -391,6 +392,7 @@ def _run(
     frame.caught = f.caught if f.caught is not None and f.caught.traced else None
     frame.cls = None
     frame.coarse = coarse
+    frame.dispatched = f.dispatched
     frame.has_keys = has_keys
     frame.entry = f.entry
     cuts = m.limits.cuts

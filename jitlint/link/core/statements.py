@@ -28,7 +28,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.core import branches, calls, flags, host_calls, loops, matching
+from jitlint.link.core import asking, branches, calls, flags, host_calls, loops, matching
 from jitlint.link.core.expressions import evaluate
 from jitlint.link.engine import evaluator, imports, regions
 from jitlint.link.engine.domain import Change, Store
@@ -187,7 +187,8 @@ def _if(m: Machine, f: Frame, node: ir.If) -> bool:
 
 def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> bool:
     saved = f.scope.vars
-    token, before, entry = f.token, f.confidence, f.entry
+    token, before, entry, dispatched = f.token, f.confidence, f.entry, f.dispatched
+    form = outcome is None and asking.asks_for_form(m, f, node.test)
     levels = branches.doubted(m, f, node.test, outcome)
     reached: list[tuple[dict[str, Value], flags.Sides | None]] = []
     for side, block in ((True, node.body), (False, node.orelse)):
@@ -199,15 +200,23 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
         if outcome is None:
             f.token = object()
         f.sides = None
+        f.dispatched = dispatched or form
         if branches.narrow(m, f, node.test, side) and run_block(m, f, block):
             reached.append((f.scope.vars, f.sides))
     f.token, f.confidence, f.entry = token, before, entry
     if levels is branches.GUESSED and len(reached) == 1:
         f.confidence = Confidence.POSSIBLE  # the other side has ended: the answer decides about the rest
+    checked = _only_raises(node.body) or _only_raises(node.orelse)
+    f.dispatched = dispatched or (form and len(reached) == 1 and not checked)
     f.sides = flags.apart(reached, flags.asked_by(m, node) if len(reached) == 2 else frozenset())
     states = [variables for variables, _ in reached]
     f.scope.vars = functools.reduce(branches.join_vars, states) if states else saved
     return bool(reached)
+
+
+def _only_raises(block: Sequence[ir.Node]) -> bool:
+    """Whether a block refuses what gets there: the rest is for everything that the program gives."""
+    return bool(block) and type(block[-1]) is ir.Raise
 
 
 def _guarded(m: Machine, f: Frame, node: ir.Try, fallback: bool) -> bool:

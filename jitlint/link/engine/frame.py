@@ -109,11 +109,13 @@ class Frame:
     has_keys: PRNG keys with names may be among that, or in what it closes over.
     confidence: how sure it is what is found here. entry: how sure it is that the code runs at all, whatever its values are.
     exits: what it left in the variables that functions inside it take, where it returned.
+    dispatched: whether nobody knows that this code is the one for values of this form: one side of a test that asks for it, or
+    one of several functions.
     sides: the states after both sides of the ``if`` that just ran. apart: how many states are followed at once.
     """
 
     __slots__ = (
-        "apart", "at", "breaks", "caught", "cls", "coarse", "confidence", "continues", "depth", "entry", "exits", "fn", "ground", "has_keys", "loops", "module", "outer", "own", "owner", "recv", "returns",
+        "apart", "at", "breaks", "caught", "cls", "coarse", "confidence", "continues", "depth", "dispatched", "entry", "exits", "fn", "ground", "has_keys", "loops", "module", "outer", "own", "owner", "recv", "returns",
         "scope", "sides", "steps", "token", "told", "turns", "world", "yields",
     )  # fmt: skip
 
@@ -156,6 +158,7 @@ class Frame:
         self.own: dict[Slot[Any], object] = {}
         self.caught: Catch | None = None
         self.coarse = 0
+        self.dispatched = False
         self.has_keys = True
 
     @property

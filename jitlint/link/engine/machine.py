@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.dtypes import Dtype
@@ -28,6 +28,7 @@ from jitlint.infer.events import (
     Place,
     Step,
     TracedFunction,
+    TransformMisuse,
     Truth,
 )
 from jitlint.infer.grounds import SAID, SOFTNESS, weaken
@@ -67,7 +68,7 @@ class Memo:
     """The result of a finished or running activation, and what it changed in its arguments.
 
     confidence: of the calls it stands for. entry: how sure it is that one of them happens. depth: at which it ran, when it was too deep for something that it called.
-    coarse: how much it has forgotten of these calls. stamp: what its result held when it was given, if it is a container
+    coarse: how much it has forgotten of these calls. dispatched: see `Frame`. stamp: what its result held when it was given, if it is a container
     that its callers may change. found: what it said in a trial, if it would say the same in another.
     """
 
@@ -75,6 +76,7 @@ class Memo:
         "coarse",
         "confidence",
         "depth",
+        "dispatched",
         "done",
         "effects",
         "entry",
@@ -85,10 +87,11 @@ class Memo:
         "value",
     )
 
-    def __init__(self, confidence: Confidence, entry: Confidence, coarse: int = 0, trial: int = 0) -> None:
+    def __init__(self, caller: Frame | None = None, coarse: int = 0, trial: int = 0) -> None:
         self.trial = trial
-        self.confidence = confidence
-        self.entry = entry
+        self.confidence = Confidence.CERTAIN if caller is None else caller.confidence
+        self.entry = Confidence.CERTAIN if caller is None else caller.entry
+        self.dispatched = caller is not None and caller.dispatched
         self.coarse = coarse
         self.depth = 0
         self.done = False
@@ -225,6 +228,8 @@ class Machine:
         why, modes, soft, traced, array = _witness(kind, fields, value)
         if confidence is not None:
             soft += 2 - confidence.rank
+        if f.dispatched and is_about_form(kind, fields):
+            soft = 2  # what another form would need, this one may never get to
         level = weaken(f.confidence, soft)
         module, function = where if where is not None else (f.module.name, f.qualname)
         raising = kind in RAISING or (kind is Leak and fields["target"] == REFUSED)
@@ -342,3 +347,31 @@ def _family(kind: type[AnyEvent], fields: dict[str, object]) -> str:
     if exception.endswith(("IndexError", "NonConcreteBooleanIndexError")):
         return "IndexError"
     return "ValueError" if exception.endswith("ValueError") else "TypeError"
+
+
+_OF_FORM: Final = {
+    ApiMisuse: frozenset({"cannot-join", "unfit"}),
+    BadIndex: frozenset({"float", "list", "string"}),
+    TransformMisuse: frozenset(
+        {
+            "branch-mismatch",
+            "carry-mismatch",
+            "no-axis",
+            "no-boolean",
+            "no-index",
+            "no-pair",
+            "no-rows",
+            "no-scalar",
+            "no-scalar-choice",
+            "rule-result",
+            "unequal-bounds",
+            "unequal-rows",
+            "unequal-sizes",
+        }
+    ),
+}
+
+
+def is_about_form(kind: type[AnyEvent], fields: dict[str, object]) -> bool:
+    """Whether an event is one only for values of this kind, structure, shape or dtype, whatever is traced."""
+    return fields.get("problem") in _OF_FORM.get(kind, ())

@@ -435,7 +435,8 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
             m.replace(f, f"{alt.dotted}.{name}")
         elif type(alt) is ExtInst:
             m.domains.on_store(f, Store(at, "library", alt, name, value, None, several))
-            alt.attrs[name] = value
+            old = alt.attrs.get(name)
+            alt.attrs[name] = value if old is None else join(old, value)
         elif type(alt) is Tup and alt.cls is not None and len(alts) == 1:
             m.domains.on_store(f, Store(at, "field", alt, name, value))
         elif type(alt) is Arr and _refuses(m, alt, name):

@@ -75,7 +75,11 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
         return UNKNOWN
     if spec.lacks and args.kw_more is None:
         lacks.check(m, f, at, spec, args.pos[len(spec.params) - 1 :], args.kw)
-    return _run_all(m, f, at, spec, named)
+    dispatched = f.dispatched
+    f.dispatched = dispatched or any(type(named.get(one.function)) is Union for one in spec.run)
+    result = _run_all(m, f, at, spec, named)
+    f.dispatched = dispatched
+    return result
 
 
 def _refuses(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> bool:
