@@ -44,7 +44,7 @@ class FuncInfo:
     merged: how many coarse contexts it was run in, by where that was and how coarse they are. handed: functions (by id) that it was handed in them.
     resigned: a decorator may have changed what it takes. veiled: one of a library that is not known, which may map it over its arguments.
     disguised: one of which nothing is known, which may give it something else than its callers give: references, say.
-    asks: whether it asks if something is traced, or of which kind something is; None until somebody wants to know.
+    asks: by how many calls it is looked through, whether it asks if something is traced, or of which kind or form something is.
     answers: its variables that are set to answers, with the questions.
     """
 
@@ -70,7 +70,7 @@ class FuncInfo:
     evidence: dict[str, str] | None = None
     array_uses: frozenset[str] = frozenset()
     keys: tuple[str, ...] | None = None
-    asks: str | None = None
+    asks: dict[int, str | None] = field(default_factory=dict)
     answers: dict[str, list[ir.Node]] | None = None
     surroundings: Any = None
     registers: bool = field(init=False)

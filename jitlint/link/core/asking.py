@@ -15,7 +15,7 @@ from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import UNKNOWN, Bound, Descr, Ext, Func, Mod, Value, alternatives
 from jitlint.link.engine import regions, scopes, surroundings
-from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.frame import BY_FORM, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables import ir_walk
@@ -41,8 +41,7 @@ def called_by_name(m: Machine, f: Frame, func: ir.Node | None) -> Value | None:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What an expression asks, as far as it is written there. form: how many axes, of which size or of which class
-    something is; about: the names that say of what; chosen: comparisons that may ask which module was chosen."""
+    """What an expression asks, as far as it is written there. form: which class, dtype or shape something has; about: the names that say of what; chosen: comparisons that may ask which module was chosen."""
 
     tracing: bool
     form: bool
@@ -65,12 +64,9 @@ def is_open_question(m: Machine, f: Frame, test: ir.Node | None) -> bool:
     )
 
 
-def asks_for_form(m: Machine, f: Frame, test: ir.Node | None) -> bool:
-    """Whether a test asks for the form of a value: its class, dtype or axes, or how much is in it.
-
-    Each side is for values of the form that gets there. Who cannot decide it does not know that these do.
-    """
-    return test is not None and _question_of(m, f, test).form
+def told_apart(m: Machine, f: Frame, test: ir.Node | None) -> int:
+    """`BY_FORM` if an undecided test asks for the form of a value, which each side is written for, else 0."""
+    return BY_FORM if test is not None and _question_of(m, f, test).form else 0
 
 
 def _question_of(m: Machine, f: Frame, test: ir.Node) -> _Question:
@@ -105,14 +101,13 @@ def _asked(m: Machine, f: Frame, node: ir.Node | None, depth: int, about: list[i
     parts = list(ir_walk.nodes(node))
     if surroundings.speak_of_tracing(parts):
         return _TRACING
-    found: str | None = None
+    found = ""
     forms = lexicon().evidence.form_words
     for part in parts:
         asked: str | None = None
         if type(part) is ir.Call:
             asked = _KIND if _asks_for_kind(m, f, part) else _done(m, f, _method(f, part.func), depth)
-            if asked is None and ir_walk.last_name(part.func) in forms:
-                asked = _FORM
+            asked = asked or (_FORM if ir_walk.last_name(part.func) in forms else None)
         elif type(part) is ir.Name:
             asked = _by_name(m, f, part, depth, about)
         elif type(part) is ir.Attr:
@@ -123,8 +118,8 @@ def _asked(m: Machine, f: Frame, node: ir.Node | None, depth: int, about: list[i
             return asked
         if asked == _KIND and node is not None:
             about.append(node)
-        found = asked if asked == _KIND else found or asked
-    return found
+        found = max(found, asked or "", key=_RANKS.index)
+    return found or None
 
 
 def _asks_for_kind(m: Machine, f: Frame, call: ir.Call) -> bool:
@@ -199,14 +194,13 @@ def _done(m: Machine, f: Frame, fn: FuncInfo | None, depth: int) -> str | None:
     """What a function asks, or one that it calls."""
     if fn is None or fn is f.fn or not depth:
         return None
-    if fn.asks is None:
-        fn.asks = ""  # until it is known: a function that calls itself
+    if depth not in fn.asks:
+        fn.asks[depth] = None  # until it is known: a function that calls itself
         inside = fn.values[0].scope if fn.values else fn.module.scope
         frame = Frame(fn.module, inside, HOST, fn)
-        if _is_long(fn):
-            return None
-        fn.asks = _asked(m, frame, fn.body, depth - 1, []) or ""  # type: ignore[arg-type]
-    return fn.asks or None
+        if not _is_long(fn):
+            fn.asks[depth] = _asked(m, frame, fn.body, depth - 1, [])  # type: ignore[arg-type]
+    return fn.asks[depth]
 
 
 def _is_long(fn: FuncInfo) -> bool:
@@ -218,5 +212,6 @@ _NONE: Final = _Question(False, False, (), ())
 _TRACING: Final = "tracing"
 _KIND: Final = "kind"
 _FORM: Final = "form"
+_RANKS: Final = ("", _FORM, _KIND)
 _LONGEST: Final = 60
 """Nodes of a function that answers a question, and does nothing else."""

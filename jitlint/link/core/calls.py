@@ -40,7 +40,7 @@ from jitlint.link.core import contexts, trials
 from jitlint.link.engine import effects, evaluator, status
 from jitlint.link.engine.budgets import MAX_STACK
 from jitlint.link.engine.domain import Activation
-from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.frame import BY_CHOICE, Args, Frame
 from jitlint.link.engine.machine import Machine, Memo
 from jitlint.link.models import registry as libraries
 from jitlint.link.models.arrays import binding, methods
@@ -153,7 +153,7 @@ def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Valu
     several = sum(alt is not NONE for alt in callee.alts) > 1  # what begins as None is set when it is called
     sure = weaken(confidence, 1) if several else confidence  # one of several: which of them is not known here
     entry, f.entry = f.entry, at_most(f.entry, Confidence.LIKELY)  # each got here from somewhere
-    dispatched, f.dispatched = f.dispatched, f.dispatched or several
+    dispatched, f.dispatched = f.dispatched, BY_CHOICE if several else f.dispatched
     twins = {alt.dotted.removeprefix("jax.") for alt in callee.alts if type(alt) is Ext}
     if xforms.wrapped_in_turns(callee.alts):
         args = xforms.without_ranks(args)

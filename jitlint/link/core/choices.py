@@ -30,7 +30,8 @@ def either(m: Machine, f: Frame, node: ir.BoolOp) -> Value:
     feasible = branches.narrow(m, f, node.left, is_and)
     f.confidence = Confidence.POSSIBLE if asks else confidence
     dispatched = f.dispatched
-    f.dispatched = dispatched or (outcome is None and asking.asks_for_form(m, f, node.left))
+    if outcome is None:
+        f.dispatched = max(dispatched, asking.told_apart(m, f, node.left))
     with regions.under(m, node.left, outcome):
         right = evaluator.evaluate(m, f, node.right) if feasible else None
     f.confidence, right = confidence, UNKNOWN if asks and right is not None else right
@@ -52,7 +53,8 @@ def ternary(m: Machine, f: Frame, node: ir.IfExp) -> Value:
     levels, confidence = branches.doubted(m, f, node.test, outcome), f.confidence
     entry, dispatched = f.entry, f.dispatched
     saved = f.scope.vars
-    f.dispatched = dispatched or (outcome is None and asking.asks_for_form(m, f, node.test))
+    if outcome is None:
+        f.dispatched = max(dispatched, asking.told_apart(m, f, node.test))
     out: Value | None = None
     after: dict[str, Value] | None = None
     for side, branch in ((True, node.body), (False, node.orelse)):

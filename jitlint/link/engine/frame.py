@@ -101,6 +101,10 @@ _SOMETIMES: Final = (ir.IfExp, ir.BoolOp, ir.Comp, ir.Lambda)
 """Expressions of which a part may not run."""
 
 
+BY_FORM: Final = 1
+BY_CHOICE: Final = 2
+
+
 class Frame:
     """One activation of a function or a module body.
 
@@ -109,8 +113,8 @@ class Frame:
     has_keys: PRNG keys with names may be among that, or in what it closes over.
     confidence: how sure it is what is found here. entry: how sure it is that the code runs at all, whatever its values are.
     exits: what it left in the variables that functions inside it take, where it returned.
-    dispatched: whether nobody knows that this code is the one for values of this form: one side of a test that asks for it, or
-    one of several functions.
+    dispatched: why nobody knows that this code is the one for the values at hand: `BY_FORM` on one side of a test that asks
+    for their class, dtype or shape, `BY_CHOICE` in one of several functions.
     sides: the states after both sides of the ``if`` that just ran. apart: how many states are followed at once.
     """
 
@@ -158,7 +162,7 @@ class Frame:
         self.own: dict[Slot[Any], object] = {}
         self.caught: Catch | None = None
         self.coarse = 0
-        self.dispatched = False
+        self.dispatched = 0
         self.has_keys = True
 
     @property

@@ -49,7 +49,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine.budgets import Limits
 from jitlint.link.engine.domain import Domains, Summary
 from jitlint.link.engine.evaluator import Evaluator
-from jitlint.link.engine.frame import Catch, Frame
+from jitlint.link.engine.frame import BY_CHOICE, Catch, Frame
 from jitlint.link.engine.sink import Condition, Key, Sink
 from jitlint.link.engine.texts import Texts
 from jitlint.link.engine.world import World
@@ -91,7 +91,7 @@ class Memo:
         self.trial = trial
         self.confidence = Confidence.CERTAIN if caller is None else caller.confidence
         self.entry = Confidence.CERTAIN if caller is None else caller.entry
-        self.dispatched = caller is not None and caller.dispatched
+        self.dispatched = 0 if caller is None else caller.dispatched
         self.coarse = coarse
         self.depth = 0
         self.done = False
@@ -228,7 +228,7 @@ class Machine:
         why, modes, soft, traced, array = _witness(kind, fields, value)
         if confidence is not None:
             soft += 2 - confidence.rank
-        if f.dispatched and is_about_form(kind, fields):
+        if f.dispatched and is_about_form(kind, fields, f.dispatched):
             soft = 2  # what another form would need, this one may never get to
         level = weaken(f.confidence, soft)
         module, function = where if where is not None else (f.module.name, f.qualname)
@@ -372,6 +372,7 @@ _OF_FORM: Final = {
 }
 
 
-def is_about_form(kind: type[AnyEvent], fields: dict[str, object]) -> bool:
-    """Whether an event is one only for values of this kind, structure, shape or dtype, whatever is traced."""
-    return fields.get("problem") in _OF_FORM.get(kind, ())
+def is_about_form(kind: type[AnyEvent], fields: dict[str, object], dispatched: int) -> bool:
+    """Whether an event is one only for values of this structure, shape or dtype, whatever is traced; where one of several
+    functions was chosen, also if only for arrays."""
+    return fields.get("problem") in _OF_FORM.get(kind, ()) or (dispatched == BY_CHOICE and kind is ArrayStore)

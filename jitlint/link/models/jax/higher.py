@@ -35,7 +35,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine import evaluator, events, scopes
 from jitlint.link.engine.domain import Repeat, Turn
-from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.frame import BY_CHOICE, Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST, OWN
 from jitlint.link.models.jax import arity, carries, demands, lacks, leaves, operands, structures, xforms
@@ -76,7 +76,8 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
     if spec.lacks and args.kw_more is None:
         lacks.check(m, f, at, spec, args.pos[len(spec.params) - 1 :], args.kw)
     dispatched = f.dispatched
-    f.dispatched = dispatched or any(type(named.get(one.function)) is Union for one in spec.run)
+    if any(type(named.get(one.function)) is Union for one in spec.run):
+        f.dispatched = BY_CHOICE
     result = _run_all(m, f, at, spec, named)
     f.dispatched = dispatched
     return result
