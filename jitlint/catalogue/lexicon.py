@@ -182,6 +182,7 @@ class Keys(msgspec.Struct, frozen=True):
     placeholders: frozenset[str]
     evaluating: frozenset[str]
     inverses: frozenset[str]
+    references: frozenset[str]
     derivatives: frozenset[str]
     choosing: frozenset[str]
     comparing: frozenset[str]

@@ -122,6 +122,30 @@ f(1.0)
     assert _concise(capsys) == ["n.ipynb:cell 1:5:16: JIT306"]
 
 
+@pytest.mark.parametrize(
+    ("later", "found"),
+    [
+        ("key, drawn = jax.random.split(key)", []),
+        ("y = jax.random.normal(key, (3,))", ["n.ipynb:cell 3:1:5: JIT601"]),
+    ],
+)
+def test_new_keys_may_be_made_of_one_that_was_drawn_from(
+    later: str, found: list[str], project: Write, capsys: Capture
+) -> None:
+    """The numbers of those keys are others; the same draw again gives the same numbers."""
+    script = f"""\
+# %%
+import jax
+key = jax.random.key(0)
+# %%
+x = jax.random.normal(key, (3,))
+# %%
+{later}
+"""
+    project({"n.ipynb": notebook(script)})
+    assert _concise(capsys) == found
+
+
 def test_in_timeit_names_are_its_own(project: Write, capsys: Capture) -> None:
     script = """\
 # %%

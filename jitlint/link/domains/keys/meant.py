@@ -38,6 +38,8 @@ def is_meant(f: Frame, this: Use, found: Use) -> bool:
         return True
     if _stands_for_others(f) or _is_dropped(f, this, found) or _belong_together(f, this, found):
         return True
+    if _is_reference(f, this, found):
+        return True
     captured = (this.module, this.at) != this.site and (found.module, found.at) != found.site
     return captured and this.site != found.site and bool(f.world.modes & L)
 
@@ -124,6 +126,24 @@ def _belong_together(f: Frame, this: Use, found: Use) -> bool:
     one, other = map(last_name, functions)
     rest = set(one.split("_")) ^ set(other.split("_"))
     return bool(rest) and rest <= lexicon().keys.inverses
+
+
+def _is_reference(f: Frame, this: Use, found: Use) -> bool:
+    """Whether one function is called twice with the same data, once with what is called a reference: to be compared."""
+    calls = {n.at: n for n in _parts(f) if type(n) is ir.Call and n.at in (this.site[1], found.site[1])}
+    if len(calls) != 2 or this.site[0] != found.site[0]:
+        return False
+    one, other = calls.values()
+    alike = {n.id for n in given(one)} & {n.id for n in given(other)}
+    words = lexicon().keys.references
+    marked = [any(naming.has_word(n.id, words) for n in given(call)) for call in (one, other)]
+    same = last_name(one.func) == last_name(other.func) != ""
+    return same and len(alike) > 1 and marked[0] is not marked[1]
+
+
+def given(call: ir.Call) -> list[ir.Name]:
+    """The variables in the arguments of a call."""
+    return [n for arg in call.args for n in below(arg.value) if type(n) is ir.Name]
 
 
 def _derivative(func: ir.Node | None) -> str:

@@ -52,8 +52,12 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
 
 
 def _is_told(this: Use, found: Use, how: str) -> bool:
-    """Whether a document goes on step by step: another procedure starts from the same key, to be compared."""
-    return how in ("again", "calls", "split") and not (_is_drawn(this) and _is_drawn(found))
+    """Whether a document goes on step by step: another procedure starts from the same key, to be compared, or new keys are
+    made of it, whose numbers are not those that were drawn."""
+    both = _is_drawn(this) and _is_drawn(found) and this.api != f"{RANDOM}split"
+    return (how in ("again", "calls") and not both) or (
+        how == "split" and not (_is_drawn(this) and _is_drawn(found))
+    )
 
 
 def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
@@ -93,7 +97,7 @@ def _starts_over(k: Ledger, f: Frame, this: Use) -> bool:
     if k.makers.get(root.step[1:], set()).isdisjoint(n.at for n in calls):
         return False
     bindings = [n for n in parts if type(n) is ir.Assign]
-    return not any(_is_handed_on(n, bindings) for call in calls for n in _given(call))
+    return not any(_is_handed_on(n, bindings) for call in calls for n in meant.given(call))
 
 
 def _begins_alike(f: Frame, this: Use) -> bool:
@@ -103,7 +107,7 @@ def _begins_alike(f: Frame, this: Use) -> bool:
     if loop is None or call is None:
         return False
     turn = {name.id for name in bound_names([loop.target])}
-    own = turn.isdisjoint(name.id for name in _given(call))
+    own = turn.isdisjoint(name.id for name in meant.given(call))
     return own and naming.begins_with(last_name(call.func), lexicon().keys.setting_up)
 
 
@@ -111,10 +115,6 @@ def _things(f: Frame) -> ir.For | None:
     """The innermost loop, if it goes through things and does not only count its turns, which are alike."""
     loop = f.loops[-1] if f.loops else None
     return loop if type(loop) is ir.For and not _counts(loop.iter) else None
-
-
-def _given(call: ir.Call) -> list[ir.Name]:
-    return [n for arg in call.args for n in below(arg.value) if type(n) is ir.Name]
 
 
 def _counts(over: ir.Node) -> bool:
