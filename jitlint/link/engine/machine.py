@@ -119,6 +119,7 @@ class Site:
 class Machine:
     """Everything the analysis knows. ``sink`` and ``traced`` are its result.
 
+    cold: the function that is run with anything just now, if the program calls it as well.
     broken: module and statement of the last code that JAX refuses or that a leak is blamed for, or takes one back.
     retests: by module, origin and tests of an ``if`` how many statements after it there are up to the last that tests the same.
     version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
@@ -169,6 +170,7 @@ class Machine:
     failures: dict[str, str] = field(default_factory=dict)
     keys: KeyNames = field(default_factory=KeyNames)
     broken: tuple[str, int] = ("", 0)
+    cold: FuncInfo | None = None
     flatteners: list[tuple[Value, ClassInfo | None]] = field(default_factory=list)
     rules: list[Value] = field(default_factory=list)
     properties_by_name: dict[str, list[tuple[ClassInfo, Value]]] = field(default_factory=dict)
@@ -201,6 +203,10 @@ class Machine:
         """Something is put in the place of a library's: what a module does so holds for all that runs later."""
         if f.fn is None:
             self.replaced.add(self.catalogue.canonical(dotted))
+
+    def tells_nothing(self, f: Frame, value: Value) -> bool:
+        """Whether a value is that of a function run with anything, though the program itself calls it and says with what."""
+        return value is UNKNOWN and self.cold is not None and self.cold is f.fn
 
     def intern(self, key: object) -> int:
         """A small number for a hashable key."""

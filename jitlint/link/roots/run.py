@@ -58,6 +58,7 @@ def run_cold(m: Machine) -> None:
         if func.scope.level or (fn.node.is_lambda and (fn.contexts or fn.traced_contexts)):
             continue
         fn.cold = True
+        m.cold = fn if fn.contexts or fn.traced_contexts else None
         m.domains.on_root(fn)
         frame = parameters.host_frame(m, func)
         bound = {p.name: classes.calls_default(m, func, p) for p in fn.node.params}
@@ -68,6 +69,7 @@ def run_cold(m: Machine) -> None:
             m.contain(
                 fn.module.name, functools.partial(evaluator.activate, m, frame, fn.node.at, func, bound)
             )
+        m.cold = None
 
 
 def _run_test(m: Machine, runner: TestRunner, frame: Frame, func: Func, bound: dict[str, Value]) -> Value:

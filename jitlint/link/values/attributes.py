@@ -450,7 +450,7 @@ def _store_shared(m: Machine, f: Frame, at: int, owner: Mod | Class, name: str, 
     of = owner.info.scope if isinstance(owner, Mod) else owner.info
     old = into.get(name)
     m.domains.on_store(f, Store(at, "module" if isinstance(owner, Mod) else "class", of, name, value, old))
-    into[name] = value if old is None else join(old, value)
+    into[name] = value if old is None else old if m.tells_nothing(f, value) else join(old, value)
 
 
 def _refuses(m: Machine, arr: Arr, name: str) -> bool:

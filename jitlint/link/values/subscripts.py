@@ -416,7 +416,8 @@ def _store_in_dict(
     hashing.hashed(m, f, at, index, "dict key")
     old = obj.entries.get(index.const) if type(index) is Py else None
     m.domains.on_store(f, Store(at, "element", obj, index, value, old))
-    put(obj, index, value, strong=certain and obj.token is f.token)
+    if not m.tells_nothing(f, value):
+        put(obj, index, value, strong=certain and obj.token is f.token)
 
 
 def _store_in_sequence(

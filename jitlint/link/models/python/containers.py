@@ -84,7 +84,7 @@ def call_method(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args
 def _insert(m: Machine, f: Frame, at: int, box: Seq, values: list[Value], index: int | None) -> Value:
     for value in values:
         m.domains.on_store(f, Store(at, "append", box, None, value))
-    add_items(f, box, values, index)
+    add_items(f, box, [v for v in values if not m.tells_nothing(f, v)], index)
     return NONE
 
 
