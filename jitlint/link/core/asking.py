@@ -64,9 +64,11 @@ def is_open_question(m: Machine, f: Frame, test: ir.Node | None) -> bool:
     )
 
 
-def told_apart(m: Machine, f: Frame, test: ir.Node | None) -> int:
-    """`BY_FORM` if an undecided test asks for the form of a value, which each side is written for, else 0."""
-    return BY_FORM if test is not None and _question_of(m, f, test).form else 0
+def told_apart(m: Machine, f: Frame, test: ir.Node | None, outcome: bool | None) -> int:
+    """`Frame.dispatched` on a side of a test: an undecided one that asks for the form of a value has sides for other values."""
+    if f.dispatched or outcome is not None or test is None:
+        return f.dispatched
+    return BY_FORM if _question_of(m, f, test).form else 0
 
 
 def _question_of(m: Machine, f: Frame, test: ir.Node) -> _Question:
@@ -102,16 +104,14 @@ def _asked(m: Machine, f: Frame, node: ir.Node | None, depth: int, about: list[i
     if surroundings.speak_of_tracing(parts):
         return _TRACING
     found = ""
-    forms = lexicon().evidence.form_words
     for part in parts:
         asked: str | None = None
         if type(part) is ir.Call:
-            asked = _KIND if _asks_for_kind(m, f, part) else _done(m, f, _method(f, part.func), depth)
-            asked = asked or (_FORM if ir_walk.last_name(part.func) in forms else None)
+            asked = _called(m, f, part, depth)
         elif type(part) is ir.Name:
             asked = _by_name(m, f, part, depth, about)
         elif type(part) is ir.Attr:
-            asked = _FORM if part.name in forms else _done(m, f, _function(called_by_name(m, f, part)), depth)
+            asked = _of_form(part) or _done(m, f, _function(called_by_name(m, f, part)), depth)
         elif type(part) is ir.Lambda or type(part) is ir.FuncDef:
             asked = _done(m, f, f.module.functions[part.function], depth)
         if asked == _TRACING:
@@ -120,6 +120,18 @@ def _asked(m: Machine, f: Frame, node: ir.Node | None, depth: int, about: list[i
             about.append(node)
         found = max(found, asked or "", key=_RANKS.index)
     return found or None
+
+
+def _called(m: Machine, f: Frame, call: ir.Call, depth: int) -> str | None:
+    """What a call asks."""
+    if _asks_for_kind(m, f, call):
+        return _KIND
+    return _done(m, f, _method(f, call.func), depth) or _of_form(call.func)
+
+
+def _of_form(named: ir.Node | None) -> str | None:
+    """`_FORM` if an attribute or a function of this name says of which form a value is."""
+    return _FORM if ir_walk.last_name(named) in lexicon().evidence.form_words else None
 
 
 def _asks_for_kind(m: Machine, f: Frame, call: ir.Call) -> bool:

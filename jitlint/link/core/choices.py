@@ -29,9 +29,7 @@ def either(m: Machine, f: Frame, node: ir.BoolOp) -> Value:
     asks = outcome is None and asking.is_open_question(m, f, node.left)
     feasible = branches.narrow(m, f, node.left, is_and)
     f.confidence = Confidence.POSSIBLE if asks else confidence
-    dispatched = f.dispatched
-    if outcome is None:
-        f.dispatched = max(dispatched, asking.told_apart(m, f, node.left))
+    dispatched, f.dispatched = f.dispatched, asking.told_apart(m, f, node.left, outcome)
     with regions.under(m, node.left, outcome):
         right = evaluator.evaluate(m, f, node.right) if feasible else None
     f.confidence, right = confidence, UNKNOWN if asks and right is not None else right
@@ -53,8 +51,7 @@ def ternary(m: Machine, f: Frame, node: ir.IfExp) -> Value:
     levels, confidence = branches.doubted(m, f, node.test, outcome), f.confidence
     entry, dispatched = f.entry, f.dispatched
     saved = f.scope.vars
-    if outcome is None:
-        f.dispatched = max(dispatched, asking.told_apart(m, f, node.test))
+    f.dispatched = asking.told_apart(m, f, node.test, outcome)
     out: Value | None = None
     after: dict[str, Value] | None = None
     for side, branch in ((True, node.body), (False, node.orelse)):

@@ -188,7 +188,7 @@ def _if(m: Machine, f: Frame, node: ir.If) -> bool:
 def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> bool:
     saved = f.scope.vars
     token, before, entry, dispatched = f.token, f.confidence, f.entry, f.dispatched
-    apart = asking.told_apart(m, f, node.test) if outcome is None else 0
+    apart = asking.told_apart(m, f, node.test, outcome)
     levels = branches.doubted(m, f, node.test, outcome)
     reached: list[tuple[dict[str, Value], flags.Sides | None]] = []
     for side, block in ((True, node.body), (False, node.orelse)):
@@ -200,23 +200,22 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
         if outcome is None:
             f.token = object()
         f.sides = None
-        f.dispatched = max(dispatched, apart)
+        f.dispatched = apart
         if branches.narrow(m, f, node.test, side) and run_block(m, f, block):
             reached.append((f.scope.vars, f.sides))
     f.token, f.confidence, f.entry = token, before, entry
     if levels is branches.GUESSED and len(reached) == 1:
         f.confidence = Confidence.POSSIBLE  # the other side has ended: the answer decides about the rest
-    checked = _only_raises(node.body) or _only_raises(node.orelse)
-    f.dispatched = max(dispatched, apart) if len(reached) == 1 and not checked else dispatched
+    f.dispatched = apart if len(reached) == 1 and not _is_check(node) else dispatched
     f.sides = flags.apart(reached, flags.asked_by(m, node) if len(reached) == 2 else frozenset())
     states = [variables for variables, _ in reached]
     f.scope.vars = functools.reduce(branches.join_vars, states) if states else saved
     return bool(reached)
 
 
-def _only_raises(block: Sequence[ir.Node]) -> bool:
-    """Whether a block refuses what gets there: the rest is for everything that the program gives."""
-    return bool(block) and type(block[-1]) is ir.Raise
+def _is_check(node: ir.If) -> bool:
+    """Whether one side refuses what gets there: the rest is for everything that the program gives."""
+    return any(block and type(block[-1]) is ir.Raise for block in (node.body, node.orelse))
 
 
 def _guarded(m: Machine, f: Frame, node: ir.Try, fallback: bool) -> bool:

@@ -234,9 +234,7 @@ class Machine:
         why, modes, soft, traced, array = _witness(kind, fields, value)
         if confidence is not None:
             soft += 2 - confidence.rank
-        if f.dispatched and is_about_form(kind, fields, f.dispatched):
-            soft = 2  # what another form would need, this one may never get to
-        level = weaken(f.confidence, soft)
+        level = weaken(f.confidence, soft + _doubt(kind, fields, f.dispatched))
         module, function = where if where is not None else (f.module.name, f.qualname)
         raising = kind in RAISING or (kind is Leak and fields["target"] == REFUSED)
         expected = f.world.expected and raising
@@ -378,7 +376,12 @@ _OF_FORM: Final = {
 }
 
 
-def is_about_form(kind: type[AnyEvent], fields: dict[str, object], dispatched: int) -> bool:
-    """Whether an event is one only for values of this structure, shape or dtype, whatever is traced; where one of several
-    functions was chosen, also if only for arrays."""
-    return fields.get("problem") in _OF_FORM.get(kind, ()) or (dispatched == BY_CHOICE and kind is ArrayStore)
+def _doubt(kind: type[AnyEvent], fields: dict[str, object], dispatched: int) -> int:
+    """How much less sure an event is where values of another form may be meant: all of it, if it is one only for values of
+    this structure, shape or dtype, whatever is traced; where one of several functions was chosen, also if only for arrays."""
+    if not dispatched:
+        return 0
+    about = fields.get("problem") in _OF_FORM.get(kind, ()) or (
+        dispatched == BY_CHOICE and kind is ArrayStore
+    )
+    return 2 if about else 0

@@ -435,7 +435,7 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
             m.replace(f, f"{alt.dotted}.{name}")
         elif type(alt) is ExtInst:
             m.domains.on_store(f, Store(at, "library", alt, name, value, None, several))
-            alt.attrs[name] = join(alt.attrs[name], value) if name in alt.attrs else value
+            alt.attrs[name] = join(alt.attrs.get(name, value), value)
         elif type(alt) is Tup and alt.cls is not None and len(alts) == 1:
             m.domains.on_store(f, Store(at, "field", alt, name, value))
         elif type(alt) is Arr and _refuses(m, alt, name):
@@ -446,9 +446,9 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
 
 def _store_shared(m: Machine, f: Frame, at: int, owner: Mod | Class, name: str, value: Value) -> None:
     into = owner.info.scope.vars if isinstance(owner, Mod) else owner.info.namespace
-    of = ("module", owner.info.scope) if isinstance(owner, Mod) else ("class", owner.info)
+    of = owner.info.scope if isinstance(owner, Mod) else owner.info
     old = into.get(name)
-    m.domains.on_store(f, Store(at, *of, name, value, old))
+    m.domains.on_store(f, Store(at, "module" if isinstance(owner, Mod) else "class", of, name, value, old))
     into[name] = value if old is None else old if m.tells_nothing(f, value) else join(old, value)
 
 
