@@ -10,6 +10,7 @@ from typing import Final
 
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.values import NONE, Arr, B, ExtInst, L, Py, Tree, Value, py
+from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import OWN
@@ -32,7 +33,10 @@ def arrived() -> ExtInst:
 def store(
     m: Machine, f: Frame, at: int, obj: ExtInst, index: Value, value: Value, op: str, certain: bool
 ) -> None:
-    """``ref[index] = value``: a map writes for all its elements to one place, and a derivative has none for the tangent."""
+    """``variable[index] = value`` of a module; ``ref[index] = value``: a map writes for all its elements to one place, and a derivative has none for the tangent."""
+    if obj.dotted in m.transforms.variables:
+        m.domains.on_store(f, Store(at, "library", obj, None, value))
+        return
     around = obj.attrs.get(_AROUND)
     known = around.const if obj.dotted == REFERENCE and type(around) is Py else None
     if type(known) is not int or f.world.kernel or not certain:

@@ -41,6 +41,7 @@ class Leaks(Domain[Left]):
             stores.cached(self.m, f, store.key, owner, value, kind)
         elif kind == "library":
             layers.stored(f, store)
+            stores.changed(self.m, f, store)
 
     def hears_of(self, dotted: str) -> bool:
         """Methods of modules."""

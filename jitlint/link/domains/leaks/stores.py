@@ -15,7 +15,9 @@ from jitlint.infer.grounds import weaken
 from jitlint.infer.lattice import parts
 from jitlint.infer.objects import itself
 from jitlint.infer.values import (
+    UNKNOWN,
     Bound,
+    ExtInst,
     Func,
     Inst,
     Map,
@@ -29,13 +31,14 @@ from jitlint.infer.values import (
 from jitlint.link.domains.leaks import pending
 from jitlint.link.domains.leaks.pending import Pending
 from jitlint.link.engine import surroundings
-from jitlint.link.engine.domain import Transformed
+from jitlint.link.engine.domain import Store, Transformed
 from jitlint.link.engine.events import confidence_of
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import flattening, pytrees
+from jitlint.link.values import flattening, paths, pytrees
 from jitlint.link.values.questions import ownership
 from jitlint.link.values.questions.ownership import deepest_tracer
+from jitlint.syntax import ir
 
 _MOST: Final = 64
 """So many objects are looked at."""
@@ -79,6 +82,19 @@ def _refused(m: Machine, f: Frame, at: int, box: Inst, what: str) -> None:
         return
     if all(itself(one) is not itself(box) for one in GIVEN.of(f) or ()):
         m.emit(f, Leak, at, None, target=REFUSED, what=what, used=True)
+
+
+def changed(m: Machine, f: Frame, store: Store) -> None:
+    """A variable of a module gets another array: ``module.variable.value = array``, ``module.variable[...] = array``."""
+    library = store.owner
+    if type(library) is not ExtInst or library.dotted not in m.transforms.variables:
+        return
+    node = surroundings.statement(f)
+    target = node.targets[0] if type(node) is ir.Assign else node.target if type(node) is ir.AugAssign else None
+    variable = target.obj if isinstance(target, (ir.Attr, ir.Sub)) else None
+    box = paths.peek(m, f, variable.obj) if type(variable) is ir.Attr else None
+    if type(variable) is ir.Attr and type(box) is Inst and box.attrs.get(variable.name) is library:
+        stored(m, f, store.at, box, UNKNOWN, "attribute", variable.name)
 
 
 def stored_in_scope(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:
