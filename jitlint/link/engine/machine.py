@@ -46,6 +46,7 @@ from jitlint.infer.values import (
     Xform,
     mode_letters,
 )
+from jitlint.link.engine import surroundings
 from jitlint.link.engine.budgets import Limits
 from jitlint.link.engine.domain import Domains, Summary
 from jitlint.link.engine.evaluator import Evaluator
@@ -205,8 +206,10 @@ class Machine:
             self.replaced.add(self.catalogue.canonical(dotted))
 
     def tells_nothing(self, f: Frame, value: Value) -> bool:
-        """Whether a value is that of a function run with anything, though the program itself calls it and says with what."""
-        return value is UNKNOWN and self.cold is not None and self.cold is f.fn
+        """Whether a function is run with anything, and stores that where the program itself says what there is by calling it."""
+        return (
+            value is UNKNOWN and self.cold is not None and self.cold is f.fn and surroundings.changes_older(f)
+        )
 
     def intern(self, key: object) -> int:
         """A small number for a hashable key."""

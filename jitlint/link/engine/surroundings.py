@@ -220,6 +220,18 @@ def changes_receiver(f: Frame) -> bool:
     return type(target) is ir.Name and bool(params) and target.id == params[0].name == "self"
 
 
+def changes_older(f: Frame) -> bool:
+    """Whether the current statement changes what a name of an outer scope stands for, or the function's own object or class."""
+    target = _changed(f)
+    while type(target) is ir.Sub or type(target) is ir.Attr:
+        target = target.obj
+    if f.fn is None or type(target) is not ir.Name:
+        return False
+    params = f.fn.node.params
+    own = bool(params) and target.id == params[0].name and target.id in ("self", "cls")
+    return own or target.id not in f.scope.vars
+
+
 def changed_name(f: Frame) -> str:
     """The last name of what the current statement changes, in lower case: ``cache`` of ``self.cache[k] = v``."""
     target = _changed(f)

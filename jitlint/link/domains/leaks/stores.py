@@ -90,7 +90,9 @@ def changed(m: Machine, f: Frame, store: Store) -> None:
     if type(library) is not ExtInst or library.dotted not in m.transforms.variables:
         return
     node = surroundings.statement(f)
-    target = node.targets[0] if type(node) is ir.Assign else node.target if type(node) is ir.AugAssign else None
+    target = (
+        node.targets[0] if type(node) is ir.Assign else node.target if type(node) is ir.AugAssign else None
+    )
     variable = target.obj if isinstance(target, (ir.Attr, ir.Sub)) else None
     box = paths.peek(m, f, variable.obj) if type(variable) is ir.Attr else None
     if type(variable) is ir.Attr and type(box) is Inst and box.attrs.get(variable.name) is library:
