@@ -125,14 +125,13 @@ f(1.0)
 @pytest.mark.parametrize(
     ("later", "found"),
     [
-        ("key, drawn = jax.random.split(key)", []),
+        ("key, drawn = jax.random.split(key)", ["n.ipynb:cell 3:1:14: JIT601"]),
         ("y = jax.random.normal(key, (3,))", ["n.ipynb:cell 3:1:5: JIT601"]),
     ],
 )
-def test_new_keys_may_be_made_of_one_that_was_drawn_from(
+def test_a_key_that_was_drawn_from_is_used_up_in_later_cells(
     later: str, found: list[str], project: Write, capsys: Capture
 ) -> None:
-    """The numbers of those keys are others; the same draw again gives the same numbers."""
     script = f"""\
 # %%
 import jax
