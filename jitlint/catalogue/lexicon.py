@@ -37,6 +37,8 @@ class Arrays(msgspec.Struct, frozen=True):
     refuses: dict[str, str]
     alike: dict[str, str]
     fits: dict[str, str]
+    axes: dict[str, str]
+    moves: dict[str, str]
     foreign_parameters: dict[str, str]
     any_dtype: frozenset[str]
     sorts_keys: frozenset[str]

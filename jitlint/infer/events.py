@@ -86,7 +86,8 @@ class Convert(Event):
 @dataclass(frozen=True, slots=True)
 class BadIndex(Event):
     """An array is indexed in a way that JAX refuses. problem: mask (boolean mask read), mask-update
-    (``.at[mask].set``), slice (a traced slice bound), list (a list index), float, string."""
+    (``.at[mask].set``), slice (a traced slice bound), list (a list index), float, string, count (more of
+    them than the array has axes)."""
 
     problem: str = "mask"
 

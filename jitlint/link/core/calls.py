@@ -46,7 +46,7 @@ from jitlint.link.models import registry as libraries
 from jitlint.link.models.arrays import binding, methods
 from jitlint.link.models.jax import arity, demands, xforms
 from jitlint.link.models.python import dispatch
-from jitlint.link.values import bounds, boxes, classes, keys, parameters, pytrees
+from jitlint.link.values import boxes, classes, keys, parameters, pytrees
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.taking import cannot_bind, with_bound
 
@@ -266,7 +266,6 @@ def _is_plain_array(value: Value) -> bool:
 
 def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> Value:
     """Run a function on bound parameters, or give what the same context gave before."""
-    bounds.leave_out(f, bound)
     m.domains.on_bind(f, func, bound)
     inherited = f.coarse and contexts.inherited(bound, f.coarse)
     frozen, has_keys = freeze_call(bound.values(), func, f.token)

@@ -30,10 +30,11 @@ def either(m: Machine, f: Frame, node: ir.BoolOp) -> Value:
     feasible = branches.narrow(m, f, node.left, is_and)
     f.confidence = Confidence.POSSIBLE if asks else confidence
     dispatched, f.dispatched = f.dispatched, asking.told_apart(m, f, node.left, outcome)
+    sided, f.sided = f.sided, f.sided or outcome is None
     with regions.under(m, node.left, outcome):
         right = evaluator.evaluate(m, f, node.right) if feasible else None
     f.confidence, right = confidence, UNKNOWN if asks and right is not None else right
-    f.dispatched = dispatched
+    f.dispatched, f.sided = dispatched, sided
     f.scope.vars = branches.join_vars(saved, f.scope.vars) if outcome is None else f.scope.vars
     if right is None:
         return left
@@ -49,9 +50,10 @@ def ternary(m: Machine, f: Frame, node: ir.IfExp) -> Value:
     """``a if test else b``."""
     outcome = branches.condition(m, f, node.test, "ternary", node.at)
     levels, confidence = branches.doubted(m, f, node.test, outcome), f.confidence
-    entry, dispatched = f.entry, f.dispatched
+    entry, dispatched, sided = f.entry, f.dispatched, f.sided
     saved = f.scope.vars
     f.dispatched = asking.told_apart(m, f, node.test, outcome)
+    f.sided = sided or outcome is None
     out: Value | None = None
     after: dict[str, Value] | None = None
     for side, branch in ((True, node.body), (False, node.orelse)):
@@ -67,6 +69,6 @@ def ternary(m: Machine, f: Frame, node: ir.IfExp) -> Value:
         f.confidence, f.entry = confidence, entry
         out = value if out is None else join(out, value)
         after = f.scope.vars if after is None else branches.join_vars(after, f.scope.vars)
-    f.dispatched = dispatched
+    f.dispatched, f.sided = dispatched, sided
     f.scope.vars = branches.restore_paths(saved, after) if after is not None else saved
     return out if out is not None else UNKNOWN

@@ -76,13 +76,14 @@ def _run_apart(m: Machine, f: Frame, sides: flags.Sides, block: Sequence[ir.Node
     reached: list[tuple[dict[str, Value], flags.Sides | None]] = []
     token, f.token = f.token, object()
     before, f.apart = f.apart, f.apart * len(sides.states)
+    sided, f.sided = f.sided, True
     for number, variables in enumerate(sides.states):
         m.domains.on_side(number)
         f.scope.vars = dict(variables)
         if run_block(m, f, block):
             reached.append((f.scope.vars, f.sides))
     m.domains.on_side(None)
-    f.apart = before
+    f.apart, f.sided = before, sided
     f.token = token
     f.sides = flags.apart(reached, sides.asked)
     if reached:
@@ -187,7 +188,7 @@ def _if(m: Machine, f: Frame, node: ir.If) -> bool:
 
 def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> bool:
     saved = f.scope.vars
-    token, before, entry, dispatched = f.token, f.confidence, f.entry, f.dispatched
+    token, before, entry, dispatched, sided = f.token, f.confidence, f.entry, f.dispatched, f.sided
     apart = asking.told_apart(m, f, node.test, outcome)
     levels = branches.doubted(m, f, node.test, outcome)
     reached: list[tuple[dict[str, Value], flags.Sides | None]] = []
@@ -201,12 +202,15 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
             f.token = object()
         f.sides = None
         f.dispatched = apart
+        f.sided = sided or outcome is None
         if branches.narrow(m, f, node.test, side) and run_block(m, f, block):
             reached.append((f.scope.vars, f.sides))
     f.token, f.confidence, f.entry = token, before, entry
     if levels is branches.GUESSED and len(reached) == 1:
         f.confidence = Confidence.POSSIBLE  # the other side has ended: the answer decides about the rest
-    f.dispatched = apart if len(reached) == 1 and not _is_check(node) else dispatched
+    one = len(reached) == 1 and not _is_check(node)
+    f.dispatched = apart if one else dispatched
+    f.sided = sided or (one and outcome is None)
     f.sides = flags.apart(reached, flags.asked_by(m, node) if len(reached) == 2 else frozenset())
     states = [variables for variables, _ in reached]
     f.scope.vars = functools.reduce(branches.join_vars, states) if states else saved

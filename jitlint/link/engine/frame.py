@@ -115,12 +115,13 @@ class Frame:
     exits: what it left in the variables that functions inside it take, where it returned.
     dispatched: why nobody knows that this code is the one for the values at hand: `BY_FORM` on one side of a test that asks
     for their class, dtype or shape, `BY_CHOICE` in one of several functions.
+    sided: it is on one side of a test that nobody can answer: what goes with that side may not go with the values at hand.
     sides: the states after both sides of the ``if`` that just ran. apart: how many states are followed at once.
     """
 
     __slots__ = (
         "apart", "at", "breaks", "caught", "cls", "coarse", "confidence", "continues", "depth", "dispatched", "entry", "exits", "fn", "ground", "has_keys", "loops", "module", "outer", "own", "owner", "recv", "returns",
-        "scope", "sides", "steps", "token", "told", "turns", "world", "yields",
+        "scope", "sided", "sides", "steps", "token", "told", "turns", "world", "yields",
     )  # fmt: skip
 
     def __init__(
@@ -163,6 +164,7 @@ class Frame:
         self.caught: Catch | None = None
         self.coarse = 0
         self.dispatched = 0
+        self.sided = False
         self.has_keys = True
 
     @property

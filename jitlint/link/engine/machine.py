@@ -237,7 +237,7 @@ class Machine:
         why, modes, soft, traced, array = _witness(kind, fields, value)
         if confidence is not None:
             soft += 2 - confidence.rank
-        level = weaken(f.confidence, soft + _doubt(kind, fields, f.dispatched))
+        level = weaken(f.confidence, soft + _doubt(kind, fields, f))
         module, function = where if where is not None else (f.module.name, f.qualname)
         raising = kind in RAISING or (kind is Leak and fields["target"] == REFUSED)
         expected = f.world.expected and raising
@@ -358,7 +358,7 @@ def _family(kind: type[AnyEvent], fields: dict[str, object]) -> str:
 
 _OF_FORM: Final = {
     ApiMisuse: frozenset({"cannot-join", "unfit"}),
-    BadIndex: frozenset({"float", "list", "string"}),
+    BadIndex: frozenset({"count", "float", "list", "string"}),
     TransformMisuse: frozenset(
         {
             "branch-mismatch",
@@ -379,12 +379,22 @@ _OF_FORM: Final = {
 }
 
 
-def _doubt(kind: type[AnyEvent], fields: dict[str, object], dispatched: int) -> int:
+_SHAPED: Final = ("unfit", "count")
+_OF_SHAPE: Final = frozenset(
+    {"axis", "element", "letter", "letters", "order", "parts", "place-sizes", "rows", "sizes", "spread", "square", "squeeze"}
+)  # fmt: skip
+"""What is wrong with operands that would fit if they had other shapes."""
+
+
+def _doubt(kind: type[AnyEvent], fields: dict[str, object], f: Frame) -> int:
     """How much less sure an event is where values of another form may be meant: all of it, if it is one only for values of
-    this structure, shape or dtype, whatever is traced; where one of several functions was chosen, also if only for arrays."""
-    if not dispatched:
+    this structure, shape or dtype, whatever is traced; where one of several functions was chosen, also if only for arrays.
+    On one side of a test without an answer that holds for shapes, which often come with a flag."""
+    problem = fields.get("problem")
+    if f.dispatched:
+        about = problem in _OF_FORM.get(kind, ()) or (f.dispatched == BY_CHOICE and kind is ArrayStore)
+    elif f.sided and problem in _SHAPED:
+        about = kind is BadIndex or fields.get("parameter") in _OF_SHAPE
+    else:
         return 0
-    about = fields.get("problem") in _OF_FORM.get(kind, ()) or (
-        dispatched == BY_CHOICE and kind is ArrayStore
-    )
     return 2 if about else 0

@@ -40,7 +40,7 @@ def in_world(
     g.at = f.at
     g.outer = f
     g.coarse = f.coarse
-    g.dispatched = f.dispatched
+    g.dispatched, g.sided = f.dispatched, f.sided
     g.entry = f.entry if entry is None else entry
     sure = confidence is None
     g.own = {k: v for k, v in f.own.items() if k.inherited and (sure or k.by_guesses)}

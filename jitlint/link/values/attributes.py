@@ -111,7 +111,9 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
         dtype = "float" if obj.dtype == "complex" and name in ("real", "imag") else obj.dtype
         modes = obj.modes | (0 if obj.host else f.world.here)
         traced = obj.traced if obj.modes else obj.kind
-        return Arr(modes, dtype, obj.rank, obj.why, obj.level, traced, obj.host, None, obj.kind)
+        out = Arr(modes, dtype, obj.rank, obj.why, obj.level, traced, obj.host, None, obj.kind)
+        out.dims = _turned(name, obj.dims)
+        return out
     if obj.host:
         return Method(obj, name)
     if not obj.softness and f.confidence is not Confidence.POSSIBLE:  # surely an array
@@ -119,6 +121,15 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
     if kind is not None and kind.startswith(("concrete-only:", "missing:", "foreign:")):
         _refused(m, f, at, obj, name, kind)
     return Method(obj, name) if m.catalogue.array_method(name) is not None else UNKNOWN
+
+
+def _turned(name: str, dims: tuple[int | None, ...] | None) -> tuple[int | None, ...] | None:
+    """The sizes of an array that an attribute gives."""
+    if dims is None or name in ("real", "imag"):
+        return dims
+    if name == "T":
+        return dims[::-1]
+    return (*dims[:-2], dims[-1], dims[-2]) if name == "mT" and len(dims) > 1 else None
 
 
 def _counted(name: str, array: Arr | None = None) -> Value:

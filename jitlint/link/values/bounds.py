@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from jitlint.infer.events import OutOfBounds
-from jitlint.infer.lattice import reshaped
 from jitlint.infer.values import NO_CONST, Arr, At, Py, Seq, SliceVal, Tree, Tup, Value
-from jitlint.link.engine.frame import Frame, Slot
+from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import sizes
 from jitlint.syntax import ir
@@ -157,26 +156,27 @@ def after(dims: Dims | None, index: Sequence[Value]) -> Dims | None:
     return tuple(out) if any(n is not None for n in out) else None
 
 
+def replaced(dims: Dims | None, index: Sequence[Value]) -> Dims | None:
+    """The sizes of a part of an array that an update replaces, empty for one element; None where the index is not understood."""
+    if dims is None or len(index) > len(dims):
+        return None
+    numbers = [type(part) is Py and part.kind == "int" for part in index]
+    if not all(number or type(part) is SliceVal for part, number in zip(index, numbers)):
+        return None
+    slices = [
+        _size_of(part, size) if type(part) is SliceVal else None
+        for size, part, number in zip(dims, index, numbers)
+        if not number
+    ]
+    return (*slices, *dims[len(index) :])
+
+
 def _size_of(part: SliceVal, size: int | None) -> int | None:
     bounds = [part.lo, part.hi, part.step]
     known = [_int(bound) for bound in bounds]
     if size is None or known[2] == 0 or any(n is None and b is not None for n, b in zip(known, bounds)):
         return size if all(bound is None for bound in bounds) else None
     return len(range(*slice(*known).indices(size)))
-
-
-SIZED: Final = Slot[bool]()
-"""In the frame from which a loop or a branch of the library calls its function, whose arrays are of the sizes that it gives back."""
-
-
-def leave_out(f: Frame, values: dict[str, Value]) -> None:
-    """A function is judged for arrays of any size, not once for each size that it is called with; what a module's body
-    calls is called there and then, with those sizes."""
-    if f.fn is None or Arr not in map(type, values.values()) or SIZED.of(f):
-        return
-    for name, value in values.items():
-        if type(value) is Arr and value.dims is not None:
-            values[name] = reshaped(value, value.dtype, value.rank)
 
 
 def check(m: Machine, f: Frame, at: int, arr: Arr, index: Value, update: str = "") -> None:

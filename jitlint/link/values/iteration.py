@@ -30,7 +30,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import attributes, keys, paths, subscripts
+from jitlint.link.values import attributes, fitting, keys, paths, subscripts
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
@@ -232,10 +232,19 @@ def _unpacked(m: Machine, f: Frame, at: int, value: Value, count: int, star: int
             tail = count - star - 1
             middle = items[star : len(items) - tail]
             return [*items[:star], Seq("list", middle, None, level, f.token), *items[len(items) - tail :]]
+    if type(value) is Arr and star is None:
+        _count_rows(m, f, at, value, count)
     if type(value) is Arr and value.key is not None and star is None:
         return [keys.item(m, value, i) for i in range(count)]
     one = _any_unpacked(m, f, at, value)
     return [Seq("list", None, one, level, f.token) if i == star else one for i in range(count)]
+
+
+def _count_rows(m: Machine, f: Frame, at: int, array: Arr, count: int) -> None:
+    """Record an array that has more or fewer rows than there are names for them."""
+    rows = array.dims[0] if array.dims and fitting.is_sure(array) else None
+    if rows is not None and rows != count:
+        fitting.report(m, f, at, "", "rows", f"{rows} and {count}", array)
 
 
 def _any_unpacked(m: Machine, f: Frame, at: int, value: Value) -> Value:

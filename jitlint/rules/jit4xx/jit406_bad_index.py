@@ -1,4 +1,4 @@
-"""JIT406: an array is indexed with a list, a float or a str (layer: ``rules``)."""
+"""JIT406: an array is indexed with a list, a float or a str, or with too many indices (layer: ``rules``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RULE = Rule(
     code="JIT406",
     name="bad-index",
     severity=Severity.ERROR,
-    summary="list, float or str as an array index",
+    summary="list, float or str as an array index, or too many of them",
     explanation="""\
 JAX arrays accept integers, slices, `None`, `...` and arrays of integers as an index. Lists, which NumPy would convert,
 are refused, and so are floats and strings:
@@ -19,6 +19,8 @@ are refused, and so are floats and strings:
 > TypeError: Using a non-tuple sequence for multidimensional indexing is not allowed; use `arr[array(seq)]` instead of `arr[seq]`.
 
 > TypeError: Indexer must have integer or boolean type, got indexer with type float32
+
+> IndexError: Too many indices: array is 2-dimensional, but 3 were indexed
 
 A float index often comes from `/` or `jnp.floor`: both give floats.
 """,
@@ -48,8 +50,8 @@ def ends(x):
 ends(jnp.arange(4.0))
 """,
     outcome=Raises(
-        ("TypeError",),
-        says=r"non-tuple sequence|must have integer or boolean type|JAX does not support|[Ss]tring index",
+        ("TypeError", "IndexError"),
+        says=r"Too many indices|non-tuple sequence|must have integer or boolean type|JAX does not support|[Ss]tring index",
     ),
     since="0.1",
     remedy=Remedy(
@@ -68,6 +70,10 @@ _PROBLEMS = {
     "float": (
         "a JAX array cannot be indexed with a float",
         "use `//` for a Python number, `.astype(jnp.int32)` for an array",
+    ),
+    "count": (
+        "an array gets more indices than it has axes",
+        "print `x.shape`: perhaps an axis was lost before, or the indices belong to another array",
     ),
     "string": (
         "a JAX array cannot be indexed with a `str`",

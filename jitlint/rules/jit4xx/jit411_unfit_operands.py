@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from jitlint.base.diagnostic import Severity
 from jitlint.base.outcome import Advisory, Raises
 from jitlint.base.rule import Report, Rule
@@ -19,6 +21,13 @@ needs the same size inside, and `reshape` as many elements as before:
 > ValueError: Incompatible shapes for broadcasting: shapes=[(2, 3), (2,)]
 
 > TypeError: dot_general requires contracting dimensions to have the same shape, got (3,) and (2,).
+
+`einsum` wants one letter for each axis, and one size for each letter; what `x.at[i].set(y)` puts somewhere has the shape of
+that place, or can be repeated to it:
+
+> ValueError: Size of label 'i' for operand 1 (4) does not match previous terms (3).
+
+> ValueError: Incompatible types for broadcasting: input type=float32[5] and requested type=float32[4]
 
 Functions of `jax.lax` do not convert what they get, neither dtypes nor numbers of axes, as those of `jax.numpy` do:
 
@@ -65,7 +74,7 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError", "AttributeError"),
         says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|same dtypes|does not accept dtype|number of dimensions|inconsistent size for core|[Ii]ncompatible shapes|contracting dimensions"
-        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef",
+        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef|[Ii]ncompatible types|equal division|squeeze out|Einstein sum|einsum|axes don.t match|same rank|same number of dim|permutation|[Tt]ranspose",
     ),
     cases={"equal": Advisory("the comparison has the same answer for all arrays")},
     since="0.2",
@@ -80,6 +89,44 @@ _WHOLE = {
     "trees": (
         "goes through pytrees together whose structures differ:",
         "give all of them the structure of the first: the same keys, lengths and kinds of containers",
+    ),
+}
+_ARRAYS = {
+    "order": (
+        "puts {axes[0]} in order, but the array has {1}",
+        "name each axis of the array once",
+    ),
+    "squeeze": (
+        "takes away axis {0} of an array of shape {1}, which has several elements",
+        "only axes of size 1 can be taken away; `x[:, 0]` or a sum chooses among several",
+    ),
+    "parts": (
+        "cannot divide an axis of {0} elements into {1} equal parts",
+        "choose a number that divides the size, or `jnp.array_split` for parts of unlike sizes",
+    ),
+    "spread": (
+        "cannot repeat an array of shape {0} until it has the shape {1}",
+        "an axis is repeated if its size is 1: add one with `x[:, None]`, counted from the last axis",
+    ),
+    "place-sizes": (
+        "puts an array of shape {0} where the place has the shape {1}",
+        "give the numbers the shape of `x[i]`, or one that is repeated to it",
+    ),
+    "element": (
+        "puts an array of shape {0} in the place of one element",
+        "choose one of its numbers, or a place of that shape: `x.at[i, :2]`",
+    ),
+    "terms": (
+        "gets the letters of {0} arrays, but {1} arrays",
+        "write one group of letters for each array, with commas between them",
+    ),
+    "letters": (
+        "gets the letters `{0}` for an array with {axes[1]}",
+        "write one letter for each axis, or `...` for those that are left alone",
+    ),
+    "letter": (
+        "has one letter, `{0}`, for axes of the sizes {1} and {2}",
+        "give each size a letter of its own; perhaps one of the arrays has to be transposed",
     ),
 }
 _KINDS = {"int": "integers", "float": "floats", "bool": "truth values", "complex": "complex numbers"}
@@ -140,6 +187,15 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(
             f"{api} goes along axis {axis} of an array with {_axes(rank)}",
             "axes are counted from 0; negative ones from the last",
+        )
+    form, help_ = _ARRAYS.get(event.parameter, ("", ""))
+    if form:
+        details = re.split(r" (?:and|as|for|of) ", event.detail)
+        return Report(f"{api} {form.format(*details, axes=list(map(_axes, details)))}", help_)
+    if event.parameter == "rows":
+        return Report(
+            f"an array of {first} rows is unpacked into {second} names",
+            "unpacking goes along the first axis; `x.T` has the columns first",
         )
     message, help_ = _WHOLE.get(event.parameter, ("", ""))
     if message:

@@ -221,7 +221,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
             return out
         f(jnp.ones((80, 80)))
         """,
-        ["UnrolledLoop count=shape in f: likely"],
+        ["UnrolledLoop count=shape in f: likely", "UnrolledLoop count=80 in f: certain"],
     ),
     "comprehensions": (
         """

@@ -58,7 +58,7 @@ def check_for(known: rows.Rows, f: Frame, node: ir.For, iterable: Value) -> None
         )  # fmt: skip
         return
     count = _count(m, f, table, node.iter, iterable)
-    if count is None and _length_of(f, table, node.iter):
+    if _length_of(f, table, node.iter):  # callers differ in how many there are
         if _chain(f, table, node):
             when = (Accepted(f, node), *rows.enough(known, f, table, node.iter))
             m.emit(

@@ -35,9 +35,9 @@ from jitlint.link.engine.events import (
 )
 from jitlint.link.engine.frame import Args, Frame, result_level, settle
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import binding, results, unfit
+from jitlint.link.models.arrays import binding, results, shapes, unfit
 from jitlint.link.models.arrays import operands as operands_of
-from jitlint.link.values import callbacks, pytrees
+from jitlint.link.values import callbacks, fitting, pytrees
 from jitlint.link.values.questions import no_arrays, truths
 
 
@@ -176,7 +176,9 @@ def _array_of(
         return out
     if type(out) is Arr:
         if out.dims is None and whole:
-            out.dims = unfit.sizes(fn, bound, receiver)
+            dims = unfit.sizes(fn, bound, receiver) or shapes.sizes(m, fn, bound, receiver, out.rank)
+            out.dims = fitting.known(dims)
+            out.rank = len(dims) if out.rank is None and dims is not None else out.rank
         if own and receiver is not None:
             out.traced, out.host = operands.ground if modes else SEEN, receiver.host and not modes
             out.kind = out.kind if modes else receiver.kind

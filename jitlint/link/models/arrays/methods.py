@@ -33,10 +33,10 @@ from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import emit_convert, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import arrays, numpy_calls, results
+from jitlint.link.models.arrays import arrays, numpy_calls, results, shapes
 from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import containers, dispatch
-from jitlint.link.values import bounds, classes
+from jitlint.link.values import bounds, classes, fitting, subscripts
 from jitlint.link.values.library_objects import VARIABLE
 from jitlint.link.values.questions.kinds import find_method, mro
 
@@ -129,9 +129,28 @@ def _update(m: Machine, f: Frame, at: int, obj: At, name: str, args: Args) -> Va
             m.emit(f, OutOfBounds, at, base, index="", size=obj.beyond, update=name)
         elif type(obj.arr) is Arr:
             bounds.check(m, f, at, obj.arr, obj.index, name)
-    if type(obj.arr) is Arr and name != "get":
+    if base is not None and name == "get":
+        out.rank = None if obj.index is None else subscripts.rank_after(base.rank, obj.index)
+    elif type(obj.arr) is Arr:
         out.dims = obj.arr.dims
+        if obj.index is not None and name != "apply" and not obj.problem:
+            _fill(m, f, at, obj.arr, obj.index, name, args)
     return out
+
+
+def _fill(m: Machine, f: Frame, at: int, arr: Arr, index: Value, name: str, args: Args) -> None:
+    """Record numbers that do not fit into the place that they are to fill."""
+    value = args.pos[0] if args.pos else args.kw.get("values")
+    parts = index.items if type(index) is Tup else [index]
+    room = bounds.replaced(fitting.dims_of(arr), parts) if fitting.is_sure(arr) else None
+    dims = fitting.dims_of(value) if value is not None and fitting.is_sure(value) else None
+    if value is not None and room is not None and dims and not shapes.fits_into(dims, room):
+        how, detail = (
+            ("place-sizes", f"{fitting.shown(dims)} as {fitting.shown(room)}")
+            if room
+            else ("element", fitting.shown(dims))
+        )
+        fitting.report(m, f, at, f"x.at[i].{name}", how, detail, value)
 
 
 def _transformed(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Value:

@@ -232,7 +232,7 @@ def nested_rank(value: Value) -> int | None:
     if type(value) is Tup or type(value) is Seq:
         element = seq_element(value) if type(value) is Seq else value.items[0] if value.items else None
         if element is None:
-            return 1
+            return None  # an empty list that was made for each turn of a loop has perhaps been filled since
         inner = nested_rank(element)
         return None if inner is None else inner + 1
     return None

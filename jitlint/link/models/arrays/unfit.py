@@ -14,10 +14,8 @@ from jitlint.catalogue.schema import ApiFunction
 from jitlint.infer.values import NONE, Arr, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import results
+from jitlint.link.models.arrays import results, shapes
 from jitlint.link.values import fitting, iteration
-from jitlint.syntax import ir
-from jitlint.syntax.children import below
 
 
 def check(
@@ -34,7 +32,13 @@ def check(
             return True
     elif not fitting.is_sure(receiver):
         return False
-    return whole and (_axis(m, f, at, fn, bound, receiver) or _reshaped(m, f, at, fn, bound, receiver))
+    elif whole and _together(m, f, at, fn.name, [receiver, *[value for _, value in bound]]):
+        return True
+    return whole and (
+        _axis(m, f, at, fn, bound, receiver)
+        or _reshaped(m, f, at, fn, bound, receiver)
+        or shapes.check(m, f, at, fn, bound, receiver)
+    )
 
 
 def _reference(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
@@ -97,6 +101,7 @@ def _kinds(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool
 
 def _alike(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
     what = lexicon().arrays.alike.get(name, "")
+    given = given[:2] if what == "ranks" else given
     if not what or len(given) != 2 or not all(fitting.is_sure(v) or fitting.is_number(v) for v in given):
         return False
     kinds = [fitting.kind_of(value) for value in given]
@@ -105,7 +110,7 @@ def _alike(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool
     ranks = [fitting.rank_of(value) for value in given]
     if None not in ranks and 0 not in ranks and ranks[0] != ranks[1]:
         return fitting.report(m, f, at, name, "axes", f"{ranks[0]} and {ranks[1]}", given[0])
-    return fitting.check_sizes(m, f, at, name, given)
+    return what != "ranks" and fitting.check_sizes(m, f, at, name, given)
 
 
 def _axis(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, receiver: Arr | None) -> bool:
@@ -118,16 +123,9 @@ def _axis(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
         )
         if form.kind in ("reduce", "along") and type(array) is Arr and fitting.is_sure(array):
             axis = _beyond(form, by_name, fitting.rank_of(array))
-            if axis is not None and _is_written(m, f, at, axis):
+            if axis is not None and shapes.is_written(m, f, at, axis):
                 return fitting.report(m, f, at, fn.name, "axis", f"{axis} of {array.rank}", array)
     return False
-
-
-def _is_written(m: Machine, f: Frame, at: int, axis: int) -> bool:
-    """Whether the axis stands in the call: one that comes with the array may be held against its axes first."""
-    call = m.texts.table(f).calls.get(at)
-    nodes = below([arg.value for arg in call.args]) if call is not None else []
-    return any(type(node) is ir.Const and node.value == abs(axis) for node in nodes)
 
 
 def _beyond(form: Form, by_name: dict[str, Value], rank: int | None) -> int | None:

@@ -15,6 +15,7 @@ from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     NONE,
     UNKNOWN,
+    Arr,
     ExtInst,
     Inst,
     Map,
@@ -32,7 +33,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import boundaries
 from jitlint.link.models.jax.references import references
-from jitlint.link.values import iteration, parameters, pytrees, sorting
+from jitlint.link.values import fitting, iteration, parameters, pytrees, sorting
 from jitlint.link.values.library_objects import SPLIT
 from jitlint.link.values.questions.signatures import (
     Signature,
@@ -242,7 +243,8 @@ def _one(
     why = f"parameter `{name}` of `{describe(x.target)}`" if name else ""
     if spec.kernel:
         return references(value, spec.modes, level, why)
-    lifted = pytrees.lift(_inside(spec, value, mark), spec.modes, level, why, spec.filter)
+    shared = bool(spec.specs)  # each device has a part of it
+    lifted = pytrees.lift(_inside(spec, value, mark), spec.modes, level, why, spec.filter, sized=not shared)
     return lifted if staged or mark is None else _as_marked(mark, value, lifted)
 
 
@@ -250,7 +252,18 @@ def _inside(spec: Wrap, value: Value, mark: Value | None) -> Value:
     """An argument with as many axes as the function sees of it."""
     if spec.excluded or spec.sliced:  # `jax.numpy.vectorize` takes off as many axes as the signature leaves
         return pytrees.with_rank(value, None)
-    return pytrees.with_rank(value, -1) if spec.axes and mark is not NONE else value
+    return _one_lane(value, mark) if spec.axes and mark is not NONE else value
+
+
+def _one_lane(value: Value, mark: Value | None) -> Value:
+    """What one lane of a batch has of an argument that is mapped along an axis."""
+    out = pytrees.with_rank(value, -1)
+    axis = 0 if mark is None else mark.const if type(mark) is Py else None
+    if type(value) is Arr and type(out) is Arr and out is not value and type(axis) is int:
+        dims = fitting.dims_of(value) or ()
+        if 0 <= axis < len(dims) and out.rank == len(dims) - 1:
+            out.dims = fitting.known((*dims[:axis], *dims[axis + 1 :]))
+    return out
 
 
 def _is_refused(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value, mark: Value | None) -> bool:

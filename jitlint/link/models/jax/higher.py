@@ -40,7 +40,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST, OWN
 from jitlint.link.models.jax import arity, carries, demands, lacks, leaves, operands, structures, xforms
 from jitlint.link.models.jax.references import references
-from jitlint.link.values import bounds, iteration, keys, prefixes, pytrees
+from jitlint.link.values import iteration, keys, prefixes, pytrees
 from jitlint.link.values.questions.signatures import describe, signature
 
 ALL_MODES = S | B | L
@@ -218,7 +218,6 @@ def _run_one(
         world = w.inside(one.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
         world = world.but(marks=OWN) if spec.solves else world
         inner = scopes.in_world(f, world, f.steps)
-        bounds.SIZED.put(inner, True)
         inner.steps = (*f.steps, Step(f.module.name, at, label, RULED.word))
     out: Value | None = None
     used: list[Value] = []
