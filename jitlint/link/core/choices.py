@@ -30,7 +30,7 @@ def either(m: Machine, f: Frame, node: ir.BoolOp) -> Value:
     feasible = branches.narrow(m, f, node.left, is_and)
     f.confidence = Confidence.POSSIBLE if asks else confidence
     dispatched, f.dispatched = f.dispatched, asking.told_apart(m, f, node.left, outcome)
-    sided, f.sided = f.sided, f.sided or outcome is None
+    sided, f.sided = f.sided, f.beside(outcome)
     with regions.under(m, node.left, outcome):
         right = evaluator.evaluate(m, f, node.right) if feasible else None
     f.confidence, right = confidence, UNKNOWN if asks and right is not None else right
@@ -53,7 +53,7 @@ def ternary(m: Machine, f: Frame, node: ir.IfExp) -> Value:
     entry, dispatched, sided = f.entry, f.dispatched, f.sided
     saved = f.scope.vars
     f.dispatched = asking.told_apart(m, f, node.test, outcome)
-    f.sided = sided or outcome is None
+    f.sided = f.beside(outcome)
     out: Value | None = None
     after: dict[str, Value] | None = None
     for side, branch in ((True, node.body), (False, node.orelse)):

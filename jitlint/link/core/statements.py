@@ -202,15 +202,14 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
             f.token = object()
         f.sides = None
         f.dispatched = apart
-        f.sided = sided or outcome is None
+        f.sided = f.beside(outcome)
         if branches.narrow(m, f, node.test, side) and run_block(m, f, block):
             reached.append((f.scope.vars, f.sides))
     f.token, f.confidence, f.entry = token, before, entry
     if levels is branches.GUESSED and len(reached) == 1:
         f.confidence = Confidence.POSSIBLE  # the other side has ended: the answer decides about the rest
     one = len(reached) == 1 and not _is_check(node)
-    f.dispatched = apart if one else dispatched
-    f.sided = sided or (one and outcome is None)
+    f.dispatched, f.sided = (apart, f.sided) if one else (dispatched, sided)
     f.sides = flags.apart(reached, flags.asked_by(m, node) if len(reached) == 2 else frozenset())
     states = [variables for variables, _ in reached]
     f.scope.vars = functools.reduce(branches.join_vars, states) if states else saved

@@ -167,6 +167,10 @@ class Frame:
         self.sided = False
         self.has_keys = True
 
+    def beside(self, outcome: bool | None) -> bool:
+        """Whether what stands on a side of a test, of this answer, is a guess about which values go with it."""
+        return self.sided or outcome is None
+
     @property
     def qualname(self) -> str:
         """The function's qualified name, or ``<module>``."""

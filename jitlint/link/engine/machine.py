@@ -240,7 +240,7 @@ class Machine:
         level = weaken(f.confidence, soft + _doubt(kind, fields, f))
         module, function = where if where is not None else (f.module.name, f.qualname)
         raising = kind in RAISING or (kind is Leak and fields["target"] == REFUSED)
-        expected = f.world.expected and raising
+        expected = _is_expected(f.world, raising, fields)
         if raising:
             self.broken = (f.module.name, f.at)
             what = (kind, at, module, why, modes, level, fields)
@@ -377,6 +377,11 @@ _OF_FORM: Final = {
         }
     ),
 }
+
+
+def _is_expected(world: World, raising: bool, fields: dict[str, object]) -> bool:
+    """Whether the program is prepared for an error: for any of tracing, or for arrays that do not fit."""
+    return (world.expected and raising) or (world.sheltered and fields.get("problem") in _SHAPED)
 
 
 _SHAPED: Final = ("unfit", "count")

@@ -48,7 +48,15 @@ def guarded(f: Frame, handlers: list[ir.Handler]) -> World:
             return f.world.but(excused=True)
         if handler.type is not None and any(name in lexicon().errors.tracing for name in names(handler.type)):
             return f.world.but(expected=True)
-    return f.world
+    return f.world.but(sheltered=True) if any(map(_shelters, handlers)) else f.world
+
+
+def _shelters(handler: ir.Handler) -> bool:
+    """Whether a handler goes on after what JAX says of arrays that do not fit."""
+    found = names(handler.type) if handler.type is not None else []
+    return not {"TypeError", "ValueError"}.isdisjoint(found) and not any(
+        type(statement) is ir.Raise for statement in handler.body
+    )
 
 
 def never_runs(f: Frame, handler: ir.Handler) -> bool:

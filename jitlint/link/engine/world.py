@@ -23,7 +23,7 @@ class World:
     transform that runs its function once for many calls, 0 when there is none: what is older outlives the trace.
     kernel: the code becomes a kernel, where Python loops are how registers are laid out. looks: somebody only wants to see
     what the code would do, as `jax.eval_shape` does: nothing is computed. pushed: the level right inside the innermost
-    derivative, if that goes forwards only, else 0.
+    derivative, if that goes forwards only, else 0. sheltered: a handler around, of a caller perhaps, is there for what does not fit.
     """
 
     __slots__ = (
@@ -39,6 +39,7 @@ class World:
         "looks",
         "modes",
         "pushed",
+        "sheltered",
     )
 
     def __init__(
@@ -54,6 +55,7 @@ class World:
         kernel: bool = False,
         looks: bool = False,
         pushed: int = 0,
+        sheltered: bool = False,
     ) -> None:
         self.here = here
         self.level = level
@@ -66,7 +68,10 @@ class World:
         self.kernel = kernel
         self.looks = looks
         self.pushed = pushed
-        self.key = (here, level, excused, eager_jit, modes, base, floor, expected, kernel, looks, pushed)
+        self.sheltered = sheltered
+        self.key = (
+            here, level, excused, eager_jit, modes, base, floor, expected, kernel, looks, pushed, sheltered
+        )  # fmt: skip
 
     def inside(
         self,
@@ -96,6 +101,7 @@ class World:
             self.kernel or kernel,
             self.looks or looks,
             (level if pushes else 0) if modes & L else self.pushed,
+            self.sheltered,
         )
 
     def but(
@@ -105,6 +111,7 @@ class World:
         eager_jit: bool | None = None,
         expected: bool | None = None,
         marks: int = 0,
+        sheltered: bool | None = None,
     ) -> World:
         """This world with some of its properties changed."""
         return World(
@@ -119,6 +126,7 @@ class World:
             self.kernel,
             self.looks,
             self.pushed,
+            self.sheltered if sheltered is None else sheltered,
         )
 
 

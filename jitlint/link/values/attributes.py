@@ -46,7 +46,7 @@ from jitlint.link.engine.domain import Load, Store
 from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import callbacks, classes, fields
+from jitlint.link.values import bounds, callbacks, classes, fields
 from jitlint.link.values.flattening import is_pytree
 from jitlint.link.values.questions.kinds import find_method, is_plain_enum, mro
 from jitlint.link.values.questions.ownership import outlives
@@ -100,10 +100,8 @@ def shape_of(value: Value) -> Value:
 
 
 def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
-    if name == "shape":
-        return shape_of(obj)
-    if name == "at":
-        return At(obj)
+    if name in ("shape", "at"):
+        return shape_of(obj) if name == "shape" else At(obj)
     kind = m.catalogue.array_attribute(name)
     if kind == "static":
         return _counted(name, obj)
@@ -112,8 +110,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
         modes = obj.modes | (0 if obj.host else f.world.here)
         traced = obj.traced if obj.modes else obj.kind
         out = Arr(modes, dtype, obj.rank, obj.why, obj.level, traced, obj.host, None, obj.kind)
-        out.dims = _turned(name, obj.dims)
-        return out
+        return bounds.turned(name, obj.dims, out)
     if obj.host:
         return Method(obj, name)
     if not obj.softness and f.confidence is not Confidence.POSSIBLE:  # surely an array
@@ -121,15 +118,6 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
     if kind is not None and kind.startswith(("concrete-only:", "missing:", "foreign:")):
         _refused(m, f, at, obj, name, kind)
     return Method(obj, name) if m.catalogue.array_method(name) is not None else UNKNOWN
-
-
-def _turned(name: str, dims: tuple[int | None, ...] | None) -> tuple[int | None, ...] | None:
-    """The sizes of an array that an attribute gives."""
-    if dims is None or name in ("real", "imag"):
-        return dims
-    if name == "T":
-        return dims[::-1]
-    return (*dims[:-2], dims[-1], dims[-2]) if name == "mT" and len(dims) > 1 else None
 
 
 def _counted(name: str, array: Arr | None = None) -> Value:

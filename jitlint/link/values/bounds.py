@@ -16,6 +16,7 @@ from jitlint.infer.values import NO_CONST, Arr, At, Py, Seq, SliceVal, Tree, Tup
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import sizes
+from jitlint.link.values import fitting
 from jitlint.syntax import ir
 
 Dims = tuple[int | None, ...]
@@ -154,6 +155,41 @@ def after(dims: Dims | None, index: Sequence[Value]) -> Dims | None:
             return None
     out += dims[len(index) :]
     return tuple(out) if any(n is not None for n in out) else None
+
+
+def rank_after(rank: int | None, index: Value) -> int | None:
+    """How many axes a part of an array has."""
+    if rank is None:
+        return None
+    for part in index.items if type(index) is Tup else [index]:
+        if (type(part) is Py and part.kind == "int") or (type(part) is Arr and part.rank == 0):
+            rank -= 1
+        elif type(part) is Py and part.kind == "none":
+            rank += 1
+        elif type(part) is not SliceVal:
+            return None
+    return max(rank, 0)
+
+
+def are_too_many(arr: Arr, parts: Sequence[Value]) -> bool:
+    """Whether there are certainly more indices than the array has axes."""
+    rank = fitting.rank_of(arr) if fitting.is_sure(arr) else None
+    if not rank or len(parts) <= rank:
+        return False
+    taking = [part for part in parts if not (type(part) is Py and part.kind == "none")]
+    plain = all(type(part) is SliceVal or (type(part) is Py and part.kind == "int") for part in taking)
+    return plain and len(taking) > rank
+
+
+def turned(name: str, dims: Dims | None, array: Arr) -> Arr:
+    """What an attribute of an array gives, with the sizes that it has."""
+    if name in ("real", "imag"):
+        array.dims = dims
+    elif dims is not None and name == "T":
+        array.dims = dims[::-1]
+    elif dims is not None and name == "mT" and len(dims) > 1:
+        array.dims = (*dims[:-2], dims[-1], dims[-2])
+    return array
 
 
 def replaced(dims: Dims | None, index: Sequence[Value]) -> Dims | None:

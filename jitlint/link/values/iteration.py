@@ -244,7 +244,7 @@ def _count_rows(m: Machine, f: Frame, at: int, array: Arr, count: int) -> None:
     """Record an array that has more or fewer rows than there are names for them."""
     rows = array.dims[0] if array.dims and fitting.is_sure(array) else None
     if rows is not None and rows != count:
-        fitting.report(m, f, at, "", "rows", f"{rows} and {count}", array)
+        fitting.report(m, f, at, "=", "rows", f"{rows} and {count}", array)
 
 
 def _any_unpacked(m: Machine, f: Frame, at: int, value: Value) -> Value:

@@ -45,7 +45,7 @@ from jitlint.link.engine.events import (
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import array_references, bounds, boxes, hashing, keys
-from jitlint.link.values.fitting import asks_for_dtype, is_sure, rank_of
+from jitlint.link.values.fitting import asks_for_dtype
 from jitlint.link.values.questions.kinds import arrays_outdone, find_method
 from jitlint.syntax import ir
 
@@ -58,7 +58,7 @@ def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = 
     outdone = arrays_outdone(alts)
     for alt in alts:  # which one arrives is not known
         other = alt in outdone or (
-            len(alts) > 1 and type(alt) is Arr and _are_too_many(alt, _index_parts(index))
+            len(alts) > 1 and type(alt) is Arr and bounds.are_too_many(alt, _index_parts(index))
         )
         f.confidence = weaken(confidence, 2) if other else confidence
         if type(alt) is Arr and type(index) is Py and index.kind == "str" and type(node) is not ir.Const:
@@ -141,7 +141,7 @@ def _index_parts(index: Value) -> list[Value]:
 
 def check_index(m: Machine, f: Frame, at: int, arr: Value, index: Value, update: bool = False) -> bool:
     """Record what a JAX array refuses as an index. Answers whether something was recorded."""
-    if type(arr) is Arr and _are_too_many(arr, _index_parts(index)):
+    if type(arr) is Arr and bounds.are_too_many(arr, _index_parts(index)):
         m.emit(f, BadIndex, at, arr if arr.modes else None, problem="count")
         return True
     for part in _index_parts(index):
@@ -156,16 +156,6 @@ def check_index(m: Machine, f: Frame, at: int, arr: Value, index: Value, update:
             if refused:
                 return True
     return False
-
-
-def _are_too_many(arr: Arr, parts: list[Value]) -> bool:
-    """Whether there are certainly more indices than the array has axes."""
-    rank = rank_of(arr) if is_sure(arr) else None
-    if not rank or len(parts) <= rank:
-        return False
-    taking = [part for part in parts if not (type(part) is Py and part.kind == "none")]
-    plain = all(type(part) is SliceVal or (type(part) is Py and part.kind == "int") for part in taking)
-    return plain and len(taking) > rank
 
 
 def _check_part(m: Machine, f: Frame, at: int, arr: Value, part: Value, whole: Value, update: bool) -> bool:
@@ -232,7 +222,7 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
         why = why or t.why
         ground = min(ground, t.traced) if arr.modes else t.traced
         level = max(level, t.level)
-    out = Arr(modes, arr.dtype, rank_after(arr.rank, index), why, max(level, f.world.base), ground)
+    out = Arr(modes, arr.dtype, bounds.rank_after(arr.rank, index), why, max(level, f.world.base), ground)
     out.kind, out.dims = arr.kind, bounds.after(arr.dims, _index_parts(index))
     if arr.key is not None and type(index) is Py and type(index.const) is int:
         out.key = keys.item(m, arr, index.const).key
@@ -249,20 +239,6 @@ def emit_numpy_index(m: Machine, f: Frame, at: int, index: Value) -> bool:
         elif emit_numpy(m, f, at, part, "NumPy array index"):
             return True
     return False
-
-
-def rank_after(rank: int | None, index: Value) -> int | None:
-    """How many axes a part of an array has."""
-    if rank is None:
-        return None
-    for part in _index_parts(index):
-        if (type(part) is Py and part.kind == "int") or (type(part) is Arr and part.rank == 0):
-            rank -= 1
-        elif type(part) is Py and part.kind == "none":
-            rank += 1
-        elif type(part) is not SliceVal:
-            return None
-    return max(rank, 0)
 
 
 def _tree(m: Machine, f: Frame, at: int, tree: Tree, index: Value) -> Value:

@@ -74,7 +74,7 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError", "AttributeError"),
         says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|same dtypes|does not accept dtype|number of dimensions|inconsistent size for core|[Ii]ncompatible shapes|contracting dimensions"
-        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef|[Ii]ncompatible types|equal division|squeeze out|Einstein sum|einsum|axes don.t match|same rank|same number of dim|permutation|[Tt]ranspose",
+        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef|[Ii]ncompatible types|[Cc]annot broadcast|equal division|squeeze out|Einstein sum|einsum|axes don.t match|same rank|same number of dim|permutation|[Tt]ranspose",
     ),
     cases={"equal": Advisory("the comparison has the same answer for all arrays")},
     since="0.2",
@@ -115,6 +115,10 @@ _ARRAYS = {
     "element": (
         "puts an array of shape {0} in the place of one element",
         "choose one of its numbers, or a place of that shape: `x.at[i, :2]`",
+    ),
+    "rows": (
+        "unpacks an array of {0} rows into {1} names",
+        "unpacking goes along the first axis; `x.T` has the columns first",
     ),
     "terms": (
         "gets the letters of {0} arrays, but {1} arrays",
@@ -192,11 +196,6 @@ def check(event: ApiMisuse) -> Report | None:
     if form:
         details = re.split(r" (?:and|as|for|of) ", event.detail)
         return Report(f"{api} {form.format(*details, axes=list(map(_axes, details)))}", help_)
-    if event.parameter == "rows":
-        return Report(
-            f"an array of {first} rows is unpacked into {second} names",
-            "unpacking goes along the first axis; `x.T` has the columns first",
-        )
     message, help_ = _WHOLE.get(event.parameter, ("", ""))
     if message:
         return Report(f"{api} {message} {event.detail}", help_)

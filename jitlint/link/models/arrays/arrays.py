@@ -176,15 +176,20 @@ def _array_of(
         return out
     if type(out) is Arr:
         if out.dims is None and whole:
-            dims = unfit.sizes(fn, bound, receiver) or shapes.sizes(m, fn, bound, receiver, out.rank)
-            out.dims = fitting.known(dims)
-            out.rank = len(dims) if out.rank is None and dims is not None else out.rank
+            _measure(m, fn, bound, receiver, out)
         if own and receiver is not None:
             out.traced, out.host = operands.ground if modes else SEEN, receiver.host and not modes
             out.kind = out.kind if modes else receiver.kind
         else:
             _give_ground(out, operands, here)
     return out if own else settle(f, out)
+
+
+def _measure(m: Machine, fn: ApiFunction, bound: results.Bound, receiver: Arr | None, out: Arr) -> None:
+    """Note the sizes of what a call gives, and the number of its axes."""
+    dims = unfit.sizes(fn, bound, receiver) or shapes.sizes(m, fn, bound, receiver, out.rank)
+    out.dims = fitting.known(dims)
+    out.rank = len(dims) if out.rank is None and dims is not None else out.rank
 
 
 def _give_ground(out: Arr, operands: _Operands, here: int) -> None:

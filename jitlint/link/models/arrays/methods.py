@@ -36,7 +36,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, numpy_calls, results, shapes
 from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import containers, dispatch
-from jitlint.link.values import bounds, classes, fitting, subscripts
+from jitlint.link.values import bounds, classes, fitting
 from jitlint.link.values.library_objects import VARIABLE
 from jitlint.link.values.questions.kinds import find_method, mro
 
@@ -129,13 +129,19 @@ def _update(m: Machine, f: Frame, at: int, obj: At, name: str, args: Args) -> Va
             m.emit(f, OutOfBounds, at, base, index="", size=obj.beyond, update=name)
         elif type(obj.arr) is Arr:
             bounds.check(m, f, at, obj.arr, obj.index, name)
-    if base is not None and name == "get":
-        out.rank = None if obj.index is None else subscripts.rank_after(base.rank, obj.index)
-    elif type(obj.arr) is Arr:
-        out.dims = obj.arr.dims
-        if obj.index is not None and name != "apply" and not obj.problem:
-            _fill(m, f, at, obj.arr, obj.index, name, args)
+    if base is not None:
+        _shape_update(m, f, at, obj, base, name, args, out)
     return out
+
+
+def _shape_update(m: Machine, f: Frame, at: int, obj: At, base: Arr, name: str, args: Args, out: Arr) -> None:
+    """Note the shape of what an update gives, or a reading; record numbers that do not fit."""
+    if name == "get":
+        out.rank = None if obj.index is None else bounds.rank_after(base.rank, obj.index)
+    elif base is obj.arr:
+        out.dims = base.dims
+        if obj.index is not None and name != "apply" and not obj.problem:
+            _fill(m, f, at, base, obj.index, name, args)
 
 
 def _fill(m: Machine, f: Frame, at: int, arr: Arr, index: Value, name: str, args: Args) -> None:

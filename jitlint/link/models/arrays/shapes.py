@@ -36,14 +36,23 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
     by_name = _by_name(bound)
     if form == "permuted":
         return _permuted(m, f, at, fn, bound, array, rank)
-    room = rank + len(_numbers(by_name.get("axis")) or ()) if form == "inserted" else rank
+    if _lacks_axis(m, f, at, fn, by_name, array, rank):
+        return True
+    dims = fitting.dims_of(array) or ()
+    refuses = _REFUSES.get(form)
+    return refuses is not None and refuses(m, f, at, fn, by_name, array, dims)
+
+
+def _lacks_axis(
+    m: Machine, f: Frame, at: int, fn: ApiFunction, by_name: _ByName, array: Arr, rank: int
+) -> bool:
+    inserted = lexicon().arrays.moves.get(fn.name) == "inserted"
+    room = rank + len(_numbers(by_name.get("axis")) or ()) if inserted else rank
     for name in lexicon().arrays.axes.get(fn.name, "").split("-"):
         for axis in _numbers(by_name.get(name)) or ():
             if not -room <= axis < room and is_written(m, f, at, axis):
                 return fitting.report(m, f, at, fn.name, "axis", f"{axis} of {rank}", array)
-    dims = fitting.dims_of(array) or ()
-    refuses = _REFUSES.get(form)
-    return refuses is not None and refuses(m, f, at, fn, by_name, array, dims)
+    return False
 
 
 def sizes(

@@ -22,23 +22,27 @@ def check(
     m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, receiver: Arr | None, whole: bool
 ) -> bool:
     """Whether a call is refused for what its operands are."""
-    if receiver is None:
-        given = [value for param, value in bound if value is not NONE and not param.must_be_static]
-        if _reference(m, f, at, fn.name, given) or _kinds(m, f, at, fn.name, given):
-            return True
-        if _not_square(m, f, at, fn.name, bound):
-            return True
-        if whole and (_alike(m, f, at, fn.name, given) or _together(m, f, at, fn.name, given)):
-            return True
-    elif not fitting.is_sure(receiver):
+    if receiver is not None and not fitting.is_sure(receiver):
         return False
-    elif whole and _together(m, f, at, fn.name, [receiver, *[value for _, value in bound]]):
+    if receiver is None and _operands(m, f, at, fn, bound, whole):
+        return True
+    if receiver is not None and whole and _together(m, f, at, fn.name, [receiver, *[v for _, v in bound]]):
         return True
     return whole and (
         _axis(m, f, at, fn, bound, receiver)
         or _reshaped(m, f, at, fn, bound, receiver)
         or shapes.check(m, f, at, fn, bound, receiver)
     )
+
+
+def _operands(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, whole: bool) -> bool:
+    """The arguments of a function, as operands."""
+    given = [value for param, value in bound if value is not NONE and not param.must_be_static]
+    if _reference(m, f, at, fn.name, given) or _kinds(m, f, at, fn.name, given):
+        return True
+    if _not_square(m, f, at, fn.name, bound):
+        return True
+    return whole and (_alike(m, f, at, fn.name, given) or _together(m, f, at, fn.name, given))
 
 
 def _reference(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
@@ -101,16 +105,21 @@ def _kinds(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool
 
 def _alike(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
     what = lexicon().arrays.alike.get(name, "")
-    given = given[:2] if what == "ranks" else given
+    if what == "ranks":
+        return all(map(fitting.is_sure, given[:2])) and _unlike_ranks(m, f, at, name, given[:2])
     if not what or len(given) != 2 or not all(fitting.is_sure(v) or fitting.is_number(v) for v in given):
         return False
     kinds = [fitting.kind_of(value) for value in given]
     if what.startswith("dtypes") and None not in kinds and "key" not in kinds and kinds[0] != kinds[1]:
         return fitting.report(m, f, at, name, "dtypes", f"{kinds[0]} and {kinds[1]}", given[0])
+    return _unlike_ranks(m, f, at, name, given) or fitting.check_sizes(m, f, at, name, given)
+
+
+def _unlike_ranks(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
     ranks = [fitting.rank_of(value) for value in given]
-    if None not in ranks and 0 not in ranks and ranks[0] != ranks[1]:
-        return fitting.report(m, f, at, name, "axes", f"{ranks[0]} and {ranks[1]}", given[0])
-    return what != "ranks" and fitting.check_sizes(m, f, at, name, given)
+    if None in ranks or 0 in ranks or ranks[0] == ranks[1]:
+        return False
+    return fitting.report(m, f, at, name, "axes", f"{ranks[0]} and {ranks[1]}", given[0])
 
 
 def _axis(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, receiver: Arr | None) -> bool:
