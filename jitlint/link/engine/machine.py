@@ -381,10 +381,14 @@ _OF_FORM: Final = {
 
 def _is_expected(world: World, raising: bool, fields: dict[str, object]) -> bool:
     """Whether the program is prepared for an error: for any of tracing, or for arrays that do not fit."""
-    return (world.expected and raising) or (world.sheltered and fields.get("problem") in _SHAPED)
+    return (world.expected and raising) or (world.sheltered and _is_of_shape(fields))
 
 
-_SHAPED: Final = ("unfit", "count")
+def _is_of_shape(fields: dict[str, object]) -> bool:
+    problem = fields.get("problem")
+    return problem == "count" or (problem == "unfit" and fields.get("parameter") in _OF_SHAPE)
+
+
 _OF_SHAPE: Final = frozenset(
     {"axis", "element", "letter", "letters", "order", "parts", "place-sizes", "rows", "sizes", "spread", "square", "squeeze"}
 )  # fmt: skip
@@ -398,8 +402,8 @@ def _doubt(kind: type[AnyEvent], fields: dict[str, object], f: Frame) -> int:
     problem = fields.get("problem")
     if f.dispatched:
         about = problem in _OF_FORM.get(kind, ()) or (f.dispatched == BY_CHOICE and kind is ArrayStore)
-    elif f.sided and problem in _SHAPED:
-        about = kind is BadIndex or fields.get("parameter") in _OF_SHAPE
+    elif f.sided:
+        about = _is_of_shape(fields)
     else:
         return 0
     return 2 if about else 0
