@@ -54,9 +54,12 @@ def guarded(f: Frame, handlers: list[ir.Handler]) -> World:
 def _shelters(handler: ir.Handler) -> bool:
     """Whether a handler goes on after what JAX says of arrays that do not fit."""
     found = names(handler.type) if handler.type is not None else []
-    return not {"TypeError", "ValueError"}.isdisjoint(found) and not any(
-        type(statement) is ir.Raise for statement in handler.body
-    )
+    return not {"TypeError", "ValueError"}.isdisjoint(found) and _goes_on(handler)
+
+
+def _goes_on(handler: ir.Handler) -> bool:
+    """Whether a handler does not raise again."""
+    return not any(type(statement) is ir.Raise for statement in handler.body)
 
 
 def never_runs(f: Frame, handler: ir.Handler) -> bool:
@@ -69,7 +72,7 @@ def catching(f: Frame, handlers: list[ir.Handler], body: Sequence[ir.Node]) -> C
     """The handler that keeps errors of the ``try`` body from everybody: the last one that does not raise again."""
     for handler in reversed(handlers):
         found = frozenset(names(handler.type)) if handler.type is not None else frozenset({""})
-        if found & {"", *lexicon().errors.of_tracers} and not any(type(s) is ir.Raise for s in handler.body):
+        if found & {"", *lexicon().errors.of_tracers} and _goes_on(handler):
             at = handler.at if handler.type is None else handler.type.at
             ground = f.ground if f.steps else "eager"
             place = Place(f.module.name, at, f.qualname, f.steps, ground, f.confidence)
