@@ -390,7 +390,8 @@ def _is_of_shape(fields: dict[str, object]) -> bool:
 
 
 _OF_SHAPE: Final = frozenset(
-    {"axis", "element", "letter", "letters", "order", "parts", "place-sizes", "rows", "sizes", "spread", "square", "squeeze"}
+    {"axis", "element", "letter", "letters", "number", "order", "parts", "place-sizes", "rows", "sizes", "spread", "square",
+     "squeeze"}
 )  # fmt: skip
 """What is wrong with operands that would fit if they had other shapes."""
 
