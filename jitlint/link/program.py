@@ -31,7 +31,7 @@ from jitlint.link.domains.states.domain import States
 from jitlint.link.domains.timing.domain import Timing
 from jitlint.link.domains.unrolling.domain import Unrolling
 from jitlint.link.domains.versions.domain import Versions
-from jitlint.link.engine import imports, status
+from jitlint.link.engine import budgets, imports, status
 from jitlint.link.engine import modules as module_runner
 from jitlint.link.engine.domain import AnyDomain, Domains
 from jitlint.link.engine.evaluator import Evaluator
@@ -128,6 +128,7 @@ def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
 def _run(m: Machine, inputs: Sequence[ModuleInput], options: Options, answers: Answers) -> Analysis:
     for item in sorted(inputs, key=lambda i: (i.is_test, i.name, i.path)):
         _add(m, item)
+    m.limits.room = budgets.room(len(m.functions))
     m.own_libraries = imports.own_libraries(m)
     for info in list(m.modules.values()):
         module_runner.run(m, info)

@@ -285,7 +285,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     if memo is not None:
         level = memo.coarse
     else:
-        level = contexts.coarseness(func.fn, where, bound, f.depth, inherited)
+        level = contexts.coarseness(func.fn, where, bound, f.depth, inherited, m.limits.room)
     if level == contexts.EXACT:
         memo = m.memo[key] = Memo(f, 0, m.sink.trial_number)
         return _run(m, f, at, func, bound, memo, f.confidence, inherited, has_keys)
@@ -316,7 +316,7 @@ def _run_coarse(
         if memo is not None and _holds(m, memo, f):
             m.memo[exact] = memo
             return _again(m, f, at, func, memo, bound)
-        allowed = level if memo is not None else contexts.coarser(func, where, level, bound)
+        allowed = level if memo is not None else contexts.coarser(func, where, level, bound, m.limits.room)
         if allowed == level:
             memo = m.memo[key] = m.memo[exact] = Memo(f, level, m.sink.trial_number)
             value = _run(m, f, at, func, given, memo, confidence, level, has_keys)

@@ -73,15 +73,17 @@ _NESTED: Final = (0, 32, 2)
 _FUNCTIONS: Final = (Func, Bound, Partial)
 
 
-def coarseness(fn: FuncInfo, where: str, bound: dict[str, Value], depth: int, inherited: int) -> int:
+def coarseness(
+    fn: FuncInfo, where: str, bound: dict[str, Value], depth: int, inherited: int, room: int
+) -> int:
     """Count a new context of a function: how coarse it has to be. What forgets structure calls nothing that does not.
 
-    A method of a base class has one more for each class; a function that is handed functions as many more as it is
+    room: see `budgets.room`. A method of a base class has one more for each class; a function that is handed functions as many more as it is
     handed; a function without arguments those of what is around it.
     """
     if inherited >= SHALLOW:
         return inherited
-    used, limit = _used(fn, where)
+    used, limit = _used(fn, where, room)
     if len(fn.parts) <= TINY and type(fn.body[-1]) is ir.Return:
         limit = MAX_TINY_CONTEXTS
     receiver: Any = next(iter(bound.values()), None)
@@ -96,24 +98,24 @@ def coarseness(fn: FuncInfo, where: str, bound: dict[str, Value], depth: int, in
     return EXACT if several and used <= MANY_CONTEXTS * limit else WITHOUT_NUMBERS
 
 
-def _used(fn: FuncInfo, where: str) -> tuple[int, int]:
+def _used(fn: FuncInfo, where: str, room: int) -> tuple[int, int]:
     """Count a context: how many there are of its kind, and how many there may be."""
     if where is OUTSIDE:
         fn.contexts += 1
-        return fn.contexts, MAX_SMALL_CONTEXTS if len(fn.parts) <= SMALL else MAX_CONTEXTS
+        return fn.contexts, room * (MAX_SMALL_CONTEXTS if len(fn.parts) <= SMALL else MAX_CONTEXTS)
     fn.traced_contexts += 1
     if where is GUESSED:
         fn.guessed_contexts += 1
-        return fn.guessed_contexts, MAX_GUESSED_CONTEXTS
+        return fn.guessed_contexts, room * MAX_GUESSED_CONTEXTS
     affordable = max(FEW_CONTEXTS, MAX_TRACED_NODES // (len(fn.parts) + 1))
-    return fn.traced_contexts, min(MAX_TRACED_CONTEXTS, affordable)
+    return fn.traced_contexts, room * min(MAX_TRACED_CONTEXTS, affordable)
 
 
-def coarser(func: Func, where: str, level: int, bound: dict[str, Value]) -> int:
+def coarser(func: Func, where: str, level: int, bound: dict[str, Value], room: int) -> int:
     """Count a new context that is coarse already: whether it may run (the level), or has to be coarser still."""
     fn = func.fn
     used = fn.merged[where, level] = fn.merged.get((where, level), 0) + 1
-    if used <= _COARSE[where][level - 1]:
+    if used <= room * _COARSE[where][level - 1]:
         return level
     if level < SHALLOW:
         return level + 1

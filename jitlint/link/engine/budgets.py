@@ -58,15 +58,25 @@ MAX_GUESSED_COARSE: Final = (2, 2)
 is left gives unknown."""
 
 
+ROOMY: Final = 2000
+MOST_ROOM: Final = 8
+
+
+def room(functions: int) -> int:
+    """How many times as many contexts each function of a program with so many may have: small programs have time for more."""
+    return max(1, min(MOST_ROOM, ROOMY // (functions + 1)))
+
+
 @dataclass(slots=True)
 class Limits:
     """The limits that were met: what was limited, with module, origin and function of the place, to how often.
 
-    cuts: how often an answer was left out for that.
+    cuts: how often an answer was left out for that. room: see there.
     """
 
     met: dict[tuple[str, str, int, str], int] = field(default_factory=dict)
     cuts: int = 0
+    room: int = 1
 
     def meet(self, kind: str, module: str, at: int, function: str) -> None:
         """Note that a limit was met."""
