@@ -218,7 +218,7 @@ def _merge_containers(a: Any, b: Any, depth: int, known: _Known) -> Value | None
         return Tup(tuple([_join(i, j, depth, known) for i, j in zip(a.items, b.items)]), a.cls)
     if type(a) is Seq:
         return _merge_sequences(a, b, depth, known)
-    level = min(a.level, b.level)
+    level = max(a.level, b.level)
     if type(a) is Map:
         rest = _join_optional(a.rest, b.rest, depth, known)
         keys: list[Any] = [m.key for m in (a, b) if m.rest is not None]
@@ -238,7 +238,7 @@ def _merge_containers(a: Any, b: Any, depth: int, known: _Known) -> Value | None
 def _merge_sequences(a: Seq, b: Seq, depth: int, known: _Known) -> Value | None:
     if a.kind != b.kind:
         return None
-    level = min(a.level, b.level)
+    level = max(a.level, b.level)
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         items = [_join(i, j, depth, known) for i, j in zip(a.items, b.items)]
         return Seq(a.kind, items, None, level)
