@@ -36,7 +36,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, numpy_calls, results, shapes
 from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import containers, dispatch
-from jitlint.link.values import bounds, classes, fitting
+from jitlint.link.values import bounds, classes, fitting, subscripts
 from jitlint.link.values.library_objects import VARIABLE
 from jitlint.link.values.questions.kinds import find_method, mro
 
@@ -137,7 +137,9 @@ def _update(m: Machine, f: Frame, at: int, obj: At, name: str, args: Args) -> Va
 def _shape_update(m: Machine, f: Frame, at: int, obj: At, base: Arr, name: str, args: Args, out: Arr) -> None:
     """Note the shape of what an update gives, or a reading; record numbers that do not fit."""
     if name == "get":
-        out.rank = None if obj.index is None else bounds.rank_after(base.rank, obj.index)
+        index = () if obj.index is None else subscripts.index_parts(obj.index)
+        dims = bounds.after(fitting.dims_of(base), index) if index else None
+        out.rank, out.dims = (None if dims is None else len(dims)), fitting.known(dims)
     elif base is obj.arr:
         out.dims = base.dims
         if obj.index is not None and name != "apply" and not obj.problem:

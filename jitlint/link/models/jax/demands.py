@@ -349,6 +349,22 @@ def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     return _check_sizes(m, f, at, x, mapped)
 
 
+def lanes(x: Xform, args: Args) -> int | None:
+    """How many elements a batch has, if that is known of one of the arguments."""
+    sizes = [_size(value, axis) for _, value, axis in _mapped(x, args)]
+    return next((size for size in sizes if size is not None), None)
+
+
+def rows(named: dict[str, Value]) -> int | None:
+    """How many turns a loop over rows takes, if that is known."""
+    length = named.get("length")
+    if type(length) is Py and type(length.const) is int:
+        return length.const
+    xs = named.get("xs")
+    sizes = [_size(leaf, 0) for leaf in _leaves(xs)] if xs is not None else []
+    return next((size for size in sizes if size is not None), None)
+
+
 def _check_sizes(m: Machine, f: Frame, at: int, x: Xform, mapped: list[tuple[str, Value, int]]) -> bool:
     sizes = {size: name for name, value, axis in reversed(mapped) if (size := _size(value, axis)) is not None}
     if len(sizes) > 1:
