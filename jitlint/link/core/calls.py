@@ -256,7 +256,10 @@ def _as_decorated(fn: FuncInfo, bound: dict[str, Value]) -> dict[str, Value]:
     if fn.veiled:
         bound = {name: pytrees.with_rank(value, None) for name, value in bound.items()}
     if fn.disguised:
-        bound = {name: UNKNOWN if _is_plain_array(value) else value for name, value in bound.items()}
+        bound = {
+            name: UNKNOWN if _is_plain_array(value) else pytrees.with_rank(value, None)
+            for name, value in bound.items()
+        }
     return bound
 
 

@@ -389,20 +389,26 @@ def remade(value: Value, level: int, depth: int = DEPTH) -> Value:
     return value if changed is None else changed(value, lambda part: remade(part, level, depth - 1), level)
 
 
-def with_rank(value: Value, change: int | None, depth: int = DEPTH, size: int | None = None) -> Value:
-    """Every array leaf with so many axes more or less, in front; None: with an unknown number of axes. size: of a new axis."""
+def with_rank(
+    value: Value, change: int | None, depth: int = DEPTH, *, size: int | None = None, axis: int | None = 0
+) -> Value:
+    """Every array leaf with so many axes more or less; None: with an unknown number of axes.
+
+    size: of a new axis, which is the first. axis: the one that is taken away, None if that is not known.
+    """
     if type(value) is Arr:
         rank = None if change is None or value.rank is None else value.rank + change
         rank = None if rank is not None and rank < 0 else rank
         out = reshaped(value, value.dtype, rank)
-        out.dims = _with_axes(value, change, size) if rank is not None else None
+        out.dims = _with_axes(value, change, size, axis) if rank is not None else None
         return out
     if _ends(value, depth):
         return UNKNOWN
     if type(value) is Inst and flattening.is_pytree(value.cls):
         static = flattening.static_names(value)
         attrs = {
-            k: v if k in static else with_rank(v, change, depth - 1, size) for k, v in value.attrs.items()
+            k: v if k in static else with_rank(v, change, depth - 1, size=size, axis=axis)
+            for k, v in value.attrs.items()
         }
         return Inst(value.cls, attrs, value.level, None, value.open)
     if type(value) is Seq and (value.kind != "list" or value.items is None):
@@ -411,17 +417,20 @@ def with_rank(value: Value, change: int | None, depth: int = DEPTH, size: int | 
     return (
         value
         if changed is None
-        else changed(value, lambda part: with_rank(part, change, depth - 1, size), None)
+        else changed(value, lambda part: with_rank(part, change, depth - 1, size=size, axis=axis), None)
     )
 
 
-def _with_axes(array: Arr, change: int | None, size: int | None) -> Dims | None:
-    """The sizes of an array that gets an axis in front, or loses some there."""
+def _with_axes(array: Arr, change: int | None, size: int | None, axis: int | None) -> Dims | None:
+    """The sizes of an array that gets an axis in front, or loses one."""
     dims = array.dims
     if change == 1:
         rest = dims if dims is not None else (None,) * (array.rank or 0)
         return None if size is None and dims is None else (size, *rest)
-    return dims[-change:] or None if dims is not None and change is not None and change <= 0 else None
+    if change != -1 or dims is None or axis is None or not -len(dims) <= axis < len(dims):
+        return dims if change == 0 else None
+    axis %= len(dims)
+    return (*dims[:axis], *dims[axis + 1 :]) or None
 
 
 def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:

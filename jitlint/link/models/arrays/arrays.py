@@ -9,7 +9,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.schema import ApiFunction, Parameter, Result
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED, SEEN
-from jitlint.infer.lattice import join, traced_modes, why_of
+from jitlint.infer.lattice import join, reshaped, traced_modes, why_of
 from jitlint.infer.values import (
     NONE,
     TRUE,
@@ -182,7 +182,22 @@ def _array_of(
             out.kind = out.kind if modes else receiver.kind
         else:
             _give_ground(out, operands, here)
+    if type(out) is Seq and whole:
+        out = _cut(fn, bound, receiver, out)
     return out if own else settle(f, out)
+
+
+def _cut(fn: ApiFunction, bound: results.Bound, receiver: Arr | None, out: Seq) -> Seq:
+    """What an array is cut into, one by one if it is known how many there are."""
+    found = shapes.pieces(fn, bound, receiver)
+    if found is None or type(out.rest) is not Arr:
+        return out
+    items: list[Value] = []
+    for dims in found:
+        item = reshaped(out.rest, out.rest.dtype, len(dims))
+        item.dims = fitting.known(dims)
+        items.append(item)
+    return Seq(out.kind, items, None, out.level, out.token)
 
 
 def _measure(m: Machine, fn: ApiFunction, bound: results.Bound, receiver: Arr | None, out: Arr) -> None:

@@ -7,6 +7,7 @@ are in `unfit`. A size or a number of axes that is not known fits everything.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -252,6 +253,44 @@ _REFUSES: Final[dict[str, Callable[..., bool]]] = {
     "parts": _indivisible,
     "spread": _unspreadable,
 }
+
+
+def pieces(fn: ApiFunction, bound: results.Bound, receiver: Arr | None) -> list[Dims] | None:
+    """The sizes of each of the arrays that a function cuts an array into, if it is known how many there are."""
+    array = _array(bound, receiver)
+    dims = fitting.dims_of(array) if array is not None else None
+    by_name = _by_name(bound)
+    axes = _numbers(by_name["axis"]) if "axis" in by_name else [0]
+    if (
+        lexicon().arrays.moves.get(fn.name) != "parts"
+        or not dims
+        or not axes
+        or not -len(dims) <= axes[0] < len(dims)
+    ):
+        return None
+    axis = axes[0] % len(dims)
+    cuts = by_name.get("indices_or_sections")
+    lengths = _lengths(cuts, dims[axis])
+    return None if lengths is None else [(*dims[:axis], n, *dims[axis + 1 :]) for n in lengths]
+
+
+def _lengths(cuts: Value | None, size: int | None) -> list[int | None] | None:
+    """The lengths of the parts of an axis: of so many alike, or between so many places."""
+    numbers = _numbers(cuts)
+    if numbers is None or len(numbers) > MOST_PIECES:
+        return None
+    if type(cuts) is Py:
+        count = numbers[0]
+        alike = size // count if size is not None and count > 0 else None
+        return [alike] * count if 0 < count <= MOST_PIECES else None
+    if size is None or any(number < 0 for number in numbers):
+        return [None] * (len(numbers) + 1)
+    places = [0, *[min(number, size) for number in numbers], size]
+    return [max(0, end - start) for start, end in itertools.pairwise(places)]
+
+
+MOST_PIECES: Final = 16
+"""So many arrays that one is cut into are told apart."""
 
 
 def fits_into(dims: Dims, room: Dims) -> bool:
