@@ -232,3 +232,18 @@ def test_random_generators_of_numpy_take_sizes_there(name: str, place: str) -> N
             continue
         before = FIRST.get(name, (0.5,) * int(place))
         assert draw(*before, (2, 3)).shape == draw(*before, size=(2, 3)).shape == (2, 3)
+
+
+@pytest.mark.parametrize("name", sorted(n for n, form in lexicon().arrays.moves.items() if form == "same"))
+def test_functions_that_keep_the_sizes_do(name: str) -> None:
+    x = jnp.ones((3, 2))
+    keywords: dict[str, Any] = {"axis": 0} if "cum" in name else {}
+    if name.endswith(".astype"):
+        keywords = {"dtype": jnp.int32}
+    if name.endswith(".roll"):
+        keywords = {"shift": 1}
+    if name.startswith("array."):
+        assert getattr(x, name.removeprefix("array."))(**keywords).shape == x.shape
+    else:
+        function = functools.reduce(getattr, name.split(".")[1:], jax)
+        assert function(x, **keywords).shape == x.shape

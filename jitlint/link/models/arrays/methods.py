@@ -83,8 +83,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
             return UNKNOWN
         if name in lexicon().arrays.converters:
             return STATIC
-        dtype = results.dtype_named(args.pos[0]) if name == "astype" and args.pos else obj.dtype
-        return Arr(0, dtype, None, "", 0, SEEN, True)
+        return _of_host_array(m, obj, name, args)
     to = lexicon().arrays.converters.get(name)
     if to is not None:
         emit_convert(m, f, at, obj, to, name)
@@ -98,6 +97,19 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
     out = arrays.call_api(m, f, at, fn, args, obj)
     if type(out) is Arr and obj.kind is USED and out is not obj:
         out.kind = max(out.kind, USED)  # a method of what is perhaps of another class gives one of that class
+    return out
+
+
+def _of_host_array(m: Machine, obj: Arr, name: str, args: Args) -> Arr:
+    """What a method of an array of NumPy gives: as many axes, of such sizes, as that of an array of JAX."""
+    dtype = results.dtype_named(args.pos[0]) if name == "astype" and args.pos else obj.dtype
+    out = Arr(0, dtype, None, "", 0, SEEN, True)
+    fn = m.catalogue.array_method(name)
+    rank = m.catalogue.rank(fn.name) if fn is not None else None
+    if fn is not None and rank is not None and args.more is None and args.kw_more is None:
+        bound = results.bind(fn, args)
+        out.rank = rank.of(results.described(bound, obj))
+        arrays.measure(m, fn, bound, obj, out)
     return out
 
 
