@@ -280,6 +280,7 @@ class Gradients(msgspec.Struct, frozen=True):
 
     choosing: frozenset[str]
     singular: frozenset[str]
+    roots: frozenset[str]
     keeping_zero: frozenset[str]
 
 
