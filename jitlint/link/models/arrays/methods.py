@@ -161,6 +161,7 @@ def _fill(m: Machine, f: Frame, at: int, arr: Arr, index: Value, name: str, args
 
 def _transformed(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Value:
     if name in lexicon().arrays.rule_methods:
+        m.ruled |= {x.site, (f.module.name, at)}
         kinds = ("fwd", "bwd") if name in ("defvjp", "def_vjp") else ("jvp",)
         if name == "def_fwd":
             kinds = ("fwd",)
