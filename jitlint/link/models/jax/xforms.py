@@ -39,7 +39,7 @@ from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.engine.world import CHECKED, SPREAD, World
-from jitlint.link.models.jax import arity, arrival, boundaries, carries, custom_rules, demands
+from jitlint.link.models.jax import arity, arrival, boundaries, carries, custom_rules, demands, shardings
 from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.tables import naming
 from jitlint.link.values import iteration, parameters, pytrees
@@ -164,7 +164,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     if demands.refuses_arguments(m, f, at, x, args) or arity.lacks_argument(m, f, at, x, args):
         return UNKNOWN
     arrived = arrival.arguments(m, f, at, x, sig, args)
-    world = _world_inside(f, spec)
+    world = _world_inside(f, x)
     steps = _steps(f, x, at)
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = scopes.in_world(f, world, steps, ground)
@@ -200,10 +200,12 @@ def _sets_up(target: Value) -> bool:
     return naming.begins_with(target.fn.name, words.setting_up)
 
 
-def _world_inside(f: Frame, spec: Wrap) -> World:
+def _world_inside(f: Frame, x: Xform) -> World:
+    spec: Wrap = x.spec
     world = f.world.inside(spec.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
     marks = (SPREAD if spec.specs else 0) | (CHECKED if spec.result == "checkify" else 0)
-    return world.but(marks=marks) if marks else world
+    world = world.but(marks=marks) if marks else world
+    return world.mapped(shardings.bound_axes(x)) if spec.specs or "axis_name" in x.options else world
 
 
 def _body_frame(f: Frame, spec: Wrap) -> Frame:
