@@ -29,6 +29,11 @@ even be called:
 
 The arguments that `argnums` counts are passed by position, and `jax.jvp` takes tuples of inputs and tangents.
 
+A tangent has the form, the kind and the shape of its input, and the cotangent that goes into the function that `jax.vjp` gives
+those of the result:
+
+> ValueError: unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got float32[5], but expected float32[4]
+
 Rules of `jax.custom_vjp` and `jax.custom_jvp` have a fixed form: the forward rule gives the result and what the backward rule
 needs, the backward rule a tuple with one cotangent for each argument, a JVP rule the result and its tangent:
 
@@ -110,6 +115,12 @@ def _of_another_form(event: TransformMisuse, api: str) -> Report | None:
             f"{api} takes its inputs and their tangents as tuples, but `{event.parameter}` is {event.detail}",
             "write `jax.jvp(f, (x,), (v,))`",
         )
+    if event.problem in ("unlike-tangent", "unlike-cotangent"):
+        of = "its input" if event.problem == "unlike-tangent" else "the result"
+        return Report(
+            f"{api} gets a {event.problem.partition('-')[2]} that does not fit {of}: {event.detail}",
+            _ALIKE[event.problem],
+        )
     if event.problem == "no-derivative-rule":
         method, form = _GIVEN[event.detail]
         return Report(
@@ -134,6 +145,12 @@ _RULES = {
         "backward",
         "return a tuple of {}: one cotangent for each argument, `None` for those that have none",
     ),
+}
+
+
+_ALIKE = {
+    "unlike-tangent": "give each input a tangent of its shape, of floats: `jnp.ones_like(x)`, `direction.astype(x.dtype)`",
+    "unlike-cotangent": "make it from the result: `y, vjp = jax.vjp(f, x)`, then `vjp(jnp.ones_like(y))`",
 }
 
 

@@ -101,17 +101,6 @@ def _is_empty(rule: Value) -> bool:
     return rule.fn.is_stub and not (rule.fn.node.is_async or rule.fn.node.is_generator)
 
 
-def check_tangents(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
-    """The inputs and their tangents are tuples, also where there is one."""
-    for name in ("primals", "tangents"):
-        value = named.get(name)
-        array = type(value) is Arr and value.kind is SEEN and not value.weak
-        number = type(value) is Py and value.kind in pytrees.NUMBERS and value.const is not NO_CONST
-        if value is not None and (array or number):
-            report(m, f, at, spec.name, "no-tuple", in_words(value), name, value)
-            return
-
-
 def check_choice(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
     """What chooses a branch is one number: a boolean, or an integer if there are several."""
     value = named.get(spec.params[0])
