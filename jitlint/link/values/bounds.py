@@ -12,15 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from jitlint.infer.events import OutOfBounds
-from jitlint.infer.values import NO_CONST, Arr, At, Py, Seq, SliceVal, Tree, Tup, Value
+from jitlint.infer.values import NO_CONST, Arr, At, Dims, Py, Seq, SliceVal, Tree, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import sizes
 from jitlint.link.values import fitting
 from jitlint.syntax import ir
-
-Dims = tuple[int | None, ...]
-"""Sizes of the axes, None where one is not known."""
 
 
 def dims_of(form: str, by_name: dict[str, Value]) -> Dims | None:
@@ -32,7 +29,7 @@ def dims_of(form: str, by_name: dict[str, Value]) -> Dims | None:
 
 def _said_like(by_name: dict[str, Value]) -> Dims | None:
     first, shape = next(iter(by_name.values()), None), by_name.get("shape")
-    return first.dims if type(first) is Arr and shape is None else _shape(shape)
+    return first.dims if type(first) is Arr and shape is None else shape_of(shape)
 
 
 def _said_as_range(by_name: dict[str, Value]) -> Dims | None:
@@ -108,11 +105,11 @@ def _count(dims: Dims | None) -> int | None:
 
 
 _FORMS: Final[dict[str, Callable[[dict[str, Value]], Dims | None]]] = {
-    "shape": lambda by_name: _shape(by_name.get("shape")),
+    "shape": lambda by_name: shape_of(by_name.get("shape")),
     "like": _said_like,
     "range": _said_as_range,
     "count": _said_as_count,
-    "number": lambda by_name: _shape(by_name.get("num", _TWO)),
+    "number": lambda by_name: shape_of(by_name.get("num", _TWO)),
     "square": _said_as_square,
     "nested": _said_by_nesting,
     "joined": _said_by_joining,
@@ -125,7 +122,8 @@ def _int(value: Value | None) -> int | None:
     return value.const if type(value) is Py and type(value.const) is int else None
 
 
-def _shape(value: Value | None) -> Dims | None:
+def shape_of(value: Value | None) -> Dims | None:
+    """The sizes that a shape says."""
     if type(value) is Tup or (type(value) is Seq and value.items is not None):
         return tuple([_int(item) for item in value.items or ()])
     number = _int(value)
@@ -146,31 +144,59 @@ def _nested(value: Value | None) -> Dims | None:
 
 
 def after(dims: Dims | None, index: Sequence[Value]) -> Dims | None:
-    """The sizes of a part of an array, or None. index: what stands between the brackets."""
-    if dims is None or len(index) > len(dims):
+    """The sizes of a part of an array, or None if even their number is not known. index: what stands between the brackets.
+
+    Arrays of integers in the index are put together, and their axes stand where the first of them stood; in front, if
+    something else stands between them. Source: https://numpy.org/doc/stable/user/basics.indexing.html#advanced-indexing
+    """
+    parts = _spelled_out(dims, index) if dims is not None else None
+    if dims is None or parts is None:
         return None
-    out: list[int | None] = []
-    for size, part in zip(dims, index):
-        if type(part) is SliceVal:
-            out.append(_size_of(part, size))
-        elif not (type(part) is Py and part.kind == "int") and not (type(part) is Arr and part.rank == 0):
+    kept: list[int | None] = []
+    picked: list[Dims] = []
+    places: list[tuple[int, int]] = []
+    sizes = iter(dims)
+    for number, part in enumerate(parts):
+        size = 1 if _is_kind(part, "none") else next(sizes)
+        if type(part) is SliceVal or _is_kind(part, "none"):
+            kept.append(_size_of(part, size) if type(part) is SliceVal else 1)
+            continue
+        found = () if _is_kind(part, "int") else _picked(part)
+        if found is None:
             return None
-    out += dims[len(index) :]
-    return tuple(out) if any(n is not None for n in out) else None
+        picked.append(found)
+        places.append((number, len(kept)))
+    together = fitting.together(picked)
+    if together is None or together is fitting.CLASH:
+        return None
+    apart = bool(places) and places[-1][0] - places[0][0] >= len(places)
+    at = 0 if apart or not places else places[0][1]
+    return (*kept[:at], *together, *kept[at:], *sizes)
 
 
-def rank_after(rank: int | None, index: Value) -> int | None:
-    """How many axes a part of an array has."""
-    if rank is None:
+_WHOLE: Final = SliceVal(None, None, None)
+
+
+def _spelled_out(dims: Dims, index: Sequence[Value]) -> Sequence[Value] | None:
+    """An index with as many slices as its dots stand for; None if it asks for more axes than there are."""
+    dots = [number for number, part in enumerate(index) if _is_kind(part, "ellipsis")]
+    missing = len(dims) - sum(not _is_kind(part, "none") for part in index) + len(dots)
+    if len(dots) > 1 or missing < 0:
         return None
-    for part in index.items if type(index) is Tup else [index]:
-        if (type(part) is Py and part.kind == "int") or (type(part) is Arr and part.rank == 0):
-            rank -= 1
-        elif type(part) is Py and part.kind == "none":
-            rank += 1
-        elif type(part) is not SliceVal:
-            return None
-    return max(rank, 0)
+    return [*index[: dots[0]], *[_WHOLE] * missing, *index[dots[0] + 1 :]] if dots else index
+
+
+def _is_kind(part: Value, kind: str) -> bool:
+    return type(part) is Py and part.kind == kind
+
+
+def _picked(part: Value) -> Dims | None:
+    """The sizes of a number or an array of integers that picks elements; None for anything else."""
+    if type(part) is not Arr or part.rank is None:
+        return None
+    if part.dtype not in ("int", "number") and (part.rank or part.dtype is not None):
+        return None
+    return part.dims if part.dims is not None and len(part.dims) == part.rank else (None,) * part.rank
 
 
 def are_too_many(arr: Arr, parts: Sequence[Value]) -> bool:

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Final, Optional
+from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import NO_CONST, Arr, At, ExtInst, Py, Tree, Value
+from jitlint.infer.values import NO_CONST, Arr, At, Dims, ExtInst, Py, Tree, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.array_references import REFERENCE
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
-
-Dims = tuple[Optional[int], ...]
 
 _NUMBERS: Final = ("bool", "int", "float", "complex")
 _BITS: Final = ("&", "|", "^", "<<", ">>")
@@ -170,6 +168,13 @@ def rank_of(value: Value) -> int | None:
     if type(value) is Arr:
         return value.rank if value.dtype != "key" else None
     return 0 if is_number(value) else None
+
+
+def shape_of(array: Arr) -> Dims | None:
+    """The sizes of the axes of an array, of keys too; None if even their number is not known."""
+    if array.dims is not None and len(array.dims) == array.rank:
+        return array.dims
+    return None if array.rank is None else (None,) * array.rank
 
 
 def dims_of(value: Value) -> Dims | None:

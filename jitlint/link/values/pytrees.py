@@ -17,6 +17,7 @@ from jitlint.infer.values import (
     NONE,
     UNKNOWN,
     Arr,
+    Dims,
     ExtInst,
     Inst,
     L,
@@ -216,14 +217,19 @@ def _lift_instance(
 
 
 def lower(
-    value: Value, drop: int, here: int, level: int, outer: int = 0, depth: int = DEPTH, as_is: bool = False
-) -> Value:
+    value: Value, drop: int, here: int, level: int, outer: int = 0, depth: int = DEPTH, as_is: bool = False,
+    *, sized: bool = True
+) -> Value:  # fmt: skip
     """What comes out of a transform: the boundary's own modes are gone, those of the world around stay.
 
-    ``outer``: modes that the arguments already had outside. ``as_is``: what is no array comes out as it went in.
+    ``outer``: modes that the arguments already had outside. ``as_is``: what is no array comes out as it went in. ``sized``:
+    arrays keep the sizes of their axes.
     """
     if type(value) is Arr or type(value) is Tree:
-        return _lower_leaf(value, drop, here, level, outer)
+        out = _lower_leaf(value, drop, here, level, outer)
+        if sized and type(value) is Arr and type(out) is Arr:
+            out.dims = value.dims
+        return out
     if type(value) is Py:
         return _array_of(value, here | outer, level, "") if value.kind in NUMBERS and not as_is else value
     if _ends(value, depth):
@@ -231,7 +237,7 @@ def lower(
     as_is = as_is or (type(value) is Inst and value.cls.role in _AS_IS)
 
     def change(part: Value) -> Value:
-        return lower(part, drop, here, level, outer, depth - 1, as_is)
+        return lower(part, drop, here, level, outer, depth - 1, as_is, sized=sized)
 
     if type(value) is Inst:
         return _lower_instance(value, change, drop, here, level)
@@ -383,22 +389,39 @@ def remade(value: Value, level: int, depth: int = DEPTH) -> Value:
     return value if changed is None else changed(value, lambda part: remade(part, level, depth - 1), level)
 
 
-def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:
-    """Every array leaf with so many axes more or less; None: with an unknown number of axes."""
+def with_rank(value: Value, change: int | None, depth: int = DEPTH, size: int | None = None) -> Value:
+    """Every array leaf with so many axes more or less, in front; None: with an unknown number of axes. size: of a new axis."""
     if type(value) is Arr:
         rank = None if change is None or value.rank is None else value.rank + change
         rank = None if rank is not None and rank < 0 else rank
-        return reshaped(value, value.dtype, rank)
+        out = reshaped(value, value.dtype, rank)
+        out.dims = _with_axes(value, change, size) if rank is not None else None
+        return out
     if _ends(value, depth):
         return UNKNOWN
     if type(value) is Inst and flattening.is_pytree(value.cls):
         static = flattening.static_names(value)
-        attrs = {k: v if k in static else with_rank(v, change, depth - 1) for k, v in value.attrs.items()}
+        attrs = {
+            k: v if k in static else with_rank(v, change, depth - 1, size) for k, v in value.attrs.items()
+        }
         return Inst(value.cls, attrs, value.level, None, value.open)
     if type(value) is Seq and (value.kind != "list" or value.items is None):
         return value
     changed = _CHANGED.get(type(value))
-    return value if changed is None else changed(value, lambda part: with_rank(part, change, depth - 1), None)
+    return (
+        value
+        if changed is None
+        else changed(value, lambda part: with_rank(part, change, depth - 1, size), None)
+    )
+
+
+def _with_axes(array: Arr, change: int | None, size: int | None) -> Dims | None:
+    """The sizes of an array that gets an axis in front, or loses some there."""
+    dims = array.dims
+    if change == 1:
+        rest = dims if dims is not None else (None,) * (array.rank or 0)
+        return None if size is None and dims is None else (size, *rest)
+    return dims[-change:] or None if dims is not None and change is not None and change <= 0 else None
 
 
 def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:

@@ -176,7 +176,7 @@ def _array_of(
         return out
     if type(out) is Arr:
         if out.dims is None and whole:
-            _measure(m, fn, bound, receiver, out)
+            measure(m, fn, bound, receiver, out)
         if own and receiver is not None:
             out.traced, out.host = operands.ground if modes else SEEN, receiver.host and not modes
             out.kind = out.kind if modes else receiver.kind
@@ -185,7 +185,7 @@ def _array_of(
     return out if own else settle(f, out)
 
 
-def _measure(m: Machine, fn: ApiFunction, bound: results.Bound, receiver: Arr | None, out: Arr) -> None:
+def measure(m: Machine, fn: ApiFunction, bound: results.Bound, receiver: Arr | None, out: Arr) -> None:
     """Note the sizes of what a call gives, and the number of its axes."""
     dims = unfit.sizes(fn, bound, receiver) or shapes.sizes(m, fn, bound, receiver, out.rank)
     out.dims = fitting.known(dims)

@@ -8,14 +8,16 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import EXCEPTION_LETTERS, NumpyFunction
 from jitlint.infer.events import ArrayStore, SilentAnswer
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Map, Py, S, Seq, Tree, Value
+from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Dims, Ext, Map, Py, S, Seq, Tree, Tup, Value
 from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import confidence_of, emit_numpy, emit_static, here_why, hurt, tracer_inside
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays.results import bind, described, dtype_kind, dtype_named, nested_rank
+from jitlint.link.values import bounds, fitting
 from jitlint.link.values.library_objects import made
 
+EACH: Final = "each"
 ARRAY_CONVERSION: Final = EXCEPTION_LETTERS["A"]
 
 
@@ -68,7 +70,35 @@ def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
     if first is UNKNOWN or type(first) is Tree:
         return UNKNOWN
     dtype = dtype_named(args.kw.get("dtype"))
-    return Arr(0, dtype, _rank(m, fn.name, args), "", 0, SEEN, True)
+    out = Arr(0, dtype, _rank(m, fn.name, args), "", 0, SEEN, True)
+    _measure(m, fn.name, args, out)
+    return out
+
+
+def _measure(m: Machine, name: str, args: Args, out: Arr) -> None:
+    """Note the sizes of a host array: as its twin in `jax.numpy` makes them, or as it is drawn."""
+    dims = _drawn(name, args) if name.startswith("numpy.random.") else _as_twin(m, name, args)
+    if dims is not None and out.rank in (None, len(dims)):
+        out.rank, out.dims = len(dims), fitting.known(dims)
+
+
+def _as_twin(m: Machine, name: str, args: Args) -> Dims | None:
+    twin = m.catalogue.function(f"jax.{name}")
+    form = lexicon().arrays.sizes.get(f"jax.{name}")
+    if twin is None or form is None or args.more is not None or args.kw_more is not None:
+        return None
+    return bounds.dims_of(form, {param.name: value for param, value in bind(twin, args)})
+
+
+def _drawn(name: str, args: Args) -> Dims | None:
+    """The sizes of what a random generator of NumPy draws: they are its ``size``, or each is an argument of its own."""
+    place = lexicon().arrays.drawn.get(name.rpartition(".")[2])
+    if place is None or args.more is not None or args.kw_more is not None:
+        return None
+    if place == EACH:
+        return bounds.shape_of(Tup(tuple(args.pos))) if args.pos else None
+    size = args.get(int(place), "size")
+    return None if size is UNKNOWN or size is NONE else bounds.shape_of(size)
 
 
 def _rank(m: Machine, name: str, args: Args) -> int | None:

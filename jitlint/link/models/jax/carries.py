@@ -21,6 +21,7 @@ from jitlint.infer.values import (
     UNKNOWN,
     WHILE,
     Arr,
+    Dims,
     Inst,
     L,
     Map,
@@ -188,7 +189,7 @@ def _axes(init: Value, out: Value, where: str, verbs: tuple[str, str]) -> str:
     return _sizes(sizes[0] or (), sizes[1] or (), where, verbs)
 
 
-def _sizes(before: fitting.Dims, after: fitting.Dims, where: str, verbs: tuple[str, str]) -> str:
+def _sizes(before: Dims, after: Dims, where: str, verbs: tuple[str, str]) -> str:
     """Whether two arrays with as many axes certainly have other sizes."""
     unlike = any(None not in pair and pair[0] != pair[1] for pair in zip(before, after))
     if not unlike or len(before) != len(after):

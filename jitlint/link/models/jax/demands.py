@@ -258,3 +258,13 @@ def _no_scalar(value: Value) -> str:
     if type(value) is Seq and value.kind == "list":
         return "a list"
     return "a dict" if type(value) is Map else ""
+
+
+def rows(named: dict[str, Value]) -> int | None:
+    """How many turns a loop over rows takes, if that is known."""
+    length = named.get("length")
+    if type(length) is Py and type(length.const) is int:
+        return length.const
+    xs = named.get("xs")
+    sizes = [size_of(leaf, 0) for leaf in leaves(xs)] if xs is not None else []
+    return next((size for size in sizes if size is not None), None)

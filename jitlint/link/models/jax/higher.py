@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,6 +43,7 @@ from jitlint.link.models.jax import (
     carries,
     demands,
     directions,
+    hosted,
     lacks,
     leaves,
     operands,
@@ -50,7 +51,7 @@ from jitlint.link.models.jax import (
     xforms,
 )
 from jitlint.link.models.jax.references import references
-from jitlint.link.values import iteration, keys, prefixes, pytrees
+from jitlint.link.values import iteration, keys, leaf_shapes, prefixes, pytrees
 from jitlint.link.values.questions.signatures import describe, signature
 
 ALL_MODES = S | B | L
@@ -79,6 +80,7 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
             events.emit_static(m, f, at, spec.name, name, named[name])
     demands.check_functions(m, f, at, spec, named)
     operands.check(m, f, at, spec, named)
+    hosted.check(m, f, at, spec, named)
     if _refuses(m, f, at, spec, named):
         for one in spec.run:
             xforms.mark_called(named.get(one.function, UNKNOWN))
@@ -120,13 +122,17 @@ def _each_with_its_own(f: Frame, at: int, args: Args) -> Args:
     )
 
 
-def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> Value:
+def _run_all(
+    m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value], again: bool = False
+) -> Value:
+    """Run the functions. again: not only on this part of a tree."""
     if spec.result == "tree_map" and "is_leaf" in named:
         return _map_told(m, f, at, spec, named)
     split = _split_tree(m, named) if spec.result == "tree_map" else None
     if split is not None:
         tree, children = split
-        return pytrees.with_children(tree, [_run_all(m, f, at, spec, child) for child in children])
+        again = again or not keys.inside(pytrees.children(tree) or ())
+        return pytrees.with_children(tree, [_run_all(m, f, at, spec, child, again) for child in children])
     results: list[Value] = []
     given: list[list[Value]] = []
     branches: list[Value] = []
@@ -135,7 +141,7 @@ def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, 
     for one in spec.run:
         if alternative:
             keys.rewind(f, before)
-        result, used, each = _run_one(m, f, at, spec, one, named)
+        result, used, each = _run_one(m, f, at, spec, one, named, again)
         after = keys.merged(after, keys.uses_of(f))
         results.append(result)
         given.append(used)
@@ -177,9 +183,10 @@ def _map_told(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str,
 
 
 def _split_tree(m: Machine, named: dict[str, Value]) -> tuple[Value, list[dict[str, Value]]] | None:
-    """The calls for each child of a small tree whose leaves are of different kinds; None when one call says it all."""
+    """The calls for each child of a small tree whose leaves are of different kinds or sizes; None when one call says it all."""
     tree = named.get("tree", UNKNOWN)
-    if type(pytrees.leaf(tree)) is not Union and not keys.inside(pytrees.children(tree) or ()):
+    leaf, below = pytrees.leaf(tree), pytrees.children(tree) or ()
+    if type(leaf) is not Union and not keys.inside(below) and not _are_of_many_sizes(leaf, below):
         return None
     rest = named.get("rest", Tup(()))
     trees = [tree, *rest.items] if type(rest) is Tup else []
@@ -189,6 +196,13 @@ def _split_tree(m: Machine, named: dict[str, Value]) -> tuple[Value, list[dict[s
         return None
     columns = zip(*[p for p in parts if p is not None])
     return tree, [{**named, "tree": column[0], "rest": Tup(tuple(column[1:]))} for column in columns]
+
+
+def _are_of_many_sizes(leaf: Value, children: Iterable[Value]) -> bool:
+    """Whether more is known of the sizes of some children of a tree than of all its leaves together."""
+    if type(leaf) is not Arr or leaf.dims is not None:
+        return False
+    return any(type(child) is Arr and child.dims is not None for child in children)
 
 
 def bind(spec: HigherOrder, args: Args) -> dict[str, Value]:
@@ -212,7 +226,7 @@ def bind(spec: HigherOrder, args: Args) -> dict[str, Value]:
 
 
 def _run_one(
-    m: Machine, f: Frame, at: int, spec: HigherOrder, one: Run, named: dict[str, Value]
+    m: Machine, f: Frame, at: int, spec: HigherOrder, one: Run, named: dict[str, Value], again: bool
 ) -> tuple[Value, list[Value], list[Value]]:
     """What the function gave, what it got, and what each one gave when several are certain to be branches."""
     w = f.world
@@ -240,7 +254,7 @@ def _run_one(
             )
             inner.steps = (*f.steps, step)
         call_args, used = _arguments(m, f, inner, at, one, named, function)
-        if spec.result in REPEATING and type(named.get("tree")) is not Arr:
+        if spec.result in REPEATING and (again or type(named.get("tree")) is not Arr):
             m.domains.on_repeat(inner, Repeat(call_args.pos))
         xforms.mark_called(function)
         if type(functions) is not Union:
@@ -378,7 +392,10 @@ def _of_scan(ran: _Ran) -> Value:
     if not ran.f.world.eager_jit:
         carries.check_pair(ran.m, ran.f, ran.at, ran.spec, ran.results[0])
         carries.check_carry(ran.m, ran.f, ran.at, ran.spec, ran.named.get("init", UNKNOWN), carry)
-    return Tup((ran.out(_either(init, carry)), pytrees.with_rank(ran.out(ys), 1)))
+    turns = demands.rows(ran.named)
+    given = ran.named.get("init", UNKNOWN)
+    left = leaf_shapes.shaped_as(ran.out(_either(init, carry)), given)
+    return Tup((left, pytrees.with_rank(ran.out(ys), 1, size=turns)))
 
 
 def _of_loop(ran: _Ran) -> Value:
@@ -388,7 +405,8 @@ def _of_loop(ran: _Ran) -> Value:
         if ran.spec.result == "while":
             carries.check_condition(ran.m, ran.f, ran.at, ran.spec, ran.results[0])
         carries.check_carry(ran.m, ran.f, ran.at, ran.spec, ran.named.get("init_val", UNKNOWN), body)
-    return ran.out(carries.through_loop(ran.spec, ran.named, _either(init, body)))
+    left = ran.out(carries.through_loop(ran.spec, ran.named, _either(init, body)))
+    return leaf_shapes.shaped_as(left, ran.named.get("init_val", UNKNOWN))
 
 
 def _of_branches(ran: _Ran) -> Value:
@@ -403,7 +421,10 @@ def _of_branches(ran: _Ran) -> Value:
 def _of_rows(ran: _Ran) -> Value:
     if ran.results[0] is UNKNOWN:
         return _opaque(ran.f, ran.outer)
-    return pytrees.with_rank(ran.out(ran.results[0]), 1 if ran.spec.result == "stack" else 0)
+    stacked = ran.spec.result == "stack"
+    return pytrees.with_rank(
+        ran.out(ran.results[0]), 1 if stacked else 0, size=demands.rows(ran.named) if stacked else None
+    )
 
 
 def _of_tree_map(ran: _Ran) -> Value:

@@ -100,6 +100,14 @@ def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     return _check_sizes(m, f, at, x, mapped)
 
 
+def lanes(x: Xform, args: Args) -> int | None:
+    """How many elements a batch has, if that is known of one of the arguments."""
+    if x.spec.static_nums and x.spec.static_nums in x.options:
+        return None
+    sizes = [size_of(value, axis) for _, value, axis in _mapped(x, args)]
+    return next((size for size in sizes if size is not None), None)
+
+
 def _check_sizes(m: Machine, f: Frame, at: int, x: Xform, mapped: list[tuple[str, Value, int]]) -> bool:
     sizes = {
         size: name for name, value, axis in reversed(mapped) if (size := size_of(value, axis)) is not None

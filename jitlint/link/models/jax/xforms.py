@@ -39,10 +39,19 @@ from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.engine.world import CHECKED, SPREAD, World
-from jitlint.link.models.jax import arity, arrival, boundaries, carries, custom_rules, demands, shardings
+from jitlint.link.models.jax import (
+    arity,
+    arrival,
+    boundaries,
+    carries,
+    custom_rules,
+    demands,
+    mapping,
+    shardings,
+)
 from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.tables import naming
-from jitlint.link.values import iteration, parameters, pytrees
+from jitlint.link.values import iteration, leaf_shapes, parameters, pytrees
 from jitlint.link.values.questions.signatures import (
     Signature,
     constant_ints,
@@ -245,9 +254,10 @@ def _leave(
     demands.check_result(m, f, at, x, result)
     w = f.world
     kept = outer & ~S if not w.here else outer
-    out = pytrees.lower(result, spec.modes, w.here, w.level, kept, as_is=spec.filter)
+    out = pytrees.lower(result, spec.modes, w.here, w.level, kept, as_is=spec.filter, sized=not spec.specs)
     if spec.axes:
-        out = pytrees.with_rank(out, 1 if "out_axes" not in x.options else None)
+        lanes = mapping.lanes(x, args)
+        out = pytrees.with_rank(out, 1 if "out_axes" not in x.options else None, size=lanes)
     elif spec.excluded or spec.sliced:
         out = pytrees.with_rank(out, None)  # how many axes are looped over is for the arguments to say
     if spec.result == "same":
@@ -266,9 +276,11 @@ def _differentiated(m: Machine, f: Frame, x: Xform, args: Args, out: Value) -> V
     has_aux = _has_aux(x)
     value, extra = _with_aux(out) if has_aux else (out, UNKNOWN)
     gradient = _gradient(m, f, x, args)
-    if spec.result == "jacobian" and type(value) is not Arr:
-        # The structure of the output, each leaf with the structure of the argument.
-        gradient = pytrees.rebuild(value, gradient)
+    if spec.result == "jacobian":
+        gradient = pytrees.with_rank(gradient, None)
+        if type(value) is not Arr:
+            # The structure of the output, each leaf with the structure of the argument.
+            gradient = pytrees.rebuild(value, gradient)
     if spec.result == "value_and_grad":
         return Tup((Tup((value, extra)) if has_aux else value, gradient))
     return Tup((gradient, extra)) if has_aux else gradient
@@ -308,11 +320,8 @@ def _gradient(m: Machine, f: Frame, x: Xform, args: Args) -> Value:
         if value is UNKNOWN:
             out.append(Tree(modes, "", f.world.level))
         else:
-            out.append(
-                pytrees.rebuild(
-                    value, Arr(custom_rules.not_linear(modes), "float", None, "", result_level(f, [value]))
-                )
-            )
+            leaf = Arr(custom_rules.not_linear(modes), "float", None, "", result_level(f, [value]))
+            out.append(leaf_shapes.shaped_as(pytrees.rebuild(value, leaf), value))
     return Tup(tuple(out)) if many else (out[0] if out else UNKNOWN)
 
 
