@@ -143,6 +143,7 @@ class Compilation(msgspec.Struct, frozen=True):
     growing: frozenset[str]
     joining: frozenset[str]
     makers: dict[str, tuple[str, ...]]
+    giving: frozenset[str]
     same_shape: frozenset[str]
 
 

@@ -312,7 +312,9 @@ def anonymous(value: Value) -> Value:
     if t is Arr:
         if a.key is None:
             return value
-        return Arr(a.modes, a.dtype, a.rank, a.why, a.level, a.traced, a.host, None, a.kind)
+        out = Arr(a.modes, a.dtype, a.rank, a.why, a.level, a.traced, a.host, None, a.kind)
+        out.dims = a.dims
+        return out
     if t is Tup or t is Union:
         old = a.items if t is Tup else a.alts
         new = tuple([anonymous(i) for i in old])

@@ -56,6 +56,7 @@ def _said_by_nesting(by_name: dict[str, Value]) -> Dims | None:
 
 
 _FIRST: Final = Py("int", 0)
+_TWO: Final = Py("int", 2)
 
 
 def _said_by_joining(by_name: dict[str, Value]) -> Dims | None:
@@ -108,6 +109,7 @@ _FORMS: Final[dict[str, Callable[[dict[str, Value]], Dims | None]]] = {
     "like": _said_like,
     "range": _said_as_range,
     "count": _said_as_count,
+    "number": lambda by_name: shape_of(by_name.get("num", _TWO)),
     "square": _said_as_square,
     "nested": _said_by_nesting,
     "joined": _said_by_joining,

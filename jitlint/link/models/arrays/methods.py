@@ -83,7 +83,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
             return UNKNOWN
         if name in lexicon().arrays.converters:
             return STATIC
-        return _of_host_array(m, obj, name, args)
+        return _of_numpy(m, obj, name, args)
     to = lexicon().arrays.converters.get(name)
     if to is not None:
         emit_convert(m, f, at, obj, to, name)
@@ -100,15 +100,16 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
     return out
 
 
-def _of_host_array(m: Machine, obj: Arr, name: str, args: Args) -> Arr:
-    """What a method of an array of NumPy gives: as many axes, of such sizes, as that of an array of JAX."""
+def _of_numpy(m: Machine, obj: Arr, name: str, args: Args) -> Arr:
+    """What a method of an array of NumPy gives: it has the axes that one of JAX's has."""
     dtype = results.dtype_named(args.pos[0]) if name == "astype" and args.pos else obj.dtype
     out = Arr(0, dtype, None, "", 0, SEEN, True)
     fn = m.catalogue.array_method(name)
-    rank = m.catalogue.rank(fn.name) if fn is not None else None
-    if fn is not None and rank is not None and args.more is None and args.kw_more is None:
+    in_place = name in lexicon().arrays.host_in_place_methods
+    if fn is not None and not in_place and args.more is None and args.kw_more is None:
         bound = results.bind(fn, args)
-        out.rank = rank.of(results.described(bound, obj))
+        rank = m.catalogue.rank(fn.name)
+        out.rank = rank.of(results.described(bound, obj)) if rank is not None else None
         arrays.measure(m, fn, bound, obj, out)
     return out
 
@@ -175,6 +176,7 @@ def _fill(m: Machine, f: Frame, at: int, arr: Arr, index: Value, name: str, args
 
 def _transformed(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Value:
     if name in lexicon().arrays.rule_methods:
+        m.ruled |= {x.site, (f.module.name, at)}
         kinds = ("fwd", "bwd") if name in ("defvjp", "def_vjp") else ("jvp",)
         if name == "def_fwd":
             kinds = ("fwd",)

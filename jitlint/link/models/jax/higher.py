@@ -38,7 +38,18 @@ from jitlint.link.engine.domain import Repeat, Turn
 from jitlint.link.engine.frame import BY_CHOICE, Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST, OWN
-from jitlint.link.models.jax import arity, carries, demands, lacks, leaves, operands, structures, xforms
+from jitlint.link.models.jax import (
+    arity,
+    carries,
+    demands,
+    directions,
+    hosted,
+    lacks,
+    leaves,
+    operands,
+    structures,
+    xforms,
+)
 from jitlint.link.models.jax.references import references
 from jitlint.link.values import iteration, keys, leaf_shapes, prefixes, pytrees
 from jitlint.link.values.questions.signatures import describe, signature
@@ -69,6 +80,7 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
             events.emit_static(m, f, at, spec.name, name, named[name])
     demands.check_functions(m, f, at, spec, named)
     operands.check(m, f, at, spec, named)
+    hosted.check(m, f, at, spec, named)
     if _refuses(m, f, at, spec, named):
         for one in spec.run:
             xforms.mark_called(named.get(one.function, UNKNOWN))
@@ -138,7 +150,7 @@ def _run_all(
         results = [keys.Apart(first).value(result) for result in results]
     keys.rewind(f, after)
     if spec.result == "jvp" and spec.name == "jax.jvp":
-        demands.check_tangents(m, f, at, spec, named)
+        directions.check_tangents(m, f, at, spec, named)
     if alternative and not f.world.eager_jit:
         demands.check_choice(m, f, at, spec, named)
         carries.check_branches(m, f, at, spec, branches)
@@ -433,6 +445,8 @@ def _of_vjp(ran: _Ran) -> Value:
         inside = inside.items[0]
     loop = Py("str", carries.loop_behind(inside))
     pullback = ExtInst(PULLBACK, {"loop": loop}) if ran.spec.name.endswith("vjp") else UNKNOWN
+    if type(pullback) is ExtInst and ran.spec.name == "jax.vjp" and (has_aux or aux is None):
+        pullback.attrs[directions.RESULT] = inside
     if has_aux and type(value) is Tup:
         return Tup((value.items[0], pullback, value.items[1]))
     return Tup((value, pullback))

@@ -1,0 +1,95 @@
+"""Tangents and cotangents: what a derivative in one direction gets (layer: ``link``, room ``models``).
+
+What it does: compares the tangents of `jax.jvp` with the inputs, and the cotangent that the function of `jax.vjp` gets with the
+result, in form, kind and shape; as measured. What it does not: ask for exact dtypes, which follow from options, or
+for those of whole numbers, which have a dtype of their own there.
+"""
+
+from __future__ import annotations
+
+from jitlint.catalogue.transforms import HigherOrder
+from jitlint.infer.grounds import SEEN
+from jitlint.infer.values import NO_CONST, NONE, Arr, ExtInst, Map, Py, Seq, Tup, Value
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.models.jax.mapping import in_words, report
+from jitlint.link.values import fitting, pytrees
+
+RESULT = "result"
+"""Where the function that `jax.vjp` gives keeps what the differentiated one gave."""
+
+
+def check_tangents(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
+    """The inputs and their tangents are tuples, also where there is one, and alike."""
+    for name in ("primals", "tangents"):
+        value = named.get(name)
+        array = type(value) is Arr and value.kind is SEEN and not value.weak
+        number = type(value) is Py and value.kind in pytrees.NUMBERS and value.const is not NO_CONST
+        if value is not None and (array or number):
+            report(m, f, at, spec.name, "no-tuple", in_words(value), name, value)
+            return
+    inputs, tangents = named.get("primals"), named.get("tangents")
+    detail = _unlike(tangents, inputs) if inputs is not None and tangents is not None else ""
+    if detail:
+        report(m, f, at, spec.name, "unlike-tangent", detail)
+
+
+def check_cotangent(m: Machine, f: Frame, at: int, pullback: ExtInst, args: Args) -> None:
+    """What goes backwards is like what came out."""
+    result = pullback.attrs.get(RESULT)
+    if result is None or len(args.pos) != 1 or args.kw or args.more is not None or args.kw_more is not None:
+        return
+    detail = _unlike(args.pos[0], result)
+    if detail:
+        report(m, f, at, "jax.vjp", "unlike-cotangent", detail)
+
+
+def _unlike(given: Value, wanted: Value, depth: int = 4) -> str:
+    """How what a derivative gets certainly differs from what it belongs to, or ""."""
+    if _is_array(wanted):
+        return _unlike_array(given, wanted)
+    parts, others = pytrees.children(given), pytrees.children(wanted)
+    if type(given) is not type(wanted) or parts is None or others is None or not depth:
+        bare = type(wanted) is Tup and wanted.cls is None and _is_array(given)
+        return f"{in_words(given)} for {in_words(wanted)}" if bare else ""
+    if type(given) is Map and type(wanted) is Map and given.entries.keys() != wanted.entries.keys():
+        return ""
+    if len(parts) != len(others):
+        plain = type(given) is Tup and type(wanted) is Tup and not given.cls and not wanted.cls
+        return f"{in_words(given)} for {in_words(wanted)}" if plain else ""
+    found = (_unlike(one, other, depth - 1) for one, other in zip(parts, others))
+    return next((detail for detail in found if detail), "")
+
+
+def _is_array(value: Value) -> bool:
+    """Whether something is certainly an array or a number that becomes one."""
+    return fitting.is_sure(value) or fitting.is_number(value)
+
+
+def _unlike_array(given: Value, wanted: Value) -> str:
+    kinds = [fitting.kind_of(value) for value in (given, wanted)]
+    if kinds[1] not in ("float", "complex"):
+        return ""  # whole numbers have no derivative: what stands for it is of a dtype that has no numbers
+    if (
+        given is NONE
+        or (type(given) is Tup and given.cls is None)
+        or (type(given) is Seq and given.kind == "list")
+    ):
+        return f"{_form(given)} for an array"
+    host = type(given) is Arr and given.host and given.kind is SEEN and not given.weak
+    if not (_is_array(given) or host):
+        return ""
+    if kinds[0] in ("int", "bool"):
+        word = "integers" if kinds[0] == "int" else "booleans"
+        return f"{word} for floats"
+    sizes = [fitting.dims_of(value) for value in (given, wanted)]
+    if sizes[0] is None or sizes[1] is None:
+        return ""
+    unlike = len(sizes[0]) != len(sizes[1]) or any(
+        None not in pair and pair[0] != pair[1] for pair in zip(*sizes)
+    )
+    return f"shape {fitting.shown(sizes[0])} for shape {fitting.shown(sizes[1])}" if unlike else ""
+
+
+def _form(value: Value) -> str:
+    return "a list" if type(value) is Seq else in_words(value)
