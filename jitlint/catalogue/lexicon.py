@@ -282,6 +282,7 @@ class Gradients(msgspec.Struct, frozen=True):
     choosing: frozenset[str]
     singular: frozenset[str]
     roots: frozenset[str]
+    ruleless: frozenset[str]
     keeping_zero: frozenset[str]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from jitlint.catalogue import dtypes
+from jitlint.infer.dims import Dims
 from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import Either, KeyUses, either
 from jitlint.infer.objects import seen_as
@@ -23,7 +24,6 @@ from jitlint.infer.values import (
     Bound,
     Class,
     Descr,
-    Dims,
     Ext,
     ExtInst,
     Func,

@@ -11,7 +11,7 @@ the place where a tracer or a box was made; a tracer stored into a box of a lowe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Optional
+from typing import TYPE_CHECKING, Any, Final
 
 from jitlint.infer.grounds import GUESSED, SEEN, SOFTNESS, USED, Ground
 
@@ -107,10 +107,6 @@ class Grounded(Value):
         return max(SOFTNESS[self.traced], SOFTNESS[self.kind])
 
 
-Dims = tuple[Optional[int], ...]
-"""Sizes of the axes of an array, None for those that are not known."""
-
-
 class Arr(Grounded):
     """An array (or NumPy array when ``host``), a tracer when ``modes`` is not 0.
 
@@ -136,7 +132,7 @@ class Arr(Grounded):
     ) -> None:
         self.modes = modes & ~_SMOOTH if modes and dtype in DISCRETE else modes
         self.key = key
-        self.dims: Dims | None = None
+        self.dims: tuple[int | None, ...] | None = None
         self.dtype = dtype
         self.rank = rank
         self.why = why

@@ -11,8 +11,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from jitlint.infer.dims import Dims
 from jitlint.infer.events import OutOfBounds
-from jitlint.infer.values import NO_CONST, Arr, At, Dims, Py, Seq, SliceVal, Tree, Tup, Value
+from jitlint.infer.grounds import SEEN
+from jitlint.infer.values import NO_CONST, Arr, At, Py, Seq, SliceVal, Tree, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import sizes
@@ -172,6 +174,14 @@ def after(dims: Dims | None, index: Sequence[Value]) -> Dims | None:
     apart = bool(places) and places[-1][0] - places[0][0] >= len(places)
     at = 0 if apart or not places else places[0][1]
     return (*kept[:at], *together, *kept[at:], *sizes)
+
+
+def part_on_host(arr: Arr, index: Sequence[Value]) -> Arr:
+    """A part of an array of NumPy."""
+    dims = after(fitting.shape_of(arr), index)
+    out = Arr(0, arr.dtype, None if dims is None else len(dims), "", 0, SEEN, True)
+    out.dims = fitting.known(dims)
+    return out
 
 
 _WHOLE: Final = SliceVal(None, None, None)

@@ -11,9 +11,10 @@ from itertools import zip_longest
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.dims import Dims
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import NO_CONST, Arr, At, Dims, ExtInst, Py, Tree, Value
+from jitlint.infer.values import NO_CONST, Arr, At, ExtInst, Py, Tree, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import last_name

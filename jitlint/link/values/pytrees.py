@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from jitlint.catalogue.dtypes import dtype_of, of_number
+from jitlint.infer.dims import Dims
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
 from jitlint.infer.lattice import join, parts, reshaped, traced_level, traced_modes, why_of
 from jitlint.infer.sizes import DEPTH, is_large
@@ -17,7 +18,6 @@ from jitlint.infer.values import (
     NONE,
     UNKNOWN,
     Arr,
-    Dims,
     ExtInst,
     Inst,
     L,

@@ -207,7 +207,7 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
     traced = tracer_inside(index)
     if arr.host:
         if traced is None:
-            return _host_part(arr, index)
+            return bounds.part_on_host(arr, index_parts(index))
         if emit_numpy_index(m, f, at, index):
             return UNKNOWN
     elif check_index(m, f, at, arr, index):
@@ -229,14 +229,6 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
     out.kind, out.dims = arr.kind, known(dims)
     if arr.key is not None and type(index) is Py and type(index.const) is int:
         out.key = keys.item(m, arr, index.const).key
-    return out
-
-
-def _host_part(arr: Arr, index: Value) -> Arr:
-    """A part of an array of NumPy."""
-    dims = bounds.after(shape_of(arr), index_parts(index))
-    out = Arr(0, arr.dtype, None if dims is None else len(dims), "", 0, SEEN, True)
-    out.dims = known(dims)
     return out
 
 

@@ -6,9 +6,10 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import EXCEPTION_LETTERS, NumpyFunction
+from jitlint.infer.dims import Dims
 from jitlint.infer.events import ArrayStore, SilentAnswer
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Dims, Ext, Map, Py, S, Seq, Tree, Tup, Value
+from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Map, Py, S, Seq, Tree, Tup, Value
 from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import confidence_of, emit_numpy, emit_static, here_why, hurt, tracer_inside
 from jitlint.link.engine.frame import Args, Frame

@@ -12,8 +12,9 @@ from typing import Final
 from jitlint.catalogue.dtypes import exact_of
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import ApiFunction
+from jitlint.infer.dims import Dims
 from jitlint.infer.events import ApiMisuse
-from jitlint.infer.values import NO_CONST, Arr, Dims, Map, Py, Seq, Tup, Value
+from jitlint.infer.values import NO_CONST, Arr, Map, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import results

@@ -14,7 +14,8 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.ranks import Form
 from jitlint.catalogue.schema import ApiFunction
-from jitlint.infer.values import NONE, Arr, Dims, Py, Seq, Tup, Value
+from jitlint.infer.dims import Dims
+from jitlint.infer.values import NONE, Arr, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import results

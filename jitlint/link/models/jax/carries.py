@@ -10,6 +10,7 @@ from typing import Final
 
 from jitlint.catalogue.dtypes import differ, is_weak, shown
 from jitlint.catalogue.transforms import HigherOrder
+from jitlint.infer.dims import Dims
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
@@ -21,7 +22,6 @@ from jitlint.infer.values import (
     UNKNOWN,
     WHILE,
     Arr,
-    Dims,
     Inst,
     L,
     Map,

@@ -7,7 +7,6 @@ none. What it does not: say which form rules have, which is what `demands` does.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import TransformMisuse
@@ -26,15 +25,12 @@ from jitlint.link.values.questions.signatures import constant_ints, describe, si
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
-_RULELESS: Final = frozenset({"jax.custom_jvp", "jax.custom_vjp"})
-"""What refuses to be called, differentiated or not, as long as it has no rule (measured)."""
-
 
 def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     """A function with its own derivative rules: the rules run when it is differentiated, perhaps inside a trace."""
     if x.rules:
         lacks.check(m, f, at, x.spec, args.pos, args.kw)
-    elif x.spec.name in _RULELESS and x.site != (f.module.name, at):
+    elif x.spec.name in lexicon().gradients.ruleless and x.site != (f.module.name, at):
         m.emit(
             f, TransformMisuse, at, when=(_Bare(m, x),),
             transform=describe(x.target), problem="no-derivative-rule", parameter="", detail=x.spec.name,

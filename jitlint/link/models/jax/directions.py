@@ -82,6 +82,10 @@ def _unlike_array(given: Value, wanted: Value) -> str:
     if kinds[0] in ("int", "bool"):
         word = "integers" if kinds[0] == "int" else "booleans"
         return f"{word} for floats"
+    return _unlike_sizes(given, wanted)
+
+
+def _unlike_sizes(given: Value, wanted: Value) -> str:
     sizes = [fitting.dims_of(value) for value in (given, wanted)]
     if sizes[0] is None or sizes[1] is None:
         return ""

@@ -45,13 +45,15 @@ from jitlint.link.models.jax import (
     directions,
     hosted,
     lacks,
+    leaf_shapes,
     leaves,
     operands,
+    prefixes,
     structures,
     xforms,
 )
 from jitlint.link.models.jax.references import references
-from jitlint.link.values import iteration, keys, leaf_shapes, prefixes, pytrees
+from jitlint.link.values import iteration, keys, pytrees
 from jitlint.link.values.questions.signatures import describe, signature
 
 ALL_MODES = S | B | L

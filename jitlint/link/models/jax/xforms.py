@@ -46,12 +46,13 @@ from jitlint.link.models.jax import (
     carries,
     custom_rules,
     demands,
+    leaf_shapes,
     mapping,
     shardings,
 )
 from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.tables import naming
-from jitlint.link.values import iteration, leaf_shapes, parameters, pytrees
+from jitlint.link.values import iteration, parameters, pytrees
 from jitlint.link.values.questions.signatures import (
     Signature,
     constant_ints,

@@ -51,6 +51,7 @@ from jitlint.link.models.python.builtin_calls import (
 )
 from jitlint.link.models.python.itertools_calls import ITERTOOLS_CALLS
 from jitlint.link.models.python.ordering import ORDERING_CALLS
+from jitlint.link.models.python.pytree_methods import call_pytree_method
 from jitlint.link.values import attributes, fields, hashing, operators, subscripts
 from jitlint.link.values.boxes import (
     argument,
@@ -68,7 +69,6 @@ from jitlint.link.values.boxes import (
     spread,
     with_attributes,
 )
-from jitlint.link.values.pytree_methods import call_pytree_method
 from jitlint.link.values.questions import truths
 
 # functools and copy
