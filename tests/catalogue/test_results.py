@@ -166,6 +166,7 @@ SIZES: dict[str, tuple[tuple[Any, ...], tuple[int, ...]]] = {
     "nested": (([[1, 2, 3]],), (1, 3)),
     "joined": (([jnp.ones((2, 3)), jnp.ones((4, 3))], 0), (6, 3)),
     "appended": ((jnp.ones((2, 3)), jnp.ones((4, 3)), 0), (6, 3)),
+    "number": ((3,), (3,)),
     "stacked": (([jnp.ones((2, 3)), jnp.ones((2, 3))],), (2, 2, 3)),
 }
 
@@ -185,6 +186,9 @@ def test_sizes_are_what_the_arguments_say(name: str, form: str, book: Book) -> N
         needed = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
         more = {**dict.fromkeys(needed, 1), "key": jax.random.key(0), "shape": given[0]}
         more.update({"maxval": 2} if "maxval" in more else {"upper": 2} if "upper" in more else {})
+        more.update({"logits": jnp.zeros(4)} if "logits" in more else {})
+        if form == "number":
+            more = {"key": jax.random.key(0), "num": given[0]}
         given = ()
     if name == "jax.lax.empty":
         more = {"dtype": jnp.float32}

@@ -159,11 +159,14 @@ def after(dims: Dims | None, index: Sequence[Value]) -> Dims | None:
     places: list[tuple[int, int]] = []
     sizes = iter(dims)
     for number, part in enumerate(parts):
-        size = 1 if _is_kind(part, "none") else next(sizes)
-        if type(part) is SliceVal or _is_kind(part, "none"):
-            kept.append(_size_of(part, size) if type(part) is SliceVal else 1)
+        if _is_kind(part, "none"):
+            kept.append(1)
             continue
-        found = () if _is_kind(part, "int") else _picked(part)
+        size = next(sizes)
+        if type(part) is SliceVal:
+            kept.append(_size_of(part, size))
+            continue
+        found = _picked(part)
         if found is None:
             return None
         picked.append(found)
@@ -202,6 +205,8 @@ def _is_kind(part: Value, kind: str) -> bool:
 
 def _picked(part: Value) -> Dims | None:
     """The sizes of a number or an array of integers that picks elements; None for anything else."""
+    if _is_kind(part, "int"):
+        return ()
     if type(part) is not Arr or part.rank is None:
         return None
     if part.dtype not in ("int", "number") and (part.rank or part.dtype is not None):

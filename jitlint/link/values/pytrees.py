@@ -222,14 +222,10 @@ def lower(
 ) -> Value:  # fmt: skip
     """What comes out of a transform: the boundary's own modes are gone, those of the world around stay.
 
-    ``outer``: modes that the arguments already had outside. ``as_is``: what is no array comes out as it went in. ``sized``:
-    arrays keep the sizes of their axes.
+    ``outer``: modes that the arguments had outside. ``as_is``: what is no array stays. ``sized``: arrays keep their sizes.
     """
     if type(value) is Arr or type(value) is Tree:
-        out = _lower_leaf(value, drop, here, level, outer)
-        if sized and type(value) is Arr and type(out) is Arr:
-            out.dims = value.dims
-        return out
+        return _lower_leaf(value, drop, here, level, outer, sized)
     if type(value) is Py:
         return _array_of(value, here | outer, level, "") if value.kind in NUMBERS and not as_is else value
     if _ends(value, depth):
@@ -245,14 +241,16 @@ def lower(
     return value if changed is None else changed(value, change, level)
 
 
-def _lower_leaf(value: Arr | Tree, drop: int, here: int, level: int, outer: int) -> Value:
+def _lower_leaf(value: Arr | Tree, drop: int, here: int, level: int, outer: int, sized: bool) -> Value:
     modes = _lowered(value.modes, drop, here, outer)
     why = value.why if modes else ""
     inside = min(value.level, level) if value.modes else level
     if isinstance(value, Tree):
         return Tree(modes, why, inside, value.traced, value.evidence, value.kind)
     traced = SEEN if here else value.traced
-    return Arr(modes, value.dtype, value.rank, why, inside, traced, False, value.key, value.kind)
+    out = Arr(modes, value.dtype, value.rank, why, inside, traced, False, value.key, value.kind)
+    out.dims = value.dims if sized else None
+    return out
 
 
 def _lower_instance(value: Inst, change: _Change, drop: int, here: int, level: int) -> Value:
@@ -392,13 +390,9 @@ def remade(value: Value, level: int, depth: int = DEPTH) -> Value:
 def with_rank(
     value: Value, change: int | None, depth: int = DEPTH, *, size: int | None = None, axis: int | None = 0
 ) -> Value:
-    """Every array leaf with so many axes more or less; None: with an unknown number of axes.
-
-    size: of a new axis, which is the first. axis: the one that is taken away, None if that is not known.
-    """
+    """Every array leaf with so many axes more or less, None: an unknown number. size: of a new first axis. axis: the lost one."""
     if type(value) is Arr:
-        rank = None if change is None or value.rank is None else value.rank + change
-        rank = None if rank is not None and rank < 0 else rank
+        rank = _changed_rank(value.rank, change)
         out = reshaped(value, value.dtype, rank)
         out.dims = _with_axes(value, change, size, axis) if rank is not None else None
         return out
@@ -419,6 +413,10 @@ def with_rank(
         if changed is None
         else changed(value, lambda part: with_rank(part, change, depth - 1, size=size, axis=axis), None)
     )
+
+
+def _changed_rank(rank: int | None, change: int | None) -> int | None:
+    return None if rank is None or change is None or rank + change < 0 else rank + change
 
 
 def _with_axes(array: Arr, change: int | None, size: int | None, axis: int | None) -> Dims | None:

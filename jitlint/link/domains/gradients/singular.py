@@ -43,12 +43,16 @@ def hole(f: Frame, at: int) -> Hole | None:
         return None
     test, *ways = [arg.value for arg in call.args]
     for side, way in zip((True, False), ways):
-        excluded = [node for one in _excluded(parts, test, side) for node in _spellings(parts, one)]
+        excluded = _excluded_spellings(parts, test, side)
         for found, zeros in _singular(_written(parts, way)) if excluded else ():
             for zero in zeros:
                 if any(same_text(zero, other) for other in excluded) and _may_be_zero(parts, zero):
                     return found
     return None
+
+
+def _excluded_spellings(parts: Sequence[ir.Node], test: ir.Node, side: bool) -> list[ir.Node]:
+    return [node for one in _excluded(parts, test, side) for node in _spellings(parts, one)]
 
 
 def _spellings(parts: Sequence[ir.Node], node: ir.Node) -> Iterator[ir.Node]:

@@ -267,15 +267,18 @@ def _one_lane(value: Value, mark: Value | None) -> Value:
         return pytrees.with_rank(value, -1, axis=axis)
     marks, parts = _items(mark) if mark is not None else None, _items(value)
     if marks is not None and parts is not None and len(marks) == len(parts) and type(value) is Tup:
-        lanes = [part if one is NONE else _one_lane(part, one) for one, part in zip(marks, parts)]
+        lanes = [_lane_of_part(part, one) for one, part in zip(marks, parts)]
         return Tup(tuple(lanes), value.cls)
     if type(mark) is Map and type(value) is Map and mark.rest is None:
         entries = {
-            key: part if mark.entries.get(key) is NONE else _one_lane(part, mark.entries.get(key, UNKNOWN))
-            for key, part in value.entries.items()
+            key: _lane_of_part(part, mark.entries.get(key, UNKNOWN)) for key, part in value.entries.items()
         }
         return Map(entries, value.rest, value.level, None, value.key)
     return pytrees.with_rank(value, -1, axis=None)
+
+
+def _lane_of_part(part: Value, mark: Value) -> Value:
+    return part if mark is NONE else _one_lane(part, mark)
 
 
 def _is_refused(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value, mark: Value | None) -> bool:

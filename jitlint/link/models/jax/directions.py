@@ -50,15 +50,21 @@ def _unlike(given: Value, wanted: Value, depth: int = 4) -> str:
         return _unlike_array(given, wanted)
     parts, others = pytrees.children(given), pytrees.children(wanted)
     if type(given) is not type(wanted) or parts is None or others is None or not depth:
-        bare = type(wanted) is Tup and wanted.cls is None and _is_array(given)
+        bare = _is_plain(wanted) and _is_array(given)
         return f"{in_words(given)} for {in_words(wanted)}" if bare else ""
-    if type(given) is Map and type(wanted) is Map and given.entries.keys() != wanted.entries.keys():
+    if _have_other_keys(given, wanted):
         return ""
     if len(parts) != len(others):
-        plain = type(given) is Tup and type(wanted) is Tup and not given.cls and not wanted.cls
-        return f"{in_words(given)} for {in_words(wanted)}" if plain else ""
-    found = (_unlike(one, other, depth - 1) for one, other in zip(parts, others))
-    return next((detail for detail in found if detail), "")
+        return f"{in_words(given)} for {in_words(wanted)}" if _is_plain(given) and _is_plain(wanted) else ""
+    return next(filter(None, (_unlike(one, other, depth - 1) for one, other in zip(parts, others))), "")
+
+
+def _have_other_keys(given: Value, wanted: Value) -> bool:
+    return type(given) is Map and type(wanted) is Map and given.entries.keys() != wanted.entries.keys()
+
+
+def _is_plain(value: Value) -> bool:
+    return type(value) is Tup and value.cls is None
 
 
 def _is_array(value: Value) -> bool:

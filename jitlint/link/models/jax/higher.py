@@ -133,7 +133,7 @@ def _run_all(
     split = _split_tree(m, named) if spec.result == "tree_map" else None
     if split is not None:
         tree, children = split
-        again = again or not keys.inside(pytrees.children(tree) or ())
+        again = again or not _holds_keys(tree)
         return pytrees.with_children(tree, [_run_all(m, f, at, spec, child, again) for child in children])
     results: list[Value] = []
     given: list[list[Value]] = []
@@ -187,8 +187,7 @@ def _map_told(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str,
 def _split_tree(m: Machine, named: dict[str, Value]) -> tuple[Value, list[dict[str, Value]]] | None:
     """The calls for each child of a small tree whose leaves are of different kinds or sizes; None when one call says it all."""
     tree = named.get("tree", UNKNOWN)
-    leaf, below = pytrees.leaf(tree), pytrees.children(tree) or ()
-    if type(leaf) is not Union and not keys.inside(below) and not _are_of_many_sizes(leaf, below):
+    if not _is_of_many_kinds(tree):
         return None
     rest = named.get("rest", Tup(()))
     trees = [tree, *rest.items] if type(rest) is Tup else []
@@ -198,6 +197,15 @@ def _split_tree(m: Machine, named: dict[str, Value]) -> tuple[Value, list[dict[s
         return None
     columns = zip(*[p for p in parts if p is not None])
     return tree, [{**named, "tree": column[0], "rest": Tup(tuple(column[1:]))} for column in columns]
+
+
+def _holds_keys(tree: Value) -> bool:
+    return bool(keys.inside(pytrees.children(tree) or ()))
+
+
+def _is_of_many_kinds(tree: Value) -> bool:
+    leaf, below = pytrees.leaf(tree), pytrees.children(tree) or ()
+    return type(leaf) is Union or _holds_keys(tree) or _are_of_many_sizes(leaf, below)
 
 
 def _are_of_many_sizes(leaf: Value, children: Iterable[Value]) -> bool:
