@@ -44,7 +44,7 @@ class Wrap(msgspec.Struct, frozen=True):
     function cannot be called under. closed: all parameters that it has in any version are known. needs: those without a default,
     in every version, besides the function. sliced: arguments arrive, and results leave, with another number of axes than they have
     outside. mute: its function must give nothing. asks: it is not called without its function,
-    so it makes no decorators.
+    so it makes no decorators. asks_for_rules: what it gives cannot be called, differentiated or not, as long as it has no rule.
     """
 
     name: str
@@ -65,6 +65,7 @@ class Wrap(msgspec.Struct, frozen=True):
     kernel: bool = False
     mute: bool = False
     asks: bool = False
+    asks_for_rules: bool = False
     static_hash: bool = True
     looks: bool = False
     untouched: bool = False

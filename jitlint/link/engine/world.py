@@ -106,7 +106,7 @@ class World:
             self.looks or looks,
             (level if pushes else 0) if modes & L else self.pushed,
             self.sheltered,
-            self.axes,
+            None if kernel else self.axes,  # it has axes of its own, named after its grid
         )
 
     def mapped(self, axes: frozenset[str] | None) -> World:

@@ -8,6 +8,7 @@ for those of whole numbers, which have a dtype of their own there.
 from __future__ import annotations
 
 from jitlint.catalogue.transforms import HigherOrder
+from jitlint.infer.dims import Dims
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import NO_CONST, NONE, Arr, ExtInst, Map, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Args, Frame
@@ -73,32 +74,29 @@ def _is_array(value: Value) -> bool:
 
 
 def _unlike_array(given: Value, wanted: Value) -> str:
-    kinds = [fitting.kind_of(value) for value in (given, wanted)]
-    if kinds[1] not in ("float", "complex"):
+    if fitting.kind_of(wanted) not in ("float", "complex"):
         return ""  # whole numbers have no derivative: what stands for it is of a dtype that has no numbers
-    if (
-        given is NONE
-        or (type(given) is Tup and given.cls is None)
-        or (type(given) is Seq and given.kind == "list")
-    ):
+    bare = given is NONE or (type(given) is Tup and given.cls is None)
+    if bare or (type(given) is Seq and given.kind == "list"):
         return f"{_form(given)} for an array"
-    host = type(given) is Arr and given.host and given.kind is SEEN and not given.weak
-    if not (_is_array(given) or host):
+    if not (_is_array(given) or _is_of_numpy(given)):
         return ""
-    if kinds[0] in ("int", "bool"):
-        word = "integers" if kinds[0] == "int" else "booleans"
-        return f"{word} for floats"
-    return _unlike_sizes(given, wanted)
+    kind = fitting.kind_of(given)
+    if kind in ("int", "bool"):
+        return f"{'integers' if kind == 'int' else 'booleans'} for floats"
+    return _unlike_sizes(fitting.dims_of(given), fitting.dims_of(wanted))
 
 
-def _unlike_sizes(given: Value, wanted: Value) -> str:
-    sizes = [fitting.dims_of(value) for value in (given, wanted)]
-    if sizes[0] is None or sizes[1] is None:
+def _is_of_numpy(value: Value) -> bool:
+    return type(value) is Arr and value.host and value.kind is SEEN and not value.weak
+
+
+def _unlike_sizes(given: Dims | None, wanted: Dims | None) -> str:
+    if given is None or wanted is None:
         return ""
-    unlike = len(sizes[0]) != len(sizes[1]) or any(
-        None not in pair and pair[0] != pair[1] for pair in zip(*sizes)
-    )
-    return f"shape {fitting.shown(sizes[0])} for shape {fitting.shown(sizes[1])}" if unlike else ""
+    differ = any(None not in pair and pair[0] != pair[1] for pair in zip(given, wanted))
+    unlike = differ or len(given) != len(wanted)
+    return f"shape {fitting.shown(given)} for shape {fitting.shown(wanted)}" if unlike else ""
 
 
 def _form(value: Value) -> str:
