@@ -204,6 +204,7 @@ class Errors(msgspec.Struct, frozen=True):
     everything: frozenset[str]
     of_tracers: frozenset[str]
     of_values: frozenset[str]
+    of_misfits: frozenset[str]
     of_missing: frozenset[str]
     of_versions: frozenset[str]
     static_attributes: frozenset[str]
@@ -282,7 +283,6 @@ class Gradients(msgspec.Struct, frozen=True):
     choosing: frozenset[str]
     singular: frozenset[str]
     roots: frozenset[str]
-    ruleless: frozenset[str]
     keeping_zero: frozenset[str]
 
 

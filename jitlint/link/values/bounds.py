@@ -211,7 +211,7 @@ def _picked(part: Value) -> Dims | None:
         return None
     if part.dtype not in ("int", "number") and (part.rank or part.dtype is not None):
         return None
-    return part.dims if part.dims is not None and len(part.dims) == part.rank else (None,) * part.rank
+    return fitting.shape_of(part)
 
 
 def are_too_many(arr: Arr, parts: Sequence[Value]) -> bool:
@@ -219,9 +219,8 @@ def are_too_many(arr: Arr, parts: Sequence[Value]) -> bool:
     rank = fitting.rank_of(arr) if fitting.is_sure(arr) else None
     if not rank or len(parts) <= rank:
         return False
-    taking = [part for part in parts if not (type(part) is Py and part.kind == "none")]
-    plain = all(type(part) is SliceVal or (type(part) is Py and part.kind == "int") for part in taking)
-    return plain and len(taking) > rank
+    taking = [part for part in parts if not _is_kind(part, "none")]
+    return len(taking) > rank and all(type(part) is SliceVal or _is_kind(part, "int") for part in taking)
 
 
 def turned(name: str, dims: Dims | None, array: Arr) -> Arr:
@@ -237,17 +236,8 @@ def turned(name: str, dims: Dims | None, array: Arr) -> Arr:
 
 def replaced(dims: Dims | None, index: Sequence[Value]) -> Dims | None:
     """The sizes of a part of an array that an update replaces, empty for one element; None where the index is not understood."""
-    if dims is None or len(index) > len(dims):
-        return None
-    numbers = [type(part) is Py and part.kind == "int" for part in index]
-    if not all(number or type(part) is SliceVal for part, number in zip(index, numbers)):
-        return None
-    slices = [
-        _size_of(part, size) if type(part) is SliceVal else None
-        for size, part, number in zip(dims, index, numbers)
-        if not number
-    ]
-    return (*slices, *dims[len(index) :])
+    is_plain = all(type(part) is SliceVal or _is_kind(part, "int") for part in index)
+    return after(dims, index) if is_plain else None
 
 
 def _size_of(part: SliceVal, size: int | None) -> int | None:

@@ -180,11 +180,9 @@ def shape_of(array: Arr) -> Dims | None:
 
 def dims_of(value: Value) -> Dims | None:
     """The sizes of the axes of an operand, as far as they are known."""
-    rank = rank_of(value)
-    dims = value.dims if type(value) is Arr else None
-    if dims is not None and len(dims) == rank:
-        return dims
-    return None if rank is None else (None,) * rank
+    if type(value) is Arr:
+        return shape_of(value) if value.dtype != "key" else None
+    return () if is_number(value) else None
 
 
 def together(sizes: Sequence[Dims | None]) -> Dims | None:

@@ -71,10 +71,10 @@ def call_api(
         return UNKNOWN
     if blamed:
         return _once_cured(_array_of(m, f, fn, result, bound, operands, whole))
-    if result.kind in ("structure", "shaped", "total"):
+    if result.kind in ("structure", "total"):
         like = next((v for p, v in bound if p.name in result.arguments), UNKNOWN)
         leaf = Arr(operands.modes | f.world.here, None, None, operands.why, result_level(f, [like]))
-        return pytrees.rebuild(like, leaf) if result.kind == "structure" else _shaped(like, leaf, result.kind)
+        return pytrees.rebuild(like, leaf) if result.kind == "structure" else _total(like, leaf)
     return _array_of(m, f, fn, result, bound, operands, whole)
 
 
@@ -216,22 +216,22 @@ def _give_ground(out: Arr, operands: _Operands, here: int) -> None:
         out.kind = receiver.kind
 
 
-def _shaped(like: Value, leaf: Arr, kind: str) -> Value:
-    """What came from other devices: arrays of the same shapes, of some dtype. A sum over devices is computed at once if it
-    is one of Python numbers, or of NumPy arrays."""
-    if kind == "total" and type(like) is Py and like.kind in ("int", "float"):
+def _total(like: Value, leaf: Arr) -> Value:
+    """A sum over devices: arrays of the same shapes, of some dtype. One of Python numbers, or of NumPy arrays, is computed at
+    once."""
+    if type(like) is Py and like.kind in ("int", "float"):
         return Py(like.kind)
     if type(like) is Arr:
-        if kind == "total" and like.host and not like.modes:
+        if like.host and not like.modes:
             return like
         out = Arr(leaf.modes, None, like.rank, leaf.why, leaf.level, leaf.traced)
         out.dims = like.dims
         return out
     if type(like) is Union:
-        return functools.reduce(join, [_shaped(alt, leaf, kind) for alt in like.alts])
+        return functools.reduce(join, [_total(alt, leaf) for alt in like.alts])
     children = pytrees.children(like)
     if children:
-        return pytrees.with_children(like, [_shaped(part, leaf, kind) for part in children])
+        return pytrees.with_children(like, [_total(part, leaf) for part in children])
     return pytrees.rebuild(like, leaf)
 
 

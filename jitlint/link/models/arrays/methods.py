@@ -162,8 +162,9 @@ def _shape_update(m: Machine, f: Frame, at: int, obj: At, base: Arr, name: str, 
 def _fill(m: Machine, f: Frame, at: int, arr: Arr, index: Value, name: str, args: Args) -> None:
     """Record numbers that do not fit into the place that they are to fill."""
     value = args.pos[0] if args.pos else args.kw.get("values")
-    parts = index.items if type(index) is Tup else [index]
-    room = bounds.replaced(fitting.dims_of(arr), parts) if fitting.is_sure(arr) else None
+    room = (
+        bounds.replaced(fitting.dims_of(arr), subscripts.index_parts(index)) if fitting.is_sure(arr) else None
+    )
     dims = fitting.dims_of(value) if value is not None and fitting.is_sure(value) else None
     if value is not None and room is not None and dims and not shapes.fits_into(dims, room):
         how, detail = (

@@ -30,7 +30,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     """A function with its own derivative rules: the rules run when it is differentiated, perhaps inside a trace."""
     if x.rules:
         lacks.check(m, f, at, x.spec, args.pos, args.kw)
-    elif x.spec.name in lexicon().gradients.ruleless and x.site != (f.module.name, at):
+    elif x.spec.asks_for_rules and x.site != (f.module.name, at):
         m.emit(
             f, TransformMisuse, at, when=(_Bare(m, x),),
             transform=describe(x.target), problem="no-derivative-rule", parameter="", detail=x.spec.name,
@@ -146,9 +146,11 @@ class _Bare:
         """Whether no function that was made there got any, and none is given to something that is not understood."""
         if self._x.site in self._m.ruled:
             return False
+        if self._m.ruling is None:
+            self._m.ruling = list(_giving(self._m))
         others = {fn.name for module in self._m.modules.values() for fn in module.functions}
         others.discard(describe(self._x.target).rpartition(".")[2])
-        return all(place in self._m.ruled or name in others for place, name in _giving(self._m))
+        return all(place in self._m.ruled or name in others for place, name in self._m.ruling)
 
 
 def _giving(m: Machine) -> Iterator[tuple[tuple[str, int], str]]:

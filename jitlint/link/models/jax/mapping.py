@@ -162,11 +162,7 @@ def _parts(value: Value, path: str = "", depth: int = _DEPTH) -> Iterator[tuple[
 
 def leaves(value: Value, depth: int = _DEPTH) -> Iterator[Value]:
     """The leaves of a pytree, as far as it is known."""
-    parts = pytrees.children(value) if depth and isinstance(value, (Map, Tup, Seq)) else None
-    if parts is None:
-        yield value
-    for part in parts or ():
-        yield from leaves(part, depth - 1)
+    return (part for _, part in _parts(value, "", depth))
 
 
 def size_of(value: Value, axis: int) -> int | None:
