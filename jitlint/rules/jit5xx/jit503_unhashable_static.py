@@ -58,7 +58,7 @@ def total(x, widths):
 
 total(jnp.ones(4), widths=(1, 2))
 """,
-    outcome=Raises(("ValueError",), says=r"[Nn]on-hashable|unhashable"),
+    outcome=Raises(("ValueError",), says=r"[Nn]on-hashable|unhashable|metadata fields"),
     since="0.1",
     remedy=Remedy(
         Safety.UNSAFE,
