@@ -28,8 +28,10 @@ from jitlint.driver.target import Target
 from jitlint.driver.workspace import Workspace
 
 if TYPE_CHECKING:
+    from jitlint.driver.ahead import Ahead
     from jitlint.infer.events import AnyEvent
-    from jitlint.link.program import ModuleInput, Options
+    from jitlint.link.engine.schedule import Calls
+    from jitlint.link.program import Analysis, ModuleInput, Options
 
 # Below this many bytes of intermediate form, forking costs more than it saves.
 _WORTH_FORKING = 400_000
@@ -59,10 +61,11 @@ class Task:
 
 @dataclass(slots=True)
 class Program:
-    """What was found in the units that the named files are in. ran: how many of them had to be analysed."""
+    """What was found in the units that the named files are in. ran: how many of them had to be analysed. early: see `Ahead`."""
 
     linked: list[Linked] = field(default_factory=list)
     ran: int = 0
+    early: bool = False
 
     @property
     def drafts(self) -> dict[str, list[Draft]]:
@@ -77,22 +80,34 @@ def link(
     workers: Workers,
     stop: Stop | None = None,
     heard: Heard | None = None,
+    ahead: Ahead | None = None,
+    exact: bool = True,
 ) -> Program:
     """What the analysis finds in every unit with a named file. Raises AnalysisError, ConfigError and Stopped.
 
-    heard: gets events before the end, of units that are not analysed in other processes.
+    heard: gets events before the end, of units that are not analysed in other processes. ahead: answers before the
+    analysis does, unless the answer has to be exact, and hears what it needs for the next time.
     """
     groups = named_units(workspace, lowered)
     keys = [_key(workspace, lowered, task, group) for group in groups]
     found = {key: known for key in keys if (known := workspace.cache.link(key, Linked)) is not None}
     missing = [(key, group) for key, group in zip(keys, groups) if key not in found]
+    if ahead is not None and not exact and len(missing) == 1:
+        key, group = missing[0]
+        early = ahead.answer(workspace, lowered, task, group, stop)
+        if early is not None:
+            return Program([found.get(each, early) for each in keys], 1, early=True)
+    calls: list[Calls] | None = [] if ahead is not None else None
     if missing:
-        results = _run(workspace, lowered, task, [group for _, group in missing], workers, stop, heard)
+        results = _run(workspace, lowered, task, [group for _, group in missing], workers, stop, heard, calls)
         for (key, _), result in zip(missing, results):
             found[key] = result
             if lowered.complete:
                 workspace.cache.keep_link(key, result)
         workspace.cache.drop_old_links()
+    if ahead is not None:
+        groups = [group for _, group in missing]
+        ahead.follow(workspace, lowered, task, list(zip(groups, calls or ())))
     return Program([found[key] for key in keys], len(missing))
 
 
@@ -132,6 +147,7 @@ def _run(
     workers: Workers,
     stop: Stop | None,
     heard: Heard | None,
+    calls: list[Calls] | None,
 ) -> list[Linked]:
     import jitlint.link.program as link_program  # before forking, so that the workers share it
 
@@ -140,7 +156,7 @@ def _run(
     # Who listens has something to do meanwhile: only where one unit is not most of all would forking be faster.
     worth = max(sizes) if heard is not None else _WORTH_FORKING
     few = len(groups) < 2 or sum(sizes) - max(sizes) < worth
-    here = stop is not None or (few and not workers.remote)
+    here = stop is not None or calls is not None or (few and not workers.remote)
     options = link_program.Options(
         traced=task.settings.traced,
         include_possible=task.possible,
@@ -150,7 +166,12 @@ def _run(
         jax_before=task.target.before,
         stop=_asking(stop) if stop is not None else None,
         heard=heard if here else None,
+        calls=calls is not None,
     )
+    if here and calls is not None:
+        both = [_with_calls(modules, options) for modules in inputs]
+        calls += [each for _, each in both]
+        return [each for each, _ in both]
     if here:
         return [_analysed(modules, options) for modules in inputs]
     work = _Work(options, _to_carry(options.catalogue) if workers.remote else ())
@@ -232,9 +253,13 @@ def _asking(stop: Stop) -> Callable[[], None]:
 
 
 def _analysed(modules: list[ModuleInput], options: Options) -> Linked:
+    return _with_calls(modules, options)[0]
+
+
+def _with_calls(modules: list[ModuleInput], options: Options) -> tuple[Linked, Calls]:
+    """What the analysis finds, and who calls whom if the options ask for that."""
     import jitlint.link.program as link_program
     from jitlint.catalogue.schema import CatalogueError
-    from jitlint.driver.judge import verdicts
     from jitlint.driver.processes.deep import on_deep_stack
 
     try:
@@ -243,6 +268,13 @@ def _analysed(modules: list[ModuleInput], options: Options) -> Linked:
         raise ConfigError(str(error)) from error
     except Exception as error:
         raise AnalysisError(f"{type(error).__name__}: {error}") from error
+    return to_remember(analysis, modules, options), analysis.calls
+
+
+def to_remember(analysis: Analysis, modules: Sequence[ModuleInput], options: Options) -> Linked:
+    """What an analysis with these options has found."""
+    from jitlint.driver.judge import verdicts
+
     drafts: dict[str, list[Draft]] = {}
     for verdict in verdicts(analysis.events, rules(), {module.name: module.path for module in modules}):
         if options.include_possible or verdict.event.place.confidence is not Confidence.POSSIBLE:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Confidence, Finding, Span
 from jitlint.base.result import Reason, Statistics, TracedRow
+from jitlint.driver.ahead import Ahead
 from jitlint.driver.documents import placed
 from jitlint.driver.drafts import Draft, TracedDraft, places
 from jitlint.driver.linking import Heard, Program, Stop, Stopped, Task, failures, link, total
@@ -34,7 +35,7 @@ class Pipeline:
     """What the phases work with. left_out: rules whose findings nobody asks for; there may be many, each costs a position.
 
     possible: findings of that confidence are wanted. stop: whether the answer is still wanted. listener: hears of events before the end. complete: the same would
-    come out the next time.
+    come out the next time. ahead: answers early, if the answer need not be exact; early: it did.
     """
 
     workspace: Workspace
@@ -49,6 +50,9 @@ class Pipeline:
     listener: Listener | None = None
     pages: Pages | None = None
     complete: bool = True
+    ahead: Ahead | None = None
+    exact: bool = True
+    early: bool = False
 
     def check(self) -> KeptCheck:
         """All findings in the named files, with absolute paths. Raises Stopped, AnalysisError and ConfigError."""
@@ -106,7 +110,10 @@ class Pipeline:
         with self.clock.phase("analyse"):
             task = Task(self.settings, self.possible, parameters, self.target)
             heard = self.listener(self, lowered) if self.listener is not None else None
-            program = link(self.workspace, lowered, task, self.workers, self.stop, heard)
+            program = link(
+                self.workspace, lowered, task, self.workers, self.stop, heard, self.ahead, self.exact
+            )
+            self.early = program.early
         self._go_on()
         return lowered, program
 
