@@ -256,9 +256,7 @@ def _add(m: Machine, item: ModuleInput) -> None:
         return
     tree = ir.decode_module(item.data)
     scope = Scope({"__name__": STR}, None, None, m.intern(("module", item.name)), 0, object())
-    info = ModuleInfo(
-        item.name, item.path, item.is_package, item.is_test, tree, scope, number=len(m.modules)
-    )
+    info = ModuleInfo(item.name, item.path, item.is_package, item.is_test, tree, scope, number=len(m.modules))
     for node in tree.functions:
         _add_function(m, info, node)
     m.modules[item.name] = info

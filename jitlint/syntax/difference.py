@@ -118,9 +118,7 @@ def _last(module: ir.Module, group: list[int]) -> int:
     )
 
 
-def _replace(
-    older: ir.Module, newer: ir.Module, old: list[int], new: list[int], patch: Patch
-) -> None:
+def _replace(older: ir.Module, newer: ir.Module, old: list[int], new: list[int], patch: Patch) -> None:
     """Note another body. What stands in front of it stays, and so do its origins."""
     first = len(older.functions) + len(patch.added)
     moved = _Moved({number: first + place for place, number in enumerate(new[1:])})

@@ -21,6 +21,7 @@ import msgspec
 
 from jitlint.driver.linking import to_remember
 from jitlint.driver.processes.deep import on_deep_stack
+from jitlint.driver.registry import rules
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.schedule import Calls
 from jitlint.link.program import ModuleInput, Options, analyse, replace_bodies
@@ -80,6 +81,7 @@ def serve(descriptor: int) -> None:
     """Be such a process. descriptor: of the connection to whoever asks; when that ends, so does the process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who asks decides
     gc.disable()
+    rules()  # copies have them then
     upstream = Connection(descriptor)
     with contextlib.suppress(EOFError, OSError):
         begin = msgspec.msgpack.decode(upstream.recv_bytes(), type=Begin)
@@ -142,49 +144,111 @@ def _copied() -> _Copy | Connection:
 
 
 class _Point:
-    """Stops before the functions of one module. A `jitlint.link.program.Checkpoint`."""
+    """Stops before all functions of one module, and, in a copy of the process, once more before those alone that were changed
+    last: most people go on with these. A `jitlint.link.program.Checkpoint`."""
 
     def __init__(self, module: str, calls: Calls, upstream: Connection) -> None:
         self._module = module
         self._calls = calls
         self._upstream = upstream
+        self._before = frozenset[int]()
+        """The functions that have not run here."""
         self._number = 0
+        """Of the last change."""
+        self._answering: _Copy | None = None
+        self._nearer: _Copy | None = None
+        self._nearer_to = frozenset[int]()
+        """What the nearer copy stops before, or is to stop before."""
+        self._free = frozenset[int]()
+        """Of these, what nobody has looked at there."""
 
     def first(self, m: Machine) -> tuple[Collection[int], Calls]:
         """All functions of the module."""
-        return [fn.id for fn in m.modules[self._module].functions], self._calls
+        functions = m.modules[self._module].functions
+        self._before = frozenset(range(len(functions)))
+        return [fn.id for fn in functions], self._calls
 
     def reached(self, m: Machine) -> Collection[int]:
-        """Waits for changes, for good; copies of the process get out of here, each with one."""
+        """Waits for changes, for good. Copies of the process get out of here: each with one, or to get nearer to the last."""
         functions = m.modules[self._module].functions
-        self._tell(Ready([number for number, fn in enumerate(functions) if not fn.is_looked_at]))
-        copy: _Copy | None = None
-        try:
-            while True:
-                waiting = [self._upstream] if copy is None else [self._upstream, copy.connection]
-                if self._upstream not in wait(waiting):
-                    assert copy is not None
-                    with contextlib.suppress(EOFError):  # it failed
-                        self._upstream.send_bytes(copy.connection.recv_bytes())
-                    copy.end()
-                    copy = None
-                    continue
-                change = msgspec.msgpack.decode(self._upstream.recv_bytes(), type=Change)
-                if copy is not None:
-                    copy.end()
-                made = _copied()
-                if isinstance(made, Connection):
-                    copy = None
-                    self._go_on(m, change, made)
+        self._tell(Ready([number for number in self._before if not functions[number].is_looked_at]))
+        while True:
+            change = self._next()
+            if change is None:
+                self._nearer = self._copied()
+                if self._nearer is None:
+                    self._before, self._nearer_to = self._nearer_to, frozenset()
+                    return [functions[number].id for number in self._before]
+            elif self._nearer is not None and self._free.issuperset(change.patch.functions) and self._free:
+                self._nearer.connection.send_bytes(msgspec.msgpack.encode(change))
+            else:
+                self._end(self._answering)
+                self._answering = self._copied()
+                if self._answering is None:
+                    self._put_in_place(m, change)
                     return ()
-                copy = made
-        finally:
-            if copy is not None:
-                copy.end()
+                self._aim(frozenset(change.patch.functions))
 
-    def _go_on(self, m: Machine, change: Change, upstream: Connection) -> None:
-        """In a copy: put the change in place."""
-        self._upstream, self._number = upstream, change.number
+    def _next(self) -> Change | None:
+        """The next change; None: there is time to get nearer to the last one. Hands on what copies say meanwhile."""
+        while True:
+            if self._answering is None and self._nearer is None and self._nearer_to:
+                return None
+            copies = [copy for copy in (self._answering, self._nearer) if copy is not None]
+            ready = wait([self._upstream, *[copy.connection for copy in copies]])
+            if self._upstream in ready:
+                try:
+                    change = msgspec.msgpack.decode(self._upstream.recv_bytes(), type=Change)
+                except (EOFError, OSError):  # nobody asks any more
+                    for copy in copies:
+                        self._end(copy)
+                    os._exit(0)
+                self._number = change.number
+                return change
+            for copy in copies:
+                if copy.connection in ready:
+                    self._hear(copy)
+
+    def _hear(self, copy: _Copy) -> None:
+        """A copy says something, or has failed."""
+        try:
+            reply = msgspec.msgpack.decode(copy.connection.recv_bytes(), type=Reply)
+        except (EOFError, OSError):
+            reply = Answer(self._number, None)
+            self._end(copy)
+        if isinstance(reply, Ready):
+            self._free = frozenset(reply.free)
+            return
+        self._tell(reply)
+        if copy is self._answering:
+            self._end(copy)
+
+    def _aim(self, numbers: frozenset[int]) -> None:
+        """Get nearer to these functions, when there is time."""
+        if numbers and numbers != self._nearer_to and numbers != self._before:
+            self._end(self._nearer)
+            self._nearer_to = numbers
+
+    def _end(self, copy: _Copy | None) -> None:
+        if copy is None:
+            return
+        copy.end()
+        if copy is self._answering:
+            self._answering = None
+        else:
+            self._nearer, self._nearer_to, self._free = None, frozenset(), frozenset()
+
+    def _copied(self) -> _Copy | None:
+        """Copy this process; None in the copy, which answers to this one."""
+        made = _copied()
+        if isinstance(made, _Copy):
+            return made
+        for connection in (self._upstream, *[c.connection for c in (self._answering, self._nearer) if c]):
+            connection.close()
+        self._upstream, self._answering = made, None
+        return None
+
+    def _put_in_place(self, m: Machine, change: Change) -> None:
         if not replace_bodies(m, self._module, change.patch):
             self.answer(None)
             os._exit(0)

@@ -103,7 +103,11 @@ def run_sites(m: Machine) -> None:
             return
         reached.update(_function_of(site) for site in pending if site.xform.called)
         for site in reversed(pending):
-            if not site.xform.called and _function_of(site) not in reached and not _waits_for_callers(m, site):
+            if (
+                not site.xform.called
+                and _function_of(site) not in reached
+                and not _waits_for_callers(m, site)
+            ):
                 m.domains.on_root(None)
                 m.contain(site.module.name, functools.partial(xforms.run_generic, m, site))
         run_cold(m)
