@@ -52,14 +52,16 @@ class _Waiting:
     tree: ir.Module
     process: subprocess.Popen[bytes]
     connection: Connection
+    sending: threading.Thread
     free: frozenset[int] | None = None
     asked: int = 0
 
     def end(self) -> None:
         """End the process."""
-        self.connection.close()
         self.process.kill()
         self.process.wait()
+        self.sending.join()
+        self.connection.close()
 
 
 @dataclass(slots=True)
@@ -80,7 +82,7 @@ class Ahead:
         """What is found in a unit, if what has changed in it are bodies that the analysis can wait for. Raises Stopped."""
         try:
             return self._answer(workspace, lowered, task, group, stop)
-        except (EOFError, OSError):
+        except (EOFError, OSError, msgspec.DecodeError):  # it is not there any more
             self.close()
             return None
 
@@ -139,7 +141,7 @@ class Ahead:
             try:
                 if waiting.connection.poll():
                     waiting.free = frozenset(_ready(waiting.connection).free)
-            except (EOFError, OSError):
+            except (EOFError, OSError, msgspec.DecodeError):
                 self.close()
         return self._waiting is not None and self._waiting.free is not None
 
@@ -163,7 +165,9 @@ class Ahead:
         from jitlint.syntax import ir
 
         inputs = module_inputs(workspace, lowered, group)
-        if not hasattr(os, "fork") or sum(len(module.data) for module in inputs) < _WORTH_WAITING:
+        tree = ir.decode_module(lowered.module(self.path))
+        small = sum(len(module.data) for module in inputs) < _WORTH_WAITING
+        if small or not tree.functions or not hasattr(os, "fork"):
             return
         begin = Begin(
             inputs,
@@ -185,10 +189,10 @@ class Ahead:
         )
         theirs.close()
         data = msgspec.msgpack.encode(begin)
-        threading.Thread(target=_send, args=(ours, data), name="jitlint ahead", daemon=True).start()
+        sending = threading.Thread(target=_send, args=(ours, data), name="jitlint ahead", daemon=True)
+        sending.start()
         digests = {path: lowered.digests[path] for path in group if path in lowered.digests}
-        tree = ir.decode_module(lowered.module(self.path))
-        self._waiting = _Waiting(task, self.path, digests, tree, process, ours)
+        self._waiting = _Waiting(task, self.path, digests, tree, process, ours, sending)
 
 
 def _send(connection: Connection, data: bytes) -> None:

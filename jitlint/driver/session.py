@@ -137,7 +137,7 @@ class Session:
             now.setdefault(os.path.abspath(finding.path), []).append(finding)
         before, self._told = self._told, now
         self.statistics = result.statistics
-        if result.statistics.units_run:
+        if result.statistics.units_run and not self.early:
             gc.collect()  # an analysis is a large knot
         return {
             path: now.get(path, []) for path in sorted({*before, *now}) if before.get(path) != now.get(path)
