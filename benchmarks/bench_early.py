@@ -46,7 +46,9 @@ class Counts:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--files", type=int, default=10)
     parser.add_argument("--functions", type=int, default=3)
@@ -61,7 +63,10 @@ def main() -> None:
         for name, seconds in (("early", counts.early), ("not early", counts.late), ("exact", counts.exact)):
             if seconds:
                 print(f"  {name}: {statistics.median(seconds):.3f}, 95 %: {_high(seconds):.3f}")
-        print(f"  as the exact ones: {counts.same} in all they say, {counts.found} in what they find", flush=True)
+        print(
+            f"  as the exact ones: {counts.same} in all they say, {counts.found} in what they find",
+            flush=True,
+        )
 
 
 def measured(rng: random.Random, files: int, functions: int, edits: int) -> Counts:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from jitlint.driver.target import Target
 from jitlint.driver.workspace import Workspace
 
 if TYPE_CHECKING:
-    from jitlint.driver.ahead import Ahead
+    from jitlint.driver.processes.ahead import Ahead
     from jitlint.infer.events import AnyEvent
     from jitlint.link.engine.schedule import Calls
     from jitlint.link.program import Analysis, ModuleInput, Options
@@ -88,27 +88,27 @@ def link(
     heard: gets events before the end, of units that are not analysed in other processes. ahead: answers before the
     analysis does, unless the answer has to be exact, and hears what it needs for the next time.
     """
-    groups = named_units(workspace, lowered)
-    keys = [_key(workspace, lowered, task, group) for group in groups]
+    keys = {_key(workspace, lowered, task, group): group for group in named_units(workspace, lowered)}
     found = {key: known for key in keys if (known := workspace.cache.link(key, Linked)) is not None}
-    missing = [(key, group) for key, group in zip(keys, groups) if key not in found]
-    if ahead is not None and not exact and len(missing) == 1:
-        key, group = missing[0]
-        early = ahead.answer(workspace, lowered, task, group, stop)
+    missing = {key: group for key, group in keys.items() if key not in found}
+    groups = list(missing.values())
+    if ahead is not None and not exact:
+        early = ahead.answer(workspace, lowered, task, groups, stop)
         if early is not None:
-            return Program([found.get(each, early) for each in keys], 1, early=True)
-    calls: list[Calls] | None = [] if ahead is not None else None
-    if missing:
-        results = _run(workspace, lowered, task, [group for _, group in missing], workers, stop, heard, calls)
-        for (key, _), result in zip(missing, results):
-            found[key] = result
-            if lowered.complete:
-                workspace.cache.keep_link(key, result)
-        workspace.cache.drop_old_links()
+            return Program([found.get(key, early) for key in keys], 1, early=True)
+    results = _run(workspace, lowered, task, groups, workers, stop, heard, ahead is not None)
+    found.update(zip(missing, [result for result, _ in results]))
+    if missing and lowered.complete:
+        _keep(workspace, missing, results)
     if ahead is not None:
-        groups = [group for _, group in missing]
-        ahead.follow(workspace, lowered, task, list(zip(groups, calls or ())))
+        ahead.follow(workspace, lowered, task, list(zip(groups, results)))
     return Program([found[key] for key in keys], len(missing))
+
+
+def _keep(workspace: Workspace, keys: Iterable[str], results: Iterable[tuple[Linked, Calls]]) -> None:
+    for key, (result, _) in zip(keys, results):
+        workspace.cache.keep_link(key, result)
+    workspace.cache.drop_old_links()
 
 
 def named_units(workspace: Workspace, lowered: Lowered) -> list[list[str]]:
@@ -147,17 +147,34 @@ def _run(
     workers: Workers,
     stop: Stop | None,
     heard: Heard | None,
-    calls: list[Calls] | None,
-) -> list[Linked]:
-    import jitlint.link.program as link_program  # before forking, so that the workers share it
-
+    calls: bool,
+) -> list[tuple[Linked, Calls]]:
+    """Analyse units. calls: also tell who calls whom in them; then no other process helps."""
+    if not groups:
+        return []
     inputs = [module_inputs(workspace, lowered, group) for group in groups]
     sizes = [sum(len(module.data) for module in modules) for modules in inputs]
     # Who listens has something to do meanwhile: only where one unit is not most of all would forking be faster.
     worth = max(sizes) if heard is not None else _WORTH_FORKING
     few = len(groups) < 2 or sum(sizes) - max(sizes) < worth
-    here = stop is not None or calls is not None or (few and not workers.remote)
-    options = link_program.Options(
+    if stop is not None or calls or (few and not workers.remote):
+        options = _options(task, stop, heard, calls)
+        return [_with_calls(modules, options) for modules in inputs]
+    options = _options(task)
+    work = _Work(options, _to_carry(options.catalogue) if workers.remote else ())
+    # After a lost worker it can be tried again here, with all that there is.
+    return [
+        _with_calls(modules, options) if isinstance(out, Exception) else (_received(out), {})
+        for modules, out in zip(inputs, workers.run(work, inputs, sizes, 0))
+    ]
+
+
+def _options(
+    task: Task, stop: Stop | None = None, heard: Heard | None = None, calls: bool = False
+) -> Options:
+    from jitlint.link.program import Options  # before forking, so that the workers share it
+
+    return Options(
         traced=task.settings.traced,
         include_possible=task.possible,
         parameters=task.parameters,
@@ -165,19 +182,9 @@ def _run(
         jax_version=task.target.version,
         jax_before=task.target.before,
         stop=_asking(stop) if stop is not None else None,
-        heard=heard if here else None,
-        calls=calls is not None,
+        heard=heard,
+        calls=calls,
     )
-    if here and calls is not None:
-        both = [_with_calls(modules, options) for modules in inputs]
-        calls += [each for _, each in both]
-        return [each for each, _ in both]
-    if here:
-        return [_analysed(modules, options) for modules in inputs]
-    work = _Work(options, _to_carry(options.catalogue) if workers.remote else ())
-    pairs = zip(inputs, workers.run(work, inputs, sizes, 0))
-    # After a lost worker it can be tried again here, with all that there is.
-    return [_analysed(one, options) if isinstance(out, Exception) else _received(out) for one, out in pairs]
 
 
 def _to_carry(catalogues: Sequence[str]) -> Carried:

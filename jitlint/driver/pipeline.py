@@ -14,7 +14,6 @@ from typing import TypeAlias
 from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Confidence, Finding, Span
 from jitlint.base.result import Reason, Statistics, TracedRow
-from jitlint.driver.ahead import Ahead
 from jitlint.driver.documents import placed
 from jitlint.driver.drafts import Draft, TracedDraft, places
 from jitlint.driver.linking import Heard, Program, Stop, Stopped, Task, failures, link, total
@@ -22,6 +21,7 @@ from jitlint.driver.lowering import Lowered, lower_files
 from jitlint.driver.memory.kept import Clock, KeptCheck, KeptTraced
 from jitlint.driver.pages import Pages, Places, findings
 from jitlint.driver.problems import problems, unread_around, unused
+from jitlint.driver.processes.ahead import Ahead
 from jitlint.driver.processes.schedule import Forked, Progress, Workers
 from jitlint.driver.target import Target
 from jitlint.driver.workspace import Workspace

@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Finding
 from jitlint.base.result import CheckResult, Statistics
-from jitlint.driver.ahead import Ahead
 from jitlint.driver.linking import Stop, Stopped
 from jitlint.driver.memory.cache import Cache
 from jitlint.driver.memory.kept import Clock
 from jitlint.driver.pages import Pages
 from jitlint.driver.pipeline import Pipeline
+from jitlint.driver.processes.ahead import Ahead
 from jitlint.driver.processes.schedule import Forked, available_cpus
 from jitlint.driver.project import project_root
 from jitlint.driver.run import Asked, quiet_collector, selected, with_kept_paths
@@ -35,7 +35,7 @@ __all__ = ["Changed", "Session", "Stopped"]
 class Session:
     """An open project. statistics: of the last answer. early: it was not wholly sure, and `settle` gives the one that is.
 
-    ahead: answer early where that is much quicker (see `jitlint.driver.ahead`), with a process beside this one.
+    ahead: answer early where that is much quicker (see `jitlint.driver.processes.ahead`), with a process beside this one.
     Nothing is looked at before the first call. `Stopped` is raised where ``stop`` answers True: what was said before
     still counts, and the next call catches up. ConfigError and AnalysisError are those of a run.
     """

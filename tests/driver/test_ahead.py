@@ -10,7 +10,8 @@ import pytest
 
 from jitlint.base.config import Settings
 from jitlint.base.diagnostic import Finding, Severity
-from jitlint.driver import ahead, run
+from jitlint.driver import run
+from jitlint.driver.processes import ahead
 from jitlint.driver.session import Session, Stopped
 from tests.conftest import Write
 
@@ -29,7 +30,7 @@ def loss(params, x, n):
 def shape(x):
     return x.reshape(-1)
 '''
-TRAIN = '''import jax
+TRAIN = """import jax
 from losses import loss, shape
 
 
@@ -41,7 +42,7 @@ def step(params, batch):
 @jax.jit
 def flat(x):
     return shape(x)
-'''
+"""
 PATIENCE = 60.0
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be copied here")
@@ -57,7 +58,9 @@ def _part(number: int) -> str:
 
 
 def _scratch(path: str, text: str) -> dict[str, list[Finding]]:
-    result = run.check(["."], SETTINGS, jobs=1, use_cache=False, unsaved={os.path.abspath(path): text.encode()})
+    result = run.check(
+        ["."], SETTINGS, jobs=1, use_cache=False, unsaved={os.path.abspath(path): text.encode()}
+    )
     found: dict[str, list[Finding]] = {}
     for finding in sorted([*result.problems, *result.findings], key=lambda each: each.sort_key):
         found.setdefault(os.path.abspath(finding.path), []).append(finding)

@@ -55,7 +55,10 @@ FILES = {"library": LIBRARY, "train": TRAIN, "script": SCRIPT}
 
 
 def inputs(files: dict[str, str]) -> list[ModuleInput]:
-    return [ModuleInput(name, f"{name}.py", False, ir.encode_module(form(text)), False) for name, text in files.items()]
+    return [
+        ModuleInput(name, f"{name}.py", False, ir.encode_module(form(text)), False)
+        for name, text in files.items()
+    ]
 
 
 def form(text: str) -> ir.Module:
@@ -88,7 +91,11 @@ class Stop:
 def told(events: list[AnyEvent], module: str = "", origins: Origins | None = None) -> set[tuple[object, ...]]:
     """What is found, and where."""
     return {
-        (type(e).__name__, e.place.module, origins.newer(e.place.at) if origins and e.place.module == module else e.place.at)
+        (
+            type(e).__name__,
+            e.place.module,
+            origins.newer(e.place.at) if origins and e.place.module == module else e.place.at,
+        )
         for e in events
         if not isinstance(e, LimitMet)
     }
@@ -142,7 +149,9 @@ def test_without_a_change_the_same_is_found() -> None:
 
 def test_a_module_without_functions_is_no_place_to_stop() -> None:
     stop = Stop("script", {}, Patch())
-    assert told(analyse(inputs(FILES), Options(checkpoint=stop)).events) == told(analyse(inputs(FILES), Options()).events)
+    assert told(analyse(inputs(FILES), Options(checkpoint=stop)).events) == told(
+        analyse(inputs(FILES), Options()).events
+    )
     assert stop.fits is None
 
 

@@ -13,7 +13,7 @@ from jitlint.syntax import ir
 from jitlint.syntax.difference import MOST_FUNCTIONS, Origins, Patch, difference
 from jitlint.syntax.lowering import lower
 
-TEXT = '''import jax
+TEXT = """import jax
 
 LIMIT = sorted([3, 1], key=lambda pair: -pair)
 
@@ -37,7 +37,7 @@ class Model:
 
 def last(x):
     return -x
-'''
+"""
 
 
 def lowered(text: str) -> ir.Module:
@@ -193,7 +193,9 @@ def test_edits_of_real_code() -> None:
         for _ in range(2 if places else 0):
             at = rng.choice(places)
             indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
-            new = rng.choice([f"{indent}more = lambda q: [q]\n{lines[at]}", f"{indent}pass", f"{lines[at]}\n{lines[at]}"])
+            new = rng.choice(
+                [f"{indent}more = lambda q: [q]\n{lines[at]}", f"{indent}pass", f"{lines[at]}\n{lines[at]}"]
+            )
             edited = lower("\n".join([*lines[:at], new, *lines[at + 1 :]]))
             if isinstance(edited, ir.Module):
                 older = lowered("\n".join(lines))

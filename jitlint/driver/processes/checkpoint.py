@@ -2,7 +2,7 @@
 
 A process of its own runs everything that does not reach a file's functions, and waits. For each change to their bodies it
 forks: the copy puts the new bodies in place, runs what is left, answers and ends. So an answer costs what the change can
-reach, and what many processes of one kind share in memory is there once. `jitlint.driver.ahead` is the other side.
+reach, and what many processes of one kind share in memory is there once. `jitlint.driver.processes.ahead` is the other side.
 """
 
 from __future__ import annotations

@@ -77,11 +77,16 @@ class Ahead:
         return self._waiting is not None and self._look()
 
     def answer(
-        self, workspace: Workspace, lowered: Lowered, task: Task, group: Sequence[str], stop: Stop | None
+        self,
+        workspace: Workspace,
+        lowered: Lowered,
+        task: Task,
+        groups: Sequence[Sequence[str]],
+        stop: Stop | None,
     ) -> Linked | None:
-        """What is found in a unit, if what has changed in it are bodies that the analysis can wait for. Raises Stopped."""
+        """What is found in the one unit that says something new, if that are bodies that the analysis waits for. Raises Stopped."""
         try:
-            return self._answer(workspace, lowered, task, group, stop)
+            return self._answer(workspace, lowered, task, groups[0], stop) if len(groups) == 1 else None
         except (EOFError, OSError, msgspec.DecodeError):  # it is not there any more
             self.close()
             return None
@@ -115,7 +120,7 @@ class Ahead:
         workspace: Workspace,
         lowered: Lowered,
         task: Task,
-        known: Sequence[tuple[Sequence[str], Calls]],
+        known: Sequence[tuple[Sequence[str], tuple[Linked, Calls]]],
     ) -> None:
         """An exact answer was given; let an analysis wait for the next edit. known: units that were analysed, and who calls whom
         in them."""
@@ -125,7 +130,7 @@ class Ahead:
         if not groups or self._serves(lowered, task, groups[0]):
             return
         self.close()
-        calls = [calls for group, calls in known if self.path in group]
+        calls = [calls for group, (_, calls) in known if calls and self.path in group]
         self._begin(workspace, lowered, task, groups[0], calls[0] if calls else None)
 
     def close(self) -> None:
