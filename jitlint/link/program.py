@@ -158,6 +158,7 @@ def _run(m: Machine, inputs: Sequence[ModuleInput], options: Options, answers: A
         while functions:
             m.schedule.hold(functions, calls)
             _pass(m, options)
+            m.domains.on_pause()
             functions = options.checkpoint.reached(m)
         m.schedule.release()
     _pass(m, options)

@@ -224,6 +224,9 @@ class Domain(Generic[T]):
         """How far the domain's record has grown: a loop whose first turn adds to it is turned again."""
         return 0
 
+    def on_pause(self) -> None:
+        """Nothing runs for a while, and then perhaps many times: what can be found out before `finish` may be found out now."""
+
     def finish(self) -> None:
         """The whole program has run: say what could only be told now."""
 
@@ -274,6 +277,7 @@ class Domains:
         self.on_turn: Callable[[Frame, Turn], None] = _each(d, Domain.on_turn)
         self.on_bind: Callable[[Frame, Func, dict[str, Value]], None] = _each(d, Domain.on_bind)
         self.on_enter: Callable[[Frame, Frame], None] = _each(d, Domain.on_enter)
+        self.on_pause: Callable[[], None] = _each(d, Domain.on_pause)
         self._hearing: dict[str, tuple[Callable[[Frame, Library], Value | None], ...]] = {}
         self._progress: Final = _listening(d, "progress", Domain.progress)
         self._summarising: Final = tuple(
