@@ -168,6 +168,7 @@ class Keys(msgspec.Struct, frozen=True):
     copying: frozenset[str]
     seeds: frozenset[str]
     pairing: frozenset[str]
+    lasting_roles: frozenset[str]
     replacing: frozenset[str]
     constant_initialisers: frozenset[str]
     initialising: frozenset[str]

@@ -110,7 +110,9 @@ def apply(k: Ledger, f: Frame, at: int, summary: Summary, names: Renaming, given
             alike = u.idle and is_copy(key)  # each device may make another of what it splits off
             if u.stream != SHUFFLE and not alike and not _descends(key, many.own):
                 told = _shared(k, f, at, u, passed)
-        use(k, f, at, key, u.stream, u.api if not passed else "", place, idle=u.idle, told=told)
+        use(
+            k, f, at, key, u.stream, u.api if not passed else "", place, idle=u.idle, told=told, drawn=u.drawn
+        )
 
 
 def apply_returned(f: Frame, at: int, summary: Summary, names: Renaming | None) -> None:

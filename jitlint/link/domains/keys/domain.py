@@ -7,7 +7,7 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key
 from jitlint.infer.values import Ext, ExtInst, Func, Inst, Map, Method, S, Union, Value
-from jitlint.link.domains.keys import calls, closures, defaults, lanes, libraries, parameters, uses
+from jitlint.link.domains.keys import calls, closures, defaults, lanes, libraries, parameters, stored, uses
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger, Runs
 from jitlint.link.engine.domain import (
     Activation,
@@ -167,8 +167,9 @@ class Keys(Domain[calls.Summary]):
         uses.check_carry(self.ledger, inner, turn.given, turn.returned, turn.paired)
 
     def finish(self) -> None:
-        """Fields whose default is a key."""
+        """Fields whose default is a key, and keys that a module is made with."""
         defaults.check(self.m)
+        stored.check(self.ledger)
 
 
 def _called(inner: Frame) -> Func | None:

@@ -162,6 +162,7 @@ def use(
     dims: tuple[int | None, ...] | None = None,
     idle: bool | None = None,
     told: bool = False,
+    drawn: tuple[str, int, str] | None = None,
 ) -> bool:
     """Record that a key is consumed. Answers whether it was consumed before on this path. What nobody computes draws nothing."""
     log = LOG.of(f)
@@ -169,7 +170,8 @@ def use(
         return False
     module, where, function = place if place is not None else (f.module.name, at, f.qualname)
     idle = api == f"{RANDOM}split" if idle is None else idle
-    this = Use(key, stream, module, where, function, api, (f.module.name, at), dims, idle, told)
+    end = (module, where, function) if drawn is None else drawn
+    this = Use(key, stream, module, where, function, api, (f.module.name, at), dims, idle, told, end)
     state: Any = f.scope.vars.get(USES)
     table = state.table if state is not None else {}
     found = earlier(table, key, stream)
@@ -215,6 +217,7 @@ def report(
     level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence
     if is_on_purpose(k, f, this, found, how):
         level = Confidence.POSSIBLE
+    told = k.told_by_module(this)
     k.m.emit(
         f,
         KeyReuse,
@@ -222,7 +225,7 @@ def report(
         None,
         level,
         (this.module, this.function),
-        when,
+        when if told is None else (*when, told),
         api=this.api,
         how=how,
         also=also,
