@@ -166,6 +166,8 @@ class Keys(msgspec.Struct, frozen=True):
     makers: frozenset[str]
     harmless: frozenset[str]
     copying: frozenset[str]
+    gathering: frozenset[str]
+    filling: frozenset[str]
     seeds: frozenset[str]
     pairing: frozenset[str]
     lasting_roles: frozenset[str]

@@ -224,8 +224,8 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
         level = max(level, t.level)
     out = Arr(modes, arr.dtype, bounds.rank_after(arr.rank, index), why, max(level, f.world.base), ground)
     out.kind, out.dims = arr.kind, bounds.after(arr.dims, _index_parts(index))
-    if arr.key is not None and type(index) is Py and type(index.const) is int:
-        out.key = keys.item(m, arr, index.const).key
+    if arr.key is not None:
+        out.key = keys.part(m, arr, _index_parts(index))
     return out
 
 

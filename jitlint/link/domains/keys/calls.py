@@ -7,10 +7,11 @@ from typing import Final
 
 from jitlint.infer.keys import Either, Key, Use
 from jitlint.infer.values import Value
+from jitlint.link.domains.keys.copies import is_copy
 from jitlint.link.domains.keys.lanes import keep
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.meant import DRAW, SHUFFLE
-from jitlint.link.domains.keys.uses import CARRIED, MODULE, earlier, is_copy, note, report, use
+from jitlint.link.domains.keys.uses import CARRIED, MODULE, earlier, note, report, use
 from jitlint.link.engine.frame import Frame
 from jitlint.link.values.keys import Renaming, inside, uses_of
 

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key
 from jitlint.infer.values import Ext, ExtInst, Func, Inst, Map, Method, S, Union, Value
-from jitlint.link.domains.keys import calls, closures, defaults, lanes, libraries, parameters, stored, uses
+from jitlint.link.domains.keys import (
+    calls,
+    closures,
+    copies,
+    defaults,
+    lanes,
+    libraries,
+    parameters,
+    stored,
+    uses,
+)
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger, Runs
 from jitlint.link.engine.domain import (
     Activation,
@@ -132,7 +141,7 @@ class Keys(Domain[calls.Summary]):
         if dotted.endswith(".__call__") and dotted.startswith(INITIALISERS):
             return True
         known = dotted.startswith((RANDOM, libraries.LAYERS, libraries.LINEN))
-        return known or dotted in lexicon().keys.copying
+        return known or copies.makes(dotted)
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A library draws from a key, or makes one."""
@@ -140,8 +149,8 @@ class Keys(Domain[calls.Summary]):
         if owner is None:
             if dotted.startswith(RANDOM) and self.m.catalogue.function(dotted) is not None:
                 return uses.random_call(self.ledger, f, library.at, dotted, library.args, library.result)
-            if dotted in lexicon().keys.copying:
-                return uses.copied(self.ledger, library.args, library.result)
+            if copies.makes(dotted):
+                return copies.made(self.ledger, f, library.at, dotted, library.args, library.result)
             if dotted.startswith(libraries.LAYERS) and type(library.result) is ExtInst:
                 libraries.constructed(self.ledger, f, library.at, dotted, library.args)
         elif type(owner) is Inst:
@@ -153,7 +162,7 @@ class Keys(Domain[calls.Summary]):
 
     def on_repeat(self, inner: Frame, repeat: Repeat) -> None:
         """Keys that are not others in every run are the same in all of them."""
-        found = frozenset([key for key in keys.inside(repeat.own) if not uses.is_copy(key)])
+        found = frozenset([key for key in keys.inside(repeat.own) if not copies.is_copy(key)])
         around = MANY.of(inner)
         own = found & around.own if repeat.batch and around is not None else found
         MANY.put(inner, Runs(own, repeat.batch, repeat.devices))

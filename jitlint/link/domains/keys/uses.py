@@ -39,9 +39,6 @@ MODULE = "module"
 
 MAX_LOG = 64
 
-_COPIES = "copies"
-"""The step from a key to an array that holds nothing but it."""
-
 
 def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value) -> Value:
     """After a call of ``jax.random.name``: record what it consumes, name what it makes."""
@@ -97,23 +94,6 @@ def _made(k: Ledger, f: Frame, at: int, short: str, args: Args, out: Value) -> V
     if f.loops and compares(k, f):
         _forget(f, key)
     return with_key(out, key)
-
-
-def copied(k: Ledger, args: Args, result: Value) -> Value | None:
-    """An array with copies of one key: every part of it is that key."""
-    given = args.pos[0] if args.pos else None
-    if type(given) is not Arr or given.key is None or args.more is not None:
-        return None
-    out = with_key(result if type(result) is Arr else given, k.m.keys.derived(given.key, _COPIES))
-    out.rank = None
-    return out
-
-
-def is_copy(key: Key | None) -> bool:
-    """Whether a key is one of several copies, or was derived from one."""
-    while key is not None and key.step[0] != _COPIES:
-        key = key.parent
-    return key is not None
 
 
 def _forget(f: Frame, key: Key) -> None:
