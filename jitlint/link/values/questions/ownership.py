@@ -29,19 +29,25 @@ from jitlint.infer.values import (
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 
+_CLOSURES: Final = 3
+"""So many functions that close over one another are looked through."""
 
-def deepest_tracer(value: Value, depth: int = 2) -> Arr | Tree | None:
-    """The tracer of the highest level inside a value, or None."""
+
+def deepest_tracer(value: Value, depth: int = 2, closures: int = _CLOSURES) -> Arr | Tree | None:
+    """The tracer of the highest level inside a value, or None. closures: how many functions are looked through besides."""
     best: Arr | Tree | None = None
     for alt in alternatives(value):
         found: Arr | Tree | None = None
         if type(alt) is Arr or type(alt) is Tree:
             found = alt if alt.modes and not alt.weak else None
         elif depth and type(alt) is Bound:
-            found = deepest_tracer(alt.recv, depth)
+            found = deepest_tracer(alt.recv, depth, closures)
+        elif type(alt) in _CLOSING and closures:
+            found = _deepest([deepest_tracer(i, depth, closures - 1) for i in _CLOSING[type(alt)](alt)])
         elif depth:
-            held = _HELD.get(type(alt))
-            found = None if held is None else _deepest([deepest_tracer(i, depth - 1) for i in held(alt)])
+            inside = _HELD.get(type(alt))
+            parts = () if inside is None else inside(alt)
+            found = _deepest([deepest_tracer(i, depth - 1, closures) for i in parts])
         if found is not None and (best is None or found.level > best.level):
             best = found
     return best
@@ -77,8 +83,12 @@ _HELD: Final[dict[type, Callable[[Any], Iterable[Value]]]] = {
     Seq: _elements,
     Map: lambda value: value.entries.values(),
     Inst: _attributes,
+}
+
+# What a function closes over.
+_CLOSING: Final[dict[type, Callable[[Any], Iterable[Value]]]] = {
     Func: lambda value: _captured(value) if value.scope.level else (),
-    Partial: lambda value: (*value.args, *value.keywords.values()),
+    Partial: lambda value: (value.func, *value.args, *value.keywords.values()),
 }
 
 
