@@ -23,7 +23,7 @@ from jitlint.infer.values import (
     Tup,
     Value,
 )
-from jitlint.link.domains.keys import meant
+from jitlint.link.domains.keys import meant, met
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.meant import DRAW, SHUFFLE
 from jitlint.link.domains.keys.purpose import compares, is_on_purpose
@@ -45,7 +45,8 @@ def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value)
     short = name[len(RANDOM) :]
     if short in lexicon().keys.makers:
         return _made(k, f, at, short, args, out)
-    keys = keys_of(args.get(0, "key"))
+    given = args.get(0, "key")
+    keys = keys_of(met.key(k.m, f, at, given))
     again = False
     if short not in lexicon().keys.harmless:
         stream = _stream(short, args)
