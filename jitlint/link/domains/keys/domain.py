@@ -13,6 +13,7 @@ from jitlint.link.domains.keys import (
     defaults,
     lanes,
     libraries,
+    met,
     parameters,
     stored,
     uses,
@@ -69,14 +70,17 @@ class Keys(Domain[calls.Summary]):
         """What a module's body consumes, it consumes."""
         LOG.put(f, [])
 
-    def on_bind(self, f: Frame, func: Func, bound: dict[str, Value]) -> None:
+    def on_bind(self, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> None:
         """Arguments that are keys have names before they are compared."""
         names = self.m.keys
         first = names.count
         if func.defaults:
             left_out = [value for name, value in func.defaults.items() if bound.get(name) is value]
             self.ledger.defaults.update(keys.inside(left_out) if left_out else ())
-        parameters.name_all(self.m, func, bound)
+        takes = func.fn.keys if func.fn.keys is not None else parameters.key_parameters(self.m, func.fn)
+        if takes:
+            met.handed(self.m, f, at, func, takes, bound)
+        parameters.name_all(self.m, takes, func, bound)
         if names.count > first:
             many = MANY.of(f)
             if many is not None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Tree, Value
+from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Func, Tree, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import bound_names, call_at, last_name
@@ -39,6 +39,28 @@ def key(m: Machine, f: Frame, at: int, given: Value | None) -> Value | None:
         return given
     found = f.scope.vars[place] = named(m, array)
     return found
+
+
+def handed(
+    m: Machine, f: Frame, at: int, func: Func, takes: tuple[str, ...], bound: dict[str, Value]
+) -> None:
+    """A function of the project gets what nobody knew to be a key, and takes it for one: the variable of its caller
+    that holds it has that key from there on."""
+    needed = [name for name in takes if name not in func.defaults]  # any other may be none
+    waiting = [name for name in needed if _as_array(bound.get(name)) is not None]
+    if not waiting or f.outer is not None:
+        return  # a transform hands on something else than it gets
+    call = call_at(f.fn.parts if f.fn is not None else below(f.module.tree.body), at)
+    if call is None or any(arg.star for arg in call.args):
+        return
+    names = [p.name for p in func.fn.node.params if p.kind in ("pos", "any")]
+    names = names[1:] if func.owner is not None and names[:1] == ["self"] else names
+    for i, arg in enumerate(call.args):
+        name = arg.name or (names[i] if i < len(names) else "")
+        node, array = arg.value, _as_array(bound.get(name))
+        known = type(node) is ir.Name and f.scope.vars.get(node.id) is bound.get(name)
+        if name in waiting and array is not None and known and type(node) is ir.Name:
+            bound[name] = f.scope.vars[node.id] = named(m, array)
 
 
 def _as_array(given: Value | None) -> Arr | None:

@@ -36,11 +36,11 @@ from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 
 
-def name_all(m: Machine, func: Func, bound: dict[str, Value]) -> None:
-    """Give every argument that is a key a name of its own where it has none."""
+def name_all(m: Machine, takes: tuple[str, ...], func: Func, bound: dict[str, Value]) -> None:
+    """Give every argument that is a key a name of its own where it has none. takes: the parameters that are."""
     if Arr in map(type, bound.values()):
         _name_arrays(m, bound)
-    for name in func.fn.keys if func.fn.keys is not None else key_parameters(m, func.fn):
+    for name in takes:
         value = bound.get(name, NONE)
         if value is UNKNOWN:
             key: Value = named(m, Arr(0, "key"))
