@@ -16,6 +16,9 @@ from jitlint.infer.values import Value
 USES: Final = "$keys"
 """The name under which a scope holds its `KeyUses`."""
 
+COPIES: Final = "copies"
+"""The step from a key to an array that holds nothing but it."""
+
 MAX_MEMBERS: Final = 4
 MAX_JOINS: Final = 2
 

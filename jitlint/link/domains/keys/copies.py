@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.keys import Key
+from jitlint.infer.keys import COPIES, Key
 from jitlint.infer.values import Arr, Seq, Tup, Value
 from jitlint.link.domains.keys.ledger import Ledger
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.tables.ir_walk import bound_names, call_at, nodes
-from jitlint.link.values.keys import COPIES, with_key
+from jitlint.link.values.keys import with_key
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 

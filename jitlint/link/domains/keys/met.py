@@ -8,7 +8,7 @@ another key each time, or what an object holds that may advance it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Func, Tree, Value
@@ -25,8 +25,7 @@ def key(m: Machine, f: Frame, at: int, given: Value | None) -> Value | None:
     array = _as_array(given)
     if array is None:
         return given
-    parts: Sequence[ir.Node] = f.fn.parts if f.fn is not None else below(f.module.tree.body)
-    call = call_at(parts, at)
+    call = _call(f, at)
     first = next((arg.value for arg in call.args if arg.name in (None, "key")), None) if call else None
     if type(first) is ir.Name and f.scope.vars.get(first.id) is given:
         place = first.id
@@ -50,17 +49,27 @@ def handed(
     waiting = [name for name in needed if _as_array(bound.get(name)) is not None]
     if not waiting or f.outer is not None:
         return  # a transform hands on something else than it gets
-    call = call_at(f.fn.parts if f.fn is not None else below(f.module.tree.body), at)
+    for name, node in _arguments(_call(f, at), func):
+        array = _as_array(bound.get(name)) if name in waiting else None
+        if array is not None and f.scope.vars.get(node.id) is bound[name]:
+            bound[name] = f.scope.vars[node.id] = named(m, array)
+
+
+def _call(f: Frame, at: int) -> ir.Call | None:
+    """The call that is made in a frame."""
+    parts: Sequence[ir.Node] = f.fn.parts if f.fn is not None else below(f.module.tree.body)
+    return call_at(parts, at)
+
+
+def _arguments(call: ir.Call | None, func: Func) -> Iterator[tuple[str, ir.Name]]:
+    """The parameters of a function that a call gives variables, and these."""
     if call is None or any(arg.star for arg in call.args):
         return
     names = [p.name for p in func.fn.node.params if p.kind in ("pos", "any")]
     names = names[1:] if func.owner is not None and names[:1] == ["self"] else names
     for i, arg in enumerate(call.args):
-        name = arg.name or (names[i] if i < len(names) else "")
-        node, array = arg.value, _as_array(bound.get(name))
-        known = type(node) is ir.Name and f.scope.vars.get(node.id) is bound.get(name)
-        if name in waiting and array is not None and known and type(node) is ir.Name:
-            bound[name] = f.scope.vars[node.id] = named(m, array)
+        if type(arg.value) is ir.Name and (arg.name or i < len(names)):
+            yield arg.name or names[i], arg.value
 
 
 def _as_array(given: Value | None) -> Arr | None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Optional
+from typing import Final, Optional
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
@@ -34,7 +34,6 @@ from jitlint.syntax import ir
 
 _CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__"})
 _CALLED: Final = "__call__"
-_TURNING: Final = frozenset({ir.For, ir.While, ir.Comp})
 _VALUES: Final = frozenset({"value", "raw_value"})
 _GETTER: Final = "get_value"
 """How the array is read that a variable of a module holds."""
@@ -267,15 +266,21 @@ def _changed_by(module: ModuleInfo, node: ir.Call, own: str) -> set[tuple[str, s
     if type(func) is ir.Attr and type(func.obj) is ir.Attr and func.name != _GETTER:
         return {(own if _is_own(func.obj) else "", func.obj.name)}
     if last_name(func) in lexicon().keys.replacing:
-        given = [n for n in nodes([a.value for a in node.args]) if type(n) is ir.Lambda]
-        inner = [module.functions[one.function] for one in given]
-        named = {arg.name for arg in node.args if arg.name}
-        named |= {n.name for one in inner for n in nodes(one.body) if type(n) is ir.Attr}
-        return {("", name) for name in named}
-    if type(func) is ir.Name and func.id == "setattr" and len(node.args) > 1:
+        return {("", name) for name in _replaced(module, node)}
+    if last_name(func) == "setattr" and len(node.args) > 1:
         name = node.args[1].value
         return {("", str(name.value))} if type(name) is ir.Const else set()
     return set()
+
+
+def _replaced(module: ModuleInfo, node: ir.Call) -> set[str]:
+    """The attributes that a call names, in which a copy differs: ``replace(o, key=key)``, ``tree_at(lambda o: o.key, o, key)``."""
+    named = {arg.name for arg in node.args if arg.name}
+    for part in nodes([arg.value for arg in node.args]):
+        if type(part) is ir.Lambda:
+            body = module.functions[part.function].body
+            named |= {n.name for n in nodes(body) if type(n) is ir.Attr}
+    return named
 
 
 class _Makings:
@@ -295,24 +300,26 @@ class _Makings:
         if not made:
             return
         parts = list(nodes(list(code)))
-        turns = {id(n) for loop in parts if type(loop) in _TURNING for n in nodes(_turn(loop))}
+        turns = {id(n) for loop in parts for n in nodes(_turn(loop))}
         for node in made:
-            once = [n for n in parts if type(n) is ir.Call and n.func is node] or _only_call(parts, node)
+            at_once: list[ir.Node] = [n for n in parts if type(n) is ir.Call and n.func is node]
+            once = at_once or _only_call(parts, node)
             passes = len(once) == 1 and (id(once[0]) not in turns or id(node) in turns)
             (self.passing if passes else self.lasting).add(last_name(node.func))
 
 
-def _turn(loop: Any) -> Any:
+def _turn(loop: ir.Node) -> list[ir.Node]:
     """What a loop or a comprehension does in every turn."""
-    return [loop.elt, loop.value] if type(loop) is ir.Comp else loop.body
+    if type(loop) is ir.Comp:
+        return [loop.elt, *([] if loop.value is None else [loop.value])]
+    return list(loop.body) if isinstance(loop, (ir.For, ir.While)) else []
 
 
-def _only_call(parts: list[ir.Node], made: ir.Call) -> list[ir.Call]:
+def _only_call(parts: list[ir.Node], made: ir.Call) -> list[ir.Node]:
     """The call of the variable that holds what is made, if nothing else is done with it."""
-    for node in parts:
-        if type(node) is ir.Assign and node.value is made and type(node.targets[0]) is ir.Name:
-            name = node.targets[0].id
-            uses = [n for n in parts if type(n) is ir.Name and n.id == name and n is not node.targets[0]]
-            calls = [n for n in parts if type(n) is ir.Call and any(n.func is use for use in uses)]
-            return [n for n in calls if type(n) is ir.Call] if len(uses) == len(calls) == 1 else []
-    return []
+    held = [n.targets[0] for n in parts if type(n) is ir.Assign and n.value is made]
+    if not held or type(held[0]) is not ir.Name:
+        return []
+    name = held[0].id
+    uses = [n for n in parts if type(n) is ir.Name and n.id == name and n is not held[0]]
+    return [n for n in parts if type(n) is ir.Call and n.func is uses[0]] if len(uses) == 1 else []

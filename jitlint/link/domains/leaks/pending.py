@@ -121,22 +121,26 @@ def _is_read(m: Machine, one: Pending) -> int:
 
 def _seeing(m: Machine, one: Pending) -> Iterator[Sequence[ir.Node]]:
     """The code that may see a variable, by where it stands: that of a function only the functions inside it see."""
-    owner = one.box.fn if type(one.box) is Scope else None
-    if owner is not None:
-        inside = f"{owner.qualname}.<locals>."
-        seeing = [fn for fn in owner.module.functions if fn is owner or fn.qualname.startswith(inside)]
-        name = one.variable or one.what
-        renewed = [fn for fn in seeing if fn is one.frame.fn or _renews(fn, name)]
-        own = tuple([f"{fn.qualname}.<locals>." for fn in renewed if fn is not owner])
-        for fn in seeing:
-            if all(fn is not other for other in renewed) and not fn.qualname.startswith(own):
-                yield fn.body
+    if type(one.box) is Scope and one.box.fn is not None:
+        yield from _inside(one, one.box.fn)
         return
     for fn in m.functions:
         if fn is not one.frame.fn and (fn.id not in m.traced or fn.hosted):
             yield fn.body
     for info in m.modules.values():
         yield info.tree.body
+
+
+def _inside(one: Pending, owner: FuncInfo) -> Iterator[Sequence[ir.Node]]:
+    """The code that sees a variable of a function, without what only sees what it has put there itself."""
+    inside = f"{owner.qualname}.<locals>."
+    seeing = [fn for fn in owner.module.functions if fn is owner or fn.qualname.startswith(inside)]
+    name = one.variable or one.what
+    renewed = [fn for fn in seeing if fn is one.frame.fn or _renews(fn, name)]
+    own = tuple([f"{fn.qualname}.<locals>." for fn in renewed if fn is not owner])
+    for fn in seeing:
+        if all(fn is not other for other in renewed) and not fn.qualname.startswith(own):
+            yield fn.body
 
 
 def _renews(fn: FuncInfo, name: str) -> bool:
