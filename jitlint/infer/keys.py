@@ -105,7 +105,7 @@ class Use:
     site: the call in the function at hand through which it happens; the same as the place for a direct use.
     dims: the shape of what is drawn, None when that is not known. idle: it is split, and nobody has drawn from the parts yet.
     told: that all runs of a function have it in common was said further in. drawn: module, place and function of the call
-    that JAX gets the key from in the end.
+    that JAX gets the key from in the end. returned: the function that has consumed it has given it back.
     """
 
     key: Key
@@ -119,6 +119,7 @@ class Use:
     idle: bool = False
     told: bool = False
     drawn: tuple[str, int, str] = ("", 0, "")
+    returned: bool = False
 
 
 class KeyUses(Value):

@@ -102,6 +102,10 @@ _WORDS = {
         "{} a PRNG key again that was split before, so its numbers depend on those of the children",
         "draw from the keys that the split returned, and keep one of them for later",
     ),
+    "returned": (
+        "{} a PRNG key that the function which returned it has drawn from, so the same random bits come again",
+        "return a key that nobody has drawn from, such as the other one of the split",
+    ),
     "again": (
         "{} a PRNG key that was used before, so the same random bits come again",
         "split the key first and use each of the new keys once",

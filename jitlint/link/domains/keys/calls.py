@@ -38,7 +38,14 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
         return None
     # children of what was split or replaced here say nothing that their parent does not
     spent = {u.key for u in log if u.stream == CARRIED or u.api == f"{RANDOM}split"}
-    uses = [u for u in log if not _is_own(u.key, frame.scope.key, first) and not _derives(u.key, spent)]
+    ends = {(u.key, *u.drawn[:2]) for u in log if not u.api}
+    uses = [
+        u
+        for u in log
+        if not (
+            _is_own(u.key, frame.scope.key, first) or _derives(u.key, spent) or _is_split_off(u.key, ends)
+        )
+    ]
     used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
     # What it draws before it replaces a key is its own affair, and was said there: callers hear of the replaced ones first.
     used.sort(key=lambda u: u.stream != CARRIED)
@@ -61,6 +68,18 @@ def _derives(key: Key, from_: set[Key]) -> bool:
         if part in from_:
             return True
         part = part.parent
+    return False
+
+
+def _is_split_off(key: Key, ends: set[tuple[Key, str, int]]) -> bool:
+    """Whether a key is a child of one whose consumption, which a called function told of, was in the end this very split.
+
+    ends: keys, and the places where JAX got them.
+    """
+    while key.parent is not None:
+        if key.step[0] == "split" and (key.parent, *key.step[2:4]) in ends:
+            return True
+        key = key.parent
     return False
 
 
@@ -123,7 +142,8 @@ def apply_returned(f: Frame, at: int, summary: Summary, names: Renaming | None) 
         return
     many = MANY.of(f)
     for u in summary.back:
-        again = dataclasses.replace(u, key=names.key(u.key) if names else u.key, site=(f.module.name, at))
+        key = names.key(u.key) if names else u.key
+        again = dataclasses.replace(u, key=key, site=(f.module.name, at), returned=True)
         note(f, again)
         if many is not None:
             many.back.setdefault(again.key, again)

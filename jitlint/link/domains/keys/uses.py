@@ -189,7 +189,7 @@ def report(
     if not how and (found.module, found.at) == (this.module, this.at):
         how = "loop" if (this.module, this.function) == (f.module.name, f.qualname) else "calls"
     elif not how:
-        how = "split" if found.api == f"{RANDOM}split" else "again"
+        how = "split" if found.api == f"{RANDOM}split" else "returned" if found.returned else "again"
     also = (
         ()
         if how in ("loop", "many", "shared", "calls", "streams")
