@@ -17,13 +17,14 @@ A JAX key is plain data: the same key gives the same bits, every time. A key is 
 `jax.random.split`; whoever draws from it again gets numbers that are not independent of the first ones, in a loop the
 very same numbers in every turn. Nothing fails: samples, noise and dropout masks merely repeat.
 
-A key that a loop body, a `jax.lax.scan` body or a function under `jax.vmap` takes from outside is the same key in
-every turn. So is one that `jax.pmap` or `jax.shard_map` gives to all devices, unless they fold in their index, give one
-result, or set up what each is to have a copy of. `jax.random.fold_in` does not use a key up, so one key may be folded with many numbers. A key that is the
-default of a field is one key for all objects that are made without their own. So is a key that a Flax module gets for
-several streams: streams are told apart by their keys alone. A module that keeps a key from its making on (`self.key =
-nnx.Variable(rngs.noise())`), and draws noise for its argument from it, draws the same noise at every call. An array of copies
-(`jnp.broadcast_to(key, (n,))`, `jnp.stack([key] * n)`) is one key for all lanes that are mapped over it.
+A key that a loop body, a `jax.lax.scan` body or a function under `jax.vmap` takes from outside is the same key in every
+turn. So is one that `jax.pmap` or `jax.shard_map` gives to all devices, unless they fold in their index, give one
+result, or set up what each is to have a copy of. `jax.random.fold_in` does not use a key up, so one key may be folded
+with many numbers. A function that gives back a key that it has drawn from hands its caller a used one. A key that is
+the default of a field is one key for all objects that are made without their own. So is a key that a Flax module gets
+for several streams: streams are told apart by their keys alone. A module that keeps a key from its making on (`self.key
+= nnx.Variable(rngs.noise())`), and draws noise for its argument from it, draws the same noise at every call. An array
+of copies (`jnp.broadcast_to(key, (n,))`, `jnp.stack([key] * n)`) is one key for all lanes that are mapped over it.
 
 Some repetition is meant: a function and its inverse (`rotate`, `inverse_rotate`), numbers that only stand for others
 (`dummy_input`, `fake_batch`), keys of a split that are thrown away unread, cells of a notebook that each begin with

@@ -36,20 +36,22 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
     log = LOG.of(frame) or []
     if not log and not given and first == k.m.keys.count:
         return None
-    # children of what was split or replaced here say nothing that their parent does not
-    spent = {u.key for u in log if u.stream == CARRIED or u.api == f"{RANDOM}split"}
-    ends = {(u.key, *u.drawn[:2]) for u in log if not u.api}
-    uses = [
-        u
-        for u in log
-        if not (
-            _is_own(u.key, frame.scope.key, first) or _derives(u.key, spent) or _is_split_off(u.key, ends)
-        )
-    ]
+    uses = _of_older(log, frame.scope.key, first)
     used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
     # What it draws before it replaces a key is its own affair, and was said there: callers hear of the replaced ones first.
     used.sort(key=lambda u: u.stream != CARRIED)
     return Summary(given, used, _back(log, uses, value), first, k.m.keys.count)
+
+
+def _of_older(log: list[Use], scope: int, first: int) -> list[Use]:
+    """The uses of keys that are older than the activation of a scope.
+
+    Children of what was split or replaced in it say nothing that their parent does not.
+    """
+    spent = {u.key for u in log if u.stream == CARRIED or u.api == f"{RANDOM}split"}
+    ends = {(u.key, *u.drawn[:2]) for u in log if not u.api}
+    older = [u for u in log if not _is_own(u.key, scope, first)]
+    return [u for u in older if not (_derives(u.key, spent) or _is_split_off(u.key, ends))]
 
 
 def _back(log: list[Use], known: list[Use], value: Value) -> list[Use]:
