@@ -139,6 +139,13 @@ class IgnoresBounds:
 
 
 @dataclass(frozen=True, slots=True)
+class Narrows:
+    """JAX warns at the flagged line that it gives fewer bits than were asked for. Shown by taking the warning for an error."""
+
+    words: ClassVar[str] = "JAX warns, and gives numbers of half as many bits."
+
+
+@dataclass(frozen=True, slots=True)
 class DropsResult:
     """The flagged expression computes a new value that nobody reads. Shown by the unchanged array."""
 
@@ -188,6 +195,7 @@ Outcome = Union[
     Unrolls,
     RepeatsDraw,
     IgnoresBounds,
+    Narrows,
     DropsResult,
     MakesNan,
     Unsynced,

@@ -101,6 +101,11 @@ def named(name: str) -> str | None:
     return _single(name)
 
 
+def narrowed(name: str) -> str | None:
+    """What JAX gives for a dtype of 64 bits, or a complex one of 128, while these are off; None for any other name."""
+    return _WIDE.get("float64" if name == "double" else name)
+
+
 def _single(name: str) -> str:
     return of_pair(_WIDE.get(name, name), name) or name
 

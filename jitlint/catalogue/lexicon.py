@@ -137,6 +137,7 @@ class Compilation(msgspec.Struct, frozen=True):
     preparing_data: frozenset[str]
     at_compile_time: frozenset[str]
     options: frozenset[str]
+    wide: frozenset[str]
     same_number: frozenset[str]
     draws: frozenset[str]
     counting: frozenset[str]

@@ -20,6 +20,7 @@ from jitlint.base.outcome import (
     IgnoresBounds,
     JitsAgain,
     MakesNan,
+    Narrows,
     NeverHandles,
     Outcome,
     Raises,
@@ -390,6 +391,13 @@ def _makes_nan(outcome: MakesNan, statement: Statement, runs: Runs) -> str | Non
     return f"under `jax.debug_nans`, going back through line {error.source[1]} raises {error}"
 
 
+def _narrows(outcome: Narrows, statement: Statement, runs: Runs) -> str | None:
+    error = runs.wide.raised
+    if error is None or error.kind != "UserWarning" or not statement.fails(error):
+        return None
+    return f"JAX warns: {error.message}"
+
+
 def _unsynced(outcome: Unsynced, statement: Statement, runs: Runs) -> str | None:
     started: Tick | None = None
     waited = False
@@ -437,6 +445,7 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
     IgnoresBounds: _ignores_bounds,
     DropsResult: _drops_result,
     MakesNan: _makes_nan,
+    Narrows: _narrows,
     Unsynced: _unsynced,
     Advisory: _advisory,
 }
@@ -461,6 +470,8 @@ def incident(outcome: Outcome, runs: Runs) -> str | None:
         for earlier, later in repeated_draws(runs.eager):
             return f"lines {earlier.stack[0].line} and {later.stack[0].line} consume the same key"
     if isinstance(outcome, MakesNan) and (error := runs.nans.raised) is not None:
+        return str(error)
+    if isinstance(outcome, Narrows) and (error := runs.wide.raised) is not None:
         return str(error)
     if isinstance(outcome, IgnoresBounds):
         for access in [*runs.eager.out_of_bounds, *runs.jitted.out_of_bounds]:

@@ -305,6 +305,14 @@ class SilentAnswer(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class WideDtype(Event):
+    """Numbers of 64 bits are asked for where they are off. asked: float64; given: float32."""
+
+    asked: str = ""
+    given: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ImportIdiom(Event):
     """An import that says something else than it seems to. name: what is bound; what: the module."""
 
@@ -389,6 +397,7 @@ AnyEvent = Union[
     Capture,
     DroppedUpdate,
     SilentAnswer,
+    WideDtype,
     ImportIdiom,
     Mutation,
     Handler,

@@ -11,6 +11,7 @@ from jitlint.base.outcome import (
     IgnoresBounds,
     JitsAgain,
     MakesNan,
+    Narrows,
     NeverHandles,
     Outcome,
     Raises,
@@ -116,6 +117,8 @@ SHOWN: list[tuple[Outcome, str, str]] = [
         "index 5 is out of bounds",
     ),
     (DropsResult(), "x = jnp.zeros(3)\nx.at[0].set(1.0)  # here\n", "`set` made a new array"),
+    (Narrows(), "x = jnp.zeros(3, jnp.float64)  # here\n", "Explicitly requested dtype float64"),
+    (Narrows(), "@jax.jit\ndef f(x):\n    return x.astype('int64')  # here\n\nf(1)\n", "dtype int64"),
     (DropsResult(), "x = jnp.zeros(3)\njnp.sort(x)  # here\n", "`sort` made a new array"),
     (
         MakesNan(),
@@ -239,6 +242,8 @@ ABSENT: list[tuple[Outcome, str]] = [
     ),
     (IgnoresBounds(), "x = jnp.arange(3)\ny = x[-3]  # here\n"),
     (DropsResult(), "x = jnp.zeros(3)\nx = x.at[0].set(1.0)  # here\n"),
+    (Narrows(), "x = jnp.zeros(3, jnp.float32)  # here\ny = jnp.zeros(3, jnp.float64)\n"),
+    (Narrows(), "import warnings\nx = jnp.zeros(3)  # here\nwarnings.warn('dtype float64')\n"),
     (DropsResult(), "x = jnp.zeros(3)\nprint(x.at[0].set(1.0))  # here\n"),
     (
         MakesNan(),
@@ -290,6 +295,7 @@ def test_nothing_is_seen_next_to_it(case: tuple[Outcome, str]) -> None:
         (Retraces(), "f = jax.jit(lambda x: x)\nfor _ in range(5):\n    f(1.0)\n"),
         (RepeatsDraw(), "answer = jax.random.normal(jax.random.key(0))\n"),
         (IgnoresBounds(), "x = jnp.arange(3)\nanswer = x[1]\n"),
+        (Narrows(), "answer = jnp.zeros(3, float)\n"),
         (MakesNan(), "answer = jax.grad(lambda x: jnp.where(jnp.isnan(x / 0.0 * 0.0), x, x))(1.0)\n"),
     ],
 )
@@ -307,6 +313,7 @@ def test_clean_programs_are_free_of_incidents(outcome: Outcome, source: str) -> 
         (Retraces(), "for _ in range(3):\n    jax.jit(lambda x: x)(1.0)\n"),
         (RepeatsDraw(), "k = jax.random.key(0)\njax.random.normal(k)\njax.random.normal(k)\n"),
         (IgnoresBounds(), "x = jnp.arange(3)\nanswer = x[4]\n"),
+        (Narrows(), "answer = jnp.zeros(3, jnp.int64)\n"),
         (MakesNan(), "answer = jax.grad(lambda x: jnp.sqrt(x * 0.0))(1.0)\n"),
         (Unrolls(), "answer = 1 / 0\n"),
     ],

@@ -6,6 +6,7 @@ Each way is observed when first asked for. What a run does is `jitlint.confirm.w
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -38,6 +39,7 @@ class Runs:
         self._seen: dict[bool, Observation] = {}
         self._plain: Observation | None = None
         self._nans: Observation | None = None
+        self._wide: Observation | None = None
 
     def _observed(self, jit: bool) -> Observation:
         if jit not in self._seen:
@@ -77,6 +79,15 @@ class Runs:
             with refusing_nans():
                 self._nans = observe(self.run, self.watched, jit=False)
         return self._nans
+
+    @property
+    def wide(self) -> Observation:
+        """Without jit, until JAX gives fewer bits than were asked for."""
+        if self._wide is None:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("error", message=r"Explicitly requested dtype .* not available")
+                self._wide = observe(self.run, self.watched, jit=False)
+        return self._wide
 
     def eager_again(self) -> Observation:
         """Another run without jit, to tell chance from effect."""

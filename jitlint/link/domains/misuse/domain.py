@@ -14,6 +14,7 @@ from jitlint.link.domains.misuse import (
     metadata,
     static_fields,
     static_objects,
+    wide,
 )
 from jitlint.link.engine import imports
 from jitlint.link.engine.domain import Change, Domain, Library, Store, Transformed
@@ -32,24 +33,31 @@ class Misuse(Domain[None]):
         self._axes = axes.Axes(m)
         self._made: static_objects.Made = {}
         self._questions: absent.Questions = {}
+        self._never_wide = wide.NeverOn(m)
+        self._typed: set[str] = set()
 
     def hears_of(self, dotted: str) -> bool:
-        """Collectives, loops, and what lends NumPy the buffers of arrays."""
+        """Collectives, loops, what lends NumPy the buffers of arrays, and what takes a data type."""
         words = lexicon()
+        if wide.hears_of(self.m, dotted):
+            self._typed.add(dotted)
         return (
             dotted in words.contracts.collectives
             or dotted in words.buffers.holding
             or dotted in growing.LOOPS
+            or dotted in self._typed
         )
 
     def on_library(self, f: Frame, library: Library) -> None:
-        """A collective or a loop is called, or a buffer is lent."""
+        """A collective or a loop is called, a buffer is lent, or a data type named."""
         if library.dotted in lexicon().buffers.holding:
             lent.heard(f, library)
         elif library.dotted in growing.LOOPS:
             growing.heard(self.m, f, library)
-        else:
+        elif library.dotted in lexicon().contracts.collectives:
             self._axes.heard(f, library)
+        if library.dotted in self._typed:
+            wide.heard(self.m, f, library, self._never_wide)
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """A statement stands alone."""

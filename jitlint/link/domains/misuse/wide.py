@@ -1,0 +1,104 @@
+"""Numbers of 64 bits that somebody asks for in a program that never turns them on (layer: ``link``, room ``domains``).
+
+What it does: reads the data types that calls name, and, if there is such a one, whether any code speaks of the setting.
+What it does not: know what the environment says, or who else runs the program; so one word of it is enough to be silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.dtypes import narrowed
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import WideDtype
+from jitlint.infer.values import Ext, Py, Value
+from jitlint.link.engine.domain import Library
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Found
+from jitlint.link.models.arrays import results
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+_PARAMETER: Final = "dtype"
+
+
+class NeverOn:
+    """No code of the program speaks of numbers of 64 bits."""
+
+    def __init__(self, m: Machine) -> None:
+        self.m = m
+        self._answer: bool | None = None
+
+    def holds(self, found: Found) -> bool:
+        """Whether the setting is written nowhere, neither set nor asked for."""
+        if self._answer is None:
+            self._answer = not any(_speaks(nodes) for nodes in _all(self.m))
+        return self._answer
+
+
+def hears_of(m: Machine, dotted: str) -> bool:
+    """Functions of JAX that take the data type of what they give, and the types themselves."""
+    if dotted in lexicon().arrays.any_dtype or not dotted.startswith("jax."):
+        return False
+    fn = m.catalogue.function(dotted)
+    named = fn is not None and fn.parameter(_PARAMETER) is not None
+    return named or m.catalogue.constant(dotted) == _PARAMETER or dotted == "jax.Array.astype"
+
+
+def heard(m: Machine, f: Frame, library: Library, when: NeverOn) -> None:
+    """Such a function is called."""
+    if m.catalogue.constant(library.dotted) == _PARAMETER:
+        asked = library.dotted.rpartition(".")[2]
+    else:
+        asked = _name(_given(m, library))
+    narrow = narrowed(asked)
+    if narrow is not None:
+        m.emit(
+            f, WideDtype, library.at, None, Confidence.LIKELY, when=(when,), asked=asked, given=narrow
+        )  # fmt: skip
+
+
+def _given(m: Machine, library: Library) -> Value | None:
+    """The data type that a call names."""
+    method = library.dotted.rpartition(".")[2] if library.dotted.startswith("jax.Array.") else ""
+    fn = m.catalogue.array_method(method) if method else m.catalogue.function(library.dotted)
+    if fn is None or library.args.more is not None or library.args.kw_more is not None:
+        return None
+    return next((value for param, value in results.bind(fn, library.args) if param.name == _PARAMETER), None)
+
+
+def _name(value: Value | None) -> str:
+    if type(value) is Ext:
+        return value.dotted.rpartition(".")[2]
+    return value.const if type(value) is Py and isinstance(value.const, str) else ""
+
+
+def _all(m: Machine) -> Iterator[Iterable[ir.Node]]:
+    for info in m.modules.values():
+        yield below(info.tree.body)
+    for fn in m.functions:
+        yield fn.parts
+        yield below([fn.node.decorators, [p.default for p in fn.node.params]])
+
+
+def _speaks(nodes: Iterable[ir.Node]) -> bool:
+    """Whether code names the setting: in a text, a name, an attribute or an argument."""
+    words = lexicon().compilation.wide
+    return any(word in text.lower() for node in nodes for text in _texts(node) for word in words)
+
+
+def _texts(node: ir.Node) -> Iterator[str]:
+    if type(node) is ir.Const:
+        if isinstance(node.value, str):
+            yield node.value
+    elif type(node) is ir.Name:
+        yield node.id
+    elif type(node) is ir.Attr:
+        yield node.name
+    elif type(node) is ir.Call:
+        yield from (arg.name for arg in node.args if arg.name)
+    elif type(node) is ir.ImportFrom:
+        yield from (name.name for name in node.names)
