@@ -31,7 +31,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.values import flattening
 from jitlint.link.values.array_references import REFERENCE, arrived
-from jitlint.link.values.library_objects import HELD
+from jitlint.link.values.library_objects import HELD, without_notes
 
 ABSTRACT_ARRAY = "jax.ShapeDtypeStruct"
 """Describes an array; stands for one where a function is only traced, not run."""
@@ -246,7 +246,9 @@ def _lower_leaf(value: Arr | Tree, drop: int, here: int, level: int, outer: int)
     if isinstance(value, Tree):
         return Tree(modes, why, inside, value.traced, value.evidence, value.kind)
     traced = SEEN if here else value.traced
-    return Arr(modes, value.dtype, value.rank, why, inside, traced, False, value.key, value.kind)
+    out = Arr(modes, value.dtype, value.rank, why, inside, traced, False, value.key, value.kind)
+    out.dims = value.dims
+    return out
 
 
 def _lower_instance(value: Inst, change: _Change, drop: int, here: int, level: int) -> Value:
@@ -383,22 +385,33 @@ def remade(value: Value, level: int, depth: int = DEPTH) -> Value:
     return value if changed is None else changed(value, lambda part: remade(part, level, depth - 1), level)
 
 
-def with_rank(value: Value, change: int | None, depth: int = DEPTH) -> Value:
-    """Every array leaf with so many axes more or less; None: with an unknown number of axes."""
+def with_rank(value: Value, change: int | None, depth: int = DEPTH, size: int | None = None) -> Value:
+    """Every array leaf with so many axes more or less; None: with an unknown number of axes. size: of one more, the first."""
     if type(value) is Arr:
         rank = None if change is None or value.rank is None else value.rank + change
         rank = None if rank is not None and rank < 0 else rank
-        return reshaped(value, value.dtype, rank)
+        out = reshaped(value, value.dtype, rank)
+        if change == 1 and rank and (size is not None or value.dims):
+            out.dims = (size, *(value.dims or (None,) * (rank - 1)))
+        return out
+    if type(value) is ExtInst:
+        return without_notes(value)
     if _ends(value, depth):
         return UNKNOWN
     if type(value) is Inst and flattening.is_pytree(value.cls):
         static = flattening.static_names(value)
-        attrs = {k: v if k in static else with_rank(v, change, depth - 1) for k, v in value.attrs.items()}
+        attrs = {
+            k: v if k in static else with_rank(v, change, depth - 1, size) for k, v in value.attrs.items()
+        }
         return Inst(value.cls, attrs, value.level, None, value.open)
     if type(value) is Seq and (value.kind != "list" or value.items is None):
         return value
     changed = _CHANGED.get(type(value))
-    return value if changed is None else changed(value, lambda part: with_rank(part, change, depth - 1), None)
+    return (
+        value
+        if changed is None
+        else changed(value, lambda part: with_rank(part, change, depth - 1, size), None)
+    )
 
 
 def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:

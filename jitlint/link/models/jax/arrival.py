@@ -255,6 +255,18 @@ def _inside(spec: Wrap, value: Value, mark: Value | None) -> Value:
     return _one_lane(value, mark) if spec.axes and mark is not NONE else value
 
 
+def lanes(x: Xform, args: Args) -> int | None:
+    """How many lanes a batch has, if the sizes of its arguments say so."""
+    marks = Marks(x)
+    for i, value in enumerate(args.pos):
+        mark = marks.of(i)
+        axis = 0 if mark is None else mark.const if type(mark) is Py else None
+        dims = fitting.dims_of(value) if type(value) is Arr and type(axis) is int else None
+        if dims and type(axis) is int and -len(dims) <= axis < len(dims) and dims[axis] is not None:
+            return dims[axis]
+    return None
+
+
 def _one_lane(value: Value, mark: Value | None) -> Value:
     """What one lane of a batch has of an argument that is mapped along an axis."""
     out = pytrees.with_rank(value, -1)

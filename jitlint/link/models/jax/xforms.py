@@ -42,6 +42,7 @@ from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.engine.world import CHECKED, OWN, SPREAD, World
+from jitlint.link.models.arrays import layers
 from jitlint.link.models.jax import arity, arrival, boundaries, carries, demands, lacks
 from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.tables import naming
@@ -86,6 +87,7 @@ def apply(m: Machine, f: Frame, at: int, spec: Wrap, args: Args) -> Value:
 def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dict[str, Value]) -> Value:
     staged = bool(spec.modes & S)
     known = type(target) in CALLABLE_TYPES or type(target) is Ext
+    known = known or (bool(spec.axes) and layers.is_layer(target))
     if staged:
         key = (f.module.name, at)
         m.jit_sites[key] = m.jit_sites.get(key, False) or known
@@ -247,9 +249,11 @@ def _leave(
     w = f.world
     kept = outer & ~S if not w.here else outer
     out = pytrees.lower(result, spec.modes, w.here, w.level, kept, as_is=spec.filter)
-    if spec.axes:
-        out = pytrees.with_rank(out, 1 if "out_axes" not in x.options else None)
-    elif spec.excluded or spec.sliced:
+    if spec.axes and "out_axes" not in x.options:
+        out = pytrees.with_rank(out, 1, size=arrival.lanes(x, args))
+    elif spec.specs:
+        out = pytrees.with_rank(out, 0)  # what the devices have of it is put together
+    elif spec.axes or spec.excluded or spec.sliced:
         out = pytrees.with_rank(out, None)  # how many axes are looped over is for the arguments to say
     if spec.result == "same":
         return out
