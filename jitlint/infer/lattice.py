@@ -13,11 +13,10 @@ from typing import Any, Final
 from jitlint.catalogue import dtypes
 from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import Either, KeyUses, either
-from jitlint.infer.objects import seen_as
+from jitlint.infer.objects import NOTE, seen_as
 from jitlint.infer.values import (
     FORI,
     NO_CONST,
-    NOTE,
     UNKNOWN,
     WHILE,
     Arr,

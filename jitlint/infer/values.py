@@ -275,10 +275,6 @@ class Inst(Value):
         return f"<{self.cls.qualname} {self.attrs}>"
 
 
-NOTE: Final = "$note "
-"""How attributes of library objects begin that nobody reads, and that two objects which may be meant need not share."""
-
-
 class ExtInst(Value):
     """An instance of a library class, or what a library call gave that is no array: ``dotted`` says which."""
 

@@ -10,7 +10,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED, SAID, weaken
 from jitlint.infer.lattice import join
-from jitlint.infer.objects import is_cold
+from jitlint.infer.objects import forget_notes, is_cold
 from jitlint.infer.values import (
     FRESH,
     INT,
@@ -46,7 +46,7 @@ from jitlint.link.engine.domain import Load, Store
 from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import bounds, callbacks, classes, fields, library_objects
+from jitlint.link.values import bounds, callbacks, classes, fields
 from jitlint.link.values.flattening import is_pytree
 from jitlint.link.values.questions.kinds import find_method, is_plain_enum, mro
 from jitlint.link.values.questions.ownership import outlives
@@ -426,14 +426,16 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
     alts = alternatives(obj)
     several = "" if len(alts) == 1 else "one of several"
     for alt in alts:
+        forget_notes(alt)
         if type(alt) is Inst:
             _store_in_instance(m, f, at, alt, name, value, several)
         elif isinstance(alt, (Mod, Class)):
             _store_shared(m, f, at, alt, name, value)
         elif type(alt) is Ext:
             m.replace(f, f"{alt.dotted}.{name}")
-        elif isinstance(alt, (ExtInst, Method)):
-            library_objects.store(m, f, at, alt, name, value, several)
+        elif type(alt) is ExtInst:
+            m.domains.on_store(f, Store(at, "library", alt, name, value, None, several))
+            alt.attrs[name] = join(alt.attrs.get(name, value), value)
         elif type(alt) is Tup and alt.cls is not None and len(alts) == 1:
             m.domains.on_store(f, Store(at, "field", alt, name, value))
         elif type(alt) is Arr and _refuses(m, alt, name):

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.lattice import join
-from jitlint.infer.values import NOTE, UNKNOWN, Arr, ExtInst, Method, Py, Tree, Value, py
-from jitlint.link.engine.domain import Store
+from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Py, Tree, Value, py
 from jitlint.link.engine.frame import Args, Frame
-from jitlint.link.engine.machine import Machine
 
 LEVEL: Final = "$level"
 """The attribute in which a library object remembers it."""
@@ -55,22 +52,3 @@ def variable(dotted: str, args: Args) -> ExtInst:
     known = type(first) is Arr or (type(first) is Tree and first.evidence == "array")
     number = type(first) is Py and first.kind in ("bool", "int", "float", "complex")
     return ExtInst(dotted, {HELD: first} if first is not None and (known or number) else None)
-
-
-def without_notes(obj: ExtInst) -> ExtInst:
-    """The same object, of which nothing is noted: its parameters have other axes, or somebody has put others there."""
-    kept = {name: value for name, value in obj.attrs.items() if not name.startswith(NOTE)}
-    return obj if len(kept) == len(obj.attrs) else ExtInst(obj.dotted, kept)
-
-
-def store(
-    m: Machine, f: Frame, at: int, obj: ExtInst | Method, name: str, value: Value, several: str
-) -> None:
-    """Set an attribute of such an object, or of something that it has: what was noted of it need not hold any more."""
-    owner = obj.obj if isinstance(obj, Method) else obj
-    if type(owner) is ExtInst:
-        for note in [note for note in owner.attrs if note.startswith(NOTE)]:
-            del owner.attrs[note]
-    if type(obj) is ExtInst:
-        m.domains.on_store(f, Store(at, "library", obj, name, value, None, several))
-        obj.attrs[name] = join(obj.attrs.get(name, value), value)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from jitlint.catalogue.dtypes import dtype_of, of_number
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
 from jitlint.infer.lattice import join, parts, reshaped, traced_level, traced_modes, why_of
+from jitlint.infer.objects import without_notes
 from jitlint.infer.sizes import DEPTH, is_large
 from jitlint.infer.values import (
     BEHIND,
@@ -31,7 +32,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.values import flattening
 from jitlint.link.values.array_references import REFERENCE, arrived
-from jitlint.link.values.library_objects import HELD, without_notes
+from jitlint.link.values.library_objects import HELD
 
 ABSTRACT_ARRAY = "jax.ShapeDtypeStruct"
 """Describes an array; stands for one where a function is only traced, not run."""
@@ -388,12 +389,7 @@ def remade(value: Value, level: int, depth: int = DEPTH) -> Value:
 def with_rank(value: Value, change: int | None, depth: int = DEPTH, size: int | None = None) -> Value:
     """Every array leaf with so many axes more or less; None: with an unknown number of axes. size: of one more, the first."""
     if type(value) is Arr:
-        rank = None if change is None or value.rank is None else value.rank + change
-        rank = None if rank is not None and rank < 0 else rank
-        out = reshaped(value, value.dtype, rank)
-        if change == 1 and rank and (size is not None or value.dims):
-            out.dims = (size, *(value.dims or (None,) * (rank - 1)))
-        return out
+        return _with_axes(value, change, size)
     if type(value) is ExtInst:
         return without_notes(value)
     if _ends(value, depth):
@@ -412,6 +408,15 @@ def with_rank(value: Value, change: int | None, depth: int = DEPTH, size: int | 
         if changed is None
         else changed(value, lambda part: with_rank(part, change, depth - 1, size), None)
     )
+
+
+def _with_axes(value: Arr, change: int | None, size: int | None) -> Arr:
+    rank = None if change is None or value.rank is None else value.rank + change
+    rank = None if rank is not None and rank < 0 else rank
+    out = reshaped(value, value.dtype, rank)
+    if change == 1 and rank and (size is not None or value.dims):
+        out.dims = (size, *(value.dims or (None,) * (rank - 1)))
+    return out
 
 
 def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:

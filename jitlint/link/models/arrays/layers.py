@@ -13,7 +13,9 @@ from typing import Final, Optional, Union
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
-from jitlint.infer.values import NONE, NOTE, TRUE, UNKNOWN, Arr, Ext, ExtInst, Func, Py, Seq, Tup, Value, py
+from jitlint.infer.grounds import SEEN
+from jitlint.infer.objects import NOTE
+from jitlint.infer.values import NONE, TRUE, UNKNOWN, Arr, Ext, ExtInst, Func, Py, Seq, Tup, Value, py
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Args, Frame, here_array, settle
 from jitlint.link.engine.machine import Machine
@@ -162,7 +164,7 @@ def called(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value | N
     x = args.pos[0] if args.pos else None
     if form is None or _MADE not in obj.attrs or args.more is not None or args.kw_more is not None:
         return None
-    if type(x) is not Arr or not fitting.is_sure(x) or x.dtype == "key":
+    if type(x) is not Arr or not _is_array(x):
         return None
     notes = {name.removeprefix(NOTE): value for name, value in obj.attrs.items()}
     return form(_Call(m, f, at, obj.dotted, notes, x))
@@ -172,9 +174,14 @@ def pooled(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value | No
     """What a function gives that goes over an array with a window; None for anything else."""
     spec = lexicon().layers.pools.get(dotted)
     x = args.pos[0] if args.pos else None
-    if spec is None or type(x) is not Arr or not fitting.is_sure(x) or not _is_plain(args):
+    if spec is None or type(x) is not Arr or not _is_array(x) or not _is_plain(args):
         return None
     return _channels_last(_Call(m, f, at, dotted, _roles(spec, args), x))
+
+
+def _is_array(x: Arr) -> bool:
+    """Whether something is certainly an array of numbers, of JAX or of NumPy: a layer makes one of JAX of it."""
+    return not x.weak and x.kind is SEEN and x.dtype != "key"
 
 
 def _dense(c: _Call) -> Value:

@@ -255,7 +255,19 @@ def _inside(spec: Wrap, value: Value, mark: Value | None) -> Value:
     return _one_lane(value, mark) if spec.axes and mark is not NONE else value
 
 
-def lanes(x: Xform, args: Args) -> int | None:
+def departed(x: Xform, args: Args, result: Value) -> Value:
+    """What a transformed function gives, with as many axes as it has outside."""
+    spec: Wrap = x.spec
+    if spec.axes and "out_axes" not in x.options:
+        return pytrees.with_rank(result, 1, size=_lanes(x, args))
+    if spec.specs:
+        return pytrees.with_rank(result, 0)  # what the devices have of it is put together
+    if spec.axes or spec.excluded or spec.sliced:
+        return pytrees.with_rank(result, None)  # how many axes are looped over is for the arguments to say
+    return result
+
+
+def _lanes(x: Xform, args: Args) -> int | None:
     """How many lanes a batch has, if the sizes of its arguments say so."""
     marks = Marks(x)
     for i, value in enumerate(args.pos):

@@ -249,12 +249,7 @@ def _leave(
     w = f.world
     kept = outer & ~S if not w.here else outer
     out = pytrees.lower(result, spec.modes, w.here, w.level, kept, as_is=spec.filter)
-    if spec.axes and "out_axes" not in x.options:
-        out = pytrees.with_rank(out, 1, size=arrival.lanes(x, args))
-    elif spec.specs:
-        out = pytrees.with_rank(out, 0)  # what the devices have of it is put together
-    elif spec.axes or spec.excluded or spec.sliced:
-        out = pytrees.with_rank(out, None)  # how many axes are looped over is for the arguments to say
+    out = arrival.departed(x, args, out)
     if spec.result == "same":
         return out
     if spec.result == "checkify":
