@@ -63,7 +63,7 @@ class _Call:
             return numbers if len(numbers) == count else [None] * count
         return [self.number(role)] * count
 
-    def refuse(self, how: str, detail: str, exception: str = "ValueError") -> Value:
+    def refuse(self, how: str, detail: str, exception: str = "ValueError") -> Arr:
         """Record that the array does not fit; what the layer gives once it does."""
         self.m.emit(
             self.f, ApiMisuse, self.at, self.x, api=self.api, problem="unfit", parameter=how, detail=detail,
@@ -184,7 +184,7 @@ def _is_array(x: Arr) -> bool:
     return not x.weak and x.kind is SEEN and x.dtype != "key"
 
 
-def _dense(c: _Call) -> Value:
+def _dense(c: _Call) -> Arr:
     """The last axis is another one."""
     dims, size = c.dims, c.number("in")
     if dims is None:
@@ -197,9 +197,14 @@ def _dense(c: _Call) -> Value:
 
 
 def _general(c: _Call) -> Value | None:
-    """The same, if one axis becomes one other, and that is the last."""
-    plain = c.number("axis") == -1 and c.number("out") is not None and type(c.notes.get("in")) is not Tup
-    return _dense(c) if plain else None
+    """The same, if one axis becomes others, and that is the last."""
+    out = c.notes.get("out")
+    if c.number("axis") != -1 or out is None or type(c.notes.get("in")) is Tup:
+        return None
+    made = _dense(c)
+    if type(out) is not Tup or not made.dims:
+        return made if type(out) is not Tup else None
+    return c.computed((*made.dims[:-1], *c.each("out", len(out.items))))
 
 
 def _product(c: _Call) -> Value | None:
@@ -210,12 +215,12 @@ def _product(c: _Call) -> Value | None:
         return c.refuse("layer-axes", f"0 for {fitting.shown(dims)}") if words[0] and dims else None
     if not dims:
         return c.refuse("layer-few", f"1 for {fitting.shown(dims)}")
-    found = fitting.product((out, size), dims)
-    if found is fitting.CLASH:
+    if fitting.product((out, size), dims) is fitting.CLASH:
         return c.refuse("vector", f"{size} for {fitting.shown(dims)}", "TypeError")
-    if found is not None and c.const("bias") is True and fitting.together((found, (out,))) is fitting.CLASH:
+    found = (*dims[:-2], out, *(dims[-1:] if len(dims) > 1 else ()))
+    if c.const("bias") is True and fitting.together((found, (out,))) is fitting.CLASH:
         return c.refuse("vector", f"{size} for {fitting.shown(dims)}")
-    return c.computed(found) if found is not None else None
+    return c.computed(found)
 
 
 def _embedded(c: _Call) -> Value:
