@@ -54,6 +54,7 @@ class Layers(msgspec.Struct, frozen=True):
     odd: frozenset[str]
     dtypes: frozenset[str]
     parts: frozenset[str]
+    besides: frozenset[str]
 
 
 class Types(msgspec.Struct, frozen=True):

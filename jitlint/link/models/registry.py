@@ -360,6 +360,8 @@ _INSTANCES: Final[dict[str, Callable[[Machine, Frame, int, ExtInst, Args], Value
 }
 
 _OWN: dict[str, Handler] = {
+    "flax.nnx.List": lambda m, f, at, args: _call(m, f, at, "builtins.list", args),
+    "flax.nnx.data": lambda m, f, at, args: args.pos[0] if args.pos else UNKNOWN,
     f"{train_states.STATE}.create": train_states.create,
     "functools.partial": _partial,
     "functools.update_wrapper": _update_wrapper,

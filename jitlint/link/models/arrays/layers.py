@@ -170,6 +170,12 @@ def called(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value | N
     return form(_Call(m, f, at, obj.dotted, notes, x))
 
 
+def applied(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value | None:
+    """What a layer gives that is handed its parameters first; None where more is asked for."""
+    plain = args.kw.keys() <= lexicon().layers.besides
+    return called(m, f, at, obj, Args(args.pos[1:], {}, args.more, args.kw_more)) if plain else None
+
+
 def pooled(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value | None:
     """What a function gives that goes over an array with a window; None for anything else."""
     spec = lexicon().layers.pools.get(dotted)

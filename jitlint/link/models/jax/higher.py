@@ -40,7 +40,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST, OWN
 from jitlint.link.models.jax import arity, carries, demands, lacks, leaves, operands, structures, xforms
 from jitlint.link.models.jax.references import references
-from jitlint.link.values import iteration, keys, prefixes, pytrees
+from jitlint.link.values import fitting, iteration, keys, prefixes, pytrees
 from jitlint.link.values.questions.signatures import describe, signature
 
 ALL_MODES = S | B | L
@@ -296,7 +296,7 @@ def _shape_argument(
     if kind == "leaf":
         return pytrees.leaf(value)
     if kind == "elem":
-        value = pytrees.with_rank(value, -1)
+        value = _row(value)
     if one.modes == -1:
         return on_host(value)
     if one.modes <= 0:
@@ -305,6 +305,16 @@ def _shape_argument(
         value = Tree(0)
     why = f"`{name}` of the traced loop" if name else "an operand of the traced branch"
     return pytrees.lift(value, one.modes, inner.world.level, why, one.filter, sized=True)
+
+
+def _row(value: Value) -> Value:
+    """What one turn of a loop gets of arrays whose rows it goes through."""
+    if type(value) is Tup and value.cls is None:
+        return Tup(tuple([_row(item) for item in value.items]))
+    out = pytrees.with_rank(value, -1)
+    if type(value) is Arr and type(out) is Arr and out.rank is not None:
+        out.dims = fitting.known((fitting.dims_of(value) or ())[1:])
+    return out
 
 
 def on_host(value: Value) -> Value:
