@@ -18,6 +18,7 @@ class Arrays(msgspec.Struct, frozen=True):
 
     dtypes: dict[str, str]
     sizes: dict[str, str]
+    drawn: dict[str, str]
     of_arrays: frozenset[str]
     constant_modules: frozenset[str]
     constants: dict[str, str]
@@ -154,6 +155,7 @@ class Compilation(msgspec.Struct, frozen=True):
     growing: frozenset[str]
     joining: frozenset[str]
     makers: dict[str, tuple[str, ...]]
+    giving: frozenset[str]
     same_shape: frozenset[str]
 
 
@@ -214,6 +216,7 @@ class Errors(msgspec.Struct, frozen=True):
     everything: frozenset[str]
     of_tracers: frozenset[str]
     of_values: frozenset[str]
+    of_misfits: frozenset[str]
     of_missing: frozenset[str]
     of_versions: frozenset[str]
     static_attributes: frozenset[str]
@@ -291,6 +294,7 @@ class Gradients(msgspec.Struct, frozen=True):
 
     choosing: frozenset[str]
     singular: frozenset[str]
+    roots: frozenset[str]
     keeping_zero: frozenset[str]
 
 

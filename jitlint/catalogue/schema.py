@@ -10,8 +10,8 @@ accepts a list or tuple where an array is meant; ``name!X&`` is a function; ``na
 consumes, ``name%`` one that it only looks at. ``/``, ``*``, ``*args`` and ``**kw`` are as in Python.
 
 Results: ``array bool int float key keys tree none static opaque``, ``like(p, ...)`` (dtype kind follows these
-parameters), ``same(p)`` (the argument itself), ``structure(p)`` (a pytree like it), ``total(p)`` (the same, but what is
-no JAX array stays a Python number or a NumPy array), ``list(kind)`` (a list of any length), ``sequence(kind)`` (a tuple of any length), ``tuple(kind, ...)``, ``callable(kind)`` (a function that
+parameters), ``same(p)`` (the argument itself), ``structure(p)`` (a pytree like it), ``total(p)`` (one of
+the same shapes, too, where what is no JAX array stays a Python number or a NumPy array), ``list(kind)`` (a list of any length), ``sequence(kind)`` (a tuple of any length), ``tuple(kind, ...)``, ``callable(kind)`` (a function that
 returns this). A trailing ``data(cure, ...)`` says that the shape depends on
 values: JAX refuses under a trace unless one of these arguments is given (none: no cure); alone it means an array.
 

@@ -38,13 +38,13 @@ class Wrap(msgspec.Struct, frozen=True):
     """A transform that returns a function. modes is a bit mask of `jitlint.infer.values` modes.
 
     looks: it traces to see what the function would do, and nothing is kept to be run. real: integers have no derivative
-    here, neither as arguments nor as results. forward: a derivative that is not transposed, so that no backward rule runs.
+    here, neither as arguments, unless a filter leaves them out, nor as results. forward: a derivative that is not transposed, so that no backward rule runs.
     specs: per-argument specifications, where None lets an argument pass as it is. untouched: all arguments do. results:
     what is said about each result in the same way. pushes: a derivative that goes forwards only. lacks: what the transformed
     function cannot be called under. closed: all parameters that it has in any version are known. needs: those without a default,
     in every version, besides the function. sliced: arguments arrive, and results leave, with another number of axes than they have
     outside. mute: its function must give nothing. asks: it is not called without its function,
-    so it makes no decorators.
+    so it makes no decorators. asks_for_rules: what it gives cannot be called, differentiated or not, as long as it has no rule.
     """
 
     name: str
@@ -65,6 +65,7 @@ class Wrap(msgspec.Struct, frozen=True):
     kernel: bool = False
     mute: bool = False
     asks: bool = False
+    asks_for_rules: bool = False
     static_hash: bool = True
     looks: bool = False
     untouched: bool = False

@@ -6,6 +6,7 @@ import os
 import sys
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 import click
 
@@ -346,6 +347,10 @@ def report(request: Request, settings: Settings) -> int:
     return FINDINGS if result.findings and not request.exit_zero else OK
 
 
+_OF_A_VERSION: Final = frozenset({"JIT511", "JIT513"})
+"""What is found in one version of JAX, and not in another: people want to know in which."""
+
+
 def _say_summary(request: Request, result: CheckResult, hidden: list[str]) -> None:
     from jitlint.report.text import summary
 
@@ -354,6 +359,8 @@ def _say_summary(request: Request, result: CheckResult, hidden: list[str]) -> No
         console.print_lines(
             [summary(result.findings, result.problems, result.statistics.files, style, hidden)]
         )
+    if any(finding.code in _OF_A_VERSION for finding in result.findings) and not request.statistics:
+        console.print_lines([f"JAX: {result.statistics.jax}; `--jax-version` asks for another."])
 
 
 def _warn_of_mistakes(request: Request, settings: Settings, result: CheckResult) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from jitlint.catalogue import dtypes
+from jitlint.infer.dims import Dims
 from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import Either, KeyUses, either
 from jitlint.infer.objects import NOTE, seen_as
@@ -155,8 +156,23 @@ def _merge_arrays(a: Arr, b: Arr) -> Value | None:
         key,
         max(a.kind, b.kind),
     )
-    out.dims = a.dims if a.dims == b.dims else None
+    out.dims = _joined_dims(a.dims, b.dims)
     return out
+
+
+def _joined_dims(a: Dims | None, b: Dims | None) -> Dims | None:
+    """The sizes that two arrays have in common."""
+    if a == b or a is None or b is None or len(a) != len(b):
+        return a if a == b else None
+    common = tuple([one if one == other else None for one, other in zip(a, b)])
+    return None if all(size is None for size in common) else common
+
+
+def _covers_dims(a: Dims | None, b: Dims | None) -> bool:
+    if a is None or a == b:
+        return True
+    same_rank = b is not None and len(a) == len(b)
+    return same_rank and all(one in (None, other) for one, other in zip(a, b or ()))
 
 
 def _covers(a: Arr, b: Arr) -> bool:
@@ -165,7 +181,7 @@ def _covers(a: Arr, b: Arr) -> bool:
         a.kind >= b.kind
         and a.traced >= b.traced
         and a.level >= b.level
-        and a.dims in (None, b.dims)
+        and _covers_dims(a.dims, b.dims)
         and dtypes.covers(a.dtype, b.dtype)
         and a.rank in (None, b.rank)
     )
@@ -231,7 +247,7 @@ def _merge_containers(a: Any, b: Any, depth: int, known: _Known) -> Value | None
         return Tup(tuple([_join(i, j, depth, known) for i, j in zip(a.items, b.items)]), a.cls)
     if type(a) is Seq:
         return _merge_sequences(a, b, depth, known)
-    level = min(a.level, b.level)
+    level = max(a.level, b.level)
     if type(a) is Map:
         rest = _join_optional(a.rest, b.rest, depth, known)
         keys: list[Any] = [m.key for m in (a, b) if m.rest is not None]
@@ -251,7 +267,7 @@ def _merge_containers(a: Any, b: Any, depth: int, known: _Known) -> Value | None
 def _merge_sequences(a: Seq, b: Seq, depth: int, known: _Known) -> Value | None:
     if a.kind != b.kind:
         return None
-    level = min(a.level, b.level)
+    level = max(a.level, b.level)
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         items = [_join(i, j, depth, known) for i, j in zip(a.items, b.items)]
         return Seq(a.kind, items, None, level)
@@ -309,7 +325,9 @@ def anonymous(value: Value) -> Value:
     if t is Arr:
         if a.key is None:
             return value
-        return Arr(a.modes, a.dtype, a.rank, a.why, a.level, a.traced, a.host, None, a.kind)
+        out = Arr(a.modes, a.dtype, a.rank, a.why, a.level, a.traced, a.host, None, a.kind)
+        out.dims = a.dims
+        return out
     if t is Tup or t is Union:
         old = a.items if t is Tup else a.alts
         new = tuple([anonymous(i) for i in old])

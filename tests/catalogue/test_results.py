@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import warnings
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 jax = pytest.importorskip("jax")
@@ -164,6 +166,7 @@ SIZES: dict[str, tuple[tuple[Any, ...], tuple[int, ...]]] = {
     "nested": (([[1, 2, 3]],), (1, 3)),
     "joined": (([jnp.ones((2, 3)), jnp.ones((4, 3))], 0), (6, 3)),
     "appended": ((jnp.ones((2, 3)), jnp.ones((4, 3)), 0), (6, 3)),
+    "number": ((3,), (3,)),
     "stacked": (([jnp.ones((2, 3)), jnp.ones((2, 3))],), (2, 2, 3)),
 }
 
@@ -177,8 +180,16 @@ def test_sizes_are_what_the_arguments_say(name: str, form: str, book: Book) -> N
         return
     given, size = SIZES[form]
     more: dict[str, Any] = {"fill_value": 0} if "full" in name else {}
-    if name.startswith(("jax.random.", "jax.nn.")):
+    if name.startswith("jax.nn."):
         given = (jax.random.key(0), *given)
+    if name.startswith("jax.random."):
+        needed = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+        more = {**dict.fromkeys(needed, 1), "key": jax.random.key(0), "shape": given[0]}
+        more.update({"maxval": 2} if "maxval" in more else {"upper": 2} if "upper" in more else {})
+        more.update({"logits": jnp.zeros(4)} if "logits" in more else {})
+        if form == "number":
+            more = {"key": jax.random.key(0), "num": given[0]}
+        given = ()
     if name == "jax.lax.empty":
         more = {"dtype": jnp.float32}
     shape = function(*given, **more).shape
@@ -186,8 +197,6 @@ def test_sizes_are_what_the_arguments_say(name: str, form: str, book: Book) -> N
 
 
 def test_control_flow_has_the_parameters_of_the_library(book: Book) -> None:
-    import inspect
-
     found = {}
     for name, words in lexicon().compilation.control_flow.items():
         function = functools.reduce(getattr, name.split(".")[1:], jax)
@@ -204,3 +213,41 @@ def test_metadata_of_a_deleted_array_can_be_read() -> None:
     for name in lexicon().buffers.metadata - {"delete"}:
         if view.there(f"array.{name}") is not False:
             getattr(array, name)
+
+
+FIRST: dict[str, tuple[Any, ...]] = {
+    "binomial": (3, 0.5),
+    "integers": (1, 9),
+    "negative_binomial": (3, 0.5),
+    "randint": (1, 9),
+    "zipf": (2.0,),
+}
+"""The arguments before the sizes, where a half will not do."""
+
+
+@pytest.mark.parametrize(("name", "place"), sorted(lexicon().arrays.drawn.items()))
+def test_random_generators_of_numpy_take_sizes_there(name: str, place: str) -> None:
+    """Both of those that are there: the functions of the module, and the methods of a generator."""
+    found = [getattr(of, name) for of in (np.random, np.random.default_rng(0)) if hasattr(of, name)]
+    assert found
+    for draw in found:
+        if place == "each":
+            assert draw(2, 3).shape == (2, 3)
+            continue
+        before = FIRST.get(name, (0.5,) * int(place))
+        assert draw(*before, (2, 3)).shape == draw(*before, size=(2, 3)).shape == (2, 3)
+
+
+@pytest.mark.parametrize("name", sorted(n for n, form in lexicon().arrays.moves.items() if form == "same"))
+def test_functions_that_keep_the_sizes_do(name: str) -> None:
+    x = jnp.ones((3, 2))
+    keywords: dict[str, Any] = {"axis": 0} if "cum" in name else {}
+    if name.endswith(".astype"):
+        keywords = {"dtype": jnp.int32}
+    if name.endswith(".roll"):
+        keywords = {"shift": 1}
+    if name.startswith("array."):
+        assert getattr(x, name.removeprefix("array."))(**keywords).shape == x.shape
+    else:
+        function = functools.reduce(getattr, name.split(".")[1:], jax)
+        assert function(x, **keywords).shape == x.shape

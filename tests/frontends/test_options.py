@@ -434,3 +434,16 @@ def test_other_commands(project: Write, capsys: pytest.CaptureFixture[str]) -> N
         assert main(["completion", shell]) == 0
         assert "_JITLINT_COMPLETE" in capsys.readouterr().out
     assert {"check", "traced", "rules", "explain", "clean", "completion"} <= set(cli.commands)
+
+
+def test_who_reads_of_a_removed_name_is_told_which_jax_is_meant(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import jax\n\njax.tree_map(abs, [1])\n")
+
+    def said(*options: str) -> str:
+        command = [sys.executable, "-m", "jitlint", "check", "--isolated", "--no-cache", *options, "a.py"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
+
+    assert "JIT511" in said()
+    assert said().splitlines()[-1].startswith("JAX: ")
+    assert "JAX: 0.12.0 (" in said("--jax-version", "0.12.0")
+    assert "JAX: " not in said("--jax-version", "0.4.20")

@@ -382,7 +382,7 @@ def test_a_value_that_grows_takes_in_the_alternatives_it_covers() -> None:
         (Arr(S, level=1), Arr(S, level=2), Arr(S, level=2)),
         (Tree(S, evidence="map"), Tree(S, evidence="seq"), Tree(S)),
         (Tup((py(1), INT)), Tup((py(2), INT)), Tup((INT, INT))),
-        (Seq("list", [INT], level=2), Seq("list", [INT], level=1), Seq("list", [INT], level=1)),
+        (Seq("list", [INT], level=2), Seq("list", [INT], level=1), Seq("list", [INT], level=2)),
         (Seq("list", [INT]), Seq("list", [INT, INT]), Seq("list", None, INT)),
         (Seq("list", []), Seq("list", [STR]), Seq("list", None, STR)),
         (Map({"a": INT}), Map({"b": STR}), Map({"a": INT, "b": STR})),

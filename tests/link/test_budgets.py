@@ -9,8 +9,16 @@ import pytest
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import LimitMet, Truth
+from jitlint.link.engine import budgets
 from jitlint.link.program import Analysis
 from tests.link.sources import run, run_all
+
+
+@pytest.fixture(autouse=True)
+def cramped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These programs are small, and are to meet the limits of large ones."""
+    monkeypatch.setattr(budgets, "MOST_ROOM", 1)
+
 
 HELPERS = {
     "factory": """
@@ -188,3 +196,19 @@ def test_every_limit_is_named_with_its_place(limit: str) -> None:
     assert limit in met
     assert met[limit].place.module == "case"
     assert found.notes[f"limits met: {limit}"] >= met[limit].times > 0
+
+
+def test_small_programs_have_more_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a large program would merge is told apart, so that no limit is met, and the last of many calls says what it gives."""
+    calls = "\n".join(f"fit([{n}, 'name {n}'], {{'n': {n}}}, {n}.0)" for n in range(24))
+    source = f"""
+def fit(names, table, x):
+    print(names, [names, x], {{"names": names}}, x + x + x + x)
+    return [x * number for number in table.values()]
+
+{calls}
+"""
+    met = [run(source).notes.get("limits met: contexts", 0)]
+    monkeypatch.undo()
+    met.append(run(source).notes.get("limits met: contexts", 0))
+    assert met[0] > 0 == met[1]

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from jitlint.infer.events import Truth
+from jitlint.link.engine import budgets
 from tests.link.sources import run, run_all
+
+
+@pytest.fixture(autouse=True)
+def cramped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These programs are small, and are to meet the limits of large ones."""
+    monkeypatch.setattr(budgets, "MOST_ROOM", 1)
 
 
 def test_many_calls_from_the_host_do_not_hide_those_of_a_trace() -> None:

@@ -44,7 +44,7 @@ from jitlint.link.engine.frame import BY_CHOICE, Args, Frame
 from jitlint.link.engine.machine import Machine, Memo
 from jitlint.link.models import registry as libraries
 from jitlint.link.models.arrays import binding, methods
-from jitlint.link.models.jax import arity, demands, xforms
+from jitlint.link.models.jax import arity, mapping, xforms
 from jitlint.link.models.python import dispatch
 from jitlint.link.values import boxes, classes, keys, parameters, pytrees
 from jitlint.link.values.questions.kinds import find_method
@@ -177,7 +177,7 @@ def _takes(callee: Value, args: Args) -> bool:
         return not cannot_bind(callee, args)
     if type(callee) is not Xform:
         return True
-    return not (demands.entries(callee, args) or arity.leaves_out(callee, args))
+    return not (mapping.entries(callee, args) or arity.leaves_out(callee, args))
 
 
 def _call_instance(m: Machine, f: Frame, at: int, callee: Inst, args: Args) -> Value:
@@ -256,7 +256,10 @@ def _as_decorated(fn: FuncInfo, bound: dict[str, Value]) -> dict[str, Value]:
     if fn.veiled:
         bound = {name: pytrees.with_rank(value, None) for name, value in bound.items()}
     if fn.disguised:
-        bound = {name: UNKNOWN if _is_plain_array(value) else value for name, value in bound.items()}
+        bound = {
+            name: UNKNOWN if _is_plain_array(value) else pytrees.with_rank(value, None)
+            for name, value in bound.items()
+        }
     return bound
 
 

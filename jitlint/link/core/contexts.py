@@ -78,8 +78,8 @@ def coarseness(
 ) -> int:
     """Count a new context of a function: how coarse it has to be. What forgets structure calls nothing that does not.
 
-    room: see `budgets.room`. A method of a base class has one more for each class; a function that is handed functions as many more as it is
-    handed; a function without arguments those of what is around it.
+    A method of a base class has one more for each class; a function that is handed functions as many more as it is
+    handed; a function without arguments those of what is around it. room: see `budgets.room`.
     """
     if inherited >= SHALLOW:
         return inherited

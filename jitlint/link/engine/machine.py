@@ -135,7 +135,8 @@ class Machine:
     own_libraries: packages of the project that the catalogue describes. replaced: what a module puts something else in the place of.
     surely_traced: functions that are traced with arguments of which something is known; whether code of the project does so,
     and not only a convention.
-    rules: functions that were given as derivatives of others.
+    rules: functions that were given as derivatives of others. ruled: where these others were made, and where that was written.
+    ruling: all places that give rules, and the names of what they are given to; None if nobody has asked.
     traced_classes: of arguments that known code traces. array_parameters: by function and name, those that got a tracer there.
     stop: raises something else than an `Exception` when nobody wants the answer any more.
     """
@@ -174,6 +175,8 @@ class Machine:
     cold: FuncInfo | None = None
     flatteners: list[tuple[Value, ClassInfo | None]] = field(default_factory=list)
     rules: list[Value] = field(default_factory=list)
+    ruled: set[tuple[str, int]] = field(default_factory=set)
+    ruling: list[tuple[tuple[str, int], str]] | None = None
     properties_by_name: dict[str, list[tuple[ClassInfo, Value]]] = field(default_factory=dict)
     methods_by_name: dict[str, list[tuple[ClassInfo, Func]]] = field(default_factory=dict)
     host_calls: HostCalls = field(default_factory=HostCalls)

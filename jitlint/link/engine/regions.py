@@ -54,7 +54,7 @@ def guarded(f: Frame, handlers: list[ir.Handler]) -> World:
 def _shelters(handler: ir.Handler) -> bool:
     """Whether a handler goes on after what JAX says of arrays that do not fit."""
     found = names(handler.type) if handler.type is not None else []
-    return not {"TypeError", "ValueError"}.isdisjoint(found) and _goes_on(handler)
+    return not lexicon().errors.of_misfits.isdisjoint(found) and _goes_on(handler)
 
 
 def _goes_on(handler: ir.Handler) -> bool:

@@ -24,9 +24,11 @@ class World:
     kernel: the code becomes a kernel, where Python loops are how registers are laid out. looks: somebody only wants to see
     what the code would do, as `jax.eval_shape` does: nothing is computed. pushed: the level right inside the innermost
     derivative, if that goes forwards only, else 0. sheltered: a handler around, of a caller perhaps, is there for what does not fit.
+    axes: the names of axes that the maps around bind, None if some of these are not known.
     """
 
     __slots__ = (
+        "axes",
         "base",
         "eager_jit",
         "excused",
@@ -56,6 +58,7 @@ class World:
         looks: bool = False,
         pushed: int = 0,
         sheltered: bool = False,
+        axes: frozenset[str] | None = frozenset(),
     ) -> None:
         self.here = here
         self.level = level
@@ -69,8 +72,9 @@ class World:
         self.looks = looks
         self.pushed = pushed
         self.sheltered = sheltered
+        self.axes = axes
         self.key = (
-            here, level, excused, eager_jit, modes, base, floor, expected, kernel, looks, pushed, sheltered
+            here, level, excused, eager_jit, modes, base, floor, expected, kernel, looks, pushed, sheltered, axes
         )  # fmt: skip
 
     def inside(
@@ -102,7 +106,15 @@ class World:
             self.looks or looks,
             (level if pushes else 0) if modes & L else self.pushed,
             self.sheltered,
+            None if kernel else self.axes,  # it has axes of its own, named after its grid
         )
+
+    def mapped(self, axes: frozenset[str] | None) -> World:
+        """This world where a map binds these axes as well; None: perhaps any."""
+        out = self.but()
+        out.axes = None if self.axes is None or axes is None else self.axes | axes
+        out.key = (*self.key[:-1], out.axes)
+        return out
 
     def but(
         self,
@@ -127,6 +139,7 @@ class World:
             self.looks,
             self.pushed,
             self.sheltered if sheltered is None else sheltered,
+            self.axes,
         )
 
 

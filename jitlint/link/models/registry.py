@@ -35,6 +35,7 @@ from jitlint.link.models.arrays import arrays, binding, layers, numpy_calls, res
 from jitlint.link.models.jax import (
     boundaries,
     carries,
+    directions,
     exporting,
     higher,
     jax_calls,
@@ -234,6 +235,7 @@ def _pulled_back(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Val
     loop = obj.attrs["loop"]
     if type(loop) is Py and loop.const:
         carries.emit_reverse(m, f, at, str(loop.const))
+    directions.check_cotangent(m, f, at, obj, args)
     return UNKNOWN
 
 

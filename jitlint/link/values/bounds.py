@@ -11,16 +11,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from jitlint.infer.dims import Dims
 from jitlint.infer.events import OutOfBounds
+from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import NO_CONST, Arr, At, Py, Seq, SliceVal, Tree, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import sizes
 from jitlint.link.values import fitting
 from jitlint.syntax import ir
-
-Dims = tuple[int | None, ...]
-"""Sizes of the axes, None where one is not known."""
 
 
 def dims_of(form: str, by_name: dict[str, Value]) -> Dims | None:
@@ -32,7 +31,7 @@ def dims_of(form: str, by_name: dict[str, Value]) -> Dims | None:
 
 def _said_like(by_name: dict[str, Value]) -> Dims | None:
     first, shape = next(iter(by_name.values()), None), by_name.get("shape")
-    return first.dims if type(first) is Arr and shape is None else _shape(shape)
+    return first.dims if type(first) is Arr and shape is None else shape_of(shape)
 
 
 def _said_as_range(by_name: dict[str, Value]) -> Dims | None:
@@ -59,6 +58,7 @@ def _said_by_nesting(by_name: dict[str, Value]) -> Dims | None:
 
 
 _FIRST: Final = Py("int", 0)
+_TWO: Final = Py("int", 2)
 
 
 def _said_by_joining(by_name: dict[str, Value]) -> Dims | None:
@@ -107,10 +107,11 @@ def _count(dims: Dims | None) -> int | None:
 
 
 _FORMS: Final[dict[str, Callable[[dict[str, Value]], Dims | None]]] = {
-    "shape": lambda by_name: _shape(by_name.get("shape")),
+    "shape": lambda by_name: shape_of(by_name.get("shape")),
     "like": _said_like,
     "range": _said_as_range,
     "count": _said_as_count,
+    "number": lambda by_name: shape_of(by_name.get("num", _TWO)),
     "square": _said_as_square,
     "nested": _said_by_nesting,
     "joined": _said_by_joining,
@@ -123,7 +124,8 @@ def _int(value: Value | None) -> int | None:
     return value.const if type(value) is Py and type(value.const) is int else None
 
 
-def _shape(value: Value | None) -> Dims | None:
+def shape_of(value: Value | None) -> Dims | None:
+    """The sizes that a shape says."""
     if type(value) is Tup or (type(value) is Seq and value.items is not None):
         return tuple([_int(item) for item in value.items or ()])
     number = _int(value)
@@ -144,31 +146,72 @@ def _nested(value: Value | None) -> Dims | None:
 
 
 def after(dims: Dims | None, index: Sequence[Value]) -> Dims | None:
-    """The sizes of a part of an array, or None. index: what stands between the brackets."""
-    if dims is None or len(index) > len(dims):
+    """The sizes of a part of an array, or None if even their number is not known. index: what stands between the brackets.
+
+    Arrays of integers in the index are put together, and their axes stand where the first of them stood; in front, if
+    something else stands between them. Source: https://numpy.org/doc/stable/user/basics.indexing.html#advanced-indexing
+    """
+    parts = _spelled_out(dims, index) if dims is not None else None
+    if dims is None or parts is None:
         return None
-    out: list[int | None] = []
-    for size, part in zip(dims, index):
+    kept: list[int | None] = []
+    picked: list[Dims] = []
+    places: list[tuple[int, int]] = []
+    sizes = iter(dims)
+    for number, part in enumerate(parts):
+        if _is_kind(part, "none"):
+            kept.append(1)
+            continue
+        size = next(sizes)
         if type(part) is SliceVal:
-            out.append(_size_of(part, size))
-        elif not (type(part) is Py and part.kind == "int") and not (type(part) is Arr and part.rank == 0):
+            kept.append(_size_of(part, size))
+            continue
+        found = _picked(part)
+        if found is None:
             return None
-    out += dims[len(index) :]
-    return tuple(out) if any(n is not None for n in out) else None
-
-
-def rank_after(rank: int | None, index: Value) -> int | None:
-    """How many axes a part of an array has."""
-    if rank is None:
+        picked.append(found)
+        places.append((number, len(kept)))
+    together = fitting.together(picked)
+    if together is None or together is fitting.CLASH:
         return None
-    for part in index.items if type(index) is Tup else [index]:
-        if (type(part) is Py and part.kind == "int") or (type(part) is Arr and part.rank == 0):
-            rank -= 1
-        elif type(part) is Py and part.kind == "none":
-            rank += 1
-        elif type(part) is not SliceVal:
-            return None
-    return max(rank, 0)
+    apart = bool(places) and places[-1][0] - places[0][0] >= len(places)
+    at = 0 if apart or not places else places[0][1]
+    return (*kept[:at], *together, *kept[at:], *sizes)
+
+
+def part_on_host(arr: Arr, index: Sequence[Value]) -> Arr:
+    """A part of an array of NumPy."""
+    dims = after(fitting.shape_of(arr), index)
+    out = Arr(0, arr.dtype, None if dims is None else len(dims), "", 0, SEEN, True)
+    out.dims = fitting.known(dims)
+    return out
+
+
+_WHOLE: Final = SliceVal(None, None, None)
+
+
+def _spelled_out(dims: Dims, index: Sequence[Value]) -> Sequence[Value] | None:
+    """An index with as many slices as its dots stand for; None if it asks for more axes than there are."""
+    dots = [number for number, part in enumerate(index) if _is_kind(part, "ellipsis")]
+    missing = len(dims) - sum(not _is_kind(part, "none") for part in index) + len(dots)
+    if len(dots) > 1 or missing < 0:
+        return None
+    return [*index[: dots[0]], *[_WHOLE] * missing, *index[dots[0] + 1 :]] if dots else index
+
+
+def _is_kind(part: Value, kind: str) -> bool:
+    return type(part) is Py and part.kind == kind
+
+
+def _picked(part: Value) -> Dims | None:
+    """The sizes of a number or an array of integers that picks elements; None for anything else."""
+    if _is_kind(part, "int"):
+        return ()
+    if type(part) is not Arr or part.rank is None:
+        return None
+    if part.dtype not in ("int", "number") and (part.rank or part.dtype is not None):
+        return None
+    return fitting.shape_of(part)
 
 
 def are_too_many(arr: Arr, parts: Sequence[Value]) -> bool:
@@ -176,9 +219,8 @@ def are_too_many(arr: Arr, parts: Sequence[Value]) -> bool:
     rank = fitting.rank_of(arr) if fitting.is_sure(arr) else None
     if not rank or len(parts) <= rank:
         return False
-    taking = [part for part in parts if not (type(part) is Py and part.kind == "none")]
-    plain = all(type(part) is SliceVal or (type(part) is Py and part.kind == "int") for part in taking)
-    return plain and len(taking) > rank
+    taking = [part for part in parts if not _is_kind(part, "none")]
+    return len(taking) > rank and all(type(part) is SliceVal or _is_kind(part, "int") for part in taking)
 
 
 def turned(name: str, dims: Dims | None, array: Arr) -> Arr:
@@ -194,17 +236,8 @@ def turned(name: str, dims: Dims | None, array: Arr) -> Arr:
 
 def replaced(dims: Dims | None, index: Sequence[Value]) -> Dims | None:
     """The sizes of a part of an array that an update replaces, empty for one element; None where the index is not understood."""
-    if dims is None or len(index) > len(dims):
-        return None
-    numbers = [type(part) is Py and part.kind == "int" for part in index]
-    if not all(number or type(part) is SliceVal for part, number in zip(index, numbers)):
-        return None
-    slices = [
-        _size_of(part, size) if type(part) is SliceVal else None
-        for size, part, number in zip(dims, index, numbers)
-        if not number
-    ]
-    return (*slices, *dims[len(index) :])
+    is_plain = all(type(part) is SliceVal or _is_kind(part, "int") for part in index)
+    return after(dims, index) if is_plain else None
 
 
 def _size_of(part: SliceVal, size: int | None) -> int | None:

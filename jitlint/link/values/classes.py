@@ -237,8 +237,9 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     refers = _variable_base(m, info)
     if refers is not None:
         return variable(refers, args)
-    if info.shape == "dataclass":
-        inst.attrs.update(_fill(m, f, at, info, args))
+    fielded = next((cls for cls in mro(info) if cls.shape == "dataclass"), None)
+    if fielded is not None:  # whose constructor those inherit that are not decorated themselves
+        inst.attrs.update(_fill(m, f, at, fielded, args))
         inst.open = inst.open or info.role == "linen"
         post = find_method(inst, "__post_init__")
         if post is not None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Final, Optional
+from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.dims import Dims
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import NO_CONST, Arr, At, ExtInst, Py, Tree, Value
@@ -20,8 +21,6 @@ from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.array_references import REFERENCE
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
-
-Dims = tuple[Optional[int], ...]
 
 _NUMBERS: Final = ("bool", "int", "float", "complex")
 _BITS: Final = ("&", "|", "^", "<<", ">>")
@@ -172,13 +171,18 @@ def rank_of(value: Value) -> int | None:
     return 0 if is_number(value) else None
 
 
+def shape_of(array: Arr) -> Dims | None:
+    """The sizes of the axes of an array, of keys too; None if even their number is not known."""
+    if array.dims is not None and len(array.dims) == array.rank:
+        return array.dims
+    return None if array.rank is None else (None,) * array.rank
+
+
 def dims_of(value: Value) -> Dims | None:
     """The sizes of the axes of an operand, as far as they are known."""
-    rank = rank_of(value)
-    dims = value.dims if type(value) is Arr else None
-    if dims is not None and len(dims) == rank:
-        return dims
-    return None if rank is None else (None,) * rank
+    if type(value) is Arr:
+        return shape_of(value) if value.dtype != "key" else None
+    return () if is_number(value) else None
 
 
 def together(sizes: Sequence[Dims | None]) -> Dims | None:

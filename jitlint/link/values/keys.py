@@ -33,7 +33,9 @@ def named(m: Machine, value: Arr) -> Arr:
 def with_key(value: Arr, key: Key | None, less: int = 0) -> Arr:
     """The same array as this key. less: with so many axes less."""
     rank = value.rank - less if value.rank else value.rank
-    return Arr(value.modes, value.dtype or "key", rank, value.why, value.level, value.traced, value.host, key)
+    out = Arr(value.modes, value.dtype or "key", rank, value.why, value.level, value.traced, value.host, key)
+    out.dims = None if less else value.dims
+    return out
 
 
 def keys_of(value: Value | None) -> list[Key]:

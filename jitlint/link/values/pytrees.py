@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from jitlint.catalogue.dtypes import dtype_of, of_number
+from jitlint.infer.dims import Dims
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
 from jitlint.infer.lattice import join, parts, reshaped, traced_level, traced_modes, why_of
 from jitlint.infer.objects import without_notes
@@ -217,14 +218,15 @@ def _lift_instance(
 
 
 def lower(
-    value: Value, drop: int, here: int, level: int, outer: int = 0, depth: int = DEPTH, as_is: bool = False
-) -> Value:
+    value: Value, drop: int, here: int, level: int, outer: int = 0, depth: int = DEPTH, as_is: bool = False,
+    *, sized: bool = True
+) -> Value:  # fmt: skip
     """What comes out of a transform: the boundary's own modes are gone, those of the world around stay.
 
-    ``outer``: modes that the arguments already had outside. ``as_is``: what is no array comes out as it went in.
+    ``outer``: modes that the arguments had outside. ``as_is``: what is no array stays. ``sized``: arrays keep their sizes.
     """
     if type(value) is Arr or type(value) is Tree:
-        return _lower_leaf(value, drop, here, level, outer)
+        return _lower_leaf(value, drop, here, level, outer, sized)
     if type(value) is Py:
         return _array_of(value, here | outer, level, "") if value.kind in NUMBERS and not as_is else value
     if _ends(value, depth):
@@ -232,7 +234,7 @@ def lower(
     as_is = as_is or (type(value) is Inst and value.cls.role in _AS_IS)
 
     def change(part: Value) -> Value:
-        return lower(part, drop, here, level, outer, depth - 1, as_is)
+        return lower(part, drop, here, level, outer, depth - 1, as_is, sized=sized)
 
     if type(value) is Inst:
         return _lower_instance(value, change, drop, here, level)
@@ -240,7 +242,7 @@ def lower(
     return value if changed is None else changed(value, change, level)
 
 
-def _lower_leaf(value: Arr | Tree, drop: int, here: int, level: int, outer: int) -> Value:
+def _lower_leaf(value: Arr | Tree, drop: int, here: int, level: int, outer: int, sized: bool) -> Value:
     modes = _lowered(value.modes, drop, here, outer)
     why = value.why if modes else ""
     inside = min(value.level, level) if value.modes else level
@@ -248,7 +250,7 @@ def _lower_leaf(value: Arr | Tree, drop: int, here: int, level: int, outer: int)
         return Tree(modes, why, inside, value.traced, value.evidence, value.kind)
     traced = SEEN if here else value.traced
     out = Arr(modes, value.dtype, value.rank, why, inside, traced, False, value.key, value.kind)
-    out.dims = value.dims
+    out.dims = value.dims if sized else None
     return out
 
 
@@ -386,37 +388,47 @@ def remade(value: Value, level: int, depth: int = DEPTH) -> Value:
     return value if changed is None else changed(value, lambda part: remade(part, level, depth - 1), level)
 
 
-def with_rank(value: Value, change: int | None, depth: int = DEPTH, size: int | None = None) -> Value:
-    """Every array leaf with so many axes more or less; None: with an unknown number of axes. size: of one more, the first."""
+def with_rank(
+    value: Value, change: int | None, depth: int = DEPTH, *, size: int | None = None, axis: int | None = 0
+) -> Value:
+    """Every array leaf with so many axes more or less, None: an unknown number. size: of a new first axis. axis: the lost one."""
     if type(value) is Arr:
-        return _with_axes(value, change, size)
+        rank = _changed_rank(value.rank, change)
+        out = reshaped(value, value.dtype, rank)
+        out.dims = _with_axes(value, change, size, axis) if rank is not None else None
+        return out
     if type(value) is ExtInst:
         return without_notes(value)
     if _ends(value, depth):
         return UNKNOWN
+
+    def inside(part: Value) -> Value:
+        return with_rank(part, change, depth - 1, size=size, axis=axis)
+
     if type(value) is Inst and flattening.is_pytree(value.cls):
         static = flattening.static_names(value)
-        attrs = {
-            k: v if k in static else with_rank(v, change, depth - 1, size) for k, v in value.attrs.items()
-        }
+        attrs = {k: v if k in static else inside(v) for k, v in value.attrs.items()}
         return Inst(value.cls, attrs, value.level, None, value.open)
     if type(value) is Seq and (value.kind != "list" or value.items is None):
         return value
     changed = _CHANGED.get(type(value))
-    return (
-        value
-        if changed is None
-        else changed(value, lambda part: with_rank(part, change, depth - 1, size), None)
-    )
+    return value if changed is None else changed(value, inside, None)
 
 
-def _with_axes(value: Arr, change: int | None, size: int | None) -> Arr:
-    rank = None if change is None or value.rank is None else value.rank + change
-    rank = None if rank is not None and rank < 0 else rank
-    out = reshaped(value, value.dtype, rank)
-    if change == 1 and rank and (size is not None or value.dims):
-        out.dims = (size, *(value.dims or (None,) * (rank - 1)))
-    return out
+def _changed_rank(rank: int | None, change: int | None) -> int | None:
+    return None if rank is None or change is None or rank + change < 0 else rank + change
+
+
+def _with_axes(array: Arr, change: int | None, size: int | None, axis: int | None) -> Dims | None:
+    """The sizes of an array that gets an axis in front, or loses one."""
+    dims = array.dims
+    if change == 1:
+        rest = dims if dims is not None else (None,) * (array.rank or 0)
+        return None if size is None and dims is None else (size, *rest)
+    if change != -1 or dims is None or axis is None or not -len(dims) <= axis < len(dims):
+        return dims if change == 0 else None
+    axis %= len(dims)
+    return (*dims[:axis], *dims[axis + 1 :]) or None
 
 
 def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:

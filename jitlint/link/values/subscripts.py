@@ -45,7 +45,7 @@ from jitlint.link.engine.events import (
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import array_references, bounds, boxes, hashing, keys
-from jitlint.link.values.fitting import asks_for_dtype
+from jitlint.link.values.fitting import asks_for_dtype, known, shape_of
 from jitlint.link.values.questions.kinds import arrays_outdone, find_method
 from jitlint.syntax import ir
 
@@ -58,7 +58,7 @@ def get(m: Machine, f: Frame, at: int, obj: Value, index: Value, node: object = 
     outdone = arrays_outdone(alts)
     for alt in alts:  # which one arrives is not known
         other = alt in outdone or (
-            len(alts) > 1 and type(alt) is Arr and bounds.are_too_many(alt, _index_parts(index))
+            len(alts) > 1 and type(alt) is Arr and bounds.are_too_many(alt, index_parts(index))
         )
         f.confidence = weaken(confidence, 2) if other else confidence
         if type(alt) is Arr and type(index) is Py and index.kind == "str" and type(node) is not ir.Const:
@@ -126,14 +126,15 @@ def _get_from_partial(m: Machine, f: Frame, at: int, obj: Partial, index: Value)
 
 def _built(m: Machine, f: Frame, at: int, name: str, index: Value) -> Value:
     """``jnp.mgrid[0:n]`` and its kin build arrays out of slices, whose limits are static."""
-    for part in _index_parts(index):
+    for part in index_parts(index):
         limits = (part.lo, part.hi, part.step) if type(part) is SliceVal else ()
         if any(bound is not None and events.emit_static(m, f, at, name, "", bound) for bound in limits):
             return UNKNOWN
     return Arr(f.world.here, None, None, events.here_why(f, name), f.world.level)
 
 
-def _index_parts(index: Value) -> list[Value]:
+def index_parts(index: Value) -> list[Value]:
+    """What stands between the brackets, one by one."""
     if type(index) is Tup:
         return list(index.items)
     return [index]
@@ -141,10 +142,10 @@ def _index_parts(index: Value) -> list[Value]:
 
 def check_index(m: Machine, f: Frame, at: int, arr: Value, index: Value, update: bool = False) -> bool:
     """Record what a JAX array refuses as an index. Answers whether something was recorded."""
-    if type(arr) is Arr and bounds.are_too_many(arr, _index_parts(index)):
+    if type(arr) is Arr and bounds.are_too_many(arr, index_parts(index)):
         m.emit(f, BadIndex, at, arr if arr.modes else None, problem="count")
         return True
-    for part in _index_parts(index):
+    for part in index_parts(index):
         for alt in alternatives(part):
             if type(alt) is Seq and part is not index:
                 continue  # a list inside an index tuple is converted
@@ -206,7 +207,7 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
     traced = tracer_inside(index)
     if arr.host:
         if traced is None:
-            return Arr(0, arr.dtype, None, "", 0, SEEN, True)
+            return bounds.part_on_host(arr, index_parts(index))
         if emit_numpy_index(m, f, at, index):
             return UNKNOWN
     elif check_index(m, f, at, arr, index):
@@ -222,8 +223,14 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
         why = why or t.why
         ground = min(ground, t.traced) if arr.modes else t.traced
         level = max(level, t.level)
-    out = Arr(modes, arr.dtype, bounds.rank_after(arr.rank, index), why, max(level, f.world.base), ground)
-    out.kind, out.dims = arr.kind, bounds.after(arr.dims, _index_parts(index))
+    parts = index_parts(index)
+    dims = bounds.after(shape_of(arr), parts)
+    out = Arr(modes, arr.dtype, None if dims is None else len(dims), why, max(level, f.world.base), ground)
+    out.kind, out.dims = arr.kind, known(dims)
+    return _with_key(m, arr, index, out)
+
+
+def _with_key(m: Machine, arr: Arr, index: Value, out: Arr) -> Arr:
     if arr.key is not None and type(index) is Py and type(index.const) is int:
         out.key = keys.item(m, arr, index.const).key
     return out
@@ -231,7 +238,7 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
 
 def emit_numpy_index(m: Machine, f: Frame, at: int, index: Value) -> bool:
     """A NumPy array indexed by a tracer converts it."""
-    for part in _index_parts(index):
+    for part in index_parts(index):
         if type(part) is SliceVal:
             for bound in (part.lo, part.hi, part.step):
                 if bound is not None and emit_convert(m, f, at, bound, "index", "slice"):

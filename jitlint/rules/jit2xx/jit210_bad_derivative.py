@@ -22,7 +22,17 @@ numbers. JAX refuses everything else when the derivative is called:
 
 A Python `3` is an integer, and so is one number among the parameters that counts steps. A function that returns its
 loss together with something else needs `has_aux=True`, which asks for a pair; a function that forgot its `return` gives `None`.
+A function that `jax.custom_jvp` or `jax.custom_vjp` made has no derivative of its own, and before it gets a rule it cannot
+even be called:
+
+> AttributeError: No JVP defined for custom_jvp function log1pexp using defjvp.
+
 The arguments that `argnums` counts are passed by position, and `jax.jvp` takes tuples of inputs and tangents.
+
+A tangent has the form, the kind and the shape of its input, and the cotangent that goes into the function that `jax.vjp` gives
+those of the result:
+
+> ValueError: unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got float32[5], but expected float32[4]
 
 Rules of `jax.custom_vjp` and `jax.custom_jvp` have a fixed form: the forward rule gives the result and what the backward rule
 needs, the backward rule a tuple with one cotangent for each argument, a JVP rule the result and its tangent:
@@ -53,7 +63,11 @@ def error(w):
 
 jax.grad(error)(jnp.ones(3))
 """,
-    outcome=Raises(("TypeError",), spread=True),
+    outcome=Raises(
+        ("TypeError", "ValueError", "AttributeError"),
+        spread=True,
+        says=r"[Gg]rad|[Dd]ifferentia|[Rr]eal|aux|argnums|[Pp]rimal|[Tt]angent|Custom (JVP|VJP)|custom_(jvp|vjp)|VJP function",
+    ),
     since="0.2",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.grad.html",
 )
@@ -101,6 +115,18 @@ def _of_another_form(event: TransformMisuse, api: str) -> Report | None:
             f"{api} takes its inputs and their tangents as tuples, but `{event.parameter}` is {event.detail}",
             "write `jax.jvp(f, (x,), (v,))`",
         )
+    if event.problem in ("unlike-tangent", "unlike-cotangent"):
+        of = "its input" if event.problem == "unlike-tangent" else "the result"
+        return Report(
+            f"{api} gets a {event.problem.partition('-')[2]} that does not fit {of}: {event.detail}",
+            _ALIKE[event.problem],
+        )
+    if event.problem == "no-derivative-rule":
+        method, form = _GIVEN[event.detail]
+        return Report(
+            f"{api} has no derivative rule, and `{event.detail}` makes a function that cannot be called without one",
+            f"give it one with {method}: {form}",
+        )
     if event.problem == "rule-result":
         what, _, count = event.detail.partition(" for ")
         name, form = _RULES[event.parameter]
@@ -119,6 +145,22 @@ _RULES = {
         "backward",
         "return a tuple of {}: one cotangent for each argument, `None` for those that have none",
     ),
+}
+
+
+_ALIKE = {
+    "unlike-tangent": "give each input a tangent of its shape, of floats: `jnp.ones_like(x)`, `direction.astype(x.dtype)`",
+    "unlike-cotangent": "make it from the result: `y, vjp = jax.vjp(f, x)`, then `vjp(jnp.ones_like(y))`",
+}
+
+
+# How a function gets its rule.
+_GIVEN = {
+    "jax.custom_jvp": (
+        "`defjvp`",
+        "a function of the inputs and their tangents, or one for each input with `defjvps`",
+    ),
+    "jax.custom_vjp": ("`defvjp`", "the forward and the backward rule"),
 }
 
 

@@ -107,6 +107,12 @@ def check(event: TransformMisuse) -> Report | None:
             f"`{event.parameter}` of {api} has {count} {_plural('entry', 'entries', count)}, but the function returns {given}",
             f"give `{event.parameter}` the form of what the function returns, or one entry for all of it",
         )
+    if event.problem == "no-result-axis":
+        axis, _, count = event.detail.partition(" for ")
+        return Report(
+            f"`{event.parameter}` of {api} puts the new axis at {axis}, but with it a result has {count} {_plural('axis', 'axes', count)}",
+            "count from 0, or from -1 for the last one; results with fewer axes need an entry of their own",
+        )
     if event.problem == "axes-keys":
         return Report(
             f"`in_axes` of {api} has other keys than argument {int(event.parameter) + 1}: {event.detail}",
@@ -123,8 +129,10 @@ def check(event: TransformMisuse) -> Report | None:
             "give all arrays first axes of one size, which `length` must be, too",
         )
     if event.problem == "no-axis":
-        named = not event.parameter.isdigit()
-        who = f"`{event.parameter}`" if named else f"argument {int(event.parameter) + 1}"
+        name, bracket, path = event.parameter.partition("[")
+        named = not name.isdigit()
+        who = f"`{name}`" if named else f"argument {int(name) + 1}"
+        who = f"`{bracket}{path}` of {who}" if path else who
         bind = "pass it by position with `None` in `in_axes`, or bind it with `functools.partial`"
         return Report(
             f"{api} maps {who} along an axis that it does not have: it has {_axes(event.detail)}",

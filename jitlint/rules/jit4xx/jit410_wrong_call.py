@@ -25,6 +25,11 @@ what these give:
 
 > TypeError: lax.cond: true_fun and false_fun arguments should be callable.
 
+Callbacks are told of what kind and shape the results are, and hand on what comes after that. An array in this place is
+taken for a description, and its function then gets one argument less; numbers have neither:
+
+> AttributeError: 'int' object has no attribute 'dtype'
+
 Keys of a dict are sorted when JAX takes it apart, so numbers and strings cannot be keys of the same one:
 
 > ValueError: Comparator raised exception while sorting pytree dictionary keys.
@@ -48,8 +53,8 @@ x = jnp.zeros(2, 3)  # expect: JIT410
 x = jnp.zeros((2, 3))
 """,
     outcome=Raises(
-        ("TypeError", "ValueError", "IndexError"),
-        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments",
+        ("TypeError", "ValueError", "IndexError", "AttributeError"),
+        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
@@ -77,6 +82,10 @@ _FORMS = {
     "number": (
         "`{api}` takes a tuple as its `{parameter}`, but gets one number",
         "give each axis its start: `(i, 0)`; an array with one axis takes `(i,)`",
+    ),
+    "shape": (
+        "`{api}` gets numbers as its `{parameter}`, which have no shape and no dtype",
+        "describe the result: `jax.ShapeDtypeStruct(x.shape, x.dtype)`, or a pytree of such",
     ),
     "attribute": (
         "`{api}` is no method, but it is called",
@@ -129,6 +138,11 @@ def _called(event: ApiMisuse) -> Report:
     _, given, takes = event.detail.split(maxsplit=2)
     count = "1 argument" if given == "1" else f"{given} arguments"
     name = event.parameter.rpartition(".<locals>.")[2]
+    if event.api.endswith("_callback"):
+        return Report(
+            f"`{event.api}` calls `{name}` with {count}, but it takes {takes}",
+            f"describe the result first, then pass what `{name}` gets: `(f, jax.ShapeDtypeStruct(x.shape, x.dtype), x)`",
+        )
     return Report(
         f"`{event.api}` calls `{name}` with {count}, but it takes {takes}",
         f"give it the parameters that `{event.api}` hands over, or bind the others with `functools.partial`",

@@ -18,7 +18,8 @@ sets, arrays and dataclasses that are not frozen have no hash:
 
 > ValueError: Non-hashable static arguments are not supported. An error occurred while trying to hash an object of type <class 'list'>, [1].
 
-A static field of a pytree is compared as well, whenever an object comes to a jitted function. Arrays refuse that:
+A static field of a pytree, or what `tree_flatten` gives beside the children, is compared as well, whenever an object comes
+to a jitted function. Arrays refuse that:
 
 > ValueError: Exception raised while checking equality of metadata fields of pytree.
 
@@ -57,7 +58,7 @@ def total(x, widths):
 
 total(jnp.ones(4), widths=(1, 2))
 """,
-    outcome=Raises(("ValueError",), says=r"[Nn]on-hashable|unhashable"),
+    outcome=Raises(("ValueError",), says=r"[Nn]on-hashable|unhashable|metadata fields"),
     since="0.1",
     remedy=Remedy(
         Safety.UNSAFE,
@@ -77,6 +78,13 @@ def check(event: TransformMisuse) -> Report | None:
             f"the static field `{event.parameter}` of `{event.detail}` is an array: jitted functions compare static "
             "fields from call to call, and arrays cannot be compared",
             "make it an ordinary field; `jax.lax.stop_gradient` keeps it from being trained",
+            severity=Severity.WARNING,
+        )
+    if event.problem == "array-metadata":
+        return Report(
+            f"`{event.detail}` keeps the array `{event.parameter}` beside its children: jitted functions compare what is"
+            " there from call to call, and arrays cannot be compared",
+            f"put `{event.parameter}` among the children; `jax.lax.stop_gradient` keeps it from being trained",
             severity=Severity.WARNING,
         )
     if event.problem == "unhashable-object":

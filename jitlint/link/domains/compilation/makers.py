@@ -30,6 +30,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.domains.compilation import arguments as compilation_arguments
 from jitlint.link.domains.compilation import runs as compilation_runs
+from jitlint.link.domains.compilation import variants
 from jitlint.link.domains.compilation.log import (
     BIRTHS,
     Birth,
@@ -50,7 +51,6 @@ WATCHED: Final = frozenset({Func, Bound, Xform, Partial, Inst, Method})
 CALLABLE: Final = frozenset({Func, Bound, Xform, Union})
 
 
-_VIEWS: Final = ("items", "keys", "values")
 _MEMOS: Final = ("cache", "memo")
 
 
@@ -105,7 +105,7 @@ def control_flow(log: CompilationLog, f: Frame, node: ir.Call, name: str) -> Non
     if made.loops:
         loop = made.loops[-1]
         done = (f.module.name, "jit", node.at) in log.done
-        if not (done or is_literal(table, loop) or table.runs_once(loop, f.at)):
+        if not (done or variants.is_written(f, table, loop) or table.runs_once(loop, f.at)):
             log.eager.setdefault(site, EagerLoop(f, f.confidence, node.at, what, name, True))
     elif not f.loops and fn is not None and not _is_set_up(fn):
         log.eager.setdefault(site, EagerLoop(f, f.confidence, node.at, what, name, False))
@@ -336,13 +336,13 @@ def _in_loop(
         return
     amortised = len(f.loops) > len(birth.loops)
     varying = bool(table.mentions_through(maker, assigned))
-    if (amortised and (varying or not retraces)) or is_literal(table, loop):
+    if (amortised and (varying or not retraces)) or variants.is_written(f, table, loop):
         return
     log.done.add(key)
     also: tuple[Step, ...] = ()
     if node.func.at != at:
         also = (Step(f.module.name, node.at, "it is called here"),)
-    few = not retraces and (_names_parts(loop) or _is_compiled_anyway(table, x, node, loop))
+    few = not retraces and (variants.names_parts(loop) or _is_compiled_anyway(table, x, node, loop))
     confidence = (
         Confidence.POSSIBLE
         if few or _places(maker, node) or _has_options(table, maker, assigned)
@@ -366,14 +366,6 @@ def _confidence(f: Frame, retraces: bool, sure: bool) -> Confidence:
     if naming.is_benchmark(f.module.path) or (f.module.is_test and not retraces):
         return Confidence.POSSIBLE  # nobody waits for the dispatch in a test
     return Confidence.CERTAIN if retraces and sure else Confidence.LIKELY
-
-
-def _names_parts(loop: ir.Node | None) -> bool:
-    """Whether a loop goes through the entries of a mapping: so many as a program has names, not steps."""
-    return any(
-        type(node) is ir.Call and not node.args and type(node.func) is ir.Attr and node.func.name in _VIEWS
-        for node in _iterables(loop)
-    )
 
 
 def _is_compiled_anyway(table: CodeTable, x: Xform, call: ir.Call, loop: ir.Node) -> bool:
@@ -416,42 +408,6 @@ def _guarded(table: CodeTable, made: int, called: int) -> bool:
     inner = [node.at for node, _ in table.around.get(made, ()) if isinstance(node, (ir.If, ir.Try))]
     outer = {node.at for node, _ in table.around.get(called, ())}
     return made != called and any(at not in outer for at in inner)
-
-
-def is_literal(table: CodeTable, loop: ir.Node | None) -> bool:
-    """Whether a loop goes through things that are written down: variants, not steps."""
-    for node in _iterables(loop):
-        if type(node) is ir.Name:
-            values = table.bound.get(node.id, ())
-            node = values[0] if len(values) == 1 else None
-        if has_display(node) or (
-            type(node) is ir.Call and any(_is_written(table, a.value) for a in node.args)
-        ):
-            return True
-    return False
-
-
-def _is_written(table: CodeTable, node: ir.Node) -> bool:
-    """Whether a name was last bound to some things that are written down: ``rates = [0.1, 0.2]``."""
-    values = table.bound.get(node.id) if type(node) is ir.Name else None
-    last = values[-1] if values else None
-    return isinstance(last, (ir.Tuple, ir.List)) and bool(last.elts)
-
-
-def _iterables(loop: ir.Node | None) -> list[ir.Node | None]:
-    return [part.iter for part in loop.fors] if type(loop) is ir.Comp else [getattr(loop, "iter", None)]
-
-
-def has_display(node: ir.Node | None) -> bool:
-    """Whether an iterable is, or is made of, a written tuple, list, set or dict."""
-    if isinstance(node, (ir.Tuple, ir.List, ir.Set, ir.Dict)):
-        return True
-    if type(node) is ir.Call:
-        func = node.func
-        if type(func) is ir.Attr and has_display(func.obj):
-            return True
-        return any(has_display(arg.value) for arg in node.args)
-    return False
 
 
 def finish(log: CompilationLog) -> None:

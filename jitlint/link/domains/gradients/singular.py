@@ -43,12 +43,24 @@ def hole(f: Frame, at: int) -> Hole | None:
         return None
     test, *ways = [arg.value for arg in call.args]
     for side, way in zip((True, False), ways):
-        excluded = list(_excluded(parts, test, side))
+        excluded = _excluded_spellings(parts, test, side)
         for found, zeros in _singular(_written(parts, way)) if excluded else ():
             for zero in zeros:
                 if any(same_text(zero, other) for other in excluded) and _may_be_zero(parts, zero):
                     return found
     return None
+
+
+def _excluded_spellings(parts: Sequence[ir.Node], test: ir.Node, side: bool) -> list[ir.Node]:
+    return [node for one in _excluded(parts, test, side) for node in _spellings(parts, one)]
+
+
+def _spellings(parts: Sequence[ir.Node], node: ir.Node) -> Iterator[ir.Node]:
+    """A variable, and what it was set to."""
+    yield node
+    written = _written(parts, node)
+    if written is not None and written is not node:
+        yield written
 
 
 def _written(parts: Sequence[ir.Node], node: ir.Node | None) -> ir.Node | None:
@@ -131,7 +143,9 @@ def _singular(way: ir.Node | None) -> Iterator[tuple[Hole, list[ir.Node]]]:
     for node in _computed(way):
         if type(node) is ir.Call and last_name(node.func) in lexicon().gradients.singular and node.args:
             zeros = list(_factors(node.args[0].value))
-            yield Hole(node.at, last_name(node.func), _text(zeros), _names(node)), zeros
+            found = Hole(node.at, last_name(node.func), _text(zeros), _names(node))
+            is_root = last_name(node.func) in lexicon().gradients.roots
+            yield found, [*zeros, node] if is_root else zeros
         elif type(node) is ir.BinOp and node.op == "/":
             zeros = list(_factors(node.right))
             yield Hole(node.at, "/", _text(zeros), _names(node)), zeros

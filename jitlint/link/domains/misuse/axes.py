@@ -1,7 +1,7 @@
 """Collectives over an axis that nothing in the program binds (layer: ``link``, room ``domains``).
 
 What it does: waits until everything has run, and looks whether the axis' name stands anywhere else than in collectives: as
-the `axis_name` of a map, in a mesh, as a default, in a list. What it does not: speak of code that nobody in the program
+the `axis_name` of a map, in a mesh, as a default, in a list; on a mesh whose axes are known, these are all. What it does not: speak of code that nobody in the program
 calls under a transform, which may be meant for the maps of others.
 """
 
@@ -17,6 +17,7 @@ from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
+from jitlint.link.engine.world import SPREAD
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -31,30 +32,41 @@ class Axes:
         self._m = m
         self._names: set[str] | None = None
         self._any = False
+        self._short = {name.rpartition(".")[2] for name in lexicon().contracts.collectives}
 
     def heard(self, f: Frame, library: Library) -> None:
         """A collective is called."""
         place = int(lexicon().contracts.collectives[library.dotted])
         axis = library.args.get(place, "axis_name")
+        if type(axis) is not Py or not isinstance(axis.const, str):
+            return
         called = any(step.message == "and called here" and step.because == "seen" for step in f.steps)
-        if type(axis) is Py and isinstance(axis.const, str) and called:
+        missed = bool(f.world.modes & SPREAD and f.world.axes) and axis.const not in (f.world.axes or ())
+        if called or missed:
             self._m.emit(
-                f, ApiMisuse, library.at, when=(_Unbound(self, axis.const),),
+                f, ApiMisuse, library.at, when=(_Unbound(self, axis.const, missed),),
                 api=library.dotted, problem="unbound-axis", parameter=axis.const,
             )  # fmt: skip
 
     def mentioned(self) -> set[str]:
         """All texts that might be the name of an axis that is bound."""
         if self._names is None:
-            short = {name.rpartition(".")[2] for name in lexicon().contracts.collectives}
             self._names = set()
             made, mapped = list[ir.Call](), False
             for parts in self._code():
-                self._names |= _texts(parts, short)
+                self._names |= _texts(parts, self._short)
                 made += [node for node in parts if type(node) is ir.Call and _makes_mesh(node)]
                 mapped = mapped or any(last_name(node) == _OVER_MESH for node in parts)
             self._any = any(map(_takes_names, made)) or (mapped and not made)
         return self._names
+
+    def may_map(self, name: str) -> bool:
+        """Whether a map of the program, of which not all is understood, gives its axis this name."""
+        return any(
+            type(node) is ir.Call and last_name(node.func) not in self._short and _binds(node, name)
+            for parts in self._code()
+            for node in parts
+        )
 
     def may_bind(self, name: str) -> bool:
         """Whether something in the program can have bound the axis: a mesh that gets its names from elsewhere binds any,
@@ -70,13 +82,21 @@ class Axes:
 
 
 class _Unbound:
-    def __init__(self, axes: Axes, name: str) -> None:
+    """missed: the maps around are known, and bind others."""
+
+    def __init__(self, axes: Axes, name: str, missed: bool) -> None:
         self._axes = axes
         self._name = name
+        self._missed = missed
 
     def holds(self, found: Found) -> bool:
-        """Whether nothing in the program can have bound the axis."""
-        return not self._axes.may_bind(self._name)
+        """Whether nothing in the program can have bound the axis, or nothing around does."""
+        return not (self._axes.may_map if self._missed else self._axes.may_bind)(self._name)
+
+
+def _binds(node: ir.Call, name: str) -> bool:
+    named = [arg.value for arg in node.args if arg.name == "axis_name"]
+    return any(type(value) is ir.Const and value.value == name for value in named)
 
 
 def _makes_mesh(node: ir.Call) -> bool:

@@ -11,11 +11,12 @@ from jitlint.link.domains.misuse import (
     growing,
     idioms,
     lent,
+    metadata,
     static_fields,
     static_objects,
 )
 from jitlint.link.engine import imports
-from jitlint.link.engine.domain import Change, Domain, Library, Store
+from jitlint.link.engine.domain import Change, Domain, Library, Store, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.syntax import ir
@@ -77,6 +78,10 @@ class Misuse(Domain[None]):
             frozen.stored(self.m, f, store)
         else:
             lent.stored(self.m, f, store)
+
+    def on_transform(self, f: Frame, transformed: Transformed) -> None:
+        """Objects come to a compiled function."""
+        metadata.check(self.m, f, transformed)
 
     def on_change(self, f: Frame, change: Change) -> None:
         """An array changes itself."""

@@ -26,6 +26,9 @@ LOOPS: Final = {
 }
 """Of each loop, which argument its body is, and which parameter of that the carry."""
 
+_WITHOUT_SHAPE: Final = 2
+"""So many arguments no function has that is told a shape after a key and what it draws from."""
+
 _Part = Union[int, str, None]
 """Which part of the carry: an index, a key, or all of it."""
 
@@ -133,7 +136,20 @@ class _Body:
             return any(param.name == node.id for param in self.func.fn.node.params)
         if type(node) is ir.BinOp:
             return self._has_elements(node.left) and self._has_elements(node.right)
-        return _is_one_more(node)
+        return _is_one_more(node) or self._gives(node)
+
+    def _gives(self, node: ir.Expr) -> bool:
+        """Whether an expression is what a function of JAX draws or finds, one number at least."""
+        while (
+            type(node) is ir.Call
+            and type(node.func) is ir.Attr
+            and node.func.name in lexicon().compilation.same_shape
+        ):
+            node = node.func.obj
+        if type(node) is not ir.Call or last_name(node.func) not in lexicon().compilation.giving:
+            return False
+        shaped = len(node.args) > _WITHOUT_SHAPE or any(arg.star or arg.name == "shape" for arg in node.args)
+        return not shaped and _dotted(self.m, self.func, node.func).startswith("jax.")
 
 
 def _put_together(node: ir.Call) -> Sequence[ir.Expr]:

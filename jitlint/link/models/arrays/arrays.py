@@ -9,7 +9,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.schema import ApiFunction, Parameter, Result
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED, SEEN
-from jitlint.infer.lattice import join, traced_modes, why_of
+from jitlint.infer.lattice import join, reshaped, traced_modes, why_of
 from jitlint.infer.values import (
     NONE,
     TRUE,
@@ -176,16 +176,31 @@ def _array_of(
         return out
     if type(out) is Arr:
         if out.dims is None and whole:
-            _measure(m, fn, bound, receiver, out)
+            measure(m, fn, bound, receiver, out)
         if own and receiver is not None:
             out.traced, out.host = operands.ground if modes else SEEN, receiver.host and not modes
             out.kind = out.kind if modes else receiver.kind
         else:
             _give_ground(out, operands, here)
+    if type(out) is Seq and whole:
+        out = _cut(fn, bound, receiver, out)
     return out if own else settle(f, out)
 
 
-def _measure(m: Machine, fn: ApiFunction, bound: results.Bound, receiver: Arr | None, out: Arr) -> None:
+def _cut(fn: ApiFunction, bound: results.Bound, receiver: Arr | None, out: Seq) -> Seq:
+    """What an array is cut into, one by one if it is known how many there are."""
+    found = shapes.pieces(fn, bound, receiver)
+    if found is None or type(out.rest) is not Arr:
+        return out
+    items: list[Value] = []
+    for dims in found:
+        item = reshaped(out.rest, out.rest.dtype, len(dims))
+        item.dims = fitting.known(dims)
+        items.append(item)
+    return Seq(out.kind, items, None, out.level, out.token)
+
+
+def measure(m: Machine, fn: ApiFunction, bound: results.Bound, receiver: Arr | None, out: Arr) -> None:
     """Note the sizes of what a call gives, and the number of its axes."""
     dims = unfit.sizes(fn, bound, receiver) or shapes.sizes(m, fn, bound, receiver, out.rank)
     out.dims = fitting.known(dims)
@@ -202,14 +217,18 @@ def _give_ground(out: Arr, operands: _Operands, here: int) -> None:
 
 
 def _total(like: Value, leaf: Arr) -> Value:
-    """A sum over devices: one of Python numbers is computed at once, as is one of NumPy arrays."""
+    """A sum over devices: arrays of the same shapes, of some dtype. One of Python numbers, or of NumPy arrays, is computed at
+    once."""
     if type(like) is Py and like.kind in ("int", "float"):
         return Py(like.kind)
-    if type(like) is Arr and like.host and not like.modes:
-        return like
+    if type(like) is Arr:
+        if like.host and not like.modes:
+            return like
+        out = Arr(leaf.modes, None, like.rank, leaf.why, leaf.level, leaf.traced)
+        out.dims = like.dims
+        return out
     if type(like) is Union:
-        parts = [_total(alt, leaf) for alt in like.alts]
-        return functools.reduce(join, parts)
+        return functools.reduce(join, [_total(alt, leaf) for alt in like.alts])
     children = pytrees.children(like)
     if children:
         return pytrees.with_children(like, [_total(part, leaf) for part in children])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Optional, Union
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.dims import Dims
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.objects import NOTE
@@ -40,7 +41,7 @@ class _Call:
     x: Arr
 
     @property
-    def dims(self) -> fitting.Dims | None:
+    def dims(self) -> Dims | None:
         """The sizes of the array, None if not even their number is known."""
         return fitting.dims_of(self.x)
 
@@ -71,7 +72,7 @@ class _Call:
         )  # fmt: skip
         return self.array(None)
 
-    def array(self, dims: fitting.Dims | None, dtype: str | None = None) -> Arr:
+    def array(self, dims: Dims | None, dtype: str | None = None) -> Arr:
         """An array of these sizes, computed from the one that the layer is called with."""
         x = self.x
         rank = len(dims) if dims is not None else None
@@ -81,12 +82,12 @@ class _Call:
         settle(self.f, out)
         return out
 
-    def computed(self, dims: fitting.Dims | None) -> Arr:
+    def computed(self, dims: Dims | None) -> Arr:
         """An array of these sizes that a layer with parameters gives: floats, if nobody asks for another dtype."""
         asked = any(name in self.notes for name in lexicon().layers.dtypes)
         return self.array(dims, "float" if self.x.dtype == "float" and not asked else None)
 
-    def kept(self, dims: fitting.Dims | None) -> Arr:
+    def kept(self, dims: Dims | None) -> Arr:
         """An array of these sizes and the same numbers, or some between them."""
         return self.array(dims, "float" if self.x.dtype == "float" else None)
 
@@ -308,7 +309,7 @@ def _channels_first(c: _Call) -> Value | None:
     return give((first, *_windows(c, dims[1:])))
 
 
-def _windows(c: _Call, sizes: fitting.Dims) -> list[int | None]:
+def _windows(c: _Call, sizes: Dims) -> list[int | None]:
     """The sizes of the axes that a window has gone over; those that are spread by it are not known."""
     if "spreads" in c.notes:
         return [None] * len(sizes)

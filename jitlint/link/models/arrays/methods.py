@@ -36,7 +36,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, layers, numpy_calls, results, shapes
 from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import containers, dispatch
-from jitlint.link.values import bounds, classes, fitting
+from jitlint.link.values import bounds, classes, fitting, subscripts
 from jitlint.link.values.library_objects import VARIABLE
 from jitlint.link.values.questions.kinds import find_method, mro
 
@@ -83,8 +83,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
             return UNKNOWN
         if name in lexicon().arrays.converters:
             return STATIC
-        dtype = results.dtype_named(args.pos[0]) if name == "astype" and args.pos else obj.dtype
-        return Arr(0, dtype, None, "", 0, SEEN, True)
+        return _of_numpy(m, obj, name, args)
     to = lexicon().arrays.converters.get(name)
     if to is not None:
         emit_convert(m, f, at, obj, to, name)
@@ -98,6 +97,20 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
     out = arrays.call_api(m, f, at, fn, args, obj)
     if type(out) is Arr and obj.kind is USED and out is not obj:
         out.kind = max(out.kind, USED)  # a method of what is perhaps of another class gives one of that class
+    return out
+
+
+def _of_numpy(m: Machine, obj: Arr, name: str, args: Args) -> Arr:
+    """What a method of an array of NumPy gives: it has the axes that one of JAX's has."""
+    dtype = results.dtype_named(args.pos[0]) if name == "astype" and args.pos else obj.dtype
+    out = Arr(0, dtype, None, "", 0, SEEN, True)
+    fn = m.catalogue.array_method(name)
+    in_place = name in lexicon().arrays.host_in_place_methods
+    if fn is not None and not in_place and args.more is None and args.kw_more is None:
+        bound = results.bind(fn, args)
+        rank = m.catalogue.rank(fn.name)
+        out.rank = rank.of(results.described(bound, obj)) if rank is not None else None
+        arrays.measure(m, fn, bound, obj, out)
     return out
 
 
@@ -137,7 +150,9 @@ def _update(m: Machine, f: Frame, at: int, obj: At, name: str, args: Args) -> Va
 def _shape_update(m: Machine, f: Frame, at: int, obj: At, base: Arr, name: str, args: Args, out: Arr) -> None:
     """Note the shape of what an update gives, or a reading; record numbers that do not fit."""
     if name == "get":
-        out.rank = None if obj.index is None else bounds.rank_after(base.rank, obj.index)
+        index = () if obj.index is None else subscripts.index_parts(obj.index)
+        dims = bounds.after(fitting.dims_of(base), index) if index else None
+        out.rank, out.dims = (None if dims is None else len(dims)), fitting.known(dims)
     elif base is obj.arr:
         out.dims = base.dims
         if obj.index is not None and name != "apply" and not obj.problem:
@@ -147,8 +162,9 @@ def _shape_update(m: Machine, f: Frame, at: int, obj: At, base: Arr, name: str, 
 def _fill(m: Machine, f: Frame, at: int, arr: Arr, index: Value, name: str, args: Args) -> None:
     """Record numbers that do not fit into the place that they are to fill."""
     value = args.pos[0] if args.pos else args.kw.get("values")
-    parts = index.items if type(index) is Tup else [index]
-    room = bounds.replaced(fitting.dims_of(arr), parts) if fitting.is_sure(arr) else None
+    room = (
+        bounds.replaced(fitting.dims_of(arr), subscripts.index_parts(index)) if fitting.is_sure(arr) else None
+    )
     dims = fitting.dims_of(value) if value is not None and fitting.is_sure(value) else None
     if value is not None and room is not None and dims and not shapes.fits_into(dims, room):
         how, detail = (
@@ -161,6 +177,7 @@ def _fill(m: Machine, f: Frame, at: int, arr: Arr, index: Value, name: str, args
 
 def _transformed(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Value:
     if name in lexicon().arrays.rule_methods:
+        m.ruled |= {x.site, (f.module.name, at)}
         kinds = ("fwd", "bwd") if name in ("defvjp", "def_vjp") else ("jvp",)
         if name == "def_fwd":
             kinds = ("fwd",)

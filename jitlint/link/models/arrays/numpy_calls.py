@@ -6,16 +6,19 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import EXCEPTION_LETTERS, NumpyFunction
+from jitlint.infer.dims import Dims
 from jitlint.infer.events import ArrayStore, SilentAnswer
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Map, Py, S, Seq, Tree, Value
+from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Map, Py, S, Seq, Tree, Tup, Value
 from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import confidence_of, emit_numpy, emit_static, here_why, hurt, tracer_inside
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays.results import bind, described, dtype_kind, dtype_named, nested_rank
+from jitlint.link.models.arrays.results import Bound, bind, described, dtype_kind, dtype_named, nested_rank
+from jitlint.link.values import bounds, fitting
 from jitlint.link.values.library_objects import made
 
+_EACH: Final = "each"
 ARRAY_CONVERSION: Final = EXCEPTION_LETTERS["A"]
 
 
@@ -68,16 +71,41 @@ def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
     if first is UNKNOWN or type(first) is Tree:
         return UNKNOWN
     dtype = dtype_named(args.kw.get("dtype"))
-    return Arr(0, dtype, _rank(m, fn.name, args), "", 0, SEEN, True)
+    out = Arr(0, dtype, None, "", 0, SEEN, True)
+    _measure(m, fn.name, args, out)
+    return out
 
 
-def _rank(m: Machine, name: str, args: Args) -> int | None:
-    """The rank of a host array. The parameters of a NumPy function are those of its twin in `jax.numpy`."""
-    rank = m.catalogue.rank(name)
-    if rank is not None and args.more is None and args.kw_more is None:
-        twin = m.catalogue.function(f"jax.{name}")
-        return rank.of(described(bind(twin, args), None)) if twin is not None else None
-    return nested_rank(args.pos[0]) if args.pos and dtype_kind(Ext(name)) else None
+def _measure(m: Machine, name: str, args: Args, out: Arr) -> None:
+    """Note the axes of a host array and their sizes: as its twin in `jax.numpy` makes them, whose parameters it has, or as it
+    is drawn."""
+    bound = _as_twin(m, name, args)
+    rank, form = m.catalogue.rank(name), lexicon().arrays.sizes.get(f"jax.{name}", "")
+    dims = _drawn(name, args)
+    if bound is not None and form:
+        dims = bounds.dims_of(form, {param.name: value for param, value in bound})
+    if rank is not None and bound is not None:
+        out.rank = rank.of(described(bound, None))
+    elif args.pos and dtype_kind(Ext(name)):
+        out.rank = nested_rank(args.pos[0])
+    if dims is not None and out.rank in (None, len(dims)):
+        out.rank, out.dims = len(dims), fitting.known(dims)
+
+
+def _as_twin(m: Machine, name: str, args: Args) -> Bound | None:
+    twin = m.catalogue.function(f"jax.{name}")
+    return bind(twin, args) if twin is not None and args.more is None and args.kw_more is None else None
+
+
+def _drawn(name: str, args: Args) -> Dims | None:
+    """The sizes of what a random generator of NumPy draws: they are its ``size``, or each is an argument of its own."""
+    place = lexicon().arrays.drawn.get(name.rpartition(".")[2]) if name.startswith("numpy.random.") else None
+    if place is None or args.more is not None or args.kw_more is not None:
+        return None
+    if place == _EACH:
+        return bounds.shape_of(Tup(tuple(args.pos))) if args.pos else None
+    size = args.get(int(place), "size")
+    return None if size is UNKNOWN or size is NONE else bounds.shape_of(size)
 
 
 def _writes(m: Machine, f: Frame, at: int, name: str, args: Args) -> bool:

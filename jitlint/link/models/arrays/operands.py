@@ -12,6 +12,7 @@ from typing import Final
 from jitlint.catalogue.dtypes import exact_of
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import ApiFunction
+from jitlint.infer.dims import Dims
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.values import NO_CONST, Arr, Map, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Frame
@@ -97,7 +98,7 @@ def _unlike(m: Machine, f: Frame, at: int, fn: ApiFunction, arrays: Value, along
     return fitting.report(m, f, at, fn.name, "sizes", detail, sure[other])
 
 
-def _clash(sizes: Sequence[fitting.Dims], along: int | None) -> tuple[int, int] | None:
+def _clash(sizes: Sequence[Dims], along: int | None) -> tuple[int, int] | None:
     """Two of several arrays, all of one rank, that have other sizes along another axis than the one named."""
     rank = len(sizes[0])
     for axis in range(rank):

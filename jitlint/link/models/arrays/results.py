@@ -78,10 +78,11 @@ def _array(m: Machine, made: Made) -> Arr:
     fn, kind = made.fn, made.result.kind
     known = m.catalogue.rank(fn.name) if made.whole else None
     rank = known.of(described(made.bound, made.receiver)) if known is not None else None
-    if kind in ("key", "keys"):
-        return Arr(made.modes, "key", 0 if kind == "key" else rank, made.why, made.level)
     by_name = {p.name: v for p, v in made.bound}
-    out = Arr(made.modes, _dtype(m, made, by_name), rank, made.why, made.level)
+    if kind in ("key", "keys"):
+        out = Arr(made.modes, "key", 0 if kind == "key" else rank, made.why, made.level)
+    else:
+        out = Arr(made.modes, _dtype(m, made, by_name), rank, made.why, made.level)
     form = lexicon().arrays.sizes.get(fn.name)
     if form is not None and made.whole:
         out.dims = bounds.dims_of(form, by_name)

@@ -7,12 +7,14 @@ are in `unfit`. A size or a number of axes that is not known fits everything.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.ranks import Form
 from jitlint.catalogue.schema import ApiFunction
+from jitlint.infer.dims import Dims
 from jitlint.infer.values import NONE, Arr, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -57,7 +59,7 @@ def _lacks_axis(
 
 def sizes(
     m: Machine, fn: ApiFunction, bound: results.Bound, receiver: Arr | None, rank: int | None
-) -> fitting.Dims | None:
+) -> Dims | None:
     """The sizes of what a function gives that moves, adds or takes away axes. rank: how many axes its result has."""
     form = lexicon().arrays.moves.get(fn.name, "")
     if form == "letters":
@@ -122,7 +124,7 @@ def _permuted(
     )
 
 
-def _in_order(dims: fitting.Dims, by_name: _ByName, bound: results.Bound) -> fitting.Dims | None:
+def _in_order(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
     order = _order(bound)
     if order is None:
         return None
@@ -133,7 +135,7 @@ def _in_order(dims: fitting.Dims, by_name: _ByName, bound: results.Bound) -> fit
     return tuple([dims[axis] for axis in order]) if fits else None
 
 
-def _swapped(dims: fitting.Dims, by_name: _ByName, bound: results.Bound) -> fitting.Dims | None:
+def _swapped(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
     pair = [_numbers(by_name.get(name)) for name in ("axis1", "axis2")]
     numbers = [axis for axes in pair for axis in axes or ()]
     if len(numbers) != 2 or not all(-len(dims) <= axis < len(dims) for axis in numbers):
@@ -146,7 +148,7 @@ def _swapped(dims: fitting.Dims, by_name: _ByName, bound: results.Bound) -> fitt
 # Axes more or fewer
 
 
-def _inserted(dims: fitting.Dims, by_name: _ByName, bound: results.Bound) -> fitting.Dims | None:
+def _inserted(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
     axes = _numbers(by_name.get("axis"))
     if axes is None:
         return None
@@ -156,33 +158,33 @@ def _inserted(dims: fitting.Dims, by_name: _ByName, bound: results.Bound) -> fit
     return tuple([1 if i in new else next(rest, None) for i in range(room)])
 
 
-def _dropped(dims: fitting.Dims, by_name: _ByName, bound: results.Bound) -> fitting.Dims | None:
+def _dropped(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
     axes = _numbers(by_name.get("axis"))
     return None if axes is None else _without(dims, axes, keep=False)
 
 
-def _without(dims: fitting.Dims, axes: list[int], keep: bool) -> fitting.Dims | None:
+def _without(dims: Dims, axes: list[int], keep: bool) -> Dims | None:
     if not all(-len(dims) <= axis < len(dims) for axis in axes):
         return None
     gone = {axis % len(dims) for axis in axes}
     return tuple([1 if i in gone else size for i, size in enumerate(dims) if keep or i not in gone])
 
 
-def _spread(dims: fitting.Dims, by_name: _ByName, bound: results.Bound) -> fitting.Dims | None:
+def _spread(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
     wanted = _numbers(by_name.get("shape"))
     return None if wanted is None else tuple(wanted)
 
 
-def _same(dims: fitting.Dims, by_name: _ByName, bound: results.Bound) -> fitting.Dims | None:
+def _same(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
     return dims
 
 
-def _hot(dims: fitting.Dims, by_name: _ByName, bound: results.Bound) -> fitting.Dims | None:
+def _hot(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
     classes = _numbers(by_name.get("num_classes"))
     return (*dims, classes[0]) if classes and "axis" not in by_name else None
 
 
-_MOVES: Final[dict[str, Callable[[fitting.Dims, _ByName, results.Bound], fitting.Dims | None]]] = {
+_MOVES: Final[dict[str, Callable[[Dims, _ByName, results.Bound], Dims | None]]] = {
     "permuted": _in_order,
     "swapped": _swapped,
     "inserted": _inserted,
@@ -193,9 +195,7 @@ _MOVES: Final[dict[str, Callable[[fitting.Dims, _ByName, results.Bound], fitting
 }
 
 
-def _reduced(
-    m: Machine, fn: ApiFunction, dims: fitting.Dims, by_name: _ByName, array: Arr
-) -> fitting.Dims | None:
+def _reduced(m: Machine, fn: ApiFunction, dims: Dims, by_name: _ByName, array: Arr) -> Dims | None:
     """The sizes of an array without the axes that a function goes along."""
     rank = m.catalogue.rank(fn.name)
     form = rank.forms[0] if rank is not None and len(rank.forms) == 1 else None
@@ -216,7 +216,7 @@ def _is_of(form: Form, by_name: _ByName, array: Arr) -> bool:
 
 
 def _unsqueezable(
-    m: Machine, f: Frame, at: int, fn: ApiFunction, by_name: _ByName, array: Arr, dims: fitting.Dims
+    m: Machine, f: Frame, at: int, fn: ApiFunction, by_name: _ByName, array: Arr, dims: Dims
 ) -> bool:
     for axis in _numbers(by_name.get("axis")) or ():
         size = dims[axis] if -len(dims) <= axis < len(dims) else None
@@ -226,7 +226,7 @@ def _unsqueezable(
 
 
 def _indivisible(
-    m: Machine, f: Frame, at: int, fn: ApiFunction, by_name: _ByName, array: Arr, dims: fitting.Dims
+    m: Machine, f: Frame, at: int, fn: ApiFunction, by_name: _ByName, array: Arr, dims: Dims
 ) -> bool:
     count = by_name.get("indices_or_sections")
     number = count.const if type(count) is Py else None
@@ -240,7 +240,7 @@ def _indivisible(
 
 
 def _unspreadable(
-    m: Machine, f: Frame, at: int, fn: ApiFunction, by_name: _ByName, array: Arr, dims: fitting.Dims
+    m: Machine, f: Frame, at: int, fn: ApiFunction, by_name: _ByName, array: Arr, dims: Dims
 ) -> bool:
     wanted = _numbers(by_name.get("shape"))
     if wanted is None or fits_into(dims, tuple(wanted)):
@@ -256,7 +256,45 @@ _REFUSES: Final[dict[str, Callable[..., bool]]] = {
 }
 
 
-def fits_into(dims: fitting.Dims, room: fitting.Dims) -> bool:
+def pieces(fn: ApiFunction, bound: results.Bound, receiver: Arr | None) -> list[Dims] | None:
+    """The sizes of each of the arrays that a function cuts an array into, if it is known how many there are."""
+    array = _array(bound, receiver)
+    dims = fitting.dims_of(array) if array is not None else None
+    by_name = _by_name(bound)
+    axes = _numbers(by_name["axis"]) if "axis" in by_name else [0]
+    if (
+        lexicon().arrays.moves.get(fn.name) != "parts"
+        or not dims
+        or not axes
+        or not -len(dims) <= axes[0] < len(dims)
+    ):
+        return None
+    axis = axes[0] % len(dims)
+    cuts = by_name.get("indices_or_sections")
+    lengths = _lengths(cuts, dims[axis])
+    return None if lengths is None else [(*dims[:axis], n, *dims[axis + 1 :]) for n in lengths]
+
+
+def _lengths(cuts: Value | None, size: int | None) -> list[int | None] | None:
+    """The lengths of the parts of an axis: of so many alike, or between so many places."""
+    numbers = _numbers(cuts)
+    if numbers is None or len(numbers) > MOST_PIECES:
+        return None
+    if type(cuts) is Py:
+        count = numbers[0]
+        alike = size // count if size is not None and count > 0 else None
+        return [alike] * count if 0 < count <= MOST_PIECES else None
+    if size is None or any(number < 0 for number in numbers):
+        return [None] * (len(numbers) + 1)
+    places = [0, *[min(number, size) for number in numbers], size]
+    return [max(0, end - start) for start, end in itertools.pairwise(places)]
+
+
+MOST_PIECES: Final = 16
+"""So many arrays that one is cut into are told apart."""
+
+
+def fits_into(dims: Dims, room: Dims) -> bool:
     """Whether an array of these sizes can be repeated until it has those of the place that it is to fill."""
     for size, there in zip(reversed(dims), reversed(room)):
         if size not in (None, 1, there) and there is not None:
@@ -302,7 +340,7 @@ def _letters(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Boun
     return False
 
 
-def _by_letters(bound: results.Bound) -> fitting.Dims | None:
+def _by_letters(bound: results.Bound) -> Dims | None:
     """The sizes of the result, by its letters."""
     found = _terms(bound)
     if found is None or found[1] is None or len(found[0]) != len(found[2]):

@@ -11,6 +11,7 @@ from math import prod
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.ranks import Form
 from jitlint.catalogue.schema import ApiFunction
+from jitlint.infer.dims import Dims
 from jitlint.infer.values import NONE, Arr, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -71,7 +72,7 @@ def _together(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> b
     return fitting.check_sizes(m, f, at, "@" if fits == "matrices" else name, given)
 
 
-def sizes(fn: ApiFunction, bound: results.Bound, receiver: Arr | None) -> fitting.Dims | None:
+def sizes(fn: ApiFunction, bound: results.Bound, receiver: Arr | None) -> Dims | None:
     """The sizes of what a function gives that follows its arguments, or takes them in another form."""
     given = [value for param, value in bound if param.name not in ("dtype", "copy", "device")]
     values = given if receiver is None else [receiver, *given]
@@ -160,7 +161,7 @@ def _reshaped(
 
 def _target(
     fn: ApiFunction, bound: results.Bound, receiver: Arr | None
-) -> tuple[Arr, fitting.Dims | None, fitting.Dims] | None:
+) -> tuple[Arr, Dims | None, Dims] | None:
     """What `reshape` is asked for, of an array whose sizes are known: the array, the sizes that it gets if they fit, and
     those that are wanted."""
     if not fn.name.endswith(".reshape") or any(param.name == "order" for param, _ in bound):
@@ -172,7 +173,7 @@ def _target(
     return array, _filled(array.dims, asked), asked
 
 
-def _filled(dims: fitting.Dims, asked: tuple[int, ...]) -> fitting.Dims | None:
+def _filled(dims: Dims, asked: tuple[int, ...]) -> Dims | None:
     """The sizes that are asked for, with that for `-1`; None if they have another product."""
     whole = prod(size for size in dims if size is not None)
     rest = prod(number for number in asked if number >= 0)

@@ -24,6 +24,11 @@ from jitlint.link.values.questions.taking import cannot_bind, with_bound
 _DECIDING: Final = frozenset({"scan", "while", "fori", "stack", "branches", "tree_map"})
 """Results of functions that decide what theirs are called with."""
 
+_ON_HOST: Final = -1
+_OPTIONS: Final = frozenset({"ordered", "partitioned", "sharding", "vectorized", "vmap_method"})
+"""Arguments of callbacks that are not handed on, in any version. Source: `jax.pure_callback`, `jax.experimental.io_callback`,
+`jax.debug.callback`, which hand on all others."""
+
 
 def check(
     m: Machine,
@@ -36,7 +41,8 @@ def check(
     args: Args,
 ) -> None:
     """A library function is about to call one of its arguments."""
-    if spec.result not in _DECIDING or m.guards or not (args.pos or spec.result == "branches"):
+    hosted = one.modes == _ON_HOST and _knows_all(spec, named)
+    if m.guards or not (hosted or (spec.result in _DECIDING and (args.pos or spec.result == "branches"))):
         return
     if spec.result == "tree_map" and _may_be_empty(named.get("tree", UNKNOWN)):
         return
@@ -49,6 +55,11 @@ def check(
             f, ApiMisuse, at, None, api=spec.name, problem="wrong-call", parameter=describe(function),
             detail=f"arity {len(args.pos)} {takes}", exception="TypeError",
         )  # fmt: skip
+
+
+def _knows_all(spec: HigherOrder, named: dict[str, Value]) -> bool:
+    """Whether it is known what a callback hands on: nothing by name."""
+    return named.keys() <= {*[name.lstrip("*") for name in spec.params], *_OPTIONS}
 
 
 def hands_on(x: Xform) -> bool:

@@ -15,7 +15,6 @@ from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     NONE,
     UNKNOWN,
-    Arr,
     ExtInst,
     Inst,
     Map,
@@ -33,7 +32,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import boundaries
 from jitlint.link.models.jax.references import references
-from jitlint.link.values import fitting, iteration, parameters, pytrees, sorting
+from jitlint.link.values import iteration, parameters, pytrees, sorting
 from jitlint.link.values.library_objects import SPLIT
 from jitlint.link.values.questions.signatures import (
     Signature,
@@ -65,7 +64,7 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
         elif excluded.has_position(i):
             pos.append(value)
         else:
-            pos.append(_one(m, f, at, x, sig, name, value, level, marks.of(i)))
+            pos.append(_one(m, f, at, x, sig, name, value, level, marks.of(i, name)))
     kw: dict[str, Value] = {}
     for name, value in args.kw.items():
         if name in names:
@@ -153,18 +152,24 @@ def gives_one(x: Xform) -> bool:
 
 
 class Marks:
-    """What ``in_axes`` or ``in_specs`` says about each argument; absent, it says nothing."""
+    """What ``in_axes`` or ``in_specs`` says about each argument; absent, it says nothing.
 
-    __slots__ = ("_every", "_items")
+    Equinox's transforms take a dict, too, with the names of parameters. Source: `equinox.filter_vmap`.
+    """
+
+    __slots__ = ("_every", "_items", "_named")
 
     def __init__(self, x: Xform) -> None:
         value = x.options.get(x.spec.axes or x.spec.specs)
+        self._named = value if type(value) is Map and x.spec.filter else None
         items = iteration.known_items(value) if type(value) in (Tup, Seq) and value is not None else None
         self._items = items
         self._every = value if items is None else None
 
-    def of(self, i: int) -> Value | None:
-        """The mark of a positional argument, a pytree itself perhaps."""
+    def of(self, i: int, name: str = "") -> Value | None:
+        """The mark of a positional argument, a pytree itself perhaps. name: of its parameter, where that is known."""
+        if self._named is not None:
+            return self._named.entries.get(name) if name and self._named.rest is None else UNKNOWN
         if self._items is None:
             return self._every
         return self._items[i] if i < len(self._items) else None
@@ -255,39 +260,25 @@ def _inside(spec: Wrap, value: Value, mark: Value | None) -> Value:
     return _one_lane(value, mark) if spec.axes and mark is not NONE else value
 
 
-def departed(x: Xform, args: Args, result: Value) -> Value:
-    """What a transformed function gives, with as many axes as it has outside."""
-    spec: Wrap = x.spec
-    if spec.axes and "out_axes" not in x.options:
-        return pytrees.with_rank(result, 1, size=_lanes(x, args))
-    if spec.specs:
-        return pytrees.with_rank(result, 0)  # what the devices have of it is put together
-    if spec.axes or spec.excluded or spec.sliced:
-        return pytrees.with_rank(result, None)  # how many axes are looped over is for the arguments to say
-    return result
-
-
-def _lanes(x: Xform, args: Args) -> int | None:
-    """How many lanes a batch has, if the sizes of its arguments say so."""
-    marks = Marks(x)
-    for i, value in enumerate(args.pos):
-        mark = marks.of(i)
-        axis = 0 if mark is None else mark.const if type(mark) is Py else None
-        dims = fitting.dims_of(value) if type(value) is Arr and type(axis) is int else None
-        if dims and type(axis) is int and -len(dims) <= axis < len(dims) and dims[axis] is not None:
-            return dims[axis]
-    return None
-
-
 def _one_lane(value: Value, mark: Value | None) -> Value:
-    """What one lane of a batch has of an argument that is mapped along an axis."""
-    out = pytrees.with_rank(value, -1)
+    """What one lane of a batch has of an argument that is mapped along an axis, or its parts along axes of their own."""
     axis = 0 if mark is None else mark.const if type(mark) is Py else None
-    if type(value) is Arr and type(out) is Arr and out is not value and type(axis) is int:
-        dims = fitting.dims_of(value) or ()
-        if 0 <= axis < len(dims) and out.rank == len(dims) - 1:
-            out.dims = fitting.known((*dims[:axis], *dims[axis + 1 :]))
-    return out
+    if type(axis) is int:
+        return pytrees.with_rank(value, -1, axis=axis)
+    marks, parts = _items(mark) if mark is not None else None, _items(value)
+    if marks is not None and parts is not None and len(marks) == len(parts) and type(value) is Tup:
+        lanes = [_lane_of_part(part, one) for one, part in zip(marks, parts)]
+        return Tup(tuple(lanes), value.cls)
+    if type(mark) is Map and type(value) is Map and mark.rest is None:
+        entries = {
+            key: _lane_of_part(part, mark.entries.get(key, UNKNOWN)) for key, part in value.entries.items()
+        }
+        return Map(entries, value.rest, value.level, None, value.key)
+    return pytrees.with_rank(value, -1, axis=None)
+
+
+def _lane_of_part(part: Value, mark: Value) -> Value:
+    return part if mark is NONE else _one_lane(part, mark)
 
 
 def _is_refused(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Value, mark: Value | None) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 
 from jitlint.catalogue.dtypes import differ, is_weak, shown
 from jitlint.catalogue.transforms import HigherOrder
+from jitlint.infer.dims import Dims
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
@@ -188,7 +189,7 @@ def _axes(init: Value, out: Value, where: str, verbs: tuple[str, str]) -> str:
     return _sizes(sizes[0] or (), sizes[1] or (), where, verbs)
 
 
-def _sizes(before: fitting.Dims, after: fitting.Dims, where: str, verbs: tuple[str, str]) -> str:
+def _sizes(before: Dims, after: Dims, where: str, verbs: tuple[str, str]) -> str:
     """Whether two arrays with as many axes certainly have other sizes."""
     unlike = any(None not in pair and pair[0] != pair[1] for pair in zip(before, after))
     if not unlike or len(before) != len(after):

@@ -1,17 +1,17 @@
-"""What derivatives, maps and branches demand of what they get and give (layer: ``link``, room ``models``).
+"""What derivatives, loops and branches demand of what they get and give (layer: ``link``, room ``models``).
 
 What it does: compares what is known of arguments and results with what JAX asks for, as measured: a derivative is taken
-of one real number, by real numbers; a rule of one gives a pair, or one value for each argument; a mapped argument has the axis it is mapped along; one predicate chooses a branch.
+of one real number, by real numbers; a rule of one gives a pair, or one value for each argument; one predicate chooses a branch.
 What it does not: speak of functions that no known code calls, or of values of which only a part is known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, TypeGuard
+from typing import Final
 
 from jitlint.catalogue.transforms import HigherOrder, Wrap
-from jitlint.infer.events import ApiMisuse, TransformMisuse
+from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import (
     BACK,
@@ -26,12 +26,12 @@ from jitlint.infer.values import (
     Tup,
     Value,
     Xform,
-    alternatives,
 )
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import arrival, operands, shardings
+from jitlint.link.models.jax import mapping, operands
+from jitlint.link.models.jax.mapping import in_words, is_no_pair, leaves, rank_of, report, size_of
 from jitlint.link.values import iteration, pytrees
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
@@ -46,15 +46,9 @@ def refuses_arguments(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bo
         return True  # it takes arrays by position only, as Python says
     if x.site == (f.module.name, at):
         return False  # nobody calls it; the arguments are made up
-    if x.spec.real and "allow_int" not in x.options:
+    if x.spec.real and not x.spec.filter and "allow_int" not in x.options:
         return _check_inputs(m, f, at, x, args)
-    if not x.spec.results:
-        return False
-    if _has_other_count(m, f, at, x, args):
-        return True
-    if x.spec.specs:
-        return shardings.refuses_split(m, f, at, x, args)
-    return bool(x.spec.axes) and _check_mapped(m, f, at, x, args)
+    return bool(x.spec.results) and mapping.refuses(m, f, at, x, args)
 
 
 def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
@@ -62,18 +56,9 @@ def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None
     if x.site == (f.module.name, at):
         return
     if x.spec.results:
-        _check_form(m, f, at, x, result)
-        if x.spec.specs:
-            shardings.check_joined(m, f, at, x, result)
+        mapping.check_result(m, f, at, x, result)
     elif x.spec.real:
         _check_derived(m, f, at, x, result)
-
-
-def _check_form(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
-    wanted = _items_of(x, x.spec.results)
-    if wanted is not None and _is_no_pair(result, len(wanted)):
-        detail = f"{len(wanted)} for {_what(result)}"
-        _report(m, f, at, x.spec.name, "results-count", detail, x.spec.results)
 
 
 def _check_derived(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
@@ -83,16 +68,16 @@ def _check_derived(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> No
         if not (type(aux) is Py and aux.const is True):
             return
         if items is None or len(items) != 2:
-            if _is_no_pair(result):
-                _report(m, f, at, x.spec.name, "no-aux", _what(result), value=result)
+            if is_no_pair(result) and not x.spec.name.startswith("flax."):  # which takes apart what it gets
+                report(m, f, at, x.spec.name, "no-aux", in_words(result), value=result)
             return
         result = items[0]
     scalar = x.spec.result in ("grad", "value_and_grad")
     detail = _no_scalar(result) if scalar and not surroundings.asks_for_shapes(f) else ""
     if detail:
-        _report(m, f, at, x.spec.name, "no-scalar", detail, value=result)
+        report(m, f, at, x.spec.name, "no-scalar", detail, value=result)
     elif scalar and (kind := _whole(result)):
-        _report(m, f, at, x.spec.name, "no-real-result", kind, value=result)
+        report(m, f, at, x.spec.name, "no-real-result", kind, value=result)
 
 
 def check_rule(
@@ -104,9 +89,9 @@ def check_rule(
     if not runs or result is UNKNOWN:
         return
     wanted = count if kind == "bwd" else 2
-    if _is_no_pair(result, wanted):
-        detail = f"{_what(result)} for {wanted}"
-        _report(m, f, at, describe(x.target), "rule-result", detail, kind)
+    if is_no_pair(result, wanted):
+        detail = f"{in_words(result)} for {wanted}"
+        report(m, f, at, describe(x.target), "rule-result", detail, kind)
 
 
 def _is_empty(rule: Value) -> bool:
@@ -116,40 +101,14 @@ def _is_empty(rule: Value) -> bool:
     return rule.fn.is_stub and not (rule.fn.node.is_async or rule.fn.node.is_generator)
 
 
-def _is_no_pair(value: Value, wanted: int = 2) -> bool:
-    """Whether something is certainly not a tuple of so many."""
-    if type(value) is Tup and value.cls is None:
-        return len(value.items) != wanted
-    return value is NONE or type(value) is Map or (type(value) is Arr and value.kind is SEEN)
-
-
-def check_tangents(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
-    """The inputs and their tangents are tuples, also where there is one."""
-    for name in ("primals", "tangents"):
-        value = named.get(name)
-        array = type(value) is Arr and value.kind is SEEN and not value.weak
-        number = type(value) is Py and value.kind in pytrees.NUMBERS and value.const is not NO_CONST
-        if value is not None and (array or number):
-            _report(m, f, at, spec.name, "no-tuple", _what(value), name, value)
-            return
-
-
-def _what(value: Value) -> str:
-    if type(value) is Tup:
-        return f"a tuple of {len(value.items)}"
-    if type(value) is Py and value is not NONE:
-        return "a number"
-    return "`None`" if value is NONE else "a dict" if type(value) is Map else "an array"
-
-
 def check_choice(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
     """What chooses a branch is one number: a boolean, or an integer if there are several."""
     value = named.get(spec.params[0])
     if type(value) is Arr and value.rank:
         axes = "1 axis" if value.rank == 1 else f"{value.rank} axes"
-        _report(m, f, at, spec.name, "no-scalar-choice", f"an array with {axes}", spec.params[0], value)
+        report(m, f, at, spec.name, "no-scalar-choice", f"an array with {axes}", spec.params[0], value)
     elif spec.params[0] == "index" and value is not None and _is_real(value):
-        _report(m, f, at, spec.name, "no-index", "a float", spec.params[0], value)
+        report(m, f, at, spec.name, "no-index", "a float", spec.params[0], value)
 
 
 def refuses_bounds(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> bool:
@@ -160,7 +119,7 @@ def refuses_bounds(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict
     unlike = all(kinds) and kinds[0] != kinds[1]
     if unlike:
         odd = upper if kinds[0] == "int" else lower
-        _report(m, f, at, spec.name, "unequal-bounds", " and ".join(kinds), "lower,upper", odd)
+        report(m, f, at, spec.name, "unequal-bounds", " and ".join(kinds), "lower,upper", odd)
     return unlike
 
 
@@ -219,28 +178,19 @@ def refuses_rows(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[s
     xs = named.get("xs")
     if xs is None:
         return False
-    leaves = list(_leaves(xs))
-    bare = next((leaf for leaf in leaves if _rank(leaf) == 0), None)
+    rows = list(leaves(xs))
+    bare = next((leaf for leaf in rows if rank_of(leaf) == 0), None)
     if bare is not None:
         what = "a number" if type(bare) is Py else "an array without axes"
-        _report(m, f, at, spec.name, "no-rows", what, "xs", bare)
+        report(m, f, at, spec.name, "no-rows", what, "xs", bare)
         return True
     length = named.get("length")
-    sizes = [_size(leaf, 0) for leaf in leaves]
+    sizes = [size_of(leaf, 0) for leaf in rows]
     sizes += [length.const] if type(length) is Py and type(length.const) is int else []
     known = sorted({size for size in sizes if size is not None})
     if len(known) > 1:
-        _report(m, f, at, spec.name, "unequal-rows", f"{known[0]} and {known[-1]}", "xs")
+        report(m, f, at, spec.name, "unequal-rows", f"{known[0]} and {known[-1]}", "xs")
     return len(known) > 1
-
-
-def _leaves(value: Value, depth: int = _DEPTH) -> Iterator[Value]:
-    """The leaves of a pytree, as far as it is known."""
-    parts = pytrees.children(value) if depth and isinstance(value, (Map, Tup, Seq)) else None
-    if parts is None:
-        yield value
-    for part in parts or ():
-        yield from _leaves(part, depth - 1)
 
 
 def _is_real(value: Value) -> bool:
@@ -259,11 +209,11 @@ def _check_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
             found = next(_whole_leaves(value, ""), None)
             if found is not None:
                 path, kind, leaf = found
-                _report(m, f, at, x.spec.name, "no-real-input", kind, path, leaf)
+                report(m, f, at, x.spec.name, "no-real-input", kind, path, leaf)
                 return True
         elif args.more is None and number >= len(args.pos) and x.spec.name.startswith("jax."):
             detail = f"{number} of {len(args.pos)}"
-            _report(m, f, at, x.spec.name, "no-argument", detail, next(iter(args.kw), ""))
+            report(m, f, at, x.spec.name, "no-argument", detail, next(iter(args.kw), ""))
             return True
     return False
 
@@ -310,106 +260,11 @@ def _no_scalar(value: Value) -> str:
     return "a dict" if type(value) is Map else ""
 
 
-def _items_of(x: Xform, option: str) -> list[Value] | None:
-    """The entries of an option that has one for each argument or result; None if that is not known."""
-    value = x.options.get(option)
-    return iteration.known_items(value) if type(value) in (Tup, Seq) and value is not None else None
-
-
-def entries(x: Xform, args: Args) -> int:
-    """How many entries say how arguments are mapped or split, where that is another number than that of the arguments;
-    else 0."""
-    if not x.spec.results or args.more is not None or args.kw_more is not None:
-        return 0
-    items = _items_of(x, x.spec.axes or x.spec.specs)
-    return len(items) if items is not None and len(items) != len(args.pos) else 0
-
-
-def _has_other_count(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
-    """Record that there are more or fewer entries than arguments."""
-    number = entries(x, args)
-    if number:
-        option = x.spec.axes or x.spec.specs
-        _report(m, f, at, x.spec.name, "axes-count", f"{number} for {len(args.pos)}", option)
-    return number > 0
-
-
-def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
-    if args.more is not None or args.kw_more is not None:
-        return False
-    if _has_other_keys(m, f, at, x, args):
-        return True
-    mapped = list(_mapped(x, args))
-    for name, value, axis in mapped:
-        rank = _rank(value)
-        if rank is not None and rank <= axis:
-            detail = "a number" if rank == 0 else "1 axis" if rank == 1 else f"{rank} axes"
-            _report(m, f, at, x.spec.name, "no-axis", detail, name, value)
-            return True
-    return _check_sizes(m, f, at, x, mapped)
-
-
-def _check_sizes(m: Machine, f: Frame, at: int, x: Xform, mapped: list[tuple[str, Value, int]]) -> bool:
-    sizes = {size: name for name, value, axis in reversed(mapped) if (size := _size(value, axis)) is not None}
-    if len(sizes) > 1:
-        (one, first), (other, second) = list(reversed(sizes.items()))[:2]
-        _report(m, f, at, x.spec.name, "unequal-sizes", f"{one} and {other}", f"{first},{second}")
-    return len(sizes) > 1
-
-
-def _has_other_keys(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
-    """Record a dict of axes for other keys than the argument has."""
-    marks = arrival.Marks(x)
-    for i, value in enumerate(args.pos):
-        mark = marks.of(i)
-        if _is_closed(mark) and _is_closed(value) and mark.entries.keys() != value.entries.keys():
-            odd = sorted(map(repr, mark.entries.keys() ^ value.entries.keys()))
-            _report(m, f, at, x.spec.name, "axes-keys", ", ".join(odd), str(i))
-            return True
-    return False
-
-
-def _is_closed(value: Value | None) -> TypeGuard[Map]:
-    """Whether all keys of a dict are known."""
-    return type(value) is Map and value.rest is None and not value.open
-
-
-def _size(value: Value, axis: int) -> int | None:
-    dims = value.dims if type(value) is Arr else None
-    return dims[axis] if dims is not None and 0 <= axis < len(dims) else None
-
-
-def _mapped(x: Xform, args: Args) -> Iterator[tuple[str, Value, int]]:
-    """The arguments that are mapped along an axis that is known: position or name, value, axis."""
-    marks = arrival.Marks(x)
-    for i, value in enumerate(args.pos):
-        mark = marks.of(i)
-        axis = 0 if mark is None else mark.const if type(mark) is Py else None
-        if type(axis) is int:
-            yield str(i), value, axis
-    for name, value in args.kw.items():
-        yield name, value, 0
-
-
-def _rank(value: Value) -> int | None:
-    """The number of axes of what is mapped, if it is one array or one number."""
-    if len(alternatives(value)) != 1:
-        return None
-    if type(value) is Py:
-        return 0 if value.kind in pytrees.NUMBERS and value.const is not NO_CONST else None
-    return value.rank if type(value) is Arr and value.dtype != "key" else None
-
-
-def _report(
-    m: Machine,
-    f: Frame,
-    at: int,
-    transform: str,
-    problem: str,
-    detail: str,
-    parameter: str = "",
-    value: Value | None = None,
-) -> None:
-    m.emit(
-        f, TransformMisuse, at, value, transform=transform, problem=problem, parameter=parameter, detail=detail
-    )  # fmt: skip
+def rows(named: dict[str, Value]) -> int | None:
+    """How many turns a loop over rows takes, if that is known."""
+    length = named.get("length")
+    if type(length) is Py and type(length.const) is int:
+        return length.const
+    xs = named.get("xs")
+    sizes = [size_of(leaf, 0) for leaf in leaves(xs)] if xs is not None else []
+    return next((size for size in sizes if size is not None), None)

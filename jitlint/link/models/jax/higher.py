@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,9 +38,22 @@ from jitlint.link.engine.domain import Repeat, Turn
 from jitlint.link.engine.frame import BY_CHOICE, Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST, OWN
-from jitlint.link.models.jax import arity, carries, demands, lacks, leaves, operands, structures, xforms
+from jitlint.link.models.jax import (
+    arity,
+    carries,
+    demands,
+    directions,
+    hosted,
+    lacks,
+    leaf_shapes,
+    leaves,
+    operands,
+    prefixes,
+    structures,
+    xforms,
+)
 from jitlint.link.models.jax.references import references
-from jitlint.link.values import fitting, iteration, keys, prefixes, pytrees
+from jitlint.link.values import iteration, keys, pytrees
 from jitlint.link.values.questions.signatures import describe, signature
 
 ALL_MODES = S | B | L
@@ -69,6 +82,7 @@ def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
             events.emit_static(m, f, at, spec.name, name, named[name])
     demands.check_functions(m, f, at, spec, named)
     operands.check(m, f, at, spec, named)
+    hosted.check(m, f, at, spec, named)
     if _refuses(m, f, at, spec, named):
         for one in spec.run:
             xforms.mark_called(named.get(one.function, UNKNOWN))
@@ -110,13 +124,17 @@ def _each_with_its_own(f: Frame, at: int, args: Args) -> Args:
     )
 
 
-def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> Value:
+def _run_all(
+    m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value], again: bool = False
+) -> Value:
+    """Run the functions. again: not only on this part of a tree."""
     if spec.result == "tree_map" and "is_leaf" in named:
         return _map_told(m, f, at, spec, named)
     split = _split_tree(m, named) if spec.result == "tree_map" else None
     if split is not None:
         tree, children = split
-        return pytrees.with_children(tree, [_run_all(m, f, at, spec, child) for child in children])
+        again = again or not _holds_keys(tree)
+        return pytrees.with_children(tree, [_run_all(m, f, at, spec, child, again) for child in children])
     results: list[Value] = []
     given: list[list[Value]] = []
     branches: list[Value] = []
@@ -125,7 +143,7 @@ def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, 
     for one in spec.run:
         if alternative:
             keys.rewind(f, before)
-        result, used, each = _run_one(m, f, at, spec, one, named)
+        result, used, each = _run_one(m, f, at, spec, one, named, again)
         after = keys.merged(after, keys.uses_of(f))
         results.append(result)
         given.append(used)
@@ -134,7 +152,7 @@ def _run_all(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, 
         results = [keys.Apart(first).value(result) for result in results]
     keys.rewind(f, after)
     if spec.result == "jvp" and spec.name == "jax.jvp":
-        demands.check_tangents(m, f, at, spec, named)
+        directions.check_tangents(m, f, at, spec, named)
     if alternative and not f.world.eager_jit:
         demands.check_choice(m, f, at, spec, named)
         carries.check_branches(m, f, at, spec, branches)
@@ -167,9 +185,9 @@ def _map_told(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str,
 
 
 def _split_tree(m: Machine, named: dict[str, Value]) -> tuple[Value, list[dict[str, Value]]] | None:
-    """The calls for each child of a small tree whose leaves are of different kinds; None when one call says it all."""
+    """The calls for each child of a small tree whose leaves are of different kinds or sizes; None when one call says it all."""
     tree = named.get("tree", UNKNOWN)
-    if type(pytrees.leaf(tree)) is not Union and not keys.inside(pytrees.children(tree) or ()):
+    if not _is_of_many_kinds(tree):
         return None
     rest = named.get("rest", Tup(()))
     trees = [tree, *rest.items] if type(rest) is Tup else []
@@ -179,6 +197,22 @@ def _split_tree(m: Machine, named: dict[str, Value]) -> tuple[Value, list[dict[s
         return None
     columns = zip(*[p for p in parts if p is not None])
     return tree, [{**named, "tree": column[0], "rest": Tup(tuple(column[1:]))} for column in columns]
+
+
+def _holds_keys(tree: Value) -> bool:
+    return bool(keys.inside(pytrees.children(tree) or ()))
+
+
+def _is_of_many_kinds(tree: Value) -> bool:
+    leaf, below = pytrees.leaf(tree), pytrees.children(tree) or ()
+    return type(leaf) is Union or _holds_keys(tree) or _are_of_many_sizes(leaf, below)
+
+
+def _are_of_many_sizes(leaf: Value, children: Iterable[Value]) -> bool:
+    """Whether more is known of the sizes of some children of a tree than of all its leaves together."""
+    if type(leaf) is not Arr or leaf.dims is not None:
+        return False
+    return any(type(child) is Arr and child.dims is not None for child in children)
 
 
 def bind(spec: HigherOrder, args: Args) -> dict[str, Value]:
@@ -202,7 +236,7 @@ def bind(spec: HigherOrder, args: Args) -> dict[str, Value]:
 
 
 def _run_one(
-    m: Machine, f: Frame, at: int, spec: HigherOrder, one: Run, named: dict[str, Value]
+    m: Machine, f: Frame, at: int, spec: HigherOrder, one: Run, named: dict[str, Value], again: bool
 ) -> tuple[Value, list[Value], list[Value]]:
     """What the function gave, what it got, and what each one gave when several are certain to be branches."""
     w = f.world
@@ -230,7 +264,7 @@ def _run_one(
             )
             inner.steps = (*f.steps, step)
         call_args, used = _arguments(m, f, inner, at, one, named, function)
-        if spec.result in REPEATING and type(named.get("tree")) is not Arr:
+        if spec.result in REPEATING and (again or type(named.get("tree")) is not Arr):
             m.domains.on_repeat(inner, Repeat(call_args.pos))
         xforms.mark_called(function)
         if type(functions) is not Union:
@@ -296,7 +330,7 @@ def _shape_argument(
     if kind == "leaf":
         return pytrees.leaf(value)
     if kind == "elem":
-        value = _row(value)
+        value = pytrees.with_rank(value, -1)
     if one.modes == -1:
         return on_host(value)
     if one.modes <= 0:
@@ -305,16 +339,6 @@ def _shape_argument(
         value = Tree(0)
     why = f"`{name}` of the traced loop" if name else "an operand of the traced branch"
     return pytrees.lift(value, one.modes, inner.world.level, why, one.filter, sized=True)
-
-
-def _row(value: Value) -> Value:
-    """What one turn of a loop gets of arrays whose rows it goes through."""
-    if type(value) is Tup and value.cls is None:
-        return Tup(tuple([_row(item) for item in value.items]))
-    out = pytrees.with_rank(value, -1)
-    if type(value) is Arr and type(out) is Arr and out.rank is not None:
-        out.dims = fitting.known((fitting.dims_of(value) or ())[1:])
-    return out
 
 
 def on_host(value: Value) -> Value:
@@ -378,7 +402,10 @@ def _of_scan(ran: _Ran) -> Value:
     if not ran.f.world.eager_jit:
         carries.check_pair(ran.m, ran.f, ran.at, ran.spec, ran.results[0])
         carries.check_carry(ran.m, ran.f, ran.at, ran.spec, ran.named.get("init", UNKNOWN), carry)
-    return Tup((ran.out(_either(init, carry)), pytrees.with_rank(ran.out(ys), 1)))
+    turns = demands.rows(ran.named)
+    given = ran.named.get("init", UNKNOWN)
+    left = leaf_shapes.shaped_as(ran.out(_either(init, carry)), given)
+    return Tup((left, pytrees.with_rank(ran.out(ys), 1, size=turns)))
 
 
 def _of_loop(ran: _Ran) -> Value:
@@ -388,7 +415,8 @@ def _of_loop(ran: _Ran) -> Value:
         if ran.spec.result == "while":
             carries.check_condition(ran.m, ran.f, ran.at, ran.spec, ran.results[0])
         carries.check_carry(ran.m, ran.f, ran.at, ran.spec, ran.named.get("init_val", UNKNOWN), body)
-    return ran.out(carries.through_loop(ran.spec, ran.named, _either(init, body)))
+    left = ran.out(carries.through_loop(ran.spec, ran.named, _either(init, body)))
+    return leaf_shapes.shaped_as(left, ran.named.get("init_val", UNKNOWN))
 
 
 def _of_branches(ran: _Ran) -> Value:
@@ -403,7 +431,10 @@ def _of_branches(ran: _Ran) -> Value:
 def _of_rows(ran: _Ran) -> Value:
     if ran.results[0] is UNKNOWN:
         return _opaque(ran.f, ran.outer)
-    return pytrees.with_rank(ran.out(ran.results[0]), 1 if ran.spec.result == "stack" else 0)
+    stacked = ran.spec.result == "stack"
+    return pytrees.with_rank(
+        ran.out(ran.results[0]), 1 if stacked else 0, size=demands.rows(ran.named) if stacked else None
+    )
 
 
 def _of_tree_map(ran: _Ran) -> Value:
@@ -424,6 +455,8 @@ def _of_vjp(ran: _Ran) -> Value:
         inside = inside.items[0]
     loop = Py("str", carries.loop_behind(inside))
     pullback = ExtInst(PULLBACK, {"loop": loop}) if ran.spec.name.endswith("vjp") else UNKNOWN
+    if type(pullback) is ExtInst and ran.spec.name == "jax.vjp" and (has_aux or aux is None):
+        pullback.attrs[directions.RESULT] = inside
     if has_aux and type(value) is Tup:
         return Tup((value.items[0], pullback, value.items[1]))
     return Tup((value, pullback))

@@ -48,6 +48,21 @@ def sharding(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return ExtInst(SHARDING, {SPLIT: Tup(tuple(split))})
 
 
+def bound_axes(x: Xform) -> frozenset[str] | None:
+    """The names of the axes that a map binds for its function, None if they are not known."""
+    if x.spec.specs:
+        over = x.options.get("mesh")
+        axes = over.attrs.get(_AXES) if type(over) is ExtInst else None
+        return (
+            frozenset(str(axis.const) for axis in axes.items if type(axis) is Py)
+            if type(axes) is Tup
+            else None
+        )
+    given = x.options.get("axis_name")
+    names = list(_names([given])) if given is not None else []
+    return frozenset(name for name in names if name is not None) if None not in names else None
+
+
 def check_placed(m: Machine, f: Frame, at: int, api: str, value: Value, where: Value | None) -> None:
     """An array is split: has it as many axes as are spoken of."""
     split = _split(where)

@@ -13,10 +13,8 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.events import Step
 from jitlint.infer.grounds import RULED
-from jitlint.infer.keys import KeyUses
 from jitlint.infer.lattice import join, traced_modes
 from jitlint.infer.values import (
-    BEHIND,
     NONE,
     UNKNOWN,
     Arr,
@@ -25,7 +23,6 @@ from jitlint.infer.values import (
     Ext,
     Func,
     Inst,
-    L,
     Method,
     Partial,
     Py,
@@ -41,12 +38,22 @@ from jitlint.link.engine.budgets import MAX_STACK
 from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
-from jitlint.link.engine.world import CHECKED, OWN, SPREAD, World
+from jitlint.link.engine.world import CHECKED, SPREAD, World
 from jitlint.link.models.arrays import layers
-from jitlint.link.models.jax import arity, arrival, boundaries, carries, demands, lacks
+from jitlint.link.models.jax import (
+    arity,
+    arrival,
+    boundaries,
+    carries,
+    custom_rules,
+    demands,
+    leaf_shapes,
+    mapping,
+    shardings,
+)
 from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.tables import naming
-from jitlint.link.values import iteration, keys, parameters, pytrees
+from jitlint.link.values import iteration, parameters, pytrees
 from jitlint.link.values.questions.signatures import (
     Signature,
     constant_ints,
@@ -165,11 +172,11 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         return _custom_result(m, f, at, x, evaluator.call(m, _body_frame(f, spec), at, x.target, args))
     sig = signature(x.target)
     if spec.custom:
-        return _call_custom(m, f, at, x, args)
+        return custom_rules.call(m, f, at, x, args)
     if demands.refuses_arguments(m, f, at, x, args) or arity.lacks_argument(m, f, at, x, args):
         return UNKNOWN
     arrived = arrival.arguments(m, f, at, x, sig, args)
-    world = _world_inside(f, spec)
+    world = _world_inside(f, x)
     steps = _steps(f, x, at)
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = scopes.in_world(f, world, steps, ground)
@@ -205,15 +212,17 @@ def _sets_up(target: Value) -> bool:
     return naming.begins_with(target.fn.name, words.setting_up)
 
 
-def _world_inside(f: Frame, spec: Wrap) -> World:
+def _world_inside(f: Frame, x: Xform) -> World:
+    spec: Wrap = x.spec
     world = f.world.inside(spec.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
     marks = (SPREAD if spec.specs else 0) | (CHECKED if spec.result == "checkify" else 0)
-    return world.but(marks=marks) if marks else world
+    world = world.but(marks=marks) if marks else world
+    return world.mapped(shardings.bound_axes(x)) if spec.specs or "axis_name" in x.options else world
 
 
 def _body_frame(f: Frame, spec: Wrap) -> Frame:
     """Where the function runs under what is no trace; of two results, the second is its derivative rule."""
-    return _by_own_rule(f) if spec.result == "first" else f
+    return custom_rules.by_own_rule(f) if spec.result == "first" else f
 
 
 def _expects_an_error(f: Frame, x: Xform) -> bool:
@@ -248,8 +257,12 @@ def _leave(
     demands.check_result(m, f, at, x, result)
     w = f.world
     kept = outer & ~S if not w.here else outer
-    out = pytrees.lower(result, spec.modes, w.here, w.level, kept, as_is=spec.filter)
-    out = arrival.departed(x, args, out)
+    out = pytrees.lower(result, spec.modes, w.here, w.level, kept, as_is=spec.filter, sized=not spec.specs)
+    if spec.axes:
+        lanes = mapping.lanes(x, args)
+        out = pytrees.with_rank(out, 1 if "out_axes" not in x.options else None, size=lanes)
+    elif spec.excluded or spec.sliced:
+        out = pytrees.with_rank(out, None)  # how many axes are looped over is for the arguments to say
     if spec.result == "same":
         return out
     if spec.result == "checkify":
@@ -266,9 +279,11 @@ def _differentiated(m: Machine, f: Frame, x: Xform, args: Args, out: Value) -> V
     has_aux = _has_aux(x)
     value, extra = _with_aux(out) if has_aux else (out, UNKNOWN)
     gradient = _gradient(m, f, x, args)
-    if spec.result == "jacobian" and type(value) is not Arr:
-        # The structure of the output, each leaf with the structure of the argument.
-        gradient = pytrees.rebuild(value, gradient)
+    if spec.result == "jacobian":
+        gradient = pytrees.with_rank(gradient, None)
+        if type(value) is not Arr:
+            # The structure of the output, each leaf with the structure of the argument.
+            gradient = pytrees.rebuild(value, gradient)
     if spec.result == "value_and_grad":
         return Tup((Tup((value, extra)) if has_aux else value, gradient))
     return Tup((gradient, extra)) if has_aux else gradient
@@ -308,9 +323,8 @@ def _gradient(m: Machine, f: Frame, x: Xform, args: Args) -> Value:
         if value is UNKNOWN:
             out.append(Tree(modes, "", f.world.level))
         else:
-            out.append(
-                pytrees.rebuild(value, Arr(_not_linear(modes), "float", None, "", result_level(f, [value])))
-            )
+            leaf = Arr(custom_rules.not_linear(modes), "float", None, "", result_level(f, [value]))
+            out.append(leaf_shapes.shaped_as(pytrees.rebuild(value, leaf), value))
     return Tup(tuple(out)) if many else (out[0] if out else UNKNOWN)
 
 
@@ -321,110 +335,6 @@ def _custom_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> Va
         parts = iteration.known_items(result) if type(result) is Tup else None
         return parts[0] if parts is not None and len(parts) == 2 else UNKNOWN
     return result
-
-
-def _call_custom(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
-    """A function with its own derivative rules: the rules run when it is differentiated, perhaps inside a trace."""
-    if x.rules:
-        lacks.check(m, f, at, x.spec, args.pos, args.kw)
-    before = keys.uses_of(f)
-    result = pytrees.remode(evaluator.call(m, _by_own_rule(f), at, x.target, args), _off_loops)
-    if not f.world.here and not any(traced_modes(v) for v in args.pos):
-        return result
-    if "nondiff_argnames" in x.options or args.more is not None or args.kw_more is not None:
-        return result  # which argument goes where in the rules is not known
-    nondiff = constant_ints(x.options["nondiff_argnums"]) if "nondiff_argnums" in x.options else None
-    return _run_rules(m, f, at, x, result, _by_position(x, args), nondiff or [], before)
-
-
-def _by_own_rule(f: Frame) -> Frame:
-    """Where the body of a function runs that nobody differentiates, since it has a rule for that."""
-    return scopes.in_world(f, f.world.but(marks=OWN), f.steps) if f.world.modes & L else f
-
-
-def _run_rules(
-    m: Machine,
-    f: Frame,
-    at: int,
-    x: Xform,
-    result: Value,
-    tangents: list[Value],
-    nondiff: list[int],
-    before: KeyUses | None,
-) -> Value:
-    """The result as the rules give it. nondiff: the positions that are not differentiated. before: the keys that were consumed
-    when the function had not run yet."""
-    given = [pytrees.remode(v, _not_linear) for v in tangents]
-    lead = [given[n] if n < len(given) else UNKNOWN for n in nondiff if n >= 0]
-    asked = x.spec.name.startswith("jax.custom_") and any(traced_modes(v) & L for v in tangents)
-    backward = dict(x.rules).get("bwd")
-    own = _by_own_rule(f)
-    for kind, rule in x.rules:
-        pair: Value = UNKNOWN
-        if kind == "jvp":
-            moved = [_leave_out(nondiff, part) for part in (given, tangents)]
-            pair = _instead(m, own, at, before, rule, Args([*lead, *moved]))
-            result = _through(traced_modes(_second(pair)) & BEHIND, result)
-        elif kind == "fwd":
-            pair = _instead(m, own, at, before, rule, Args(list(given)))
-        if asked:
-            demands.check_rule(m, f, at, x, kind, rule, pair, 2)
-        if kind == "fwd" and backward is not None:
-            args = Args([*lead, _second(pair), _cotangent(f, result)])
-            cotangents = _instead(m, own, at, before, backward, args)
-            if asked:
-                demands.check_rule(m, f, at, x, "bwd", backward, cotangents, len(given) - len(nondiff))
-    return result
-
-
-def _instead(m: Machine, f: Frame, at: int, before: KeyUses | None, rule: Value, args: Args) -> Value:
-    """What a rule gives. It runs instead of the function, and one backwards makes again what the other one made: that each
-    draws the same is meant so."""
-    after = keys.uses_of(f)
-    keys.rewind(f, before)
-    result = evaluator.call(m, f, at, rule, args)
-    keys.rewind(f, keys.merged(after, keys.uses_of(f)))
-    return result
-
-
-def _leave_out(numbers: list[int], values: list[Value]) -> Tup:
-    return Tup(tuple([v for i, v in enumerate(values) if i not in numbers]))
-
-
-def _second(pair: Value) -> Value:
-    return pair.items[1] if type(pair) is Tup and len(pair.items) == 2 else UNKNOWN
-
-
-def _through(loops: int, value: Value) -> Value:
-    """A value whose derivative goes through these loops."""
-    return pytrees.remode(value, lambda modes: modes | loops if modes & L else modes)
-
-
-def _off_loops(modes: int) -> int:
-    return modes & ~BEHIND
-
-
-def _not_linear(modes: int) -> int:
-    """What a derivative rule is run on: nobody differentiates the rule itself."""
-    return modes & ~(L | BEHIND)
-
-
-def _by_position(x: Xform, args: Args) -> list[Value]:
-    """The arguments in the order of the parameters, defaults filled in, as the derivative rules get them."""
-    sig = signature(x.target)
-    out = list(args.pos)
-    if sig is None:
-        return out
-    for param in sig.positional[len(out) :]:
-        out.append(args.kw.get(param.name, sig.func.defaults.get(param.name, UNKNOWN)))
-    return out
-
-
-def _cotangent(f: Frame, result: Value) -> Value:
-    modes = f.world.here or _not_linear(traced_modes(result))
-    if result is UNKNOWN:
-        return Tree(modes, "the cotangent", f.world.level)
-    return pytrees.rebuild(result, Arr(modes, None, None, "the cotangent", f.world.level))
 
 
 def _static_inside(x: Xform, sig: Signature) -> tuple[set[int], set[str]]:

@@ -33,6 +33,7 @@ from jitlint.link.engine.events import emit_convert
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python.python_sequences import advance, sort_items
+from jitlint.link.models.python.pytree_methods import call_pytree_method
 from jitlint.link.models.python.text_methods import call_text_method
 from jitlint.link.values import hashing, operators, subscripts
 from jitlint.link.values.boxes import (
@@ -49,7 +50,6 @@ from jitlint.link.values.boxes import (
     put_all,
     spread,
 )
-from jitlint.link.values.pytree_methods import call_pytree_method
 
 BoxMethod = Callable[[Machine, Frame, int, Any, Args], Value]
 

@@ -51,6 +51,7 @@ from jitlint.link.models.python.builtin_calls import (
 )
 from jitlint.link.models.python.itertools_calls import ITERTOOLS_CALLS
 from jitlint.link.models.python.ordering import ORDERING_CALLS
+from jitlint.link.models.python.pytree_methods import call_pytree_method
 from jitlint.link.values import attributes, fields, hashing, operators, subscripts
 from jitlint.link.values.boxes import (
     argument,
@@ -68,7 +69,6 @@ from jitlint.link.values.boxes import (
     spread,
     with_attributes,
 )
-from jitlint.link.values.pytree_methods import call_pytree_method
 from jitlint.link.values.questions import truths
 
 # functools and copy
@@ -313,6 +313,12 @@ def _apply_attrgetter(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return value
 
 
+def _call(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    if not args.pos:
+        return UNKNOWN
+    return evaluator.call(m, f, at, args.pos[0], Args(args.pos[1:], args.kw, args.more, args.kw_more))
+
+
 _OPERATOR: Final[dict[str, Handler]] = {
     **{name: _binary(op) for name, op in _BINARY.items()},
     **{f"i{name.rstrip('_')}": _binary(op) for name, op in _BINARY.items()},
@@ -320,6 +326,7 @@ _OPERATOR: Final[dict[str, Handler]] = {
     **{name: _unary(op) for name, op in _UNARY.items()},
     "attrgetter": _getter("attrgetter"),
     f"attrgetter{GETTER_SUFFIX}": _apply_attrgetter,
+    "call": _call,
     "contains": _contains,
     "getitem": _getitem,
     "index": _index,

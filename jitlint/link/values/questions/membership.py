@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -105,7 +105,19 @@ def compare_containers(m: Machine, f: Frame, at: int, op: str, left: Value, righ
         if found is not None and x is not y and not _never_equal(x, y):
             m.emit(f, Truth, at, found, form="equality")
             return BOOL
-    return BOOL
+    equal = _are_equal(a, b) if type(left) is Tup else None
+    return BOOL if equal is None else py(equal is (op == "=="))
+
+
+def _are_equal(left: Sequence[Value], right: Sequence[Value]) -> bool | None:
+    """Whether as many numbers or texts are the same, if that is known."""
+    found = [
+        None
+        if type(x) is not Py or type(y) is not Py or NO_CONST in (x.const, y.const)
+        else x.const == y.const
+        for x, y in zip(left, right)
+    ]
+    return False if False in found else None if None in found else True
 
 
 def _never_equal(x: Value, y: Value) -> bool:

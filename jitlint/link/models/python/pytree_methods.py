@@ -1,4 +1,4 @@
-"""Methods of containers called on a pytree of unknown structure (layer: ``link``, room ``values``).
+"""Methods of containers called on a pytree of unknown structure (layer: ``link``, room ``models``).
 
 The call says what the pytree is: a dict, a list or a record. Its parts keep the modes of the whole.
 """

@@ -1,4 +1,4 @@
-"""Trees beside a tree: `jax.tree.map` takes the structure of the first, and what lies at its leaves in the others (layer: ``link``, room ``values``).
+"""Trees beside a tree: `jax.tree.map` takes the structure of the first, and what lies at its leaves in the others (layer: ``link``, room ``models``).
 
 What it does: says what a further tree has where the first one has a leaf. That may be a whole container, for the first
 tree need only be a prefix of the others (measured). What it does not: report trees that do not fit.

@@ -1,0 +1,67 @@
+"""Loops that go through variants, which are written down, and not through steps (layer: ``link``, room ``domains``)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.infer.values import Class
+from jitlint.link.engine import scopes
+from jitlint.link.engine.frame import Frame
+from jitlint.link.tables.code_tables import CodeTable
+from jitlint.syntax import ir
+
+_VIEWS: Final = ("items", "keys", "values")
+
+
+def names_parts(loop: ir.Node | None) -> bool:
+    """Whether a loop goes through the entries of a mapping: so many as a program has names, not steps."""
+    return any(
+        type(node) is ir.Call and not node.args and type(node.func) is ir.Attr and node.func.name in _VIEWS
+        for node in _iterables(loop)
+    )
+
+
+def is_written(f: Frame, table: CodeTable, loop: ir.Node | None) -> bool:
+    """Whether a loop goes through things that are written down, members of an enumeration say: variants, not steps."""
+    for node in _iterables(loop):
+        if type(node) is ir.Name:
+            if type(scopes.lookup(f, node.id)) is Class:
+                return True
+            values = table.bound.get(node.id, ())
+            node = values[0] if len(values) == 1 else None
+        if has_display(node) or (type(node) is ir.Call and _takes_written(table, node)):
+            return True
+    return False
+
+
+def _takes_written(table: CodeTable, call: ir.Call) -> bool:
+    """Whether a call goes through, or makes a view of, what is written down."""
+    func = call.func
+    if type(func) is ir.Attr and func.name in _VIEWS and _is_bound_to_display(table, func.obj):
+        return True
+    return any(_is_bound_to_display(table, arg.value) for arg in call.args)
+
+
+def _is_bound_to_display(table: CodeTable, node: ir.Node) -> bool:
+    """Whether a name was last bound to some things that are written down: ``rates = [0.1, 0.2]``."""
+    values = table.bound.get(node.id) if type(node) is ir.Name else None
+    last = values[-1] if values else None
+    if type(last) is ir.Dict:
+        return bool(last.keys)
+    return isinstance(last, (ir.Tuple, ir.List)) and bool(last.elts)
+
+
+def _iterables(loop: ir.Node | None) -> list[ir.Node | None]:
+    return [part.iter for part in loop.fors] if type(loop) is ir.Comp else [getattr(loop, "iter", None)]
+
+
+def has_display(node: ir.Node | None) -> bool:
+    """Whether an iterable is, or is made of, a written tuple, list, set or dict."""
+    if isinstance(node, (ir.Tuple, ir.List, ir.Set, ir.Dict)):
+        return True
+    if type(node) is ir.Call:
+        func = node.func
+        if type(func) is ir.Attr and has_display(func.obj):
+            return True
+        return any(has_display(arg.value) for arg in node.args)
+    return False

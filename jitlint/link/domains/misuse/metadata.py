@@ -1,0 +1,52 @@
+"""Arrays that a class keeps beside its children, in what JAX compares from call to call (layer: ``link``, room ``domains``).
+
+What a flatten function gives beside the children belongs to the type of an object. An array there is compared with that of
+the next object, and has no truth to give; with the same object nothing is compared. What it does: looks at objects that come
+to a compiled function. What it does not: look at fields that are declared as static, see `static_fields`.
+Source: https://docs.jax.dev/en/latest/pytrees.html#custom-pytrees-and-initialization
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import TransformMisuse
+from jitlint.infer.grounds import SEEN
+from jitlint.infer.values import Arr, Inst, S, Value, alternatives
+from jitlint.link.engine.domain import Transformed
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.values import flattening
+
+
+def check(m: Machine, f: Frame, transformed: Transformed) -> None:
+    """Record the first array of each object that is a part of its type."""
+    spec = transformed.x.spec
+    if not spec.modes & S or not spec.strict or f.module.is_test:
+        return
+    static = {spec.static_nums, spec.static_names} & transformed.x.options.keys()
+    for value in () if static else transformed.args.pos:
+        for cls, name in _arrays_of_type(value):
+            m.emit(
+                f, TransformMisuse, transformed.inner.steps[-1].at, None, Confidence.LIKELY,
+                transform=spec.name, problem="array-metadata", parameter=name, detail=cls,
+            )  # fmt: skip
+            return
+
+
+def _arrays_of_type(value: Value) -> Iterator[tuple[str, str]]:
+    """Class and attribute of arrays with several elements that are certainly no children."""
+    for alt in alternatives(value):
+        if type(alt) is not Inst or alt.cls.role or flattening.data_names(alt.cls) is None:
+            continue
+        for name in sorted(flattening.static_names(alt)):
+            part = alt.attrs.get(name)
+            if type(part) is Arr and _has_no_truth(part) and not flattening.is_kept(alt.cls, name):
+                yield alt.cls.name, name
+
+
+def _has_no_truth(array: Arr) -> bool:
+    dims = array.dims or ()
+    several = bool(dims) and all(size is None or size > 1 for size in dims[:1])
+    return array.kind is SEEN and not array.weak and not array.modes and bool(array.rank) and several

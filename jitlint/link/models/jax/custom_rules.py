@@ -1,0 +1,168 @@
+"""Functions that bring a derivative of their own: `jax.custom_jvp`, `jax.custom_vjp` (layer: ``link``, room ``models``).
+
+What it does: runs the function, and the rules where it is differentiated, perhaps inside a trace; says when there are
+none. What it does not: say which form rules have, which is what `demands` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import TransformMisuse
+from jitlint.infer.keys import KeyUses
+from jitlint.infer.lattice import traced_modes
+from jitlint.infer.values import BEHIND, UNKNOWN, Arr, L, Tree, Tup, Value, Xform
+from jitlint.link.engine import evaluator, scopes
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Found
+from jitlint.link.engine.world import OWN
+from jitlint.link.models.jax import demands, lacks
+from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.values import keys, pytrees
+from jitlint.link.values.questions.signatures import constant_ints, describe, signature
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+
+def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
+    """A function with its own derivative rules: the rules run when it is differentiated, perhaps inside a trace."""
+    if x.rules:
+        lacks.check(m, f, at, x.spec, args.pos, args.kw)
+    elif x.spec.asks_for_rules and x.site != (f.module.name, at):
+        m.emit(
+            f, TransformMisuse, at, when=(_Bare(m, x),),
+            transform=describe(x.target), problem="no-derivative-rule", parameter="", detail=x.spec.name,
+        )  # fmt: skip
+    before = keys.uses_of(f)
+    result = pytrees.remode(evaluator.call(m, by_own_rule(f), at, x.target, args), _off_loops)
+    if not f.world.here and not any(traced_modes(v) for v in args.pos):
+        return result
+    if "nondiff_argnames" in x.options or args.more is not None or args.kw_more is not None:
+        return result  # which argument goes where in the rules is not known
+    nondiff = constant_ints(x.options["nondiff_argnums"]) if "nondiff_argnums" in x.options else None
+    return _run_rules(m, f, at, x, result, _by_position(x, args), nondiff or [], before)
+
+
+def by_own_rule(f: Frame) -> Frame:
+    """Where the body of a function runs that nobody differentiates, since it has a rule for that."""
+    return scopes.in_world(f, f.world.but(marks=OWN), f.steps) if f.world.modes & L else f
+
+
+def _run_rules(
+    m: Machine,
+    f: Frame,
+    at: int,
+    x: Xform,
+    result: Value,
+    tangents: list[Value],
+    nondiff: list[int],
+    before: KeyUses | None,
+) -> Value:
+    """The result as the rules give it. nondiff: the positions that are not differentiated. before: the keys that were consumed
+    when the function had not run yet."""
+    given = [pytrees.remode(v, not_linear) for v in tangents]
+    lead = [given[n] if n < len(given) else UNKNOWN for n in nondiff if n >= 0]
+    asked = x.spec.name.startswith("jax.custom_") and any(traced_modes(v) & L for v in tangents)
+    backward = dict(x.rules).get("bwd")
+    own = by_own_rule(f)
+    for kind, rule in x.rules:
+        pair: Value = UNKNOWN
+        if kind == "jvp":
+            moved = [_leave_out(nondiff, part) for part in (given, tangents)]
+            pair = _instead(m, own, at, before, rule, Args([*lead, *moved]))
+            result = _through(traced_modes(_second(pair)) & BEHIND, result)
+        elif kind == "fwd":
+            pair = _instead(m, own, at, before, rule, Args(list(given)))
+        if asked:
+            demands.check_rule(m, f, at, x, kind, rule, pair, 2)
+        if kind == "fwd" and backward is not None:
+            args = Args([*lead, _second(pair), _cotangent(f, result)])
+            cotangents = _instead(m, own, at, before, backward, args)
+            if asked:
+                demands.check_rule(m, f, at, x, "bwd", backward, cotangents, len(given) - len(nondiff))
+    return result
+
+
+def _instead(m: Machine, f: Frame, at: int, before: KeyUses | None, rule: Value, args: Args) -> Value:
+    """What a rule gives. It runs instead of the function, and one backwards makes again what the other one made: that each
+    draws the same is meant so."""
+    after = keys.uses_of(f)
+    keys.rewind(f, before)
+    result = evaluator.call(m, f, at, rule, args)
+    keys.rewind(f, keys.merged(after, keys.uses_of(f)))
+    return result
+
+
+def _leave_out(numbers: list[int], values: list[Value]) -> Tup:
+    return Tup(tuple([v for i, v in enumerate(values) if i not in numbers]))
+
+
+def _second(pair: Value) -> Value:
+    return pair.items[1] if type(pair) is Tup and len(pair.items) == 2 else UNKNOWN
+
+
+def _through(loops: int, value: Value) -> Value:
+    """A value whose derivative goes through these loops."""
+    return pytrees.remode(value, lambda modes: modes | loops if modes & L else modes)
+
+
+def _off_loops(modes: int) -> int:
+    return modes & ~BEHIND
+
+
+def not_linear(modes: int) -> int:
+    """What a derivative rule is run on: nobody differentiates the rule itself."""
+    return modes & ~(L | BEHIND)
+
+
+def _by_position(x: Xform, args: Args) -> list[Value]:
+    """The arguments in the order of the parameters, defaults filled in, as the derivative rules get them."""
+    sig = signature(x.target)
+    out = list(args.pos)
+    if sig is None:
+        return out
+    for param in sig.positional[len(out) :]:
+        out.append(args.kw.get(param.name, sig.func.defaults.get(param.name, UNKNOWN)))
+    return out
+
+
+def _cotangent(f: Frame, result: Value) -> Value:
+    modes = f.world.here or not_linear(traced_modes(result))
+    if result is UNKNOWN:
+        return Tree(modes, "the cotangent", f.world.level)
+    return pytrees.rebuild(result, Arr(modes, None, None, "the cotangent", f.world.level))
+
+
+class _Bare:
+    """Nothing in the program gives a function its rules."""
+
+    def __init__(self, m: Machine, x: Xform) -> None:
+        self._m = m
+        self._x = x
+
+    def holds(self, found: Found) -> bool:
+        """Whether no function that was made there got any, and none is given to something that is not understood."""
+        if self._x.site in self._m.ruled:
+            return False
+        if self._m.ruling is None:
+            self._m.ruling = list(_giving(self._m))
+        others = {fn.name for module in self._m.modules.values() for fn in module.functions}
+        others.discard(describe(self._x.target).rpartition(".")[2])
+        return all(place in self._m.ruled or name in others for place, name in self._m.ruling)
+
+
+def _giving(m: Machine) -> Iterator[tuple[tuple[str, int], str]]:
+    """Where rules are given, and the name of what they are given to, "" if it has none."""
+    names = lexicon().arrays.rule_methods
+    for module in m.modules.values():
+        parts = list(below(module.tree.body))
+        for fn in module.functions:
+            parts += [*fn.parts, *below([*fn.node.decorators])]
+        called = {id(node.func): node.at for node in parts if type(node) is ir.Call}
+        for node in parts:
+            if type(node) is ir.Attr and node.name in names:
+                yield (module.name, called.get(id(node), node.at)), last_name(node.obj)
+            elif type(node) is ir.Const and node.value in names:
+                yield (module.name, node.at), ""

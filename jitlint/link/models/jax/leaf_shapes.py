@@ -1,0 +1,57 @@
+"""Sizes that the leaves of one pytree have from another (layer: ``link``, room ``models``).
+
+A derivative has the shapes of what it is taken by, and a loop gives back what it was given: JAX refuses everything else.
+Source: `jax.grad`, `jax.lax.scan`.
+"""
+
+from __future__ import annotations
+
+from jitlint.infer.lattice import reshaped
+from jitlint.infer.objects import seen_as
+from jitlint.infer.sizes import DEPTH
+from jitlint.infer.values import Arr, Inst, Map, Py, Value
+from jitlint.link.values import flattening, pytrees
+
+
+def shaped_as(value: Value, model: Value, depth: int = DEPTH) -> Value:
+    """A value whose arrays certainly have the axes and sizes that another one of the same structure has."""
+    if type(value) is Arr:
+        return _array_shaped_as(value, model)
+    if depth == 0 or type(value) is not type(model):
+        return value
+    if type(value) is Inst and type(model) is Inst:
+        return _instance_shaped_as(value, model, depth)
+    mine, theirs = pytrees.children(value), pytrees.children(model)
+    if mine is None or theirs is None or len(mine) != len(theirs) or not _have_same_keys(value, model):
+        return value
+    return pytrees.with_children(value, [shaped_as(a, b, depth - 1) for a, b in zip(mine, theirs)])
+
+
+def _have_same_keys(value: Value, model: Value) -> bool:
+    return type(value) is not Map or type(model) is not Map or value.entries.keys() == model.entries.keys()
+
+
+def _array_shaped_as(value: Arr, model: Value) -> Arr:
+    rank = model.rank if type(model) is Arr else 0 if _is_number(model) else None
+    if rank is None or value.dtype == "key":
+        return value
+    out = reshaped(value, value.dtype, rank)
+    out.dims = model.dims if type(model) is Arr else None
+    return out
+
+
+def _is_number(value: Value) -> bool:
+    return type(value) is Py and value.kind in pytrees.NUMBERS
+
+
+def _instance_shaped_as(value: Inst, model: Inst, depth: int) -> Value:
+    if value.cls is not model.cls or not flattening.is_pytree(value.cls):
+        return value
+    static = flattening.static_names(value)
+    attrs = {
+        name: shaped_as(part, model.attrs[name], depth - 1)
+        if name not in static and name in model.attrs
+        else part
+        for name, part in value.attrs.items()
+    }
+    return seen_as(value, attrs)

@@ -1,0 +1,212 @@
+"""What maps demand of their arguments and results: the axes that are mapped (layer: ``link``, room ``models``).
+
+What it does: compares what ``in_axes`` and ``out_axes`` say, or the specifications of `jax.shard_map`, with what is known of
+arguments and results. What it does not: speak of values of which only a part is known, or of what is split over a mesh,
+which is the business of `shardings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, TypeGuard
+
+from jitlint.infer.events import TransformMisuse
+from jitlint.infer.grounds import SEEN
+from jitlint.infer.values import NO_CONST, NONE, Arr, Map, Py, Seq, Tup, Value, Xform, alternatives
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.models.jax import arrival, shardings
+from jitlint.link.values import iteration, pytrees
+
+_DEPTH: Final = 4
+
+
+def refuses(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """A mapped function is called: whether it certainly gets what cannot be mapped."""
+    if x.spec.static_nums and x.spec.static_nums in x.options:
+        return False  # how many entries these have may be said as well, or not
+    if _has_other_count(m, f, at, x, args):
+        return True
+    if x.spec.specs:
+        return shardings.refuses_split(m, f, at, x, args)
+    return bool(x.spec.axes) and _check_mapped(m, f, at, x, args)
+
+
+def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
+    """It has run: has what it gives the form and the axes that are spoken of."""
+    wanted = _items_of(x, x.spec.results)
+    if wanted is not None and is_no_pair(result, len(wanted)):
+        detail = f"{len(wanted)} for {in_words(result)}"
+        report(m, f, at, x.spec.name, "results-count", detail, x.spec.results)
+    elif x.spec.specs:
+        shardings.check_joined(m, f, at, x, result)
+    elif x.spec.axes:
+        _check_axes(m, f, at, x, x.options.get(x.spec.results), result)
+
+
+def _check_axes(m: Machine, f: Frame, at: int, x: Xform, mark: Value | None, result: Value) -> None:
+    """Record a place for the new axis that a result does not have, with that axis."""
+    marks = pytrees.children(mark) if mark is not None else None
+    parts = pytrees.children(result)
+    if marks is not None and parts is not None and len(marks) == len(parts):
+        for one, part in zip(marks, parts):
+            _check_axes(m, f, at, x, one, part)
+    axis = mark.const if type(mark) is Py else None
+    if type(axis) is not int:
+        return
+    for leaf in leaves(result):
+        rank = rank_of(leaf)
+        if rank is not None and not -rank - 1 <= axis <= rank:
+            report(m, f, at, x.spec.name, "no-result-axis", f"{axis} for {rank + 1}", x.spec.results, leaf)
+            return
+
+
+def _items_of(x: Xform, option: str) -> list[Value] | None:
+    """The entries of an option that has one for each argument or result; None if that is not known."""
+    value = x.options.get(option)
+    return iteration.known_items(value) if type(value) in (Tup, Seq) and value is not None else None
+
+
+def entries(x: Xform, args: Args) -> int:
+    """How many entries say how arguments are mapped or split, where that is another number than that of the arguments;
+    else 0."""
+    if not x.spec.results or args.more is not None or args.kw_more is not None:
+        return 0
+    items = _items_of(x, x.spec.axes or x.spec.specs)
+    return len(items) if items is not None and len(items) != len(args.pos) else 0
+
+
+def _has_other_count(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """Record that there are more or fewer entries than arguments."""
+    number = entries(x, args)
+    if number:
+        option = x.spec.axes or x.spec.specs
+        report(m, f, at, x.spec.name, "axes-count", f"{number} for {len(args.pos)}", option)
+    return number > 0
+
+
+def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    if args.more is not None or args.kw_more is not None:
+        return False
+    if _has_other_keys(m, f, at, x, args):
+        return True
+    mapped = list(_mapped(x, args))
+    for name, value, axis in mapped:
+        rank = rank_of(value)
+        if rank is not None and rank <= axis:
+            detail = "a number" if rank == 0 else "1 axis" if rank == 1 else f"{rank} axes"
+            report(m, f, at, x.spec.name, "no-axis", detail, name, value)
+            return True
+    return _check_sizes(m, f, at, x, mapped)
+
+
+def lanes(x: Xform, args: Args) -> int | None:
+    """How many elements a batch has, if that is known of one of the arguments."""
+    if x.spec.static_nums and x.spec.static_nums in x.options:
+        return None
+    sizes = [size_of(value, axis) for _, value, axis in _mapped(x, args)]
+    return next((size for size in sizes if size is not None), None)
+
+
+def _check_sizes(m: Machine, f: Frame, at: int, x: Xform, mapped: list[tuple[str, Value, int]]) -> bool:
+    sizes = {
+        size: name for name, value, axis in reversed(mapped) if (size := size_of(value, axis)) is not None
+    }
+    if len(sizes) > 1:
+        (one, first), (other, second) = list(reversed(sizes.items()))[:2]
+        report(m, f, at, x.spec.name, "unequal-sizes", f"{one} and {other}", f"{first},{second}")
+    return len(sizes) > 1
+
+
+def _has_other_keys(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """Record a dict of axes for other keys than the argument has."""
+    marks = arrival.Marks(x)
+    for i, value in enumerate(args.pos):
+        mark = marks.of(i)
+        if _is_closed(mark) and _is_closed(value) and mark.entries.keys() != value.entries.keys():
+            odd = sorted(map(repr, mark.entries.keys() ^ value.entries.keys()))
+            report(m, f, at, x.spec.name, "axes-keys", ", ".join(odd), str(i))
+            return True
+    return False
+
+
+def _is_closed(value: Value | None) -> TypeGuard[Map]:
+    """Whether all keys of a dict are known."""
+    return type(value) is Map and value.rest is None and not value.open
+
+
+def _mapped(x: Xform, args: Args) -> Iterator[tuple[str, Value, int]]:
+    """What is mapped along an axis that is known: position or name of the argument, with the way to a part of it; value,
+    axis."""
+    marks = arrival.Marks(x)
+    for i, value in enumerate(args.pos):
+        mark = marks.of(i)
+        axis = 0 if mark is None else mark.const if type(mark) is Py else None
+        if type(axis) is int:
+            yield from ((f"{i}{path}", part, axis) for path, part in _parts(value))
+    for name, value in args.kw.items():
+        yield from ((f"{name}{path}", part, 0) for path, part in _parts(value))
+
+
+def _parts(value: Value, path: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, Value]]:
+    """The leaves of a pytree, as far as it is known, and where they are in it."""
+    if depth and type(value) is Map and value.rest is None:
+        for key, part in value.entries.items():
+            yield from _parts(part, f"{path}[{key!r}]", depth - 1)
+    elif depth and isinstance(value, (Tup, Seq)) and pytrees.children(value):
+        for i, part in enumerate(value.items or ()):
+            yield from _parts(part, f"{path}[{i}]", depth - 1)
+    else:
+        yield path, value
+
+
+def leaves(value: Value, depth: int = _DEPTH) -> Iterator[Value]:
+    """The leaves of a pytree, as far as it is known."""
+    return (part for _, part in _parts(value, "", depth))
+
+
+def size_of(value: Value, axis: int) -> int | None:
+    """How many elements an array has along an axis, if that is known."""
+    dims = value.dims if type(value) is Arr else None
+    return dims[axis] if dims is not None and 0 <= axis < len(dims) else None
+
+
+def rank_of(value: Value) -> int | None:
+    """The number of axes of what is mapped, if it is one array or one number."""
+    if len(alternatives(value)) != 1:
+        return None
+    if type(value) is Py:
+        return 0 if value.kind in pytrees.NUMBERS and value.const is not NO_CONST else None
+    return value.rank if type(value) is Arr and value.dtype != "key" else None
+
+
+def is_no_pair(value: Value, wanted: int = 2) -> bool:
+    """Whether something is certainly not a tuple of so many."""
+    if type(value) is Tup and value.cls is None:
+        return len(value.items) != wanted
+    return value is NONE or type(value) is Map or (type(value) is Arr and value.kind is SEEN)
+
+
+def in_words(value: Value) -> str:
+    """What a value is, in words."""
+    if type(value) is Tup:
+        return f"a tuple of {len(value.items)}"
+    if type(value) is Py and value is not NONE:
+        return "a number"
+    return "`None`" if value is NONE else "a dict" if type(value) is Map else "an array"
+
+
+def report(
+    m: Machine,
+    f: Frame,
+    at: int,
+    transform: str,
+    problem: str,
+    detail: str,
+    parameter: str = "",
+    value: Value | None = None,
+) -> None:
+    """Record a transform that gets or gives what it cannot work with."""
+    m.emit(
+        f, TransformMisuse, at, value, transform=transform, problem=problem, parameter=parameter, detail=detail
+    )  # fmt: skip
