@@ -56,6 +56,7 @@ class Layers(msgspec.Struct, frozen=True):
     dtypes: frozenset[str]
     parts: frozenset[str]
     besides: frozenset[str]
+    updates: frozenset[str]
 
 
 class Types(msgspec.Struct, frozen=True):

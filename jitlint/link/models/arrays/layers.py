@@ -15,7 +15,9 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.dims import Dims
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.objects import NOTE
+from jitlint.infer.lattice import parts as inside
+from jitlint.infer.objects import NOTE, forget_notes
+from jitlint.infer.sizes import DEPTH
 from jitlint.infer.values import NONE, TRUE, UNKNOWN, Arr, Ext, ExtInst, Func, Py, Seq, Tup, Value, py
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Args, Frame, here_array, settle
@@ -98,11 +100,20 @@ class _Call:
 def made(m: Machine, dotted: str, args: Args) -> ExtInst:
     """A layer, or another object of such a library, with what is known of how it was made."""
     spec = lexicon().layers.parameters.get(dotted, ())
+    if dotted in lexicon().layers.updates and args.pos:
+        _forget(args.pos[0])
     out = ExtInst(dotted)
     if dotted in lexicon().layers.forms and dotted not in m.replaced and _is_plain(args):
         out.attrs[_MADE] = TRUE
         out.attrs.update({f"{NOTE}{role}": value for role, value in _roles(spec, args).items()})
     return out
+
+
+def _forget(value: Value, depth: int = DEPTH) -> None:
+    """Forget how the layers in a model were made."""
+    forget_notes(value)
+    for part in inside(value) if depth else ():
+        _forget(part, depth - 1)
 
 
 def is_layer(value: Value) -> bool:
@@ -163,7 +174,7 @@ def called(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value | N
     """What a layer gives that is called with an array of known sizes; None for anything else."""
     form = _FORMS.get(lexicon().layers.forms.get(obj.dotted, ""))
     x = args.pos[0] if args.pos else None
-    if form is None or _MADE not in obj.attrs or args.more is not None or args.kw_more is not None:
+    if form is None or _MADE not in obj.attrs or not _is_only_array(args):
         return None
     if type(x) is not Arr or not _is_array(x):
         return None
@@ -171,10 +182,15 @@ def called(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value | N
     return form(_Call(m, f, at, obj.dotted, notes, x))
 
 
+def _is_only_array(args: Args) -> bool:
+    """Whether a layer gets an array and at most a flag or keys beside it; with a state it gives a pair, say."""
+    flags = all(type(value) is Py and value.kind == "bool" for value in args.pos[1:])
+    return flags and args.kw.keys() <= lexicon().layers.besides and args.more is None and args.kw_more is None
+
+
 def applied(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value | None:
     """What a layer gives that is handed its parameters first; None where more is asked for."""
-    plain = args.kw.keys() <= lexicon().layers.besides
-    return called(m, f, at, obj, Args(args.pos[1:], {}, args.more, args.kw_more)) if plain else None
+    return called(m, f, at, obj, Args(args.pos[1:], args.kw, args.more, args.kw_more))
 
 
 def pooled(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value | None:
@@ -246,8 +262,8 @@ def _row(c: _Call) -> Value:
 def _normed(c: _Call) -> Value:
     """All sizes stay, of which one is that of the parameters, if there are some."""
     dims, size, axis = c.dims, c.number("in"), c.number("axis")
-    flags = [c.const(role) for role in ("bias", "scale") if role in c.notes]
-    if not dims or size is None or axis is None or (flags and True not in flags):
+    has_some = any(c.const(role) is True for role in ("bias", "scale"))
+    if not dims or size is None or axis is None or not has_some:
         return c.computed(dims)
     if -len(dims) <= axis < len(dims) and dims[axis] not in (None, size):
         last = axis in (-1, len(dims) - 1)
