@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -28,8 +28,10 @@ from jitlint.driver.target import Target
 from jitlint.driver.workspace import Workspace
 
 if TYPE_CHECKING:
+    from jitlint.driver.processes.ahead import Ahead
     from jitlint.infer.events import AnyEvent
-    from jitlint.link.program import ModuleInput, Options
+    from jitlint.link.engine.schedule import Calls
+    from jitlint.link.program import Analysis, ModuleInput, Options
 
 # Below this many bytes of intermediate form, forking costs more than it saves.
 _WORTH_FORKING = 400_000
@@ -59,10 +61,11 @@ class Task:
 
 @dataclass(slots=True)
 class Program:
-    """What was found in the units that the named files are in. ran: how many of them had to be analysed."""
+    """What was found in the units that the named files are in. ran: how many of them had to be analysed. early: see `Ahead`."""
 
     linked: list[Linked] = field(default_factory=list)
     ran: int = 0
+    early: bool = False
 
     @property
     def drafts(self) -> dict[str, list[Draft]]:
@@ -77,23 +80,35 @@ def link(
     workers: Workers,
     stop: Stop | None = None,
     heard: Heard | None = None,
+    ahead: Ahead | None = None,
+    exact: bool = True,
 ) -> Program:
     """What the analysis finds in every unit with a named file. Raises AnalysisError, ConfigError and Stopped.
 
-    heard: gets events before the end, of units that are not analysed in other processes.
+    heard: gets events before the end, of units that are not analysed in other processes. ahead: answers before the
+    analysis does, unless the answer has to be exact, and hears what it needs for the next time.
     """
-    groups = named_units(workspace, lowered)
-    keys = [_key(workspace, lowered, task, group) for group in groups]
+    keys = {_key(workspace, lowered, task, group): group for group in named_units(workspace, lowered)}
     found = {key: known for key in keys if (known := workspace.cache.link(key, Linked)) is not None}
-    missing = [(key, group) for key, group in zip(keys, groups) if key not in found]
-    if missing:
-        results = _run(workspace, lowered, task, [group for _, group in missing], workers, stop, heard)
-        for (key, _), result in zip(missing, results):
-            found[key] = result
-            if lowered.complete:
-                workspace.cache.keep_link(key, result)
-        workspace.cache.drop_old_links()
+    missing = {key: group for key, group in keys.items() if key not in found}
+    groups = list(missing.values())
+    if ahead is not None and not exact:
+        early = ahead.answer(workspace, lowered, task, groups, stop)
+        if early is not None:
+            return Program([found.get(key, early) for key in keys], 1, early=True)
+    results = _run(workspace, lowered, task, groups, workers, stop, heard, ahead is not None)
+    found.update(zip(missing, [result for result, _ in results]))
+    if missing and lowered.complete:
+        _keep(workspace, missing, results)
+    if ahead is not None:
+        ahead.follow(workspace, lowered, task, list(zip(groups, results)))
     return Program([found[key] for key in keys], len(missing))
+
+
+def _keep(workspace: Workspace, keys: Iterable[str], results: Iterable[tuple[Linked, Calls]]) -> None:
+    for key, (result, _) in zip(keys, results):
+        workspace.cache.keep_link(key, result)
+    workspace.cache.drop_old_links()
 
 
 def named_units(workspace: Workspace, lowered: Lowered) -> list[list[str]]:
@@ -132,16 +147,34 @@ def _run(
     workers: Workers,
     stop: Stop | None,
     heard: Heard | None,
-) -> list[Linked]:
-    import jitlint.link.program as link_program  # before forking, so that the workers share it
-
+    calls: bool,
+) -> list[tuple[Linked, Calls]]:
+    """Analyse units. calls: also tell who calls whom in them; then no other process helps."""
+    if not groups:
+        return []
     inputs = [module_inputs(workspace, lowered, group) for group in groups]
     sizes = [sum(len(module.data) for module in modules) for modules in inputs]
     # Who listens has something to do meanwhile: only where one unit is not most of all would forking be faster.
     worth = max(sizes) if heard is not None else _WORTH_FORKING
     few = len(groups) < 2 or sum(sizes) - max(sizes) < worth
-    here = stop is not None or (few and not workers.remote)
-    options = link_program.Options(
+    if stop is not None or calls or (few and not workers.remote):
+        options = _options(task, stop, heard, calls)
+        return [_with_calls(modules, options) for modules in inputs]
+    options = _options(task)
+    work = _Work(options, _to_carry(options.catalogue) if workers.remote else ())
+    # After a lost worker it can be tried again here, with all that there is.
+    return [
+        _with_calls(modules, options) if isinstance(out, Exception) else (_received(out), {})
+        for modules, out in zip(inputs, workers.run(work, inputs, sizes, 0))
+    ]
+
+
+def _options(
+    task: Task, stop: Stop | None = None, heard: Heard | None = None, calls: bool = False
+) -> Options:
+    from jitlint.link.program import Options  # before forking, so that the workers share it
+
+    return Options(
         traced=task.settings.traced,
         include_possible=task.possible,
         parameters=task.parameters,
@@ -149,14 +182,9 @@ def _run(
         jax_version=task.target.version,
         jax_before=task.target.before,
         stop=_asking(stop) if stop is not None else None,
-        heard=heard if here else None,
+        heard=heard,
+        calls=calls,
     )
-    if here:
-        return [_analysed(modules, options) for modules in inputs]
-    work = _Work(options, _to_carry(options.catalogue) if workers.remote else ())
-    pairs = zip(inputs, workers.run(work, inputs, sizes, 0))
-    # After a lost worker it can be tried again here, with all that there is.
-    return [_analysed(one, options) if isinstance(out, Exception) else _received(out) for one, out in pairs]
 
 
 def _to_carry(catalogues: Sequence[str]) -> Carried:
@@ -232,9 +260,13 @@ def _asking(stop: Stop) -> Callable[[], None]:
 
 
 def _analysed(modules: list[ModuleInput], options: Options) -> Linked:
+    return _with_calls(modules, options)[0]
+
+
+def _with_calls(modules: list[ModuleInput], options: Options) -> tuple[Linked, Calls]:
+    """What the analysis finds, and who calls whom if the options ask for that."""
     import jitlint.link.program as link_program
     from jitlint.catalogue.schema import CatalogueError
-    from jitlint.driver.judge import verdicts
     from jitlint.driver.processes.deep import on_deep_stack
 
     try:
@@ -243,6 +275,13 @@ def _analysed(modules: list[ModuleInput], options: Options) -> Linked:
         raise ConfigError(str(error)) from error
     except Exception as error:
         raise AnalysisError(f"{type(error).__name__}: {error}") from error
+    return to_remember(analysis, modules, options), analysis.calls
+
+
+def to_remember(analysis: Analysis, modules: Sequence[ModuleInput], options: Options) -> Linked:
+    """What an analysis with these options has found."""
+    from jitlint.driver.judge import verdicts
+
     drafts: dict[str, list[Draft]] = {}
     for verdict in verdicts(analysis.events, rules(), {module.name: module.path for module in modules}):
         if options.include_possible or verdict.event.place.confidence is not Confidence.POSSIBLE:

@@ -21,6 +21,7 @@ from jitlint.driver.lowering import Lowered, lower_files
 from jitlint.driver.memory.kept import Clock, KeptCheck, KeptTraced
 from jitlint.driver.pages import Pages, Places, findings
 from jitlint.driver.problems import problems, unread_around, unused
+from jitlint.driver.processes.ahead import Ahead
 from jitlint.driver.processes.schedule import Forked, Progress, Workers
 from jitlint.driver.target import Target
 from jitlint.driver.workspace import Workspace
@@ -34,7 +35,7 @@ class Pipeline:
     """What the phases work with. left_out: rules whose findings nobody asks for; there may be many, each costs a position.
 
     possible: findings of that confidence are wanted. stop: whether the answer is still wanted. listener: hears of events before the end. complete: the same would
-    come out the next time.
+    come out the next time. ahead: answers early, if the answer need not be exact; early: it did.
     """
 
     workspace: Workspace
@@ -49,6 +50,9 @@ class Pipeline:
     listener: Listener | None = None
     pages: Pages | None = None
     complete: bool = True
+    ahead: Ahead | None = None
+    exact: bool = True
+    early: bool = False
 
     def check(self) -> KeptCheck:
         """All findings in the named files, with absolute paths. Raises Stopped, AnalysisError and ConfigError."""
@@ -106,7 +110,10 @@ class Pipeline:
         with self.clock.phase("analyse"):
             task = Task(self.settings, self.possible, parameters, self.target)
             heard = self.listener(self, lowered) if self.listener is not None else None
-            program = link(self.workspace, lowered, task, self.workers, self.stop, heard)
+            program = link(
+                self.workspace, lowered, task, self.workers, self.stop, heard, self.ahead, self.exact
+            )
+            self.early = program.early
         self._go_on()
         return lowered, program
 

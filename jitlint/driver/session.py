@@ -19,6 +19,7 @@ from jitlint.driver.memory.cache import Cache
 from jitlint.driver.memory.kept import Clock
 from jitlint.driver.pages import Pages
 from jitlint.driver.pipeline import Pipeline
+from jitlint.driver.processes.ahead import Ahead
 from jitlint.driver.processes.schedule import Forked, available_cpus
 from jitlint.driver.project import project_root
 from jitlint.driver.run import Asked, quiet_collector, selected, with_kept_paths
@@ -32,8 +33,9 @@ __all__ = ["Changed", "Session", "Stopped"]
 
 
 class Session:
-    """An open project. statistics: of the last answer.
+    """An open project. statistics: of the last answer. early: it was not wholly sure, and `settle` gives the one that is.
 
+    ahead: answer early where that is much quicker (see `jitlint.driver.processes.ahead`), with a process beside this one.
     Nothing is looked at before the first call. `Stopped` is raised where ``stop`` answers True: what was said before
     still counts, and the next call catches up. ConfigError and AnalysisError are those of a run.
     """
@@ -46,6 +48,7 @@ class Session:
         context: Sequence[str] = (),
         use_cache: bool = True,
         jobs: int | None = None,
+        ahead: bool = False,
     ) -> None:
         self._paths = [os.path.abspath(path) for path in paths]
         self._context = [os.path.abspath(path) for path in context]
@@ -55,6 +58,8 @@ class Session:
         self._told: dict[str, list[Finding]] = {}
         self._workspace: Workspace | None = None
         self.statistics = Statistics()
+        self.early = False
+        self._ahead = Ahead() if ahead else None
         self._use(settings)
 
     def _use(self, settings: Settings) -> None:
@@ -74,8 +79,24 @@ class Session:
     def update(self, path: str, text: str | bytes | None, stop: Stop | None = None) -> Changed:
         """Somebody has typed: ``text`` is what the file holds now, saved or not; None: what the disk says holds again."""
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        if self._ahead is not None and data is not None:
+            self._ahead.path = os.path.abspath(path)
         self._hold({os.path.abspath(path): data})
         return self._answer(stop)
+
+    def settle(self, stop: Stop | None = None) -> Changed:
+        """The exact answer, after an early one."""
+        return self._answer(stop, exact=True)
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether the next answer to an edit of the file that was edited last may be an early one."""
+        return self._ahead is not None and self._ahead.is_ready
+
+    def close(self) -> None:
+        """End what runs beside this process."""
+        if self._ahead is not None:
+            self._ahead.close()
 
     def refresh(self, stop: Stop | None = None) -> Changed:
         """Files have changed on the disk, have come or gone."""
@@ -94,7 +115,7 @@ class Session:
         try:
             self._hold(texts)
             with quiet_collector():
-                return self._checked(stop)
+                return self._checked(stop, None)
         finally:
             self._hold(before)
 
@@ -108,21 +129,21 @@ class Session:
             if self._workspace is not None and not look_again(self._workspace, path, data):
                 self._workspace = None
 
-    def _answer(self, stop: Stop | None) -> Changed:
+    def _answer(self, stop: Stop | None, exact: bool = False) -> Changed:
         with quiet_collector():
-            result = self._checked(stop)
+            result = self._checked(stop, self._ahead, exact)
         now: dict[str, list[Finding]] = {}
         for finding in sorted([*result.problems, *result.findings], key=lambda each: each.sort_key):
             now.setdefault(os.path.abspath(finding.path), []).append(finding)
         before, self._told = self._told, now
         self.statistics = result.statistics
-        if result.statistics.units_run:
+        if result.statistics.units_run and not self.early:
             gc.collect()  # an analysis is a large knot
         return {
             path: now.get(path, []) for path in sorted({*before, *now}) if before.get(path) != now.get(path)
         }
 
-    def _checked(self, stop: Stop | None) -> CheckResult:
+    def _checked(self, stop: Stop | None, ahead: Ahead | None, exact: bool = True) -> CheckResult:
         clock = Clock()
         self._pages.looked_into.clear()
         with clock.phase("files"):
@@ -142,11 +163,14 @@ class Session:
             clock,
             stop=stop,
             pages=self._pages,
+            ahead=ahead,
+            exact=exact,
         )
         kept = with_kept_paths(pipeline.check(), workspace)
         if workspace.misled:
             self._workspace = None
-            return self._checked(stop)
+            return self._checked(stop, ahead, exact)
+        self.early = pipeline.early
         if workspace.lost or not pipeline.complete:
             self._workspace = None  # the next answer looks again
         for path in workspace.contents.keys() - self._unsaved.keys():

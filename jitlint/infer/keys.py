@@ -16,6 +16,9 @@ from jitlint.infer.values import Value
 USES: Final = "$keys"
 """The name under which a scope holds its `KeyUses`."""
 
+COPIES: Final = "copies"
+"""The step from a key to an array that holds nothing but it."""
+
 MAX_MEMBERS: Final = 4
 MAX_JOINS: Final = 2
 
@@ -101,7 +104,8 @@ class Use:
 
     site: the call in the function at hand through which it happens; the same as the place for a direct use.
     dims: the shape of what is drawn, None when that is not known. idle: it is split, and nobody has drawn from the parts yet.
-    told: that all runs of a function have it in common was said further in.
+    told: that all runs of a function have it in common was said further in. drawn: module, place and function of the call
+    that JAX gets the key from in the end. returned: the function that has consumed it has given it back.
     """
 
     key: Key
@@ -114,6 +118,8 @@ class Use:
     dims: tuple[int | None, ...] | None = None
     idle: bool = False
     told: bool = False
+    drawn: tuple[str, int, str] = ("", 0, "")
+    returned: bool = False
 
 
 class KeyUses(Value):

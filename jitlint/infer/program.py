@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class ModuleInfo:
-    """One module. state: 0 not run, 1 running, 2 done. ``scope`` holds its globals."""
+    """One module. state: 0 not run, 1 running, 2 done. ``scope`` holds its globals. number: which one of the program it is."""
 
     name: str
     path: str
@@ -23,6 +23,7 @@ class ModuleInfo:
     scope: Scope
     functions: list[FuncInfo] = field(default_factory=list)
     state: int = 0
+    number: int = 0
     _by_name: dict[str, list[FuncInfo]] | None = None
 
     def namesakes(self, qualname: str) -> list[FuncInfo]:
@@ -102,6 +103,11 @@ class FuncInfo:
         if self._body is None:
             self._body = ir.decode_body(self.node.body)
         return self._body
+
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether somebody has asked for its statements."""
+        return self._body is not None
 
     @property
     def is_stub(self) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
+
+from msgspec.structs import replace
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.load import catalogue
@@ -36,9 +38,11 @@ from jitlint.link.engine import modules as module_runner
 from jitlint.link.engine.domain import AnyDomain, Domains
 from jitlint.link.engine.evaluator import Evaluator
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.schedule import Calls, body_of
 from jitlint.link.roots import documents, likely
 from jitlint.link.roots import run as roots
 from jitlint.syntax import ir
+from jitlint.syntax.difference import Patch
 
 EVALUATOR: Final = Evaluator(
     expressions.evaluate, statements.run_block, calls.call, calls.call_function, calls.activate
@@ -73,6 +77,19 @@ class ModuleInput:
     is_test: bool
 
 
+class Checkpoint(Protocol):
+    """Who stops an analysis before it looks at certain functions, and lets it go on with other bodies of them."""
+
+    def first(self, m: Machine) -> tuple[Collection[int], Calls]:
+        """The numbers of these functions, and who calls whom, as far as that is known."""
+        ...
+
+    def reached(self, m: Machine) -> Collection[int]:
+        """All has run that does not reach them, for all that was known. Fewer of them, to stop once more before these; none
+        to run all that is left. `replace_bodies` may be called meanwhile."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """traced: patterns of fully qualified names. include_possible: run public functions that take arrays too.
@@ -81,6 +98,8 @@ class Options:
     that it comes from, "" if that is no question. parameters: say of each parameter whether it is traced.
     stop: asked now and then, whether the answer is still wanted; it raises what it likes if not.
     asked: origins of which the values are to be told. heard: gets events while the analysis goes on, as `Sink` says.
+    calls: say who calls whom. checkpoint: stops on the way. What comes later then has other witnesses, and other contexts
+    where there are more than the budgets allow.
     """
 
     traced: tuple[str, ...] = ()
@@ -92,6 +111,8 @@ class Options:
     stop: Callable[[], None] | None = None
     asked: Asked = field(default_factory=dict)
     heard: Callable[[AnyEvent], None] | None = None
+    calls: bool = False
+    checkpoint: Checkpoint | None = None
 
 
 @dataclass(slots=True)
@@ -100,7 +121,7 @@ class Analysis:
 
     jit_sites: places that stage a function; jit_sites_resolved: those whose function is known. unmatched: patterns of
     functions that somebody else traces, and that no function here is called. failures: modules in which the analysis itself failed, with the reason; "" stands for what looks at all of them together.
-    seen: the values at the origins that were asked for.
+    seen: the values at the origins that were asked for. calls: see `Options`.
     """
 
     events: list[AnyEvent]
@@ -111,6 +132,7 @@ class Analysis:
     unmatched: list[str] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     seen: list[Seen] = field(default_factory=list)
+    calls: Calls = field(default_factory=dict)
 
 
 def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
@@ -130,8 +152,38 @@ def _run(m: Machine, inputs: Sequence[ModuleInput], options: Options, answers: A
         _add(m, item)
     m.limits.room = budgets.room(len(m.functions))
     m.own_libraries = imports.own_libraries(m)
+    m.schedule.calls = {} if options.calls else None
+    if options.checkpoint is not None:
+        functions, calls = options.checkpoint.first(m)
+        while functions:
+            m.schedule.hold(functions, calls)
+            _pass(m, options)
+            m.domains.on_pause()
+            functions = options.checkpoint.reached(m)
+        m.schedule.release()
+    _pass(m, options)
+    for domain in m.domains.all:
+        _contain(m, _finished(domain))
+    _say_limits(m)
+    events = m.sink.judge()
+    return Analysis(
+        events,
+        _traced(m),
+        len(m.jit_sites),
+        sum(m.jit_sites.values()),
+        {"activations": m.activations, "functions": len(m.functions), "events": len(events), **_limits(m)},
+        _unmatched(m, options.traced),
+        m.failures,
+        answers.seen,
+        m.schedule.calls or {},
+    )
+
+
+def _pass(m: Machine, options: Options) -> None:
+    """Run what the schedule does not hold: module bodies first, then what nobody calls."""
     for info in list(m.modules.values()):
-        module_runner.run(m, info)
+        if not m.schedule.holds(body_of(info.number)):
+            module_runner.run(m, info)
     rebound = documents.Rebound()
     phases: list[Callable[[Machine], object]] = [
         rebound.forget,
@@ -146,22 +198,22 @@ def _run(m: Machine, inputs: Sequence[ModuleInput], options: Options, answers: A
         *([roots.run_possible] if options.include_possible else []),
         roots.run_sites,
         rebound.restore,
-        *[_finished(domain) for domain in m.domains.all],
     ]
     for phase in phases:
         _contain(m, phase)
-    _say_limits(m)
-    events = m.sink.judge()
-    return Analysis(
-        events,
-        _traced(m),
-        len(m.jit_sites),
-        sum(m.jit_sites.values()),
-        {"activations": m.activations, "functions": len(m.functions), "events": len(events), **_limits(m)},
-        _unmatched(m, options.traced),
-        m.failures,
-        answers.seen,
-    )
+
+
+def replace_bodies(m: Machine, module: str, patch: Patch) -> bool:
+    """Let functions of a module say something else. False, and nothing is done, if one of them was looked at already."""
+    info = m.modules[module]
+    if any(info.functions[number].is_looked_at for number in patch.functions):
+        return False
+    for number, node in patch.functions.items():
+        info.functions[number].node = node
+    for node in patch.added:
+        _add_function(m, info, node)
+    info.tree = replace(info.tree, quoted=[*info.tree.quoted, *patch.quoted])
+    return True
 
 
 def _say_limits(m: Machine) -> None:
@@ -205,13 +257,17 @@ def _add(m: Machine, item: ModuleInput) -> None:
         return
     tree = ir.decode_module(item.data)
     scope = Scope({"__name__": STR}, None, None, m.intern(("module", item.name)), 0, object())
-    info = ModuleInfo(item.name, item.path, item.is_package, item.is_test, tree, scope)
+    info = ModuleInfo(item.name, item.path, item.is_package, item.is_test, tree, scope, number=len(m.modules))
     for node in tree.functions:
-        fn = FuncInfo(len(m.functions), info, node)
-        m.functions.append(fn)
-        info.functions.append(fn)
+        _add_function(m, info, node)
     m.modules[item.name] = info
     m.by_scope[scope.key] = info
+
+
+def _add_function(m: Machine, info: ModuleInfo, node: ir.Function) -> None:
+    fn = FuncInfo(len(m.functions), info, node)
+    m.functions.append(fn)
+    info.functions.append(fn)
 
 
 def _traced(m: Machine) -> list[TracedFunction]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -318,6 +319,43 @@ def test_much_typing_ends_with_what_a_check_says(project: Write) -> None:
         await editor.until(uri, [("JIT101", 3)])
 
     play(root, scene)
+
+
+def _children(process: int) -> list[str]:
+    """The command lines of a process' children."""
+    listed = Path(f"/proc/{process}/task").glob("*/children")
+    numbers = [number for path in listed for number in path.read_text().split()]
+    return [Path(f"/proc/{number}/cmdline").read_text() for number in numbers]
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/task").exists(), reason="nobody tells here which processes there are"
+)
+@pytest.mark.parametrize("ahead", [True, False])
+def test_a_large_project_is_answered_early_and_then_exactly(project: Write, ahead: bool) -> None:
+    functions = "".join(
+        f"def part{n}(x, w):\n    y = loss(x, w) + {n}\n    return y * w\n\n\n" for n in range(30)
+    )
+    parts = {f"part{n}.py": f"from losses import loss\n\n\n{functions}" for n in range(30)}
+    root = project({"train.py": TRAIN, "losses.py": LOSSES, **parts})
+
+    async def scene(editor: Editor) -> None:
+        uri = editor.open("losses.py")
+        await editor.until(uri, [("JIT101", 1)])
+        process = int(editor.client._server.pid)
+        if ahead:
+            await editor.until_true(lambda: any("checkpoint" in line for line in _children(process)))
+            await asyncio.sleep(1)  # it gets ready
+        for number in range(3):
+            editor.type(uri, LOSSES.replace("    return -x", f"    y = {number}\n\n    return float(x)"))
+            await editor.until(uri, [("JIT101", 1), ("JIT108", 5)])
+            editor.type(uri, LOSSES.replace("x > 0", f"x.ndim > {number}"))
+            await editor.until(uri, [])
+        await asyncio.sleep(2)  # the exact answer has come, too
+        assert editor.codes(uri) == []
+        assert any("checkpoint" in line for line in _children(process)) == ahead
+
+    play(root, scene, ahead=ahead)
 
 
 def test_a_client_that_shows_explanations_itself(project: Write) -> None:

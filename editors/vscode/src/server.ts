@@ -16,6 +16,7 @@ export interface Settings {
   readonly semanticTokens: boolean;
   readonly diagnosticsFor: 'open' | 'workspace';
   readonly debounce: number;
+  readonly ahead: boolean;
 }
 
 /** What the server understands in `initializationOptions`. */
@@ -25,6 +26,7 @@ export interface InitializationOptions {
   readonly semanticTokens: boolean;
   readonly diagnosticsFor: 'open' | 'workspace';
   readonly debounce: number;
+  readonly ahead: boolean;
   readonly explanations: 'result';
 }
 
@@ -79,8 +81,8 @@ export async function findServer(settings: Settings, machine: Machine): Promise<
 
 /** What the server is told; `explanations`: a rule's page is the answer to a question, and shown by the extension. */
 export function initializationOptions(settings: Settings): InitializationOptions {
-  const { inlayHints, codeLens, semanticTokens, diagnosticsFor, debounce } = settings;
-  return { inlayHints, codeLens, semanticTokens, diagnosticsFor, debounce, explanations: 'result' };
+  const { inlayHints, codeLens, semanticTokens, diagnosticsFor, debounce, ahead } = settings;
+  return { inlayHints, codeLens, semanticTokens, diagnosticsFor, debounce, ahead, explanations: 'result' };
 }
 
 /** The settings, of any values: what somebody wrote by hand may be of another type, and counts as not written then. */
@@ -96,6 +98,7 @@ export function readSettings(get: (name: string) => unknown): Settings {
     semanticTokens: get('semanticTokens') === true,
     diagnosticsFor: get('diagnosticsFor') === 'workspace' ? 'workspace' : 'open',
     debounce: typeof debounce === 'number' && debounce >= 0 && debounce <= 10_000 ? debounce : 150,
+    ahead: get('ahead') !== false,
   };
 }
 

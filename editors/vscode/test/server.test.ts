@@ -110,6 +110,7 @@ test('settings of another type count as not written', () => {
     semanticTokens: "yes",
     diagnosticsFor: 'none',
     debounce: -1,
+    ahead: 'no',
   };
   assert.deepEqual(readSettings((name) => odd[name]), DEFAULTS);
 });
@@ -140,6 +141,7 @@ test('the manifest has the settings that are read, with the same defaults', () =
     semanticTokens: false,
     diagnosticsFor: 'open',
     debounce: 150,
+    ahead: true,
     explanations: 'result',
   });
 });

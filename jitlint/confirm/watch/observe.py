@@ -178,10 +178,10 @@ class Observation:
     lines, by the number of the finding: tracers, how often one of the variables held a tracer; unknown, how often
     all of them held nothing else; values, what was read (None: cannot be told); varied, by variable; around,
     the functions that were running, outer ones included, and inner, the innermost; origins, where the tracers were made
-    that the statement's variables held; keys, the data of keys that the variables held, those that were parameters apart, and key_names, these variables;
-    sizes, by trace and call, equations of the program. printed: what top-level
-    lines printed. leaked: variables of the module that hold tracers when all is over. built: how often a function of
-    that name was compiled. made: how many arrays JAX made for project lines.
+    that the statement's variables held; keys, the data of keys that the variables held, an object its own ones, those
+    of other parameters apart, and key_names, these variables; sizes, by trace and call, equations of the program.
+    printed: what top-level lines printed. leaked: variables of the module that hold tracers when all is over. built: how
+    often a function of that name was compiled. made: how many arrays JAX made for project lines.
     """
 
     lines: Counter[Place] = field(default_factory=Counter)
@@ -338,7 +338,7 @@ class Recorder:
         if watch.keys:
             parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
             for name, data in looks.keys_in(frame, watch.names).items():
-                own = seen.own_keys if name in parameters else seen.keys
+                own = seen.own_keys if name in parameters and name != "self" else seen.keys
                 own.setdefault(number, set()).update(data)
                 seen.key_names.setdefault(number, set()).add(name)
         if watch.varies:

@@ -39,10 +39,11 @@ _FAR = 500
 
 
 class Project:
-    """A folder (or a file alone, with what it imports) and its settings. shown: what the editor shows, or should. unsaved: the buffers, by absolute path. proofs: what running the code has shown of findings, by path; an edit ends it."""
+    """A folder (or a file alone, with what it imports) and its settings. ahead: answer early where that is quicker, with a process beside this one. shown: what the editor shows, or should. unsaved: the buffers, by absolute path. proofs: what running the code has shown of findings, by path; an edit ends it."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, ahead: bool = False) -> None:
         self.root = root
+        self._ahead = ahead
         self.shown: Findings = {}
         self.unsaved: dict[str, bytes] = {}
         self.proofs: dict[str, dict[Key, str]] = {}
@@ -82,6 +83,22 @@ class Project:
             path = list(edits)[-1]
             session.update(path, edits[path], stop)
         return self._show(session)
+
+    @property
+    def early(self) -> bool:
+        """Whether the last answer was not wholly sure: `settle` gives the one that is."""
+        return self._session is not None and self._session.early
+
+    def settle(self, stop: Stop) -> Findings:
+        """The files of which the exact answer says something else than the early one. Raises Stopped and AnalysisError."""
+        session = self._opened()
+        session.settle(stop)
+        return self._show(session)
+
+    def close(self) -> None:
+        """End what runs beside this process."""
+        if self._session is not None:
+            self._session.close()
 
     def proof(self, path: str, finding: Finding) -> str:
         """What running the code has shown of a finding; "" if it was not run as it is now."""
@@ -140,7 +157,7 @@ class Project:
     def _opened(self) -> Session:
         """The session. A configuration that cannot be used is told once, by the first call; the defaults hold."""
         if self._session is None:
-            self._session = Session([self.root], self._settings, jobs=1)
+            self._session = Session([self.root], self._settings, jobs=1, ahead=self._ahead)
             for path, data in self.unsaved.items():
                 with contextlib.suppress(Stopped):
                     self._session.update(path, data, lambda: True)

@@ -38,6 +38,9 @@ from jitlint.frontends.server.tokens import LEGEND
 from jitlint.frontends.server.wishes import Wishes
 from jitlint.frontends.server.worker import Worker
 
+SETTLED = 1.0
+"""Seconds without a key after which an early answer is followed by the exact one."""
+
 CONFIGURATION = ("jitlint.toml", "pyproject.toml", "setup.cfg")
 
 
@@ -47,6 +50,7 @@ class _Open:
 
     stopped: of the work that runs. refresh, reload: files, or the configuration, have changed on the disk. running: how much
     was given to the worker and has not come back. idle: all that was told is answered. took: seconds of the last answer.
+    settling: waits to ask for the exact answer.
     """
 
     project: Project
@@ -60,6 +64,15 @@ class _Open:
     took: float = 1.0
     idle: asyncio.Event = field(default_factory=asyncio.Event)
     shown: asyncio.Task[None] | None = None
+    settling: asyncio.TimerHandle | None = None
+
+    def stop(self) -> None:
+        """Let go of all that runs or waits."""
+        self.stopped.set()
+        for waiting in (self.timer, self.settling):
+            if waiting is not None:
+                waiting.cancel()
+        self.timer = self.settling = None
 
 
 class Server(LanguageServer):
@@ -142,16 +155,16 @@ class Server(LanguageServer):
     def _end(self, params: object) -> None:
         self._questions.prover.stop()
         for one in self._open.values():
-            one.stopped.set()
-            if one.timer is not None:
-                one.timer.cancel()
+            one.stop()
+            self.worker.submit(one.project.close)
 
     def _folders_changed(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
         """Folders have come or gone: buffers belong to other projects now, which are told what is in them."""
         for folder in params.event.removed:
             gone = self._open.pop(_path_of(folder.uri) or "", None)
             if gone is not None:
-                gone.stopped.set()
+                gone.stop()
+                self.worker.submit(gone.project.close)
                 self._publish(gone.project, {path: [] for path in gone.project.shown})
                 for path, text in {**gone.project.unsaved, **gone.edits}.items():
                     self._edited(path, text, 0)
@@ -273,14 +286,12 @@ class Server(LanguageServer):
         if not folders and callers_of([path]):
             root = project_root([path])
         if root not in self._open:
-            self._open[root] = _Open(Project(root))
+            self._open[root] = _Open(Project(root, self.wishes.ahead))
         return self._open[root]
 
     def _schedule(self, one: _Open, delay: float) -> None:
         """Look at it, soon: where answers are quick, there is no use in waiting for the next key."""
-        if one.timer is not None:
-            one.timer.cancel()
-        one.stopped.set()
+        one.stop()
         one.idle.clear()
         one.timer = asyncio.get_running_loop().call_later(min(delay, one.took), self._start, one)
 
@@ -291,24 +302,37 @@ class Server(LanguageServer):
         told, one.told = one.told, set()
         refresh, reload = one.refresh, one.reload
         one.refresh = one.reload = False
-        loop, stop = asyncio.get_running_loop(), one.stopped.is_set
+        stop = one.stopped.is_set
         apply = functools.partial(_timed, one, edits, stop, refresh=refresh, reload=reload)
         one.running += 1
         if self.long_work.is_wanted and (one.shown is None or one.shown.done()):
             name = os.path.basename(one.project.root)
-            one.shown = loop.create_task(self.long_work.until(one.idle, "jitlint", f"looking at {name}"))
-        done = self.worker.submit(apply)
-        done.add_done_callback(
-            lambda future: (
-                None if loop.is_closed() else loop.call_soon_threadsafe(self._done, one, told, future)
+            one.shown = asyncio.get_running_loop().create_task(
+                self.long_work.until(one.idle, "jitlint", f"looking at {name}")
             )
+        self._work(apply, lambda future: self._done(one, told, future))
+
+    def _work(self, work: Callable[[], Findings], done: Callable[[Future[Findings]], None]) -> None:
+        """Give work to the worker, and what became of it to this loop."""
+        loop = asyncio.get_running_loop()
+        self.worker.submit(work).add_done_callback(
+            lambda future: None if loop.is_closed() else loop.call_soon_threadsafe(done, future)
         )
 
     def _done(self, one: _Open, told: set[str], future: Future[Findings]) -> None:
         one.running -= 1
         self._take(one, told, future)
-        if not one.running and one.timer is None:
-            one.idle.set()
+        if one.running or one.timer is not None:
+            return
+        one.idle.set()
+        if one.project.early:
+            one.settling = asyncio.get_running_loop().call_later(SETTLED, self._settle, one)
+
+    def _settle(self, one: _Open) -> None:
+        """Nobody has typed for a while: look whether the early answer was the exact one."""
+        one.settling = None
+        settle = functools.partial(one.project.settle, one.stopped.is_set)
+        self._work(settle, lambda future: self._take(one, set(), future))
 
     def _take(self, one: _Open, told: set[str], future: Future[Findings]) -> None:
         if future.cancelled():

@@ -9,7 +9,7 @@ _DEBOUNCE = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """``initializationOptions``. pulls: it asks for diagnostics itself."""
+    """``initializationOptions``. pulls: it asks for diagnostics itself. ahead: answer early, with a process beside the server."""
 
     inlay_hints: bool = False
     all_files: bool = False
@@ -18,6 +18,7 @@ class Wishes:
     code_lens: bool = False
     semantic_tokens: bool = False
     pulls: bool = False
+    ahead: bool = True
 
     @classmethod
     def of(cls, options: object) -> Wishes:
@@ -29,6 +30,7 @@ class Wishes:
             code_lens=table.get("codeLens") is True,
             semantic_tokens=table.get("semanticTokens") is True,
             pulls=table.get("diagnostics") == "pull",
+            ahead=table.get("ahead") is not False,
         )
         return asked.changed(table)
 

@@ -203,7 +203,7 @@ class Domain(Generic[T]):
     def on_turn(self, inner: Frame, turn: Turn) -> None:
         """A loop of a library has run its body."""
 
-    def on_bind(self, f: Frame, func: Func, bound: dict[str, Value]) -> None:
+    def on_bind(self, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> None:
         """A function is about to be called: a domain may refine its arguments, before they are compared with others."""
 
     def on_enter(self, f: Frame, inner: Frame) -> None:
@@ -223,6 +223,9 @@ class Domain(Generic[T]):
     def progress(self) -> int:
         """How far the domain's record has grown: a loop whose first turn adds to it is turned again."""
         return 0
+
+    def on_pause(self) -> None:
+        """Nothing runs for a while, and then perhaps many times: what can be found out before `finish` may be found out now."""
 
     def finish(self) -> None:
         """The whole program has run: say what could only be told now."""
@@ -272,8 +275,9 @@ class Domains:
         self.on_side: Callable[[int | None], None] = _each(d, Domain.on_side)
         self.on_repeat: Callable[[Frame, Repeat], None] = _each(d, Domain.on_repeat)
         self.on_turn: Callable[[Frame, Turn], None] = _each(d, Domain.on_turn)
-        self.on_bind: Callable[[Frame, Func, dict[str, Value]], None] = _each(d, Domain.on_bind)
+        self.on_bind: Callable[[Frame, int, Func, dict[str, Value]], None] = _each(d, Domain.on_bind)
         self.on_enter: Callable[[Frame, Frame], None] = _each(d, Domain.on_enter)
+        self.on_pause: Callable[[], None] = _each(d, Domain.on_pause)
         self._hearing: dict[str, tuple[Callable[[Frame, Library], Value | None], ...]] = {}
         self._progress: Final = _listening(d, "progress", Domain.progress)
         self._summarising: Final = tuple(

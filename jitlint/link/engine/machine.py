@@ -51,6 +51,7 @@ from jitlint.link.engine.budgets import Limits
 from jitlint.link.engine.domain import Domains, Summary
 from jitlint.link.engine.evaluator import Evaluator
 from jitlint.link.engine.frame import BY_CHOICE, Catch, Frame
+from jitlint.link.engine.schedule import Schedule
 from jitlint.link.engine.sink import Condition, Key, Sink
 from jitlint.link.engine.texts import Texts
 from jitlint.link.engine.world import World
@@ -191,6 +192,7 @@ class Machine:
     marks: dict[int, tuple[tuple[ir.Expr, ir.Expr], ...]] = field(default_factory=dict)
     filled: set[tuple[int, int, str]] = field(default_factory=set)
     loads: set[tuple[str, int, ClassInfo | None, int]] = field(default_factory=set)
+    schedule: Schedule = field(default_factory=Schedule)
     stop: Callable[[], None] | None = None
 
     def contain(self, module: str, run: Callable[[], Value]) -> Value:

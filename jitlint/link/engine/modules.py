@@ -12,9 +12,11 @@ from jitlint.link.engine.world import HOST
 
 def run(m: Machine, info: ModuleInfo) -> None:
     """Execute a module's body unless that has begun already (an import cycle sees what is there so far)."""
+    m.schedule.imports(info)
     if info.state:
         return
     info.state = 1
+    m.schedule.begins(info)
     frame = Frame(info, info.scope, HOST, ground="test" if info.is_test else "jit")
     m.domains.on_module(frame)
 
@@ -23,4 +25,5 @@ def run(m: Machine, info: ModuleInfo) -> None:
         return NONE
 
     m.contain(info.name, body)
+    m.schedule.ends()
     info.state = 2

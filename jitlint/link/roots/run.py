@@ -52,7 +52,7 @@ def run_cold(m: Machine) -> None:
     """Run every function that is known but was not run yet, with what its signature says, in the host world."""
     runner = TestRunner(m)
     for fn in m.functions:
-        if fn.cold or not fn.values:
+        if fn.cold or not fn.values or m.schedule.holds(fn.id):
             continue
         func = fn.values[0]
         if func.scope.level or (fn.node.is_lambda and (fn.contexts or fn.traced_contexts)):
@@ -103,12 +103,21 @@ def run_sites(m: Machine) -> None:
             return
         reached.update(_function_of(site) for site in pending if site.xform.called)
         for site in reversed(pending):
-            if not site.xform.called and _function_of(site) not in reached:
+            if (
+                not site.xform.called
+                and _function_of(site) not in reached
+                and not _waits_for_callers(m, site)
+            ):
                 m.domains.on_root(None)
                 m.contain(site.module.name, functools.partial(xforms.run_generic, m, site))
         run_cold(m)
     for site in m.sites[done:]:
         m.limits.meet("rounds", site.module.name, site.xform.site[1], "")
+
+
+def _waits_for_callers(m: Machine, site: Site) -> bool:
+    sig = signature(site.xform.target)
+    return sig is not None and m.schedule.waits(sig.func.fn)
 
 
 def _function_of(site: Site) -> object:
@@ -140,6 +149,8 @@ def run_meant(
     entry: Confidence | None = None,
 ) -> Value:
     """Run a function as if it were traced. ``given`` fills the leading parameters. entry: how sure it is that it is."""
+    if m.schedule.passes_over(func.fn):
+        return m.schedule.gave(func.fn)
     frame = traced_frame(m, func, ground, confidence, message, func.fn.node.name_at)
     frame.entry = confidence if entry is None else entry
     bound: dict[str, Value] = {}
@@ -154,7 +165,11 @@ def run_meant(
             bound[name] = values.pop(0)
         else:
             bound[name] = _meant_argument(m, func, param, meant)
-    return m.contain(func.fn.module.name, lambda: evaluator.activate(m, frame, func.fn.node.at, func, bound))
+    result = m.contain(
+        func.fn.module.name, lambda: evaluator.activate(m, frame, func.fn.node.at, func, bound)
+    )
+    m.schedule.has_run(func.fn, result)
+    return result
 
 
 def _meant_argument(m: Machine, func: Func, param: ir.Param, meant: bool) -> Value:

@@ -428,7 +428,7 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
     for alt in alts:
         forget_notes(alt)
         if type(alt) is Inst:
-            _store_in_instance(m, f, at, alt, name, value, several)
+            store_in_instance(m, f, at, alt, name, value, several)
         elif isinstance(alt, (Mod, Class)):
             _store_shared(m, f, at, alt, name, value)
         elif type(alt) is Ext:
@@ -457,10 +457,10 @@ def _refuses(m: Machine, arr: Arr, name: str) -> bool:
     return not arr.host and not arr.weak and bool(arr.modes or m.catalogue.array_attribute(name))
 
 
-def _store_in_instance(
+def store_in_instance(
     m: Machine, f: Frame, at: int, inst: Inst, name: str, value: Value, several: str
 ) -> None:
-    """several: said if the object may be another one."""
+    """several: said if the object may be another one, or is set whether or not its class lets others do so."""
     found = class_lookup(inst, name)
     if type(found) is Descr and found.kind == "property":
         if found.setter is not None:

@@ -7,13 +7,26 @@ not: say what consumes a key; that is a domain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
-from jitlint.infer.keys import USES, Either, Key, KeyNames, KeyUses
+from jitlint.infer.keys import COPIES, USES, Either, Key, KeyNames, KeyUses
 from jitlint.infer.lattice import parts
 from jitlint.infer.objects import seen_as
-from jitlint.infer.values import Arr, Func, Inst, Map, Partial, Scope, Seq, Tup, Union, Value, alternatives
+from jitlint.infer.values import (
+    Arr,
+    Func,
+    Inst,
+    Map,
+    Partial,
+    Py,
+    Scope,
+    Seq,
+    Tup,
+    Union,
+    Value,
+    alternatives,
+)
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -90,9 +103,18 @@ def item(m: Machine, arr: Arr, index: int) -> Arr:
     """The key at a constant index of an array of keys."""
     key, out = arr.key, with_key(arr, None, 1)
     count: int | None = key.step[1] if key is not None and key.step[0] == "split" else None
-    if key is not None and type(key) is not Either and (index >= 0 or count is not None):
+    if key is not None and key.step[0] == COPIES:
+        out.key = key.parent
+    elif key is not None and type(key) is not Either and (index >= 0 or count is not None):
         out.key = m.keys.derived(key, "item", index if index >= 0 or count is None else index + count)
     return out
+
+
+def part(m: Machine, arr: Arr, index: Sequence[Value]) -> Key | None:
+    """The key at an index of an array of keys; with more axes around it, a key is the same one."""
+    if len(index) == 1 and type(index[0]) is Py and type(index[0].const) is int:
+        return item(m, arr, index[0].const).key
+    return arr.key if all(type(one) is Py and one.kind in ("none", "ellipsis") for one in index) else None
 
 
 def items(m: Machine, arr: Arr) -> list[Value] | None:

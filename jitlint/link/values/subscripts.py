@@ -227,12 +227,8 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
     dims = bounds.after(shape_of(arr), parts)
     out = Arr(modes, arr.dtype, None if dims is None else len(dims), why, max(level, f.world.base), ground)
     out.kind, out.dims = arr.kind, known(dims)
-    return _with_key(m, arr, index, out)
-
-
-def _with_key(m: Machine, arr: Arr, index: Value, out: Arr) -> Arr:
-    if arr.key is not None and type(index) is Py and type(index.const) is int:
-        out.key = keys.item(m, arr, index.const).key
+    if arr.key is not None:
+        out.key = keys.part(m, arr, parts)
     return out
 
 

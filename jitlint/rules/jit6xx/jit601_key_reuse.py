@@ -17,11 +17,14 @@ A JAX key is plain data: the same key gives the same bits, every time. A key is 
 `jax.random.split`; whoever draws from it again gets numbers that are not independent of the first ones, in a loop the
 very same numbers in every turn. Nothing fails: samples, noise and dropout masks merely repeat.
 
-A key that a loop body, a `jax.lax.scan` body or a function under `jax.vmap` takes from outside is the same key in
-every turn. So is one that `jax.pmap` or `jax.shard_map` gives to all devices, unless they fold in their index, give one
-result, or set up what each is to have a copy of. `jax.random.fold_in` does not use a key up, so one key may be folded with many numbers. A key that is the
-default of a field is one key for all objects that are made without their own. So is a key that a Flax module gets for
-several streams: streams are told apart by their keys alone.
+A key that a loop body, a `jax.lax.scan` body or a function under `jax.vmap` takes from outside is the same key in every
+turn. So is one that `jax.pmap` or `jax.shard_map` gives to all devices, unless they fold in their index, give one
+result, or set up what each is to have a copy of. `jax.random.fold_in` does not use a key up, so one key may be folded
+with many numbers. A function that gives back a key that it has drawn from hands its caller a used one. A key that is
+the default of a field is one key for all objects that are made without their own. So is a key that a Flax module gets
+for several streams: streams are told apart by their keys alone. A module that keeps a key from its making on (`self.key
+= nnx.Variable(rngs.noise())`), and draws noise for its argument from it, draws the same noise at every call. An array
+of copies (`jnp.broadcast_to(key, (n,))`, `jnp.stack([key] * n)`) is one key for all lanes that are mapped over it.
 
 Some repetition is meant: a function and its inverse (`rotate`, `inverse_rotate`), numbers that only stand for others
 (`dummy_input`, `fake_batch`), keys of a split that are thrown away unread, cells of a notebook that each begin with
@@ -99,6 +102,10 @@ _WORDS = {
     "split": (
         "{} a PRNG key again that was split before, so its numbers depend on those of the children",
         "draw from the keys that the split returned, and keep one of them for later",
+    ),
+    "returned": (
+        "{} a PRNG key that the function which returned it has drawn from, so the same random bits come again",
+        "return a key that nobody has drawn from, such as the other one of the split",
     ),
     "again": (
         "{} a PRNG key that was used before, so the same random bits come again",

@@ -7,10 +7,11 @@ from typing import Final
 
 from jitlint.infer.keys import Either, Key, Use
 from jitlint.infer.values import Value
+from jitlint.link.domains.keys.copies import is_copy
 from jitlint.link.domains.keys.lanes import keep
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.meant import DRAW, SHUFFLE
-from jitlint.link.domains.keys.uses import CARRIED, MODULE, earlier, is_copy, note, report, use
+from jitlint.link.domains.keys.uses import CARRIED, MODULE, earlier, note, report, use
 from jitlint.link.engine.frame import Frame
 from jitlint.link.values.keys import Renaming, inside, uses_of
 
@@ -35,13 +36,22 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
     log = LOG.of(frame) or []
     if not log and not given and first == k.m.keys.count:
         return None
-    # children of what was split or replaced here say nothing that their parent does not
-    spent = {u.key for u in log if u.stream == CARRIED or u.api == f"{RANDOM}split"}
-    uses = [u for u in log if not _is_own(u.key, frame.scope.key, first) and not _derives(u.key, spent)]
+    uses = _of_older(log, frame.scope.key, first)
     used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
     # What it draws before it replaces a key is its own affair, and was said there: callers hear of the replaced ones first.
     used.sort(key=lambda u: u.stream != CARRIED)
     return Summary(given, used, _back(log, uses, value), first, k.m.keys.count)
+
+
+def _of_older(log: list[Use], scope: int, first: int) -> list[Use]:
+    """The uses of keys that are older than the activation of a scope.
+
+    Children of what was split or replaced in it say nothing that their parent does not.
+    """
+    spent = {u.key for u in log if u.stream == CARRIED or u.api == f"{RANDOM}split"}
+    ends = {(u.key, *u.drawn[:2]) for u in log if not u.api}
+    older = [u for u in log if not _is_own(u.key, scope, first)]
+    return [u for u in older if not (_derives(u.key, spent) or _is_split_off(u.key, ends))]
 
 
 def _back(log: list[Use], known: list[Use], value: Value) -> list[Use]:
@@ -60,6 +70,18 @@ def _derives(key: Key, from_: set[Key]) -> bool:
         if part in from_:
             return True
         part = part.parent
+    return False
+
+
+def _is_split_off(key: Key, ends: set[tuple[Key, str, int]]) -> bool:
+    """Whether a key is a child of one whose consumption, which a called function told of, was in the end this very split.
+
+    ends: keys, and the places where JAX got them.
+    """
+    while key.parent is not None:
+        if key.step[0] == "split" and (key.parent, *key.step[2:4]) in ends:
+            return True
+        key = key.parent
     return False
 
 
@@ -110,7 +132,9 @@ def apply(k: Ledger, f: Frame, at: int, summary: Summary, names: Renaming, given
             alike = u.idle and is_copy(key)  # each device may make another of what it splits off
             if u.stream != SHUFFLE and not alike and not _descends(key, many.own):
                 told = _shared(k, f, at, u, passed)
-        use(k, f, at, key, u.stream, u.api if not passed else "", place, idle=u.idle, told=told)
+        use(
+            k, f, at, key, u.stream, u.api if not passed else "", place, idle=u.idle, told=told, drawn=u.drawn
+        )
 
 
 def apply_returned(f: Frame, at: int, summary: Summary, names: Renaming | None) -> None:
@@ -120,7 +144,8 @@ def apply_returned(f: Frame, at: int, summary: Summary, names: Renaming | None) 
         return
     many = MANY.of(f)
     for u in summary.back:
-        again = dataclasses.replace(u, key=names.key(u.key) if names else u.key, site=(f.module.name, at))
+        key = names.key(u.key) if names else u.key
+        again = dataclasses.replace(u, key=key, site=(f.module.name, at), returned=True)
         note(f, again)
         if many is not None:
             many.back.setdefault(again.key, again)

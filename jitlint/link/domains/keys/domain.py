@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key
 from jitlint.infer.values import Ext, ExtInst, Func, Inst, Map, Method, S, Union, Value
-from jitlint.link.domains.keys import calls, closures, defaults, lanes, libraries, parameters, uses
+from jitlint.link.domains.keys import (
+    calls,
+    closures,
+    copies,
+    defaults,
+    lanes,
+    libraries,
+    met,
+    parameters,
+    stored,
+    uses,
+)
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger, Runs
 from jitlint.link.engine.domain import (
     Activation,
@@ -60,14 +70,17 @@ class Keys(Domain[calls.Summary]):
         """What a module's body consumes, it consumes."""
         LOG.put(f, [])
 
-    def on_bind(self, f: Frame, func: Func, bound: dict[str, Value]) -> None:
+    def on_bind(self, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> None:
         """Arguments that are keys have names before they are compared."""
         names = self.m.keys
         first = names.count
         if func.defaults:
             left_out = [value for name, value in func.defaults.items() if bound.get(name) is value]
             self.ledger.defaults.update(keys.inside(left_out) if left_out else ())
-        parameters.name_all(self.m, func, bound)
+        takes = func.fn.keys if func.fn.keys is not None else parameters.key_parameters(self.m, func.fn)
+        if takes:
+            met.handed(self.m, f, at, func, takes, bound)
+        parameters.name_all(self.m, takes, func, bound)
         if names.count > first:
             many = MANY.of(f)
             if many is not None:
@@ -132,7 +145,7 @@ class Keys(Domain[calls.Summary]):
         if dotted.endswith(".__call__") and dotted.startswith(INITIALISERS):
             return True
         known = dotted.startswith((RANDOM, libraries.LAYERS, libraries.LINEN))
-        return known or dotted in lexicon().keys.copying
+        return known or copies.makes(dotted)
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A library draws from a key, or makes one."""
@@ -140,8 +153,8 @@ class Keys(Domain[calls.Summary]):
         if owner is None:
             if dotted.startswith(RANDOM) and self.m.catalogue.function(dotted) is not None:
                 return uses.random_call(self.ledger, f, library.at, dotted, library.args, library.result)
-            if dotted in lexicon().keys.copying:
-                return uses.copied(self.ledger, library.args, library.result)
+            if copies.makes(dotted):
+                return copies.made(self.ledger, f, library.at, dotted, library.args, library.result)
             if dotted.startswith(libraries.LAYERS) and type(library.result) is ExtInst:
                 libraries.constructed(self.ledger, f, library.at, dotted, library.args)
         elif type(owner) is Inst:
@@ -153,7 +166,7 @@ class Keys(Domain[calls.Summary]):
 
     def on_repeat(self, inner: Frame, repeat: Repeat) -> None:
         """Keys that are not others in every run are the same in all of them."""
-        found = frozenset([key for key in keys.inside(repeat.own) if not uses.is_copy(key)])
+        found = frozenset([key for key in keys.inside(repeat.own) if not copies.is_copy(key)])
         around = MANY.of(inner)
         own = found & around.own if repeat.batch and around is not None else found
         MANY.put(inner, Runs(own, repeat.batch, repeat.devices))
@@ -167,8 +180,9 @@ class Keys(Domain[calls.Summary]):
         uses.check_carry(self.ledger, inner, turn.given, turn.returned, turn.paired)
 
     def finish(self) -> None:
-        """Fields whose default is a key."""
+        """Fields whose default is a key, and keys that a module is made with."""
         defaults.check(self.m)
+        stored.check(self.ledger)
 
 
 def _called(inner: Frame) -> Func | None:

@@ -6,8 +6,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key, Use
 from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import Class
 from jitlint.link.engine.frame import Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
@@ -18,12 +20,37 @@ RANDOM: Final = "jax.random."
 @dataclass(slots=True)
 class Ledger:
     """Of a session. makers: the places at which a scope makes a key of a constant. defaults: keys that a parameter has
-    when nobody hands one over. looked: functions that were seen to start streams where only shapes are asked for."""
+    when nobody hands one over. looked: functions that were seen to start streams where only shapes are asked for.
+    stored: where modules draw from keys that they keep, as far as that is told there."""
 
     m: Machine
     makers: dict[tuple[Hashable, ...], set[int]] = field(default_factory=dict)
     defaults: set[Key] = field(default_factory=set)
     looked: set[int] = field(default_factory=set)
+    stored: set[tuple[str, int]] = field(default_factory=set)
+
+    def told_by_module(self, use: Use) -> Untold | None:
+        """What has to hold for a use to be told of, if a method of a module draws, which may be told itself."""
+        module, at, function = use.drawn
+        if not at or (module, at) == (use.module, use.at):
+            return None
+        cls = self.m.modules[module].scope.vars.get(function.partition(".")[0])
+        lasting = type(cls) is Class and cls.info.role in lexicon().keys.lasting_roles
+        return Untold(self, (module, at)) if lasting else None
+
+
+class Untold:
+    """Of a call that draws from a key in the end: it holds unless that is told where the draw is."""
+
+    __slots__ = ("ledger", "place")
+
+    def __init__(self, ledger: Ledger, place: tuple[str, int]) -> None:
+        self.ledger = ledger
+        self.place = place
+
+    def holds(self, found: Found) -> bool:
+        """Whether it is told of the call."""
+        return self.place not in self.ledger.stored
 
 
 class Draws:

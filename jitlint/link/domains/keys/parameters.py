@@ -25,6 +25,7 @@ from jitlint.infer.values import (
     Value,
     Xform,
 )
+from jitlint.link.domains.keys import copies
 from jitlint.link.domains.keys import libraries as key_libraries
 from jitlint.link.domains.keys.ledger import RANDOM
 from jitlint.link.engine.machine import Machine
@@ -35,11 +36,11 @@ from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 
 
-def name_all(m: Machine, func: Func, bound: dict[str, Value]) -> None:
-    """Give every argument that is a key a name of its own where it has none."""
+def name_all(m: Machine, takes: tuple[str, ...], func: Func, bound: dict[str, Value]) -> None:
+    """Give every argument that is a key a name of its own where it has none. takes: the parameters that are."""
     if Arr in map(type, bound.values()):
         _name_arrays(m, bound)
-    for name in func.fn.keys if func.fn.keys is not None else key_parameters(m, func.fn):
+    for name in takes:
         value = bound.get(name, NONE)
         if value is UNKNOWN:
             key: Value = named(m, Arr(0, "key"))
@@ -88,19 +89,27 @@ def _is_declared(annotation: ir.Node | None) -> bool:
 
 
 class _Scan:
-    __slots__ = ("fn", "found", "m", "refuted")
+    __slots__ = ("copies", "fn", "found", "m", "refuted")
 
     def __init__(self, m: Machine, fn: FuncInfo) -> None:
         self.m = m
         self.fn = fn
         self.found: dict[str, None] = {}
         self.refuted: set[str] = set()
+        self.copies: dict[str, str] = {}
+        """Variables that hold copies of a parameter, which is what a function gets that is mapped over them."""
 
     def walk(self, fn: FuncInfo, names: set[str]) -> None:
         """Look at every call in a function, nested ones included, where ``names`` are the parameters."""
         for node in fn.parts:
+            if type(node) is ir.Assign and type(node.targets[0]) is ir.Name:
+                one = self._copied(node.value)
+                if one in names:
+                    self.copies[node.targets[0].id] = one
+        for node in fn.parts:
             if type(node) is ir.Call:
                 self._call(node, names)
+                self._over_copies(node, names)
             elif type(node) is ir.FuncDef or type(node) is ir.Lambda:
                 self._nested(node.function, names)
 
@@ -126,6 +135,33 @@ class _Scan:
                 self.refuted.add(value.id)
             elif self._takes(made, callee, i - before, arg.name):
                 self.found[value.id] = None
+
+    def _copied(self, node: ir.Node | None) -> str:
+        """The variable that an expression makes an array of copies of, "" for any other expression."""
+        made = resolve(self.m, self.fn, node.func) if type(node) is ir.Call else None
+        one = copies.copied(node, made.dotted) if type(made) is Ext else None
+        return one.id if type(one) is ir.Name else ""
+
+    def _over_copies(self, node: ir.Call, names: set[str]) -> None:
+        """``vmap(f)(broadcast_to(key, (n,)))``: what `f` takes for a key is one."""
+        made = self._made(node.func)
+        maker = resolve(self.m, self.fn, made.func) if type(made) is ir.Call else None
+        wrap = self.m.transforms.wraps.get(maker.dotted) if type(maker) is Ext else None
+        if wrap is None or not wrap.axes or type(made) is not ir.Call or not made.args:
+            return
+        mapped = made.args[0].value
+        for i, arg in enumerate(node.args):
+            given = arg.value
+            one = self.copies.get(given.id, "") if type(given) is ir.Name else self._copied(given)
+            if one in names and arg.name is None and not arg.star and self._is_key(mapped, i):
+                self.found[one] = None
+
+    def _is_key(self, func: ir.Expr, index: int) -> bool:
+        """Whether a function that is written there takes what it gets at a position for a key."""
+        inner = self.fn.module.functions[func.function] if type(func) is ir.Lambda else self._inner(func)
+        if inner is not None:
+            return _is_key_of(self.m, inner, index, "")
+        return _takes_key(self.m, resolve(self.m, self.fn, func), index, "")
 
     def _made(self, func: ir.Expr) -> ir.Expr:
         """What is called: where a variable of the function holds it, the call that has made it, if that is the only one."""

@@ -53,7 +53,7 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
 
 def _is_told(this: Use, found: Use, how: str) -> bool:
     """Whether a document goes on step by step: another procedure starts from the same key, to be compared."""
-    return how in ("again", "calls", "split") and not (_is_drawn(this) and _is_drawn(found))
+    return how in ("again", "returned", "calls", "split") and not (_is_drawn(this) and _is_drawn(found))
 
 
 def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:

@@ -23,7 +23,7 @@ from jitlint.infer.values import (
     Tup,
     Value,
 )
-from jitlint.link.domains.keys import meant
+from jitlint.link.domains.keys import meant, met
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.meant import DRAW, SHUFFLE
 from jitlint.link.domains.keys.purpose import compares, is_on_purpose
@@ -39,16 +39,14 @@ MODULE = "module"
 
 MAX_LOG = 64
 
-_COPIES = "copies"
-"""The step from a key to an array that holds nothing but it."""
-
 
 def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value) -> Value:
     """After a call of ``jax.random.name``: record what it consumes, name what it makes."""
     short = name[len(RANDOM) :]
     if short in lexicon().keys.makers:
         return _made(k, f, at, short, args, out)
-    keys = keys_of(args.get(0, "key"))
+    given = args.get(0, "key")
+    keys = keys_of(met.key(k.m, f, at, given))
     again = False
     if short not in lexicon().keys.harmless:
         stream = _stream(short, args)
@@ -99,23 +97,6 @@ def _made(k: Ledger, f: Frame, at: int, short: str, args: Args, out: Value) -> V
     return with_key(out, key)
 
 
-def copied(k: Ledger, args: Args, result: Value) -> Value | None:
-    """An array with copies of one key: every part of it is that key."""
-    given = args.pos[0] if args.pos else None
-    if type(given) is not Arr or given.key is None or args.more is not None:
-        return None
-    out = with_key(result if type(result) is Arr else given, k.m.keys.derived(given.key, _COPIES))
-    out.rank = None
-    return out
-
-
-def is_copy(key: Key | None) -> bool:
-    """Whether a key is one of several copies, or was derived from one."""
-    while key is not None and key.step[0] != _COPIES:
-        key = key.parent
-    return key is not None
-
-
 def _forget(f: Frame, key: Key) -> None:
     """The uses of a key, and of those made of it, count for nothing: it is made once more, on purpose."""
     state = uses_of(f)
@@ -162,6 +143,7 @@ def use(
     dims: tuple[int | None, ...] | None = None,
     idle: bool | None = None,
     told: bool = False,
+    drawn: tuple[str, int, str] | None = None,
 ) -> bool:
     """Record that a key is consumed. Answers whether it was consumed before on this path. What nobody computes draws nothing."""
     log = LOG.of(f)
@@ -169,7 +151,8 @@ def use(
         return False
     module, where, function = place if place is not None else (f.module.name, at, f.qualname)
     idle = api == f"{RANDOM}split" if idle is None else idle
-    this = Use(key, stream, module, where, function, api, (f.module.name, at), dims, idle, told)
+    end = (module, where, function) if drawn is None else drawn
+    this = Use(key, stream, module, where, function, api, (f.module.name, at), dims, idle, told, end)
     state: Any = f.scope.vars.get(USES)
     table = state.table if state is not None else {}
     found = earlier(table, key, stream)
@@ -206,7 +189,7 @@ def report(
     if not how and (found.module, found.at) == (this.module, this.at):
         how = "loop" if (this.module, this.function) == (f.module.name, f.qualname) else "calls"
     elif not how:
-        how = "split" if found.api == f"{RANDOM}split" else "again"
+        how = "split" if found.api == f"{RANDOM}split" else "returned" if found.returned else "again"
     also = (
         ()
         if how in ("loop", "many", "shared", "calls", "streams")
@@ -215,6 +198,7 @@ def report(
     level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence
     if is_on_purpose(k, f, this, found, how):
         level = Confidence.POSSIBLE
+    told = k.told_by_module(this)
     k.m.emit(
         f,
         KeyReuse,
@@ -222,7 +206,7 @@ def report(
         None,
         level,
         (this.module, this.function),
-        when,
+        when if told is None else (*when, told),
         api=this.api,
         how=how,
         also=also,

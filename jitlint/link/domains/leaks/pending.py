@@ -15,12 +15,13 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Leak
 from jitlint.infer.grounds import weaken
+from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Arr, Inst, Scope, Tree, Value
 from jitlint.link.domains.leaks import resetting
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.tables.ir_walk import bound_names, last_name
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -120,18 +121,38 @@ def _is_read(m: Machine, one: Pending) -> int:
 
 def _seeing(m: Machine, one: Pending) -> Iterator[Sequence[ir.Node]]:
     """The code that may see a variable, by where it stands: that of a function only the functions inside it see."""
-    owner = one.box.fn if type(one.box) is Scope else None
-    if owner is not None:
-        inside = f"{owner.qualname}.<locals>."
-        for fn in owner.module.functions:
-            if fn is not one.frame.fn and (fn is owner or fn.qualname.startswith(inside)):
-                yield fn.body
+    if type(one.box) is Scope and one.box.fn is not None:
+        yield from _inside(one, one.box.fn)
         return
     for fn in m.functions:
         if fn is not one.frame.fn and (fn.id not in m.traced or fn.hosted):
             yield fn.body
     for info in m.modules.values():
         yield info.tree.body
+
+
+def _inside(one: Pending, owner: FuncInfo) -> Iterator[Sequence[ir.Node]]:
+    """The code that sees a variable of a function, without what only sees what it has put there itself."""
+    inside = f"{owner.qualname}.<locals>."
+    seeing = [fn for fn in owner.module.functions if fn is owner or fn.qualname.startswith(inside)]
+    name = one.variable or one.what
+    renewed = [fn for fn in seeing if fn is one.frame.fn or _renews(fn, name)]
+    own = tuple([f"{fn.qualname}.<locals>." for fn in renewed if fn is not owner])
+    for fn in seeing:
+        if all(fn is not other for other in renewed) and not fn.qualname.startswith(own):
+            yield fn.body
+
+
+def _renews(fn: FuncInfo, name: str) -> bool:
+    """Whether a function puts something else into an outer variable before it reads it."""
+    if name not in fn.node.nonlocal_names:
+        return False
+    found = below(fn.body)
+    first = min((n.at for n in found if type(n) is ir.Name and n.id == name), default=0)
+    for node in found:
+        if type(node) is ir.Assign and any(t.id == name and t.at == first for t in bound_names(node.targets)):
+            return not any(type(n) is ir.Name and n.id == name for n in below(node.value))
+    return False
 
 
 def _is_loaded(m: Machine, one: Pending, box: Inst) -> bool:

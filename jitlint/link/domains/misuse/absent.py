@@ -8,7 +8,7 @@ of what the function asks for its kind, or where a traced value is known to arri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,16 +45,27 @@ class Alone:
         )
 
 
-def check(m: Machine) -> None:
-    """Record such questions."""
-    for fn in m.functions:
-        if fn.values and not fn.module.is_test:
-            for node, asked in _questions(fn):
-                if _may_be_left_out(m, fn, asked):
-                    info = fn.module
-                    frame = Frame(info, info.scope, HOST, ground="jit")
-                    place, when = (info.name, fn.qualname), (Alone(info.name, node.at),)
-                    m.emit(frame, Truth, node.at, None, Confidence.LIKELY, place, when, form="left-out")
+Questions = dict[int, list[tuple[ir.Node, ir.Expr]]]
+"""Of functions, by their numbers, the questions in them."""
+
+
+def look(found: Questions, functions: Iterable[FuncInfo]) -> None:
+    """Look through functions, each once."""
+    for fn in functions:
+        if fn.id not in found and fn.values and not fn.module.is_test:
+            found[fn.id] = list(_questions(fn))
+
+
+def check(m: Machine, found: Questions) -> None:
+    """Record those that mean something else than whoever asks."""
+    for number in sorted(found):
+        fn = m.functions[number]
+        for node, asked in found[number]:
+            if _may_be_left_out(m, fn, asked):
+                info = fn.module
+                frame = Frame(info, info.scope, HOST, ground="jit")
+                place, when = (info.name, fn.qualname), (Alone(info.name, node.at),)
+                m.emit(frame, Truth, node.at, None, Confidence.LIKELY, place, when, form="left-out")
 
 
 def _questions(fn: FuncInfo) -> Iterator[tuple[ir.Node, ir.Expr]]:

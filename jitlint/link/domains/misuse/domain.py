@@ -31,6 +31,7 @@ class Misuse(Domain[None]):
         super().__init__(m)
         self._axes = axes.Axes(m)
         self._made: static_objects.Made = {}
+        self._questions: absent.Questions = {}
 
     def hears_of(self, dotted: str) -> bool:
         """Collectives, loops, and what lends NumPy the buffers of arrays."""
@@ -87,9 +88,14 @@ class Misuse(Domain[None]):
         """An array changes itself."""
         lent.changed(self.m, f, change)
 
+    def on_pause(self) -> None:
+        """Functions that were run are looked through."""
+        absent.look(self._questions, [fn for fn in self.m.functions if fn.is_looked_at])
+
     def finish(self) -> None:
         """What classes say of their fields, and functions of their parameters."""
         static_fields.check(self.m)
         static_objects.check(self.m, self._made)
         static_objects.check_modules(self.m)
-        absent.check(self.m)
+        absent.look(self._questions, self.m.functions)
+        absent.check(self.m, self._questions)

@@ -220,6 +220,15 @@ def _setattr(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return NONE
 
 
+def _set_anyway(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """``object.__setattr__(obj, "name", value)``: past what the class says of its attributes, if it says so by fields alone."""
+    obj, name, value = argument(args, 0), const_text(argument(args, 1)), argument(args, 2)
+    plain = type(obj) is Inst and find_method(obj, "__setattr__") is None
+    if type(obj) is Inst and plain and name is not None and value is not None:
+        attributes.store_in_instance(m, f, at, obj, name, value, "anyway")
+    return NONE
+
+
 _TYPE_NAMES: Final = frozenset({"int", "float", "bool", "complex", "str", "bytes", "slice"})
 
 
@@ -401,6 +410,7 @@ _HANDLERS: Final[dict[str, Handler]] = {
     "next": sequences.take_next,
     "object": instance_of("builtins.object"),
     "object.__new__": lambda m, f, at, args: classes.bare(m, f, at, argument(args, 0)),
+    "object.__setattr__": _set_anyway,
     "oct": _digits("oct"),
     "open": _open,
     "ord": returns(INT),

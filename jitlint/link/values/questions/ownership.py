@@ -29,22 +29,28 @@ from jitlint.infer.values import (
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 
+_CLOSURES: Final = 3
+"""So many functions that close over one another are looked through."""
 
-def deepest_tracer(value: Value, depth: int = 2) -> Arr | Tree | None:
-    """The tracer of the highest level inside a value, or None."""
-    best: Arr | Tree | None = None
-    for alt in alternatives(value):
-        found: Arr | Tree | None = None
-        if type(alt) is Arr or type(alt) is Tree:
-            found = alt if alt.modes and not alt.weak else None
-        elif depth and type(alt) is Bound:
-            found = deepest_tracer(alt.recv, depth)
-        elif depth:
-            held = _HELD.get(type(alt))
-            found = None if held is None else _deepest([deepest_tracer(i, depth - 1) for i in held(alt)])
-        if found is not None and (best is None or found.level > best.level):
-            best = found
-    return best
+
+def deepest_tracer(value: Value, depth: int = 2, closures: int = _CLOSURES) -> Arr | Tree | None:
+    """The tracer of the highest level inside a value, or None. closures: how many functions are looked through besides."""
+    return _deepest([_tracer_in(alt, depth, closures) for alt in alternatives(value)])
+
+
+def _tracer_in(value: Value, depth: int, closures: int) -> Arr | Tree | None:
+    if type(value) is Arr or type(value) is Tree:
+        return value if value.modes and not value.weak else None
+    if isinstance(value, (Func, Partial)):
+        held = _closed_over(value) if closures else []
+        return _deepest([deepest_tracer(i, depth, closures - 1) for i in held])
+    if not depth:
+        return None
+    if type(value) is Bound:
+        return deepest_tracer(value.recv, depth, closures)
+    inside = _HELD.get(type(value))
+    parts = () if inside is None else inside(value)
+    return _deepest([deepest_tracer(i, depth - 1, closures) for i in parts])
 
 
 def _elements(sequence: Seq) -> list[Value]:
@@ -77,9 +83,14 @@ _HELD: Final[dict[type, Callable[[Any], Iterable[Value]]]] = {
     Seq: _elements,
     Map: lambda value: value.entries.values(),
     Inst: _attributes,
-    Func: lambda value: _captured(value) if value.scope.level else (),
-    Partial: lambda value: (*value.args, *value.keywords.values()),
 }
+
+
+def _closed_over(value: Func | Partial) -> list[Value]:
+    """What a function holds that it was made with."""
+    if type(value) is Partial:
+        return [value.func, *value.args, *value.keywords.values()]
+    return _captured(value) if type(value) is Func and value.scope.level else []
 
 
 def _deepest(found: list[Arr | Tree | None]) -> Arr | Tree | None:

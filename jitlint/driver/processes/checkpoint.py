@@ -1,0 +1,265 @@
+"""An analysis that has stopped before what somebody types into, and ends as often as that changes (layer: ``driver``).
+
+A process of its own runs everything that does not reach a file's functions, and waits. For each change to their bodies it
+forks: the copy puts the new bodies in place, runs what is left, answers and ends. So an answer costs what the change can
+reach, and what many processes of one kind share in memory is there once. `jitlint.driver.processes.ahead` is the other side.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import signal
+import sys
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection, Pipe, wait
+from typing import Union
+
+import msgspec
+
+from jitlint.driver.linking import to_remember
+from jitlint.driver.processes.deep import on_deep_stack
+from jitlint.driver.registry import rules
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.schedule import Calls
+from jitlint.link.program import ModuleInput, Options, analyse, replace_bodies
+from jitlint.syntax.difference import Patch
+
+
+class Begin(msgspec.Struct, frozen=True):
+    """What to analyse. module: the one that is typed into. calls: who calls whom, None if nobody knows yet; the rest: see
+    `jitlint.link.program.Options`."""
+
+    modules: list[ModuleInput]
+    module: str
+    traced: tuple[str, ...]
+    include_possible: bool
+    catalogue: tuple[str, ...]
+    jax_version: str
+    jax_before: str
+    calls: Union[dict[int, list[int]], None] = None
+
+    @property
+    def options(self) -> Options:
+        """Without a checkpoint."""
+        return Options(
+            traced=self.traced,
+            include_possible=self.include_possible,
+            parameters=False,
+            catalogue=self.catalogue,
+            jax_version=self.jax_version,
+            jax_before=self.jax_before,
+        )
+
+
+class Ready(msgspec.Struct, frozen=True, tag=True):
+    """All the rest has run. free: the module's functions that nobody has looked at."""
+
+    free: list[int]
+
+
+class Change(msgspec.Struct, frozen=True):
+    """Other bodies of free functions; what came before is not wanted any more. number: stands for this request."""
+
+    number: int
+    patch: Patch
+
+
+class Answer(msgspec.Struct, frozen=True, tag=True):
+    """What the analysis found with a change: an encoded `jitlint.driver.drafts.Linked`; nothing if that could not be said."""
+
+    number: int
+    linked: Union[bytes, None]
+
+
+Reply = Union[Ready, Answer]
+
+
+def serve(descriptor: int) -> None:
+    """Be such a process. descriptor: of the connection to whoever asks; when that ends, so does the process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who asks decides
+    gc.disable()
+    rules()  # copies have them then
+    upstream = Connection(descriptor)
+    with contextlib.suppress(EOFError, OSError):
+        begin = msgspec.msgpack.decode(upstream.recv_bytes(), type=Begin)
+        calls: Calls = _calls(begin) if begin.calls is None else begin.calls
+        on_deep_stack(lambda: _run(begin, _Point(begin.module, calls, upstream)))
+
+
+def _run(begin: Begin, point: _Point) -> None:
+    """Copies of the process come back from the analysis, each once; the process itself does not."""
+    try:
+        options = replace(begin.options, checkpoint=point)
+        found = to_remember(analyse(begin.modules, options), begin.modules, options)
+        point.answer(msgspec.msgpack.encode(found))
+    finally:
+        os._exit(0)
+
+
+def _calls(begin: Begin) -> Calls:
+    """Who calls whom, by an analysis of which nothing else is left."""
+
+    copy = _copied()
+    if isinstance(copy, Connection):
+        try:
+            found = on_deep_stack(lambda: analyse(begin.modules, replace(begin.options, calls=True)))
+            copy.send_bytes(msgspec.msgpack.encode(found.calls))
+        finally:
+            os._exit(0)
+    try:
+        return msgspec.msgpack.decode(copy.connection.recv_bytes(), type=dict[int, set[int]])
+    finally:
+        copy.end()
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A copy of this process. connection: to it."""
+
+    pid: int
+    connection: Connection
+
+    def end(self) -> None:
+        """End it, if it has not."""
+        with contextlib.suppress(OSError):
+            os.kill(self.pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            os.waitpid(self.pid, 0)
+        self.connection.close()
+
+
+def _copied() -> _Copy | Connection:
+    """Copy this process: here the copy, there the connection to this one."""
+    ours, theirs = Pipe()
+    gc.freeze()  # what is inherited must not be touched, or its pages are copied
+    pid = os.fork()
+    if pid:
+        theirs.close()
+        return _Copy(pid, ours)
+    ours.close()
+    return theirs
+
+
+class _Point:
+    """Stops before all functions of one module, and, in a copy of the process, once more before those alone that were changed
+    last: most people go on with these. A `jitlint.link.program.Checkpoint`."""
+
+    def __init__(self, module: str, calls: Calls, upstream: Connection) -> None:
+        self._module = module
+        self._calls = calls
+        self._upstream = upstream
+        self._before = frozenset[int]()
+        """The functions that have not run here."""
+        self._number = 0
+        """Of the last change."""
+        self._answering: _Copy | None = None
+        self._nearer: _Copy | None = None
+        self._nearer_to = frozenset[int]()
+        """What the nearer copy stops before, or is to stop before."""
+        self._free = frozenset[int]()
+        """Of these, what nobody has looked at there."""
+
+    def first(self, m: Machine) -> tuple[Collection[int], Calls]:
+        """All functions of the module."""
+        functions = m.modules[self._module].functions
+        self._before = frozenset(range(len(functions)))
+        return [fn.id for fn in functions], self._calls
+
+    def reached(self, m: Machine) -> Collection[int]:
+        """Waits for changes, for good. Copies of the process get out of here: each with one, or to get nearer to the last."""
+        functions = m.modules[self._module].functions
+        self._tell(Ready([number for number in self._before if not functions[number].is_looked_at]))
+        while True:
+            change = self._next()
+            if change is None:
+                self._nearer = self._copied()
+                if self._nearer is None:
+                    self._before, self._nearer_to = self._nearer_to, frozenset()
+                    return [functions[number].id for number in self._before]
+            elif self._nearer is not None and self._free.issuperset(change.patch.functions) and self._free:
+                self._nearer.connection.send_bytes(msgspec.msgpack.encode(change))
+            else:
+                self._end(self._answering)
+                self._answering = self._copied()
+                if self._answering is None:
+                    self._put_in_place(m, change)
+                    return ()
+                self._aim(frozenset(change.patch.functions))
+
+    def _next(self) -> Change | None:
+        """The next change; None: there is time to get nearer to the last one. Hands on what copies say meanwhile."""
+        while True:
+            if self._answering is None and self._nearer is None and self._nearer_to:
+                return None
+            copies = [copy for copy in (self._answering, self._nearer) if copy is not None]
+            ready = wait([self._upstream, *[copy.connection for copy in copies]])
+            if self._upstream in ready:
+                try:
+                    change = msgspec.msgpack.decode(self._upstream.recv_bytes(), type=Change)
+                except (EOFError, OSError):  # nobody asks any more
+                    for copy in copies:
+                        self._end(copy)
+                    os._exit(0)
+                self._number = change.number
+                return change
+            for copy in copies:
+                if copy.connection in ready:
+                    self._hear(copy)
+
+    def _hear(self, copy: _Copy) -> None:
+        """A copy says something, or has failed."""
+        try:
+            reply = msgspec.msgpack.decode(copy.connection.recv_bytes(), type=Reply)
+        except (EOFError, OSError):
+            reply = Answer(self._number, None)
+            self._end(copy)
+        if isinstance(reply, Ready):
+            self._free = frozenset(reply.free)
+            return
+        self._tell(reply)
+        if copy is self._answering:
+            self._end(copy)
+
+    def _aim(self, numbers: frozenset[int]) -> None:
+        """Get nearer to these functions, when there is time."""
+        if numbers and numbers != self._nearer_to and numbers != self._before:
+            self._end(self._nearer)
+            self._nearer_to = numbers
+
+    def _end(self, copy: _Copy | None) -> None:
+        if copy is None:
+            return
+        copy.end()
+        if copy is self._answering:
+            self._answering = None
+        else:
+            self._nearer, self._nearer_to, self._free = None, frozenset(), frozenset()
+
+    def _copied(self) -> _Copy | None:
+        """Copy this process; None in the copy, which answers to this one."""
+        made = _copied()
+        if isinstance(made, _Copy):
+            return made
+        for connection in (self._upstream, *[c.connection for c in (self._answering, self._nearer) if c]):
+            connection.close()
+        self._upstream, self._answering = made, None
+        return None
+
+    def _put_in_place(self, m: Machine, change: Change) -> None:
+        if not replace_bodies(m, self._module, change.patch):
+            self.answer(None)
+            os._exit(0)
+
+    def answer(self, found: bytes | None) -> None:
+        """Tell what was found with the change."""
+        self._tell(Answer(self._number, found))
+
+    def _tell(self, reply: Reply) -> None:
+        self._upstream.send_bytes(msgspec.msgpack.encode(reply))
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]))
