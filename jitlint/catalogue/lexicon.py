@@ -46,6 +46,19 @@ class Arrays(msgspec.Struct, frozen=True):
     dtype_questions: frozenset[str]
 
 
+class Layers(msgspec.Struct, frozen=True):
+    """Layers of libraries: which sizes they take and give."""
+
+    forms: dict[str, str]
+    parameters: dict[str, tuple[str, ...]]
+    pools: dict[str, tuple[str, ...]]
+    odd: frozenset[str]
+    dtypes: frozenset[str]
+    parts: frozenset[str]
+    besides: frozenset[str]
+    updates: frozenset[str]
+
+
 class Types(msgspec.Struct, frozen=True):
     """Classes that ``isinstance``, annotations and bases speak of, and what is a module."""
 
@@ -294,6 +307,7 @@ class Lexicon(msgspec.Struct, frozen=True):
     """All of them, by topic."""
 
     arrays: Arrays
+    layers: Layers
     types: Types
     containers: Containers
     buffers: Buffers

@@ -14,7 +14,7 @@ from jitlint.catalogue import dtypes
 from jitlint.infer.dims import Dims
 from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import Either, KeyUses, either
-from jitlint.infer.objects import seen_as
+from jitlint.infer.objects import NOTE, seen_as
 from jitlint.infer.values import (
     FORI,
     NO_CONST,
@@ -209,8 +209,21 @@ def _merge_uses(a: KeyUses, b: KeyUses) -> Value | None:
     return merged
 
 
+def _merge_library_objects(a: ExtInst, b: ExtInst) -> Value | None:
+    """Objects that differ in what is noted of them only are one, of which what they share is known."""
+    if a.dotted != b.dotted:
+        return None
+    plain, other = ({k: v for k, v in one.attrs.items() if not k.startswith(NOTE)} for one in (a, b))
+    if freeze(ExtInst(a.dotted, plain)) != freeze(ExtInst(b.dotted, other)):
+        return None
+    notes = {k: v for k, v in a.attrs.items() if k.startswith(NOTE) and k in b.attrs}
+    shared = {k: v for k, v in notes.items() if freeze(v) == freeze(b.attrs[k])}
+    return a if len(plain) + len(shared) == len(a.attrs) else ExtInst(a.dotted, {**plain, **shared})
+
+
 _MERGES: Final[dict[type, Callable[[Any, Any], Value | None]]] = {
     Py: _merge_constants,
+    ExtInst: _merge_library_objects,
     Arr: _merge_arrays,
     Tree: _merge_trees,
     Func: _merge_functions,

@@ -1,8 +1,13 @@
-"""Which object an instance is, however much is known of it at a place (layer: ``infer``)."""
+"""Which object an instance is, however much is known of it at a place, and what is noted of one (layer: ``infer``)."""
 
 from __future__ import annotations
 
-from jitlint.infer.values import Inst, Value
+from typing import Final
+
+from jitlint.infer.values import ExtInst, Inst, Method, Value
+
+NOTE: Final = "$note "
+"""How attributes of library objects begin that nobody reads, and that two objects which may be meant need not share."""
 
 
 def seen_as(inst: Inst, attrs: dict[str, Value]) -> Inst:
@@ -20,3 +25,16 @@ def itself(inst: Inst) -> Inst:
 def is_cold(inst: Inst) -> bool:
     """Whether an instance only stands for the objects that others may make of its class."""
     return inst.cls.cold is itself(inst)
+
+
+def without_notes(obj: ExtInst) -> ExtInst:
+    """The same object, of which nothing is noted: its parameters have other axes."""
+    kept = {name: value for name, value in obj.attrs.items() if not name.startswith(NOTE)}
+    return obj if len(kept) == len(obj.attrs) else ExtInst(obj.dotted, kept)
+
+
+def forget_notes(value: Value) -> None:
+    """Forget what is noted of an object that is changed, or that has what is changed, whoever holds it."""
+    obj = value.obj if type(value) is Method else value
+    if type(obj) is ExtInst:
+        obj.attrs = without_notes(obj).attrs

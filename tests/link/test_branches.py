@@ -44,6 +44,25 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["Truth form=bool in f: possible"],
     ),
+    "what a doubted side left is as doubtful while the same is asked again": (
+        """
+        def halves(x):
+            return x / 2, x
+        @jit
+        def f(x, y):
+            v = unheard_of(y)
+            if v is not None:
+                x, last = halves(x)
+            else:
+                x = halves(x)
+            z = jnp.abs(x)
+            if v is not None:
+                z = z + last
+            return z
+        f(2., 3.)
+        """,
+        ["ApiMisuse api=jax.numpy.abs problem=list-argument parameter=x exception=TypeError in f: possible"],
+    ),
     "doubt survives a negation": (
         """
         @jit

@@ -158,12 +158,24 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["Truth form=bool in Net.__call__: possible catalogue"],
     ),
-    "an object of a library is called": (
+    "a layer of a library is applied to an array": (
         """
         import flax.linen as nn
         @jit
         def f(params, x):
             layer = nn.Dense(3)
+            out = layer.apply(params, x)
+            return out if out.sum() > 0 else x
+        f(1, jnp.ones(3))
+        """,
+        ["Truth form=ternary in f: certain"],
+    ),
+    "an object of a library of which little is known is called": (
+        """
+        import flax.linen as nn
+        @jit
+        def f(params, x):
+            layer = nn.SelfAttention(1)
             out = layer.apply(params, x)
             return out if out.sum() > 0 else x
         f(1, jnp.ones(3))

@@ -2,15 +2,16 @@
 
 What it does: after ``if fast: run = a``, ``else: run = b`` the two states stay apart for as long as a later statement of
 the block asks for ``fast`` again, so that what one side left never meets the other side's code. A side taken is
-remembered until the name is bound anew. What it does not: follow flags through calls, or compare different constants.
+remembered until the name is bound anew. A state that a doubtful side left stays as doubtful while it is apart. What it does not: follow flags through calls, or compare different constants.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.infer.values import FALSE, NO_CONST, NONE, TRUE, UNKNOWN, Py, Scope, Value, alternatives
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -27,11 +28,18 @@ _TESTS: Final = (ir.If, ir.While, ir.IfExp, ir.Assert)
 Variables = dict[str, Value]
 
 
+class State(NamedTuple):
+    """What one way through some code left, and the confidence of what is found on this way."""
+
+    variables: Variables
+    level: Confidence
+
+
 @dataclass(frozen=True, slots=True)
 class Sides:
     """The states that an ``if`` left, and the tests that tell them apart."""
 
-    states: tuple[Variables, ...]
+    states: tuple[State, ...]
     asked: frozenset[str]
 
 
@@ -108,13 +116,15 @@ def _keys(m: Machine, test: ir.Expr) -> set[str]:
     return {_key(m, test)[0]} - {""}
 
 
-def apart(reached: list[tuple[Variables, Sides | None]], asked: frozenset[str]) -> Sides | None:
+def apart(reached: list[tuple[State, Sides | None]], asked: frozenset[str]) -> Sides | None:
     """The states that code ended with, each perhaps several that were told apart; None when they need not stay apart."""
-    states: list[Variables] = []
-    for variables, sides in reached:
-        states += sides.states if sides is not None else (variables,)
+    states: list[State] = []
+    for state, sides in reached:
+        states += sides.states if sides is not None else (state,)
         asked |= sides.asked if sides is not None else frozenset()
-    if not asked or not 1 < len(states) <= MOST_STATES or all(_are_alike(states[0], s) for s in states[1:]):
+    if not asked or not 1 < len(states) <= MOST_STATES:
+        return None
+    if all(_are_alike(states[0].variables, state.variables) for state in states[1:]):
         return None
     return Sides(tuple(states), asked)
 

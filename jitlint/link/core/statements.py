@@ -6,8 +6,9 @@ of the variables that are joined afterwards. Loops are in `loops`.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
@@ -73,22 +74,35 @@ def run_block(m: Machine, f: Frame, block: Sequence[ir.Node]) -> bool:
 
 def _run_apart(m: Machine, f: Frame, sides: flags.Sides, block: Sequence[ir.Node]) -> bool:
     """Run statements on each of the states that an ``if`` left, and join what they end with."""
-    reached: list[tuple[dict[str, Value], flags.Sides | None]] = []
+    reached: list[tuple[flags.State, flags.Sides | None]] = []
     token, f.token = f.token, object()
     before, f.apart = f.apart, f.apart * len(sides.states)
     sided, f.sided = f.sided, True
-    for number, variables in enumerate(sides.states):
+    for number, (variables, level) in enumerate(sides.states):
         m.domains.on_side(number)
         f.scope.vars = dict(variables)
-        if run_block(m, f, block):
-            reached.append((f.scope.vars, f.sides))
+        with _doubting(f, level):
+            if run_block(m, f, block):
+                reached.append((flags.State(f.scope.vars, level), f.sides))
     m.domains.on_side(None)
     f.apart, f.sided = before, sided
     f.token = token
     f.sides = flags.apart(reached, sides.asked)
     if reached:
-        f.scope.vars = functools.reduce(branches.join_vars, [variables for variables, _ in reached])
+        f.scope.vars = functools.reduce(branches.join_vars, [state.variables for state, _ in reached])
     return bool(reached)
+
+
+@contextlib.contextmanager
+def _doubting(f: Frame, level: Confidence) -> Iterator[None]:
+    """What is found in here is no surer than that."""
+    before, entry = f.confidence, f.entry
+    if before.rank <= level.rank:
+        yield
+        return
+    f.confidence, f.entry = level, at_most(entry, Confidence.LIKELY)
+    yield
+    f.confidence, f.entry = before, entry
 
 
 def _expr(m: Machine, f: Frame, node: ir.ExprStmt) -> bool:
@@ -191,7 +205,8 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
     token, before, entry, dispatched, sided = f.token, f.confidence, f.entry, f.dispatched, f.sided
     apart = asking.told_apart(m, f, node.test, outcome)
     levels = branches.doubted(m, f, node.test, outcome)
-    reached: list[tuple[dict[str, Value], flags.Sides | None]] = []
+    even = levels[True] is levels[False]  # one of two sides runs, however little is known of which
+    reached: list[tuple[flags.State, flags.Sides | None]] = []
     for side, block in ((True, node.body), (False, node.orelse)):
         if outcome is (not side):
             continue
@@ -204,14 +219,14 @@ def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> boo
         f.dispatched = apart
         f.sided = f.beside(outcome)
         if branches.narrow(m, f, node.test, side) and run_block(m, f, block):
-            reached.append((f.scope.vars, f.sides))
+            reached.append((flags.State(f.scope.vars, before if even else levels[side]), f.sides))
     f.token, f.confidence, f.entry = token, before, entry
     if levels is branches.GUESSED and len(reached) == 1:
         f.confidence = Confidence.POSSIBLE  # the other side has ended: the answer decides about the rest
     one = len(reached) == 1 and not _is_check(node)
     f.dispatched, f.sided = (apart, f.sided) if one else (dispatched, sided)
     f.sides = flags.apart(reached, flags.asked_by(m, node) if len(reached) == 2 else frozenset())
-    states = [variables for variables, _ in reached]
+    states = [state.variables for state, _ in reached]
     f.scope.vars = functools.reduce(branches.join_vars, states) if states else saved
     return bool(reached)
 

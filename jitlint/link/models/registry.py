@@ -31,7 +31,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import arrays, binding, numpy_calls, results, shape_calls
+from jitlint.link.models.arrays import arrays, binding, layers, numpy_calls, results, shape_calls
 from jitlint.link.models.jax import (
     boundaries,
     carries,
@@ -91,7 +91,7 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     if dotted in tables.layers:
         arrays.check_layer(m, f, at, dotted, tables.layers[dotted], args)
     if dotted in tables.roles or any(dotted.startswith(p) for p in tables.modules):
-        return ExtInst(dotted)
+        return layers.pooled(m, f, at, dotted, args) or layers.made(m, dotted, args)
     if dotted in lexicon().types.modules:
         return _call_module(m, f, at, dotted)
     return _unknown(m, f, at, dotted, args)
@@ -218,6 +218,9 @@ def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Va
         modes |= traced_modes(value, 2)
         why = why or why_of(value)
     m.domains.on_library(f, at, f"{obj.dotted}.__call__", args, owner=obj)
+    sized = layers.called(m, f, at, obj, args)
+    if sized is not None:
+        return sized
     if any(obj.dotted.startswith(p) for p in m.transforms.modules):
         here = modes | f.world.here
         return Tree(here, why or "a layer of a traced function", f.world.level) if here else UNKNOWN
@@ -359,6 +362,8 @@ _INSTANCES: Final[dict[str, Callable[[Machine, Frame, int, ExtInst, Args], Value
 }
 
 _OWN: dict[str, Handler] = {
+    "flax.nnx.List": lambda m, f, at, args: _call(m, f, at, "builtins.list", args),
+    "flax.nnx.data": lambda m, f, at, args: args.pos[0] if args.pos else UNKNOWN,
     f"{train_states.STATE}.create": train_states.create,
     "functools.partial": _partial,
     "functools.update_wrapper": _update_wrapper,

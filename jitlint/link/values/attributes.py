@@ -10,7 +10,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED, SAID, weaken
 from jitlint.infer.lattice import join
-from jitlint.infer.objects import is_cold
+from jitlint.infer.objects import forget_notes, is_cold
 from jitlint.infer.values import (
     FRESH,
     INT,
@@ -426,6 +426,7 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
     alts = alternatives(obj)
     several = "" if len(alts) == 1 else "one of several"
     for alt in alts:
+        forget_notes(alt)
         if type(alt) is Inst:
             store_in_instance(m, f, at, alt, name, value, several)
         elif isinstance(alt, (Mod, Class)):

@@ -10,6 +10,7 @@ from jitlint.catalogue.dtypes import dtype_of, of_number
 from jitlint.infer.dims import Dims
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
 from jitlint.infer.lattice import join, parts, reshaped, traced_level, traced_modes, why_of
+from jitlint.infer.objects import without_notes
 from jitlint.infer.sizes import DEPTH, is_large
 from jitlint.infer.values import (
     BEHIND,
@@ -396,23 +397,22 @@ def with_rank(
         out = reshaped(value, value.dtype, rank)
         out.dims = _with_axes(value, change, size, axis) if rank is not None else None
         return out
+    if type(value) is ExtInst:
+        return without_notes(value)
     if _ends(value, depth):
         return UNKNOWN
+
+    def inside(part: Value) -> Value:
+        return with_rank(part, change, depth - 1, size=size, axis=axis)
+
     if type(value) is Inst and flattening.is_pytree(value.cls):
         static = flattening.static_names(value)
-        attrs = {
-            k: v if k in static else with_rank(v, change, depth - 1, size=size, axis=axis)
-            for k, v in value.attrs.items()
-        }
+        attrs = {k: v if k in static else inside(v) for k, v in value.attrs.items()}
         return Inst(value.cls, attrs, value.level, None, value.open)
     if type(value) is Seq and (value.kind != "list" or value.items is None):
         return value
     changed = _CHANGED.get(type(value))
-    return (
-        value
-        if changed is None
-        else changed(value, lambda part: with_rank(part, change, depth - 1, size=size, axis=axis), None)
-    )
+    return value if changed is None else changed(value, inside, None)
 
 
 def _changed_rank(rank: int | None, change: int | None) -> int | None:

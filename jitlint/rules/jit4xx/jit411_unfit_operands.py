@@ -51,6 +51,13 @@ A reference, such as a kernel of Pallas gets, is no array until it is read:
 Nor is `x.at[i]` the element: it is the place to which `set`, `add` and the like belong. `x.at[i] == y` does not even raise:
 it is False, whatever the array holds.
 
+Layers are made for certain sizes: those of Flax for the last axis, whatever is before it, those of Equinox for one example
+without a batch:
+
+> TypeError: dot_general requires contracting dimensions to have the same shape, got (256,) and (64,).
+
+> ValueError: Input to `Conv` needs to have rank 3, but input has shape (2, 3, 8, 8).
+
 What was exported is called with arrays of the axes that it was exported for, and sizes without a number are computed with
 others of their own scope only, as those of one `jax.export.symbolic_shape`:
 
@@ -63,6 +70,7 @@ inside = (x > 0) & (x < 1)          # x > 0 & x < 1
 if jnp.all(x > 0): ...              # if x > 0
 other = ~mask                       # -mask, 1 - mask
 table = table + row[:, None]        # (2, 3) and (2,)
+rows = jax.vmap(layer)(x)           # layer(x), eqx.nn.Linear and a matrix
 ```
 """,
     bad="""\
@@ -72,9 +80,10 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8))  # expect: JIT411
 jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
 """,
     outcome=Raises(
-        ("TypeError", "ValueError", "IndexError", "AttributeError"),
+        ("TypeError", "ValueError", "IndexError", "AttributeError", "AssertionError"),
         says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|same dtypes|does not accept dtype|number of dimensions|inconsistent size for core|[Ii]ncompatible shapes|contracting dimensions"
-        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef|[Ii]ncompatible types|[Cc]annot broadcast|equal division|squeeze out|Einstein sum|einsum|axes don.t match|same rank|same number of dim|permutation|[Tt]ranspose",
+        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef|[Ii]ncompatible types|[Cc]annot broadcast|equal division|squeeze out|Einstein sum|einsum|axes don.t match|same rank|same number of dim|permutation|[Tt]ranspose"
+        r"|needs to have rank|must satisfy the invariant|with a scalar index|scalar shape|feature dimension size|feature_group_count|spatial dimensions|must have ndim|broadcast together|nonnegative and less than|len\(",
     ),
     cases={"equal": Advisory("the comparison has the same answer for all arrays")},
     since="0.2",
@@ -131,6 +140,36 @@ _ARRAYS = {
     "letter": (
         "has one letter, `{0}`, for axes of the sizes {1} and {2}",
         "give each size a letter of its own; perhaps one of the arrays has to be transposed",
+    ),
+}
+_LAYERS = {
+    "features": (
+        "is made for {0} features in the last axis, but gets an array of shape {1}",
+        "make it for the size that comes before it; what is flattened has the product of all sizes but the first",
+    ),
+    "channels": (
+        "is made for {0} channels in the first axis, but gets an array of shape {1}",
+        "channels come first and there is no batch: `jnp.moveaxis(x, -1, 0)`, `jax.vmap(layer)(x)`",
+    ),
+    "axis-size": (
+        "is made for another axis of {0} elements, but gets an array of shape {1}",
+        "make it for the size that comes before it, or name another axis",
+    ),
+    "layer-axes": (
+        "takes an array with {axes[0]}, but gets one of shape {1}",
+        "there is no axis for a batch: `jax.vmap(layer)(x)` goes along the first axis",
+    ),
+    "layer-few": (
+        "takes an array with {axes[0]} or more, but gets one of shape {1}",
+        "give it the missing axes: `x[..., None]` adds one channel",
+    ),
+    "vector": (
+        "takes one vector of {0} elements, but gets an array of shape {1}",
+        "`jax.vmap(layer)(x)` goes through the rows of a matrix; other sizes need another layer",
+    ),
+    "layer-shape": (
+        "takes an array of shape {0}, but gets one of shape {1}",
+        "`jax.vmap(layer)(x)` goes through the rows; other sizes need another layer",
     ),
 }
 _KINDS = {"int": "integers", "float": "floats", "bool": "truth values", "complex": "complex numbers"}
@@ -192,7 +231,7 @@ def check(event: ApiMisuse) -> Report | None:
             f"{api} goes along axis {axis} of an array with {_axes(rank)}",
             "axes are counted from 0; negative ones from the last",
         )
-    form, help_ = _ARRAYS.get(event.parameter, ("", ""))
+    form, help_ = {**_ARRAYS, **_LAYERS}.get(event.parameter, ("", ""))
     if form:
         details = re.split(r" (?:and|as|for|of) ", event.detail)
         return Report(f"{api} {form.format(*details, axes=list(map(_axes, details)))}", help_)

@@ -33,7 +33,7 @@ from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import emit_convert, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import arrays, numpy_calls, results, shapes
+from jitlint.link.models.arrays import arrays, layers, numpy_calls, results, shapes
 from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import containers, dispatch
 from jitlint.link.values import bounds, classes, fitting, subscripts
@@ -276,6 +276,9 @@ def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args
     m.domains.on_library(f, at, f"{obj.dotted}.{name}", args, owner=obj)
     if obj.dotted in lexicon().arrays.generators:
         return _draw(m, f, at, name, args)
+    applied = layers.applied(m, f, at, obj, args) if name == "apply" else None
+    if applied is not None:
+        return applied
     modes = 0
     why = ""
     for value in (*args.pos, *args.kw.values()):

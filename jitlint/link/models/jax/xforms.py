@@ -39,6 +39,7 @@ from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.engine.world import CHECKED, SPREAD, World
+from jitlint.link.models.arrays import layers
 from jitlint.link.models.jax import (
     arity,
     arrival,
@@ -93,6 +94,7 @@ def apply(m: Machine, f: Frame, at: int, spec: Wrap, args: Args) -> Value:
 def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dict[str, Value]) -> Value:
     staged = bool(spec.modes & S)
     known = type(target) in CALLABLE_TYPES or type(target) is Ext
+    known = known or (bool(spec.axes) and layers.is_layer(target))
     if staged:
         key = (f.module.name, at)
         m.jit_sites[key] = m.jit_sites.get(key, False) or known

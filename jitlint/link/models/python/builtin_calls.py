@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.infer.lattice import join, or_unknown
+from jitlint.infer.objects import forget_notes
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     BOOL,
@@ -226,6 +227,8 @@ def _set_anyway(m: Machine, f: Frame, at: int, args: Args) -> Value:
     plain = type(obj) is Inst and find_method(obj, "__setattr__") is None
     if type(obj) is Inst and plain and name is not None and value is not None:
         attributes.store_in_instance(m, f, at, obj, name, value, "anyway")
+    elif obj is not None:
+        forget_notes(obj)
     return NONE
 
 
