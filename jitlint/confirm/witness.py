@@ -451,6 +451,13 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
 }
 
 
+_STOPPING: dict[type, Callable[[Runs], Observation]] = {
+    MakesNan: lambda runs: runs.nans,
+    Narrows: lambda runs: runs.wide,
+}
+"""Runs that end where the outcome is seen."""
+
+
 def incident(outcome: Outcome, runs: Runs) -> str | None:
     """What a program that should be free of ``outcome`` does all the same; None if it is clean."""
     if runs.jitted.raised is not None:
@@ -469,9 +476,8 @@ def incident(outcome: Outcome, runs: Runs) -> str | None:
     if isinstance(outcome, RepeatsDraw):
         for earlier, later in repeated_draws(runs.eager):
             return f"lines {earlier.stack[0].line} and {later.stack[0].line} consume the same key"
-    if isinstance(outcome, MakesNan) and (error := runs.nans.raised) is not None:
-        return str(error)
-    if isinstance(outcome, Narrows) and (error := runs.wide.raised) is not None:
+    stopping = _STOPPING.get(type(outcome))
+    if stopping is not None and (error := stopping(runs).raised) is not None:
         return str(error)
     if isinstance(outcome, IgnoresBounds):
         for access in [*runs.eager.out_of_bounds, *runs.jitted.out_of_bounds]:
