@@ -11,7 +11,6 @@ import contextlib
 import gc
 import os
 import signal
-import sys
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, Pipe, wait
@@ -101,7 +100,6 @@ def _run(begin: Begin, point: _Point) -> None:
 
 def _calls(begin: Begin) -> Calls:
     """Who calls whom, by an analysis of which nothing else is left."""
-
     copy = _copied()
     if isinstance(copy, Connection):
         try:
@@ -259,7 +257,3 @@ class _Point:
 
     def _tell(self, reply: Reply) -> None:
         self._upstream.send_bytes(msgspec.msgpack.encode(reply))
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))
