@@ -125,6 +125,7 @@ class Timing(msgspec.Struct, frozen=True):
     clocks: frozenset[str]
     stopwatches: frozenset[str]
     work: tuple[str, ...]
+    filling: tuple[str, ...]
     cheap: frozenset[str]
     trees: tuple[str, ...]
     tree_maps: frozenset[str]

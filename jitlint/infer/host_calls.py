@@ -18,6 +18,7 @@ class HostCall:
     donated: position of an argument, counted as the callee counts, or its keyword to whether the argument is certainly a
     single array; only what every call gives away.
     shift: arguments that the callee gets before those that are written (a receiver). target: of the donating function.
+    fills: what is computed may be in the objects that were given.
     """
 
     jitted: bool = False
@@ -27,6 +28,7 @@ class HostCall:
     donated: dict[int | str, bool] | None = None
     shift: int = 0
     target: str = ""
+    fills: bool = False
 
 
 @dataclass(slots=True)

@@ -118,6 +118,7 @@ def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: A
     elif type(inner) is Xform and inner.spec.modes and not inner.spec.custom:
         call.jitted = True
         call.works = call.works or not _only_hands_back(inner.target)
+        call.fills = call.fills or inner.spec.name.startswith(lexicon().timing.filling)
         whole = Args([*before, *args.pos], {**keywords, **args.kw}, args.more, args.kw_more)
         given = _given_away(inner, whole, result) if _may_donate(inner) and not f.world.eager_jit else {}
         if given and call.donated is None:

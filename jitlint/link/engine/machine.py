@@ -240,6 +240,8 @@ class Machine:
             return
         fields = {name: str(told) if type(told) is Dtype else told for name, told in fields.items()}
         why, modes, soft, traced, array = _witness(kind, fields, value)
+        if modes and not f.world.level and (kind is Truth or kind is Convert):
+            return  # no trace is on: what leaked from one is told where it was stored, and anything else was joined with it
         if confidence is not None:
             soft += 2 - confidence.rank
         level = weaken(f.confidence, soft + _doubt(kind, fields, f))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.values import Class
+from jitlint.infer.values import Class, Map, Seq, Tup
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.code_tables import CodeTable
@@ -25,21 +25,32 @@ def is_written(f: Frame, table: CodeTable, loop: ir.Node | None) -> bool:
     """Whether a loop goes through things that are written down, members of an enumeration say: variants, not steps."""
     for node in _iterables(loop):
         if type(node) is ir.Name:
-            if type(scopes.lookup(f, node.id)) is Class:
+            if type(scopes.lookup(f, node.id)) is Class or _is_table(f, node):
                 return True
             values = table.bound.get(node.id, ())
             node = values[0] if len(values) == 1 else None
-        if has_display(node) or (type(node) is ir.Call and _takes_written(table, node)):
+        if has_display(node) or (type(node) is ir.Call and _takes_written(f, table, node)):
             return True
     return False
 
 
-def _takes_written(table: CodeTable, call: ir.Call) -> bool:
+def _takes_written(f: Frame, table: CodeTable, call: ir.Call) -> bool:
     """Whether a call goes through, or makes a view of, what is written down."""
     func = call.func
-    if type(func) is ir.Attr and func.name in _VIEWS and _is_bound_to_display(table, func.obj):
-        return True
-    return any(_is_bound_to_display(table, arg.value) for arg in call.args)
+    given = [arg.value for arg in call.args]
+    if type(func) is ir.Attr and func.name in _VIEWS:
+        given.append(func.obj)
+    return any(_is_bound_to_display(table, node) or _is_table(f, node) for node in given)
+
+
+def _is_table(f: Frame, node: ir.Node) -> bool:
+    """Whether a name is a table of the module with so many entries as are written there."""
+    if type(node) is not ir.Name or f.fn is None or node.id in f.fn.node.local_names:
+        return False
+    value = f.module.scope.vars.get(node.id)
+    if type(value) is Map:
+        return bool(value.entries) and value.rest is None
+    return (type(value) is Tup or type(value) is Seq) and bool(value.items)
 
 
 def _is_bound_to_display(table: CodeTable, node: ir.Node) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Set
 from typing import Final
 
 from jitlint.infer.keys import Either, Key, Use
@@ -36,21 +37,22 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
     log = LOG.of(frame) or []
     if not log and not given and first == k.m.keys.count:
         return None
-    uses = _of_older(log, frame.scope.key, first)
+    outside = {_root(key) for key in given}
+    uses = _of_older(log, lambda key: _is_own(k, key, frame.scope.key, first, outside))
     used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
     # What it draws before it replaces a key is its own affair, and was said there: callers hear of the replaced ones first.
     used.sort(key=lambda u: u.stream != CARRIED)
     return Summary(given, used, _back(log, uses, value), first, k.m.keys.count)
 
 
-def _of_older(log: list[Use], scope: int, first: int) -> list[Use]:
-    """The uses of keys that are older than the activation of a scope.
+def _of_older(log: list[Use], is_own: Callable[[Key], bool]) -> list[Use]:
+    """The uses of keys that are older than an activation.
 
     Children of what was split or replaced in it say nothing that their parent does not.
     """
     spent = {u.key for u in log if u.stream == CARRIED or u.api == f"{RANDOM}split"}
     ends = {(u.key, *u.drawn[:2]) for u in log if not u.api}
-    older = [u for u in log if not _is_own(u.key, scope, first)]
+    older = [u for u in log if not is_own(u.key)]
     return [u for u in older if not (_derives(u.key, spent) or _is_split_off(u.key, ends))]
 
 
@@ -85,15 +87,23 @@ def _is_split_off(key: Key, ends: set[tuple[Key, str, int]]) -> bool:
     return False
 
 
-def _is_own(key: Key, scope: int, first: int) -> bool:
-    """Whether a key was made in the activation of this scope, or in one that it called."""
+def _is_own(k: Ledger, key: Key, scope: int, first: int, outside: Set[Key]) -> bool:
+    """Whether a key was made in the activation of this scope, or in one that it called: of the constant ones, those that no
+    module makes and that were not handed in. outside: roots of what was handed in."""
     if type(key) is Either:
-        return any(_is_own(member, scope, first) for member in key.members)
+        return any(_is_own(k, member, scope, first, outside) for member in key.members)
+    key = _root(key)
+    if type(key) is Either:
+        return _is_own(k, key, scope, first, outside)
+    if key.step[0] == "new":
+        return bool(key.step[1] > first)
+    return bool(key.step[1] == scope) or (key.step[1] not in k.m.by_scope and key not in outside)
+
+
+def _root(key: Key) -> Key:
     while key.parent is not None:
         key = key.parent
-    if type(key) is Either:
-        return _is_own(key, scope, first)
-    return key.step[1] > first if key.step[0] == "new" else bool(key.step[1] == scope)
+    return key
 
 
 def renaming(k: Ledger, summary: Summary, now: list[Key], again: bool = True) -> Renaming:

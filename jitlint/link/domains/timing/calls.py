@@ -57,6 +57,8 @@ def _known(w: Walker, node: ir.Call, noted: HostCall, held: str) -> str:
         if noted.target.startswith(lexicon().timing.work) and _is_cheap(noted.target):
             return timing_walk.DEVICE
         w.state.started(Work(w.module.name, node.at, noted.target, True))
+        if noted.fills:
+            w.state.device.update(filter(None, [timing_walk.path_of(arg.value) for arg in node.args]))
         return timing_walk.DEVICE
     if timing_blocks.method(w, node, noted):
         return held

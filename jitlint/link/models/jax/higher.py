@@ -134,7 +134,10 @@ def _run_all(
     if split is not None:
         tree, children = split
         again = again or not _holds_keys(tree)
-        return pytrees.with_children(tree, [_run_all(m, f, at, spec, child, again) for child in children])
+        parts = [
+            NONE if child["tree"] is NONE else _run_all(m, f, at, spec, child, again) for child in children
+        ]
+        return pytrees.with_children(tree, parts)
     results: list[Value] = []
     given: list[list[Value]] = []
     branches: list[Value] = []
