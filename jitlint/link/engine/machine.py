@@ -240,8 +240,8 @@ class Machine:
             return
         fields = {name: str(told) if type(told) is Dtype else told for name, told in fields.items()}
         why, modes, soft, traced, array = _witness(kind, fields, value)
-        if modes and not f.world.level and (kind is Truth or kind is Convert):
-            return  # no trace is on: what leaked from one is told where it was stored, and anything else was joined with it
+        if modes and _is_left_over(f, kind):
+            return
         if confidence is not None:
             soft += 2 - confidence.rank
         level = weaken(f.confidence, soft + _doubt(kind, fields, f))
@@ -307,6 +307,12 @@ class Machine:
         if level is f.confidence:
             catch.note(f)
         return True
+
+
+def _is_left_over(f: Frame, kind: type[AnyEvent]) -> bool:
+    """Whether a number of a tracer is asked for where no trace is on: what leaked from one is told where it was stored, and
+    anything else was only joined with it."""
+    return not f.world.level and (kind is Truth or kind is Convert)
 
 
 def _handler_around(f: Frame) -> Catch | None:

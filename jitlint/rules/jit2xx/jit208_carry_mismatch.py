@@ -53,9 +53,9 @@ def run(xs):
 run(jnp.arange(4.0))
 """,
     outcome=Raises(
-        ("TypeError",),
+        ("TypeError", "ValueError"),
         spread=True,
-        says=r"carry|^lower and upper|[Pp]redicate|^Pred |^Index |branch|body (function )?output|cond_fun must return|same (tree|type|pytree)",
+        says=r"carry|^lower and upper|[Pp]redicate|^Pred |^Index |branch|body (function )?output|cond_fun must return|same (tree|type|pytree)|leaves for PyTreeDef",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html",
@@ -70,6 +70,12 @@ def check(event: TransformMisuse) -> Report | None:
         return Report(
             f"the body of `{event.transform}` returns another carry than it receives{detail}",
             "return the carry with the structure, shapes and dtypes of the initial value",
+        )
+    if event.problem == "combined":
+        given, made = event.detail.split()
+        return Report(
+            f"the function of `{event.transform}` combines elements of {given} arrays, but returns {made}",
+            "return one element, of the same structure as each of the two that it gets",
         )
     if event.problem == "no-pair":
         return Report(

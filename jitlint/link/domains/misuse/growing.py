@@ -96,6 +96,8 @@ class _Body:
         self._forget(names)
         if type(target) is ir.Name:
             self.made[target.id] = value
+            if type(value) is ir.Name and value.id in self.held and target.id != value.id:
+                self.held[target.id] = self.held[value.id]
             if larger is not None:
                 self.larger[target.id] = larger[0]
         elif unpacked and type(target) is ir.Tuple:

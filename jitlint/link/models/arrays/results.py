@@ -230,10 +230,12 @@ def nested_rank(value: Value) -> int | None:
         return 0 if value.kind in pytrees.NUMBERS else None
     if type(value) is Arr:
         return value.rank
-    if type(value) is Tup or type(value) is Seq:
-        element = seq_element(value) if type(value) is Seq else value.items[0] if value.items else None
-        if element is None:
-            return None  # an empty list that was made for each turn of a loop has perhaps been filled since
-        inner = nested_rank(element)
-        return None if inner is None else inner + 1
-    return None
+    if type(value) is not Tup and type(value) is not Seq:
+        return None
+    if value.items is None:
+        element = seq_element(value)
+        inner = None if element is None else nested_rank(element)
+    else:  # those that go together have the same number of axes
+        inner = next((rank for item in value.items if (rank := nested_rank(item)) is not None), None)
+    # An empty list that was made for each turn of a loop has perhaps been filled since.
+    return None if inner is None else inner + 1

@@ -52,6 +52,21 @@ def check_carry(m: Machine, f: Frame, at: int, spec: HigherOrder, init: Value, o
     _report(m, f, at, spec, "carry-mismatch", mismatch(init, out))
 
 
+def check_combined(m: Machine, f: Frame, at: int, spec: HigherOrder, given: Value, result: Value) -> None:
+    """What combines two elements gives one of the same structure."""
+    before, after = _arrays_in(given), _arrays_in(result)
+    if before and after and before != after:
+        _report(m, f, at, spec, "combined", f"{before} {after}")
+
+
+def _arrays_in(value: Value) -> int:
+    """How many arrays a tuple of arrays, or one, holds; 0 for anything else."""
+    if type(value) is Arr:
+        return 1
+    arrays = type(value) is Tup and all(type(item) is Arr for item in value.items)
+    return len(value.items) if arrays and type(value) is Tup else 0
+
+
 def check_pair(m: Machine, f: Frame, at: int, spec: HigherOrder, result: Value) -> None:
     """The body of a scan returns the carry and one output."""
     shape = _outline(result)

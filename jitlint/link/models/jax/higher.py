@@ -23,7 +23,6 @@ from jitlint.infer.values import (
     Ext,
     ExtInst,
     L,
-    Partial,
     Py,
     S,
     Seq,
@@ -75,7 +74,7 @@ EAGER = -2
 def run(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
     """Call a higher-order library function."""
     if spec.name == "jax.lax.cond" and len(args.pos) == 5:
-        args = _each_with_its_own(f, at, args)
+        args = operands.each_with_its_own(f, at, args)
     named = bind(spec, args)
     for name in spec.static:
         if name in named:
@@ -106,24 +105,6 @@ def _refuses(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, 
     return spec.result == "fori" and demands.refuses_bounds(m, f, at, spec, named)
 
 
-def _each_with_its_own(f: Frame, at: int, args: Args) -> Args:
-    """The older form of `jax.lax.cond`, in which each branch follows its operand, as one whose branches have theirs.
-
-    Source: `jax.lax.cond`, which still takes it.
-    """
-    pred, when_true, true_fun, when_false, false_fun = args.pos
-    if (
-        isinstance(when_true, FUNCTIONS)
-        or not isinstance(true_fun, FUNCTIONS)
-        or not isinstance(false_fun, FUNCTIONS)
-    ):
-        return args
-    branches = ((true_fun, when_true), (false_fun, when_false))
-    return Args(
-        [pred, *[Partial(fun, [operand], {}, (f.module.name, at)) for fun, operand in branches]], args.kw
-    )
-
-
 def _run_all(
     m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value], again: bool = False
 ) -> Value:
@@ -134,9 +115,7 @@ def _run_all(
     if split is not None:
         tree, children = split
         again = again or not _holds_keys(tree)
-        parts = [
-            NONE if child["tree"] is NONE else _run_all(m, f, at, spec, child, again) for child in children
-        ]
+        parts = [_run_part(m, f, at, spec, child, again) for child in children]
         return pytrees.with_children(tree, parts)
     results: list[Value] = []
     given: list[list[Value]] = []
@@ -160,6 +139,13 @@ def _run_all(
         demands.check_choice(m, f, at, spec, named)
         carries.check_branches(m, f, at, spec, branches)
     return _result(m, f, at, spec, named, results, given)
+
+
+def _run_part(
+    m: Machine, f: Frame, at: int, spec: HigherOrder, child: dict[str, Value], again: bool
+) -> Value:
+    """The function of `jax.tree.map` for a child of a tree: None has no leaves."""
+    return NONE if child["tree"] is NONE else _run_all(m, f, at, spec, child, again)
 
 
 def _map_told(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> Value:
@@ -431,6 +417,14 @@ def _of_branches(ran: _Ran) -> Value:
     )
 
 
+def _of_pairs(ran: _Ran) -> Value:
+    if not ran.f.world.eager_jit:
+        carries.check_combined(
+            ran.m, ran.f, ran.at, ran.spec, ran.named.get("elems", UNKNOWN), ran.results[0]
+        )
+    return _of_rows(ran)
+
+
 def _of_rows(ran: _Ran) -> Value:
     if ran.results[0] is UNKNOWN:
         return _opaque(ran.f, ran.outer)
@@ -472,6 +466,7 @@ _RESULTS: Final[dict[str, Callable[[_Ran], Value]]] = {
     "branches": _of_branches,
     "stack": _of_rows,
     "first": _of_rows,
+    "pairs": _of_pairs,
     # of a solver, whose derivative is a rule of its own
     "last": lambda ran: ran.out(pytrees.remode(ran.results[-1], lambda modes: modes & ~BEHIND)),
     "tree_map": _of_tree_map,

@@ -14,14 +14,29 @@ from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.lattice import parts
 from jitlint.infer.objects import is_cold
-from jitlint.infer.values import Inst, Map, Seq, Tup, Value, alternatives
-from jitlint.link.engine.frame import Frame
+from jitlint.infer.values import (
+    Bound,
+    Class,
+    Ext,
+    Func,
+    Inst,
+    Map,
+    Method,
+    Partial,
+    Seq,
+    Tup,
+    Value,
+    Xform,
+    alternatives,
+)
+from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values.questions import no_arrays
 
 _CARRYING: Final = frozenset({"scan", "while", "fori", "stack", "branches", "jvp", "vjp"})
 """Results of functions that trace theirs with what they get."""
 _TRACED: Final = ("init", "init_val", "xs", "operands", "primals")
+_FUNCTIONS: Final = (Func, Bound, Partial, Xform, Inst, Class, Method, Ext)
 _LIBRARY: Final = "jax."
 _DEPTH: Final = 6
 
@@ -60,3 +75,21 @@ def _stands_in(f: Frame, value: Value, depth: int = _DEPTH) -> bool:
         if any(_stands_in(f, part, depth - 1) for part in inside):
             return True
     return False
+
+
+def each_with_its_own(f: Frame, at: int, args: Args) -> Args:
+    """The older form of `jax.lax.cond`, in which each branch follows its operand, as one whose branches have theirs.
+
+    Source: `jax.lax.cond`, which still takes it.
+    """
+    pred, when_true, true_fun, when_false, false_fun = args.pos
+    if (
+        isinstance(when_true, _FUNCTIONS)
+        or not isinstance(true_fun, _FUNCTIONS)
+        or not isinstance(false_fun, _FUNCTIONS)
+    ):
+        return args
+    branches = ((true_fun, when_true), (false_fun, when_false))
+    return Args(
+        [pred, *[Partial(fun, [operand], {}, (f.module.name, at)) for fun, operand in branches]], args.kw
+    )
