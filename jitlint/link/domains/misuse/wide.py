@@ -26,10 +26,12 @@ _PARAMETER: Final = "dtype"
 
 
 class NeverOn:
-    """No code of the program speaks of numbers of 64 bits."""
+    """No code of the program speaks of numbers of 64 bits. told: the variables of modules that stand for such a type, with
+    the one place each where that is told."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
+        self.told: dict[tuple[str, str], int] = {}
         self._answer: bool | None = None
 
     def holds(self, found: Found) -> bool:
@@ -55,7 +57,7 @@ def heard(m: Machine, f: Frame, library: Library, when: NeverOn) -> None:
     else:
         asked = _name(_given(m, library))
     narrow = narrowed(asked)
-    if narrow is not None:
+    if narrow is not None and _is_first(m, f, library.at, asked, when.told):
         m.emit(
             f, WideDtype, library.at, None, Confidence.LIKELY, when=(when,), asked=asked, given=narrow
         )  # fmt: skip
@@ -68,6 +70,15 @@ def _given(m: Machine, library: Library) -> Value | None:
     if fn is None or library.args.more is not None or library.args.kw_more is not None:
         return None
     return next((value for param, value in results.bind(fn, library.args) if param.name == _PARAMETER), None)
+
+
+def _is_first(m: Machine, f: Frame, at: int, asked: str, told: dict[tuple[str, str], int]) -> bool:
+    """Whether a call names the type itself, or is the first that names a variable of the module which stands for it."""
+    call = m.texts.table(f).calls.get(at)
+    names = [arg.value.id for arg in call.args if type(arg.value) is ir.Name] if call is not None else []
+    known = (name for name in names if _name(f.module.scope.vars.get(name)) == asked)
+    name = next(known, None)
+    return name is None or told.setdefault((f.module.name, name), at) == at
 
 
 def _name(value: Value | None) -> str:
