@@ -140,7 +140,7 @@ class IgnoresBounds:
 
 @dataclass(frozen=True, slots=True)
 class Narrows:
-    """JAX warns at the flagged line that it gives fewer bits than were asked for. Shown by taking the warning for an error."""
+    """JAX warns at the flagged line that it gives fewer bits than were asked for. Shown by hearing the warning."""
 
     words: ClassVar[str] = "JAX warns, and gives numbers of half as many bits."
 

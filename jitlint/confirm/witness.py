@@ -392,10 +392,9 @@ def _makes_nan(outcome: MakesNan, statement: Statement, runs: Runs) -> str | Non
 
 
 def _narrows(outcome: Narrows, statement: Statement, runs: Runs) -> str | None:
-    error = runs.wide.raised
-    if error is None or error.kind != "UserWarning" or not statement.fails(error):
-        return None
-    return f"JAX warns: {error.message}"
+    said = (message for place, message in runs.narrowed if statement.covers(place))
+    message = next(said, None)
+    return None if message is None else f"JAX warns: {message}"
 
 
 def _unsynced(outcome: Unsynced, statement: Statement, runs: Runs) -> str | None:
@@ -451,11 +450,10 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
 }
 
 
-_STOPPING: dict[type, Callable[[Runs], Observation]] = {
-    MakesNan: lambda runs: runs.nans,
-    Narrows: lambda runs: runs.wide,
-}
-"""Runs that end where the outcome is seen."""
+def _somewhere(outcome: MakesNan | Narrows, runs: Runs) -> str | None:
+    if isinstance(outcome, MakesNan):
+        return str(runs.nans.raised) if runs.nans.raised is not None else None
+    return f"line {runs.narrowed[0][0][1]}: {runs.narrowed[0][1]}" if runs.narrowed else None
 
 
 def incident(outcome: Outcome, runs: Runs) -> str | None:
@@ -476,9 +474,8 @@ def incident(outcome: Outcome, runs: Runs) -> str | None:
     if isinstance(outcome, RepeatsDraw):
         for earlier, later in repeated_draws(runs.eager):
             return f"lines {earlier.stack[0].line} and {later.stack[0].line} consume the same key"
-    stopping = _STOPPING.get(type(outcome))
-    if stopping is not None and (error := stopping(runs).raised) is not None:
-        return str(error)
+    if isinstance(outcome, (MakesNan, Narrows)):
+        return _somewhere(outcome, runs)
     if isinstance(outcome, IgnoresBounds):
         for access in [*runs.eager.out_of_bounds, *runs.jitted.out_of_bounds]:
             return f"line {access.stack[0][1]}: {access.message}"

@@ -118,6 +118,7 @@ SHOWN: list[tuple[Outcome, str, str]] = [
     ),
     (DropsResult(), "x = jnp.zeros(3)\nx.at[0].set(1.0)  # here\n", "`set` made a new array"),
     (Narrows(), "x = jnp.zeros(3, jnp.float64)  # here\n", "Explicitly requested dtype float64"),
+    (Narrows(), "x = jnp.zeros(3, jnp.float64)\ny = jnp.ones(2, jnp.int64)  # here\n", "dtype int64"),
     (Narrows(), "@jax.jit\ndef f(x):\n    return x.astype('int64')  # here\n\nf(1)\n", "dtype int64"),
     (DropsResult(), "x = jnp.zeros(3)\njnp.sort(x)  # here\n", "`sort` made a new array"),
     (

@@ -6,7 +6,6 @@ Each way is observed when first asked for. What a run does is `jitlint.confirm.w
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -39,7 +38,7 @@ class Runs:
         self._seen: dict[bool, Observation] = {}
         self._plain: Observation | None = None
         self._nans: Observation | None = None
-        self._wide: Observation | None = None
+        self._narrowed: Sequence[tuple[tuple[str, int], str]] | None = None
 
     def _observed(self, jit: bool) -> Observation:
         if jit not in self._seen:
@@ -81,13 +80,15 @@ class Runs:
         return self._nans
 
     @property
-    def wide(self) -> Observation:
-        """Without jit, until JAX gives fewer bits than were asked for."""
-        if self._wide is None:
-            with warnings.catch_warnings():
-                warnings.filterwarnings("error", message=r"Explicitly requested dtype .* not available")
-                self._wide = observe(self.run, self.watched, jit=False)
-        return self._wide
+    def narrowed(self) -> Sequence[tuple[tuple[str, int], str]]:
+        """Where JAX warns, without jit, that it gives fewer bits than were asked for; and what it says."""
+        if self._narrowed is None:
+            from jitlint.confirm.watch.narrowing import hearing
+
+            with hearing() as heard:
+                observe(self.run, self.watched, jit=False)
+            self._narrowed = heard
+        return self._narrowed
 
     def eager_again(self) -> Observation:
         """Another run without jit, to tell chance from effect."""
