@@ -14,7 +14,7 @@ import jax
 import jitlint
 
 _SAYS: Final = r"Explicitly requested dtype .* not available"
-_INSIDE: Final = tuple(os.path.dirname(os.path.abspath(each.__file__)) + os.sep for each in (jax, jitlint))
+_INSIDE: Final = tuple(os.path.abspath(each.__path__[0]) + os.sep for each in (jax, jitlint))
 
 Heard = list[tuple[tuple[str, int], str]]
 """File and line of the code that asked, and what JAX said."""
