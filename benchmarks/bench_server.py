@@ -27,6 +27,8 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 ROOT = Path(__file__).resolve().parents[1]
+_READY, _PAUSE = 8.0, 0.5
+"""Seconds after the first edit of a kind, until an analysis waits for the next one; and after each other, as somebody types."""
 _TICK = os.sysconf("SC_CLK_TCK")
 _BAD = "\n\nimport jax\n\n\n@jax.jit\ndef marked(x):\n    return float(x)\n"
 """Has one finding, JIT108, in its last line: where it is told tells which text was looked at."""
@@ -156,7 +158,7 @@ def comments(text: str) -> Iterator[tuple[str, str, int | None]]:
 
 
 def bodies(text: str, rng: random.Random) -> Iterator[tuple[str, str, int | None]]:
-    """One more statement in the body of a function, or none."""
+    """One more statement in the body of a function, and another number in that of another one."""
     bad = text + _BAD
     lines = bad.split("\n")
     places = [at for at, line in enumerate(lines) if line.startswith("    return ")]
@@ -164,7 +166,12 @@ def bodies(text: str, rng: random.Random) -> Iterator[tuple[str, str, int | None
         at = rng.choice(places)
         more = [*lines[:at], f"    changed = {rng.randrange(10**9)}", *lines[at:]]
         yield "\n".join(more), "JIT108", bad.count("\n")
-        other = [line.replace("+ 1", f"+ {rng.randrange(10**9)}") for line in lines]
+        number = rng.choice([at for at, line in enumerate(lines) if "+ 1" in line])
+        other = [
+            *lines[:number],
+            lines[number].replace("+ 1", f"+ {rng.randrange(10**9)}"),
+            *lines[number + 1 :],
+        ]
         yield "\n".join(other), "JIT108", bad.count("\n") - 1
 
 
@@ -206,7 +213,12 @@ async def bench(root: Path, file: Path, edits: int, timed: int, debounce: float,
         "the body of a function": bodies(text, random.Random(seed)),
     }
     for name, steps in kinds.items():
-        costs = [await typist.type(*step) for _, step in zip(range(timed), steps)]
+        await typist.type(*next(steps))
+        await asyncio.sleep(_READY)
+        costs = []
+        for _, step in zip(range(timed), steps):
+            costs.append(await typist.type(*step))
+            await asyncio.sleep(_PAUSE)
         print(row(name, costs), flush=True)
     await typist.stop()
     typist = Typist(root, file, debounce)
