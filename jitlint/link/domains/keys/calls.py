@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Set
 from typing import Final
 
 from jitlint.infer.keys import Either, Key, Use
@@ -37,7 +37,7 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
     log = LOG.of(frame) or []
     if not log and not given and first == k.m.keys.count:
         return None
-    outside = {_root(key) for key in given}
+    outside = {root for key in given for root in _roots(key)}
     uses = _of_older(log, lambda key: _is_own(k, key, frame.scope.key, first, outside))
     used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
     # What it draws before it replaces a key is its own affair, and was said there: callers hear of the replaced ones first.
@@ -98,6 +98,16 @@ def _is_own(k: Ledger, key: Key, scope: int, first: int, outside: Set[Key]) -> b
     if key.step[0] == "new":
         return bool(key.step[1] > first)
     return bool(key.step[1] == scope) or (key.step[1] not in k.m.by_scope and key not in outside)
+
+
+def _roots(key: Key) -> Iterator[Key]:
+    """What a key, or each that it may be, was made of."""
+    root = _root(key)
+    if type(root) is not Either:
+        yield root
+        return
+    for member in root.members:
+        yield from _roots(member)
 
 
 def _root(key: Key) -> Key:
