@@ -70,7 +70,7 @@ inside = (x > 0) & (x < 1)          # x > 0 & x < 1
 if jnp.all(x > 0): ...              # if x > 0
 other = ~mask                       # -mask, 1 - mask
 table = table + row[:, None]        # (2, 3) and (2,)
-rows = jax.vmap(layer)(x)           # layer(x), eqx.nn.Linear and a matrix
+rows = jax.vmap(layer)(x)           # layer(x), where a layer of Equinox takes one row
 ```
 """,
     bad="""\
