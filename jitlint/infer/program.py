@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,13 @@ class ModuleInfo:
     state: int = 0
     number: int = 0
     _by_name: dict[str, list[FuncInfo]] | None = None
+
+    def code(self) -> Iterator[list[ir.Node]]:
+        """Every node of it, in parts: the body, what functions do, and what stands in front of them."""
+        yield children.below(self.tree.body)
+        for fn in self.functions:
+            yield fn.parts
+            yield children.below([*fn.node.decorators, *[p.default for p in fn.node.params]])
 
     def namesakes(self, qualname: str) -> list[FuncInfo]:
         """The functions of this qualified name, in the order of the source."""

@@ -8,9 +8,10 @@ them at the end. What it does not: say anything of other edits; a new function, 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
 
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -78,7 +79,7 @@ def difference(older: ir.Module, newer: ir.Module) -> tuple[Patch, Origins] | No
     return patch, origins
 
 
-def _groups(module: ir.Module) -> Iterator[list[int]]:
+def _groups(module: ir.Module) -> list[list[int]]:
     """The functions that are in no other, each with those inside it, in order."""
     inside: dict[str, list[int]] = {}
     found: list[list[int]] = []
@@ -89,7 +90,7 @@ def _groups(module: ir.Module) -> Iterator[list[int]]:
         else:
             inside[outer] = [number]
             found.append(inside[outer])
-    return iter(found)
+    return found
 
 
 def _same_bodies(older: ir.Module, newer: ir.Module, old: list[int], new: list[int]) -> bool:
@@ -123,13 +124,11 @@ def _replace(older: ir.Module, newer: ir.Module, old: list[int], new: list[int],
     first = len(older.functions) + len(patch.added)
     moved = _Moved({number: first + place for place, number in enumerate(new[1:])})
     before, after = older.functions[old[0]], newer.functions[new[0]]
-    patch.functions[old[0]] = ir.Function(
-        **{
-            **{name: getattr(before, name) for name in ir.Function.__struct_fields__},
-            "local_names": after.local_names,
-            "nonlocal_names": after.nonlocal_names,
-            "body": moved.body(after.body),
-        }
+    patch.functions[old[0]] = msgspec.structs.replace(
+        before,
+        local_names=after.local_names,
+        nonlocal_names=after.nonlocal_names,
+        body=moved.body(after.body),
     )
     patch.added += [moved.function(newer.functions[number]) for number in new[1:]]
     begin, end = _first(after), _last(newer, new)
@@ -212,5 +211,5 @@ class _Moved:
 
     def function(self, function: ir.Function) -> ir.Function:
         """A function inside of what is replaced."""
-        fields = {name: self._field(function, name) for name in ir.Function.__struct_fields__}
-        return ir.Function(**{**fields, "body": self.body(function.body)})
+        copied: ir.Function = self(function)
+        return msgspec.structs.replace(copied, body=self.body(function.body))

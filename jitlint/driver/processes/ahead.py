@@ -27,7 +27,6 @@ from jitlint.driver.workspace import Workspace
 
 if TYPE_CHECKING:
     from jitlint.driver.linking import Stop, Task
-    from jitlint.driver.processes.checkpoint import Ready
     from jitlint.link.engine.schedule import Calls
     from jitlint.syntax import ir
     from jitlint.syntax.difference import Origins
@@ -141,11 +140,14 @@ class Ahead:
 
     def _look(self) -> bool:
         """Whether the analysis has got to where it waits."""
+        from jitlint.driver.processes.checkpoint import Ready
+
         waiting = self._waiting
         if waiting is not None and waiting.free is None:
             try:
                 if waiting.connection.poll():
-                    waiting.free = frozenset(_ready(waiting.connection).free)
+                    reply = _received(waiting.connection, None)
+                    waiting.free = frozenset(reply.free if isinstance(reply, Ready) else ())
             except (EOFError, OSError, msgspec.DecodeError):
                 self.close()
         return self._waiting is not None and self._waiting.free is not None
@@ -169,10 +171,12 @@ class Ahead:
         from jitlint.driver.processes.checkpoint import Begin
         from jitlint.syntax import ir
 
+        if not hasattr(os, "fork"):
+            return
         inputs = module_inputs(workspace, lowered, group)
         tree = ir.decode_module(lowered.module(self.path))
         small = sum(len(module.data) for module in inputs) < _WORTH_WAITING
-        if small or not tree.functions or not hasattr(os, "fork"):
+        if small or not tree.functions:
             return
         begin = Begin(
             inputs,
@@ -216,12 +220,6 @@ def _fits(waiting: _Waiting, lowered: Lowered, task: Task, group: Sequence[str])
         and now.keys() == waiting.digests.keys()
         and all(digest == waiting.digests[other] for other, digest in now.items() if other != path)
     )
-
-
-def _ready(connection: Connection) -> Ready:
-    from jitlint.driver.processes.checkpoint import Ready
-
-    return msgspec.msgpack.decode(connection.recv_bytes(), type=Ready)
 
 
 def _received(connection: Connection, stop: Stop | None) -> object:

@@ -269,7 +269,8 @@ def _is_plain_array(value: Value) -> bool:
 
 def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> Value:
     """Run a function on bound parameters, or give what the same context gave before."""
-    m.schedule.note_call(f, func.fn)
+    if m.schedule.calls is not None:
+        m.schedule.note_call(f, func.fn)
     m.domains.on_bind(f, at, func, bound)
     inherited = f.coarse and contexts.inherited(bound, f.coarse)
     frozen, has_keys = freeze_call(bound.values(), func, f.token)

@@ -57,6 +57,11 @@ class Schedule:
         """Whether a function, or the body of a module, does not start by itself in this pass."""
         return number in self._held
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether something is put off."""
+        return bool(self._waiting)
+
     def waits(self, fn: FuncInfo) -> bool:
         """Whether it is not known yet if somebody calls a function."""
         return fn.id in self._waiting
@@ -70,13 +75,13 @@ class Schedule:
         return self._results.get(fn.id, UNKNOWN)
 
     def has_run(self, fn: FuncInfo, result: Value) -> None:
-        """A function that is meant to be traced has run."""
-        self._results[fn.id] = result
+        """A function that is meant to be traced has run: a later pass may ask for what it gave."""
+        if self._waiting:
+            self._results[fn.id] = result
 
     def note_call(self, f: Frame, fn: FuncInfo) -> None:
-        """A function is called. What starts by itself has no caller."""
-        if self.calls is None:
-            return
+        """A function is called, and somebody wants to know. What starts by itself has no caller."""
+        assert self.calls is not None
         if f.fn is not None:
             self.calls.setdefault(f.fn.id, set()).add(fn.id)
         elif self._importing and f.module.state == 1:

@@ -116,7 +116,7 @@ def run_sites(m: Machine) -> None:
 
 
 def _waits_for_callers(m: Machine, site: Site) -> bool:
-    sig = signature(site.xform.target)
+    sig = signature(site.xform.target) if m.schedule.is_partial else None
     return sig is not None and m.schedule.waits(sig.func.fn)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Iterator, Set
 from typing import Final
 
 from jitlint.infer.keys import Either, Key, Use
@@ -38,21 +38,18 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
     if not log and not given and first == k.m.keys.count:
         return None
     outside = {root for key in given for root in _roots(key)}
-    uses = _of_older(log, lambda key: _is_own(k, key, frame.scope.key, first, outside))
+    older = [u for u in log if not _is_own(k, u.key, frame.scope.key, first, outside)]
+    uses = _without_children(older, log)
     used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
     # What it draws before it replaces a key is its own affair, and was said there: callers hear of the replaced ones first.
     used.sort(key=lambda u: u.stream != CARRIED)
     return Summary(given, used, _back(log, uses, value), first, k.m.keys.count)
 
 
-def _of_older(log: list[Use], is_own: Callable[[Key], bool]) -> list[Use]:
-    """The uses of keys that are older than an activation.
-
-    Children of what was split or replaced in it say nothing that their parent does not.
-    """
+def _without_children(older: list[Use], log: list[Use]) -> list[Use]:
+    """The uses of keys without those of children of what was split or replaced: they say nothing that their parent does not."""
     spent = {u.key for u in log if u.stream == CARRIED or u.api == f"{RANDOM}split"}
     ends = {(u.key, *u.drawn[:2]) for u in log if not u.api}
-    older = [u for u in log if not is_own(u.key)]
     return [u for u in older if not (_derives(u.key, spent) or _is_split_off(u.key, ends))]
 
 

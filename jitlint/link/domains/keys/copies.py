@@ -6,17 +6,14 @@ does not: say what becomes of it; who maps over it gives all lanes the same key,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import COPIES, Key
 from jitlint.infer.values import Arr, Seq, Tup, Value
 from jitlint.link.domains.keys.ledger import Ledger
 from jitlint.link.engine.frame import Args, Frame
-from jitlint.link.tables.ir_walk import bound_names, call_at, nodes
+from jitlint.link.tables.ir_walk import bound_names, nodes
 from jitlint.link.values.keys import with_key
 from jitlint.syntax import ir
-from jitlint.syntax.children import below
 
 
 def makes(dotted: str) -> bool:
@@ -31,7 +28,7 @@ def made(k: Ledger, f: Frame, at: int, dotted: str, args: Args, result: Value) -
     given = args.get(1, "fill_value") if dotted in words.filling else args.pos[0] if args.pos else None
     if args.more is not None:
         return None
-    one = _only(f, at, given) if dotted in words.gathering else given
+    one = _only(k, f, at, given) if dotted in words.gathering else given
     if type(one) is not Arr or one.key is None:
         return None
     out = with_key(result if type(result) is Arr else one, k.m.keys.derived(one.key, COPIES))
@@ -60,13 +57,12 @@ def copied(node: ir.Node | None, dotted: str) -> ir.Node | None:
     return given if makes(dotted) else None
 
 
-def _only(f: Frame, at: int, given: Value | None) -> Value | None:
+def _only(k: Ledger, f: Frame, at: int, given: Value | None) -> Value | None:
     """What a list holds several times, and nothing beside."""
     if type(given) is not Seq and type(given) is not Tup:
         return None
     if given.items is None:
-        parts: Iterable[ir.Node] = f.fn.parts if f.fn is not None else below(f.module.tree.body)
-        call = call_at(parts, at)
+        call = k.m.texts.table(f).calls.get(at)
         return given.rest if type(given) is Seq and call is not None and _repeats(call) else None
     first = given.items[0] if len(given.items) > 1 else None
     key = first.key if type(first) is Arr else None

@@ -8,16 +8,15 @@ another key each time, or what an object holds that may advance it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Func, Tree, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_names, call_at, last_name
+from jitlint.link.tables.ir_walk import bound_names, last_name
 from jitlint.link.values.keys import named
 from jitlint.syntax import ir
-from jitlint.syntax.children import below
 
 
 def key(m: Machine, f: Frame, at: int, given: Value | None) -> Value | None:
@@ -25,7 +24,7 @@ def key(m: Machine, f: Frame, at: int, given: Value | None) -> Value | None:
     array = _as_array(given)
     if array is None:
         return given
-    call = _call(f, at)
+    call = m.texts.table(f).calls.get(at)
     first = next((arg.value for arg in call.args if arg.name in (None, "key")), None) if call else None
     if type(first) is ir.Name and f.scope.vars.get(first.id) is given:
         place = first.id
@@ -49,16 +48,10 @@ def handed(
     waiting = [name for name in needed if _as_array(bound.get(name)) is not None]
     if not waiting or f.outer is not None:
         return  # a transform hands on something else than it gets
-    for name, node in _arguments(_call(f, at), func):
+    for name, node in _arguments(m.texts.table(f).calls.get(at), func):
         array = _as_array(bound.get(name)) if name in waiting else None
         if array is not None and f.scope.vars.get(node.id) is bound[name]:
             bound[name] = f.scope.vars[node.id] = named(m, array)
-
-
-def _call(f: Frame, at: int) -> ir.Call | None:
-    """The call that is made in a frame."""
-    parts: Sequence[ir.Node] = f.fn.parts if f.fn is not None else below(f.module.tree.body)
-    return call_at(parts, at)
 
 
 def _arguments(call: ir.Call | None, func: Func) -> Iterator[tuple[str, ir.Name]]:

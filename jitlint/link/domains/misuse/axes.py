@@ -7,7 +7,6 @@ calls under a transform, which may be meant for the maps of others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -20,7 +19,6 @@ from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import SPREAD
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
-from jitlint.syntax.children import below
 
 _OVER_MESH: Final = "shard_map"
 
@@ -53,7 +51,7 @@ class Axes:
         if self._names is None:
             self._names = set()
             made, mapped = list[ir.Call](), False
-            for parts in self._code():
+            for parts in (code for module in self._m.modules.values() for code in module.code()):
                 self._names |= _texts(parts, self._short)
                 made += [node for node in parts if type(node) is ir.Call and _makes_mesh(node)]
                 mapped = mapped or any(last_name(node) == _OVER_MESH for node in parts)
@@ -64,7 +62,7 @@ class Axes:
         """Whether a map of the program, of which not all is understood, gives its axis this name."""
         return any(
             type(node) is ir.Call and last_name(node.func) not in self._short and _binds(node, name)
-            for parts in self._code()
+            for parts in (code for module in self._m.modules.values() for code in module.code())
             for node in parts
         )
 
@@ -72,13 +70,6 @@ class Axes:
         """Whether something in the program can have bound the axis: a mesh that gets its names from elsewhere binds any,
         and so does one that comes from elsewhere."""
         return name in self.mentioned() or self._any
-
-    def _code(self) -> Iterator[list[ir.Node]]:
-        for module in self._m.modules.values():
-            yield below(module.tree.body)
-            for fn in module.functions:
-                yield fn.parts
-                yield below([*fn.node.decorators, *[p.default for p in fn.node.params]])
 
 
 class _Unbound:

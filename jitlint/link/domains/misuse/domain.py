@@ -34,18 +34,15 @@ class Misuse(Domain[None]):
         self._made: static_objects.Made = {}
         self._questions: absent.Questions = {}
         self._never_wide = wide.NeverOn(m)
-        self._typed: set[str] = set()
 
     def hears_of(self, dotted: str) -> bool:
         """Collectives, loops, what lends NumPy the buffers of arrays, and what takes a data type."""
         words = lexicon()
-        if wide.hears_of(self.m, dotted):
-            self._typed.add(dotted)
         return (
             dotted in words.contracts.collectives
             or dotted in words.buffers.holding
             or dotted in growing.LOOPS
-            or dotted in self._typed
+            or wide.hears_of(self.m, dotted)
         )
 
     def on_library(self, f: Frame, library: Library) -> None:
@@ -56,8 +53,7 @@ class Misuse(Domain[None]):
             growing.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.collectives:
             self._axes.heard(f, library)
-        if library.dotted in self._typed:
-            wide.heard(self.m, f, library, self._never_wide)
+        wide.heard(self.m, f, library, self._never_wide)
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """A statement stands alone."""

@@ -13,14 +13,13 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.dtypes import narrowed
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import WideDtype
-from jitlint.infer.values import Ext, Py, Value
+from jitlint.infer.values import Value
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.models.arrays import results
 from jitlint.syntax import ir
-from jitlint.syntax.children import below
 
 _PARAMETER: Final = "dtype"
 
@@ -37,7 +36,8 @@ class NeverOn:
     def holds(self, found: Found) -> bool:
         """Whether the setting is written nowhere, neither set nor asked for."""
         if self._answer is None:
-            self._answer = not any(_speaks(nodes) for nodes in _all(self.m))
+            code = (nodes for module in self.m.modules.values() for nodes in module.code())
+            self._answer = not any(map(_speaks, code))
         return self._answer
 
 
@@ -51,11 +51,13 @@ def hears_of(m: Machine, dotted: str) -> bool:
 
 
 def heard(m: Machine, f: Frame, library: Library, when: NeverOn) -> None:
-    """Such a function is called."""
+    """A function is called, perhaps such a one."""
+    if not hears_of(m, library.dotted):
+        return
     if m.catalogue.constant(library.dotted) == _PARAMETER:
         asked = library.dotted.rpartition(".")[2]
     else:
-        asked = _name(_given(m, library))
+        asked = results.name_of(_given(m, library))
     narrow = narrowed(asked)
     if narrow is not None and _is_first(m, f, library.at, asked, when.told):
         m.emit(
@@ -76,23 +78,9 @@ def _is_first(m: Machine, f: Frame, at: int, asked: str, told: dict[tuple[str, s
     """Whether a call names the type itself, or is the first that names a variable of the module which stands for it."""
     call = m.texts.table(f).calls.get(at)
     names = [arg.value.id for arg in call.args if type(arg.value) is ir.Name] if call is not None else []
-    known = (name for name in names if _name(f.module.scope.vars.get(name)) == asked)
+    known = (name for name in names if results.name_of(f.module.scope.vars.get(name)) == asked)
     name = next(known, None)
     return name is None or told.setdefault((f.module.name, name), at) == at
-
-
-def _name(value: Value | None) -> str:
-    if type(value) is Ext:
-        return value.dotted.rpartition(".")[2]
-    return value.const if type(value) is Py and isinstance(value.const, str) else ""
-
-
-def _all(m: Machine) -> Iterator[Iterable[ir.Node]]:
-    for info in m.modules.values():
-        yield below(info.tree.body)
-    for fn in m.functions:
-        yield fn.parts
-        yield below([fn.node.decorators, [p.default for p in fn.node.params]])
 
 
 def _speaks(nodes: Iterable[ir.Node]) -> bool:

@@ -373,14 +373,11 @@ def _chained(c: _Call) -> Value | None:
         if out is None or part is UNKNOWN:
             return None
         args = Args([out])
-        whole = type(part) is ExtInst
         out = (
             called(c.m, c.f, c.at, part, args)
             if type(part) is ExtInst
             else evaluator.call(c.m, c.f, c.at, part, args)
         )
-        if whole and out is None:
-            return None
     return out
 
 

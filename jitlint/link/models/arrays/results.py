@@ -150,16 +150,17 @@ def _kind(m: Machine, made: Made, by_name: dict[str, Value]) -> str | None:
 
 def dtype_kind(value: Value | None) -> str | None:
     """The dtype class that a ``dtype=`` argument names, or None."""
-    return lexicon().arrays.dtypes.get(_name_of(value))
+    return lexicon().arrays.dtypes.get(name_of(value))
 
 
 def dtype_named(value: Value | None) -> str | None:
     """The dtype that a ``dtype=`` argument names, exact where its name is."""
-    name = _name_of(value)
+    name = name_of(value)
     return dtype_of(lexicon().arrays.dtypes.get(name), named(name))
 
 
-def _name_of(value: Value | None) -> str:
+def name_of(value: Value | None) -> str:
+    """The name of a dtype, "" for what is none by name."""
     if type(value) is Ext:
         return value.dotted.rpartition(".")[2]
     return value.const if type(value) is Py and isinstance(value.const, str) else ""

@@ -23,7 +23,6 @@ from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import keys, pytrees
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
-from jitlint.syntax.children import below
 
 
 def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
@@ -157,9 +156,7 @@ def _giving(m: Machine) -> Iterator[tuple[tuple[str, int], str]]:
     """Where rules are given, and the name of what they are given to, "" if it has none."""
     names = lexicon().arrays.rule_methods
     for module in m.modules.values():
-        parts = list(below(module.tree.body))
-        for fn in module.functions:
-            parts += [*fn.parts, *below([*fn.node.decorators])]
+        parts = [node for code in module.code() for node in code]
         called = {id(node.func): node.at for node in parts if type(node) is ir.Call}
         for node in parts:
             if type(node) is ir.Attr and node.name in names:

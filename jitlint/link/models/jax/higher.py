@@ -20,7 +20,6 @@ from jitlint.infer.values import (
     UNKNOWN,
     Arr,
     B,
-    Ext,
     ExtInst,
     L,
     Py,
@@ -63,7 +62,6 @@ MAX_CHILDREN = 8
 REPEATING = frozenset({"scan", "while", "fori", "stack", "tree_map"})
 """Results of functions that run their argument many times."""
 
-FUNCTIONS: Final = (*xforms.CALLABLE_TYPES, Ext)
 
 CARRYING = frozenset({"scan", "while", "fori"})
 

@@ -36,7 +36,7 @@ from jitlint.link.values.questions import no_arrays
 _CARRYING: Final = frozenset({"scan", "while", "fori", "stack", "branches", "jvp", "vjp"})
 """Results of functions that trace theirs with what they get."""
 _TRACED: Final = ("init", "init_val", "xs", "operands", "primals")
-_FUNCTIONS: Final = (Func, Bound, Partial, Xform, Inst, Class, Method, Ext)
+FUNCTIONS: Final = (Func, Bound, Partial, Xform, Inst, Class, Method, Ext)
 _LIBRARY: Final = "jax."
 _DEPTH: Final = 6
 
@@ -84,9 +84,9 @@ def each_with_its_own(f: Frame, at: int, args: Args) -> Args:
     """
     pred, when_true, true_fun, when_false, false_fun = args.pos
     if (
-        isinstance(when_true, _FUNCTIONS)
-        or not isinstance(true_fun, _FUNCTIONS)
-        or not isinstance(false_fun, _FUNCTIONS)
+        isinstance(when_true, FUNCTIONS)
+        or not isinstance(true_fun, FUNCTIONS)
+        or not isinstance(false_fun, FUNCTIONS)
     ):
         return args
     branches = ((true_fun, when_true), (false_fun, when_false))

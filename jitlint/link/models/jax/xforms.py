@@ -22,8 +22,6 @@ from jitlint.infer.values import (
     Class,
     Ext,
     Func,
-    Inst,
-    Method,
     Partial,
     Py,
     S,
@@ -49,6 +47,7 @@ from jitlint.link.models.jax import (
     demands,
     leaf_shapes,
     mapping,
+    operands,
     shardings,
 )
 from jitlint.link.models.jax.rebuilding import rebuild
@@ -66,8 +65,6 @@ from jitlint.syntax import ir
 CALLED: Final = "and called here"
 RUN: Final = "runs under"
 """What is said of a transformed function where it is called, and of one that a loop or a branch runs."""
-
-CALLABLE_TYPES = (Func, Bound, Partial, Xform, Inst, Class, Method)
 
 
 def apply(m: Machine, f: Frame, at: int, spec: Wrap, args: Args) -> Value:
@@ -93,7 +90,7 @@ def apply(m: Machine, f: Frame, at: int, spec: Wrap, args: Args) -> Value:
 
 def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dict[str, Value]) -> Value:
     staged = bool(spec.modes & S)
-    known = type(target) in CALLABLE_TYPES or type(target) is Ext
+    known = type(target) in operands.FUNCTIONS
     known = known or (bool(spec.axes) and layers.is_layer(target))
     if staged:
         key = (f.module.name, at)
