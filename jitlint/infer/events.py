@@ -179,7 +179,7 @@ class Effect(Event):
 class KeyReuse(Event):
     """A PRNG key is consumed again. api: the consuming library function, "" for one of the project.
 
-    how: again, split (it was split before), returned (a function has drawn from it and given it back), loop (the same
+    how: again, seed (a key of the same seed was, made at another place), split (it was split before), returned (a function has drawn from it and given it back), loop (the same
     place in an earlier turn), calls (the same place in an earlier call of the function, which has the key from
     outside), many (code that runs many times, as a scan's body or under vmap, consumes a key that is the same each
     time), shared (the same, seen from the call that hands it the key), carried (the turn before has handed it on,

@@ -81,6 +81,13 @@ class Either(Key):
         return hash(self.members)
 
 
+def root_of(key: Key) -> Key:
+    """What a key was made of in the end."""
+    while key.parent is not None:
+        key = key.parent
+    return key
+
+
 def members_of(key: Key) -> frozenset[Key]:
     """The keys that a name may stand for."""
     return key.members if type(key) is Either else frozenset((key,))

@@ -15,7 +15,7 @@ _SIMPLE = (ast.Assign, ast.Expr, ast.AugAssign, ast.AnnAssign, ast.Return)
 def split(site: Site) -> Patch | None:
     """A key that is used again: it is split before the first use, which takes the new key."""
     how = site.facts.get("how", "")
-    if how == "again":
+    if how in ("again", "seed"):
         step = next(
             (each for each in site.finding.related if each.message == "the key is used first here"), None
         )

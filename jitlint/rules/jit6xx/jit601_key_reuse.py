@@ -107,6 +107,10 @@ _WORDS = {
         "{} a PRNG key that the function which returned it has drawn from, so the same random bits come again",
         "return a key that nobody has drawn from, such as the other one of the split",
     ),
+    "seed": (
+        "{} a key of the same seed as another that was used before, so the same random bits come again",
+        "make one key and split it, or give each its own seed",
+    ),
     "again": (
         "{} a PRNG key that was used before, so the same random bits come again",
         "split the key first and use each of the new keys once",

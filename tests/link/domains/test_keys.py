@@ -408,7 +408,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
             return a, b
         f()
         """,
-        ["KeyReuse api=jax.random.normal in f: likely eager"],
+        ["KeyReuse api=jax.random.normal how=seed in f: likely eager"],
     ),
     "an attribute that one method replaces and another one does not": (
         """

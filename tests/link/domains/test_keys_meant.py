@@ -119,7 +119,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
         Layer(), Other()
         """,
         [
-            "KeyReuse api=jax.random.normal in Layer.__init__: possible eager",
+            "KeyReuse api=jax.random.normal how=seed in Layer.__init__: possible eager",
             "KeyReuse api=jax.random.normal in Other.__init__: likely eager",
         ],
     ),

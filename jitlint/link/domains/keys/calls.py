@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Set
 from typing import Final
 
-from jitlint.infer.keys import Either, Key, Use
+from jitlint.infer.keys import Either, Key, Use, root_of
 from jitlint.infer.values import Value
 from jitlint.link.domains.keys.copies import is_copy
 from jitlint.link.domains.keys.lanes import keep
@@ -89,7 +89,7 @@ def _is_own(k: Ledger, key: Key, scope: int, first: int, outside: Set[Key]) -> b
     module makes and that were not handed in. outside: roots of what was handed in."""
     if type(key) is Either:
         return any(_is_own(k, member, scope, first, outside) for member in key.members)
-    key = _root(key)
+    key = root_of(key)
     if type(key) is Either:
         return _is_own(k, key, scope, first, outside)
     if key.step[0] == "new":
@@ -99,18 +99,12 @@ def _is_own(k: Ledger, key: Key, scope: int, first: int, outside: Set[Key]) -> b
 
 def _roots(key: Key) -> Iterator[Key]:
     """What a key, or each that it may be, was made of."""
-    root = _root(key)
+    root = root_of(key)
     if type(root) is not Either:
         yield root
         return
     for member in root.members:
         yield from _roots(member)
-
-
-def _root(key: Key) -> Key:
-    while key.parent is not None:
-        key = key.parent
-    return key
 
 
 def renaming(k: Ledger, summary: Summary, now: list[Key], again: bool = True) -> Renaming:

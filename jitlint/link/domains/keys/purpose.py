@@ -10,7 +10,7 @@ import functools
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.keys import Key, Use
+from jitlint.infer.keys import Key, Use, root_of
 from jitlint.infer.values import Map, Py, Seq, Tup, Value
 from jitlint.link.domains.keys import meant
 from jitlint.link.domains.keys.ledger import RANDOM, Ledger
@@ -34,7 +34,7 @@ _COUNTERS: Final = frozenset({"range", "trange", "count", "arange"})
 
 def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     """Whether what the code around is there for speaks against a mistake."""
-    made_apart = _made_apart(k, this.key)
+    made_apart = is_made_apart(k, this.key)
     path = k.m.modules[this.module].path
     if naming.is_benchmark(path):
         return True  # what is measured does not depend on the numbers
@@ -75,8 +75,8 @@ def _fills_object(this: Use, found: Use) -> bool:
 
 def _is_left_out(k: Ledger, f: Frame, key: Key) -> bool:
     """Whether a call has no key at all and leaves it to the default: who minds the numbers hands one over."""
-    return _root(key) in k.defaults and not any(
-        _root(own) is _root(key) for own in inside(f.scope.vars.values())
+    return root_of(key) in k.defaults and not any(
+        root_of(own) is root_of(key) for own in inside(f.scope.vars.values())
     )
 
 
@@ -85,7 +85,7 @@ def _starts_over(k: Ledger, f: Frame, this: Use) -> bool:
 
     A draw whose shape or scale comes from the turn is one of several draws, not the beginning of a procedure.
     """
-    loop, root = _things(f), _root(this.key)
+    loop, root = _things(f), root_of(this.key)
     if loop is None or root.step[:2] != ("const", f.scope.key) or (this.api and this.api != f"{RANDOM}split"):
         return False
     parts = below(loop.body)
@@ -124,16 +124,10 @@ def _is_handed_on(name: ir.Name, bindings: list[ir.Assign]) -> bool:
     return bool(mine) and not any(n.at < name.at and name not in below(n) for n in mine)
 
 
-def _made_apart(k: Ledger, key: Key) -> bool:
+def is_made_apart(k: Ledger, key: Key) -> bool:
     """Whether a key is made at several places from one constant."""
-    root = _root(key)
+    root = root_of(key)
     return root.step[0] == "const" and len(k.makers.get(root.step[1:], ())) > 1
-
-
-def _root(key: Key) -> Key:
-    while key.parent is not None:
-        key = key.parent
-    return key
 
 
 @functools.cache

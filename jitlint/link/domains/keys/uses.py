@@ -26,7 +26,7 @@ from jitlint.infer.values import (
 from jitlint.link.domains.keys import meant, met
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.meant import DRAW, SHUFFLE
-from jitlint.link.domains.keys.purpose import compares, is_on_purpose
+from jitlint.link.domains.keys.purpose import compares, is_made_apart, is_on_purpose
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.sink import Condition
 from jitlint.link.values.keys import inside, keys_of, named, uses_of, with_key
@@ -198,6 +198,8 @@ def report(
     level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence
     if is_on_purpose(k, f, this, found, how):
         level = Confidence.POSSIBLE
+    if how == "again" and is_made_apart(k, this.key):
+        how = "seed"
     told = k.told_by_module(this)
     k.m.emit(
         f,
