@@ -299,8 +299,10 @@ class Gradients(msgspec.Struct, frozen=True):
     """Where derivatives are not finite."""
 
     choosing: frozenset[str]
+    bounding: frozenset[str]
     singular: frozenset[str]
     roots: frozenset[str]
+    of_rows: frozenset[str]
     keeping_zero: frozenset[str]
 
 

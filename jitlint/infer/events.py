@@ -360,8 +360,9 @@ class OutOfBounds(Event):
 
 @dataclass(frozen=True, slots=True)
 class NanGradient(Event):
-    """A choice throws away a value whose derivative is not finite. operation: the function, or the operator, that has none
-    at zero. argument: what is zero there, "" if it is not written as a name. choice: the function that chooses."""
+    """The derivative of a value is not finite. operation: the function, or the operator, that has none at zero. argument:
+    what is zero there, "" if it is not written as a name. choice: the function that throws the value away, "" if none does
+    and each pair of the argument's rows is compared, those of one row with itself too."""
 
     operation: str = ""
     argument: str = ""

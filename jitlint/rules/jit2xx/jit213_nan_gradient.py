@@ -19,7 +19,9 @@ gradient 0, multiplies it by the derivative of `log` at 0, which is infinite, an
 turn all parameters into NaN at the next step of the optimiser.
 
 Reported are choices with `jnp.where` and `jax.lax.select` in functions that are differentiated in reverse mode, whose condition
-excludes exactly that argument which `log`, `sqrt`, a division or a power cannot have.
+excludes exactly that argument which `log`, `sqrt`, a division or a power cannot have; roots and norms that get a lower bound
+only after they were taken, as in `x / jnp.maximum(jnp.linalg.norm(x), 1e-6)`, which does the same to a row of zeros; and
+the distances between all pairs of the rows of one array, which are 0 for a row and itself.
 """,
     instead="""\
 Make the argument harmless before the operation, and choose afterwards as well:
@@ -57,9 +59,21 @@ slope(jnp.arange(3.0))
 @RULE.on(NanGradient)
 def check(event: NanGradient) -> Report | None:
     """Report the operation whose derivative is not finite."""
+    if not event.choice:
+        return Report(
+            f"the gradient is NaN: each row of `{event.argument}` is compared with itself as well, and `{event.operation}` has "
+            "no derivative at the distance 0",
+            "make these distances harmless before the root is taken: "
+            "`jnp.sqrt(jnp.where(jnp.eye(n, dtype=bool), 1.0, squared))`, and choose afterwards as well",
+        )
     zero = f"`{event.argument}`" if event.argument else "its argument"
     names = {"/": "this quotient", "**": "this power"}
     what = names.get(event.operation, f"`{event.operation}`")
+    if event.choice not in ("where", "select"):
+        return Report(
+            f"the gradient is NaN where {zero} is 0: `{event.choice}` bounds the value of {what} there, but not its derivative",
+            "bound what the root is taken of: `jnp.sqrt(jnp.maximum(jnp.sum(x**2), eps**2))`",
+        )
     return Report(
         f"the gradient is NaN where {zero} is 0: `{event.choice}` hides the value of {what} there, but not its derivative",
         f"make {zero} harmless before: `jnp.where(condition, {event.argument or 'x'}, 1.0)`, and choose afterwards as well",

@@ -1,8 +1,9 @@
-"""Choices that throw away a value whose derivative is not finite (layer: ``link``, room ``domains``).
+"""Derivatives that are not finite although the value is (layer: ``link``, room ``domains``).
 
 ``jnp.where(x > 0, jnp.log(x), 0.0)``: the value is right for each ``x``, and the gradient is NaN where ``x`` is 0, as 0
-times infinity is. What it does: finds such choices under a derivative in reverse mode, marks what they give, and tells
-of those whose mark the differentiated function returns. What it does not: find the zeros.
+times infinity is. What it does: finds such choices under a derivative in reverse mode, roots that are bounded only after they
+are taken and roots of what is certainly zero somewhere, marks what they give, and tells of those whose mark the
+differentiated function returns. What it does not: find other zeros.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import NanGradient
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import BACK, HOLE, L, Py, Tup, Value
-from jitlint.link.domains.gradients import singular
+from jitlint.link.domains.gradients import apart, bounded, singular
+from jitlint.link.domains.gradients.spelling import Hole
 from jitlint.link.engine.domain import Activation, Domain, Library, Transformed
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import OWN
+from jitlint.link.tables.ir_walk import call_at
 from jitlint.link.values import iteration, paths, pytrees
 
 Choice = tuple[str, int]
@@ -36,11 +39,12 @@ class Gradients(Domain[frozenset[Choice]]):
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self._returned: set[Choice] = set()
-        self._holes: dict[Choice, singular.Hole | None] = {}
+        self._holes: dict[Choice, Hole | None] = {}
 
     def hears_of(self, dotted: str) -> bool:
-        """What chooses between two values."""
-        return dotted in lexicon().gradients.choosing
+        """What chooses between two values, and roots."""
+        words = lexicon().gradients
+        return dotted in words.choosing or dotted in words.bounding or _is_root(dotted)
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A choice is made under a derivative."""
@@ -48,7 +52,7 @@ class Gradients(Domain[frozenset[Choice]]):
             return None
         choice = (f.module.name, library.at)
         if choice not in self._holes:
-            self._holes[choice] = singular.hole(f, library.at)
+            self._holes[choice] = self._hole(f, library)
         hole = self._holes[choice]
         values = [paths.peek(self.m, f, name) for name in hole.names] if hole is not None else []
         traced = next((v for v in values if v is not None and traced_modes(v) & L), None)
@@ -57,9 +61,22 @@ class Gradients(Domain[frozenset[Choice]]):
         _note(f, frozenset({choice}))
         self.m.emit(
             f, NanGradient, hole.at, traced, when=(_Returned(self._returned, choice),),
-            operation=hole.operation, argument=hole.argument, choice=library.dotted.rpartition(".")[2],
+            operation=hole.operation, argument=hole.argument,
+            choice="" if _is_root(library.dotted) else library.dotted.rpartition(".")[2],
         )  # fmt: skip
         return pytrees.remode(library.result, lambda modes: modes | HOLE if modes & L else modes)
+
+    def _hole(self, f: Frame, library: Library) -> Hole | None:
+        """What has no derivative at zero, and is taken there."""
+        call = call_at(f.fn.parts, library.at) if f.fn is not None else None
+        if f.fn is None or call is None:
+            return None
+        words = lexicon().gradients
+        if library.dotted in words.choosing:
+            return singular.hole(f.fn.parts, call)
+        if library.dotted in words.bounding:
+            return bounded.hole(f.fn, call)
+        return apart.hole(self.m, f, f.fn, call)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """A differentiated function has returned: what it gives beside the value has no derivative."""
@@ -87,6 +104,10 @@ class Gradients(Domain[frozenset[Choice]]):
     def replay(self, f: Frame, activation: Activation, summary: frozenset[Choice]) -> None:
         """They are made again."""
         _note(f, summary)
+
+
+def _is_root(dotted: str) -> bool:
+    return dotted.startswith("jax.") and dotted.rpartition(".")[2] in lexicon().gradients.roots
 
 
 def _note(f: Frame, choices: frozenset[Choice]) -> None:

@@ -1,0 +1,117 @@
+"""Roots of the distances between all pairs of an array's rows, of which each row is one with itself (layer: ``link``, room
+``domains``).
+
+``jnp.sqrt(jnp.sum((x[:, None] - x[None]) ** 2, -1))`` is zero on its diagonal, whatever ``x`` is, and a root has no derivative
+there. What it does: reads how the argument of a root is written, in the functions that it comes from as well. What it does not:
+follow what was chosen or added before the root is taken, which is how this is mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import Arr, Func, Value
+from jitlint.link.domains.gradients import spelling
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import last_name, path_text, same_text
+from jitlint.link.values import paths
+from jitlint.link.values.fitting import rank_of
+from jitlint.syntax import ir
+
+_DEPTH: Final = 10
+_LAST: Final = (-1, 2)
+
+
+class _Place(NamedTuple):
+    """Whose code is read. frame: of the activation, None for a function that it calls."""
+
+    m: Machine
+    fn: FuncInfo
+    frame: Frame | None
+
+    def value(self, node: ir.Node) -> Value | None:
+        """What a name stands for, as far as it is known."""
+        if self.frame is not None:
+            return paths.peek(self.m, self.frame, node)
+        return self.fn.module.scope.vars.get(node.id) if type(node) is ir.Name else None
+
+
+def hole(m: Machine, f: Frame, fn: FuncInfo, call: ir.Call) -> spelling.Hole | None:
+    """The root of what is zero wherever a row meets itself."""
+    under = spelling.operand_of(call)
+    if not under:
+        return None
+    place = _Place(m, fn, f)
+    found = _zero(place, call, _DEPTH) if _goes_along(call) else _zero(place, under[0], _DEPTH)
+    return spelling.Hole(call.at, last_name(call.func), found, spelling.names_in(under[0])) if found else None
+
+
+def _zero(place: _Place, node: ir.Node | None, depth: int) -> str:
+    """The array whose rows are compared with each other, if an expression is zero where a row meets itself, else ""."""
+    node = spelling.written(place.fn.parts, node)
+    if not depth:
+        return ""
+    if type(node) is ir.BinOp:
+        if node.op == "-":
+            return _difference(place, node)
+        sides = {"*": [node.left, node.right], "**": [node.left], "/": [node.left]}.get(node.op, [])
+        return next((found for side in sides if (found := _zero(place, side, depth - 1))), "")
+    if type(node) is not ir.Call:
+        return ""
+    if last_name(node.func) in spelling.ABSOLUTE or _goes_along(node):
+        return next((_zero(place, part, depth - 1) for part in spelling.operand_of(node)), "")
+    return _returned(place, node, depth)
+
+
+def _goes_along(call: ir.Call) -> bool:
+    """Whether a call puts the numbers of each row together: ``jnp.sum(x, axis=-1)``."""
+    if last_name(call.func) not in lexicon().gradients.of_rows:
+        return False
+    named = next((arg.value for arg in call.args if arg.name == "axis"), None)
+    plain = [arg.value for arg in call.args if not arg.name]
+    axis = named if named is not None else plain[-1] if plain else None
+    return spelling.number(axis) in _LAST
+
+
+def _returned(place: _Place, call: ir.Call, depth: int) -> str:
+    """A function of the project was called: what it returns, if that is one expression."""
+    called = place.value(call.func)
+    if type(called) is not Func or called.fn.node.is_generator:
+        return ""
+    returns = [part for part in called.fn.parts if type(part) is ir.Return]
+    inner = _Place(place.m, called.fn, None)
+    return _zero(inner, returns[0].value, depth - 1) if len(returns) == 1 else ""
+
+
+def _difference(place: _Place, node: ir.BinOp) -> str:
+    """The array, if all of its rows are taken from all of its rows: ``x[:, None] - x[None]``."""
+    left, right = (spelling.written(place.fn.parts, side) for side in (node.left, node.right))
+    if type(left) is not ir.Sub or type(right) is not ir.Sub or not same_text(left.obj, right.obj):
+        return ""
+    array = place.value(left.obj)
+    shapes = _new_axis(left.index), _new_axis(right.index)
+    if None in shapes or shapes[0] == shapes[1] or (type(array) is Arr and rank_of(array) == 1):
+        return ""
+    return path_text(left.obj) or "an array"
+
+
+def _new_axis(index: ir.Node) -> int | None:
+    """Where the only new axis of an index stands, which takes all there is otherwise: ``[:, None]``."""
+    parts: Sequence[ir.Node] = index.elts if type(index) is ir.Tuple else [index]
+    new = [number for number, part in enumerate(parts) if _is_none(part)]
+    whole = all(_is_none(part) or _is_whole(part) for part in parts)
+    return new[0] if len(new) == 1 and whole else None
+
+
+def _is_none(node: ir.Node) -> bool:
+    return (type(node) is ir.Const and node.kind == "none") or last_name(node) == "newaxis"
+
+
+def _is_whole(node: ir.Node) -> bool:
+    if type(node) is ir.Slice:
+        return node.lo is None and node.hi is None and node.step is None
+    return type(node) is ir.Const and node.kind == "ellipsis"
