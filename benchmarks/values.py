@@ -19,7 +19,7 @@ import sys
 import types
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,6 +98,28 @@ def observed(path: Path) -> dict[Place, set[bool]]:
         found.setdefault((line, column), set()).add(any(isinstance(leaf, jax.core.Tracer) for leaf in leaves))
         return value
 
+    _run(path, see)
+    return found
+
+
+def observed_shapes(path: Path) -> dict[Place, set[tuple[int, ...] | None]]:
+    """Place of every name that was read while all cases ran: the shapes of the arrays that it was, None for what was none."""
+    import jax
+    import numpy as np
+
+    found: dict[Place, set[tuple[int, ...] | None]] = {}
+
+    def see(line: int, column: int, value: Any) -> Any:
+        shape = value.shape if isinstance(value, (jax.Array, np.ndarray)) else None
+        found.setdefault((line, column), set()).add(shape)
+        return value
+
+    _run(path, see)
+    return found
+
+
+def _run(path: Path, see: Callable[[int, int, Any], Any]) -> None:
+    """Run all cases of a fixture and show every name that is read."""
     tree = ast.fix_missing_locations(_Looking().visit(ast.parse(path.read_text(encoding="utf-8"))))
     module = types.ModuleType(f"looked_at_{path.parent.name}")
     module.__dict__["__see__"] = see
@@ -109,7 +131,6 @@ def observed(path: Path) -> dict[Place, set[bool]]:
                 getattr(module, case)()
             except Exception:  # the bad ones raise
                 continue
-    return found
 
 
 def told(path: Path) -> list[ValueRow]:

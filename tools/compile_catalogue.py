@@ -53,9 +53,10 @@ FILES = (
     "scipy",
     "removed",
     "results",
+    "sizes",
 )
 # Tables that are packed apart, and read when somebody asks.
-RESULTS = ("ranks", "dtypes", "exact")
+RESULTS = ("ranks", "dtypes", "exact", "sizes")
 # Tables by module: [functions."jax.numpy"] sum = ... becomes "jax.numpy.sum".
 BY_MODULE = ("functions", "constants", "numpy", "removed", *RESULTS)
 # Tables whose keys are complete names already.

@@ -63,11 +63,20 @@ class Packed(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True):
-    """Lines about results by the name of the function, in the language of ``ranks``."""
+    """Lines about results by the name of the function: see ``ranks``, ``dtypes`` and ``Followed``."""
 
     ranks: dict[str, str]
     dtypes: dict[str, str]
     exact: dict[str, str]
+    sizes: dict[str, str]
+
+
+class Followed(msgspec.Struct, frozen=True):
+    """The parameters whose sizes a result has together, by broadcasting, if besides them only options are given that change
+    nothing. Measured (``tools/probe_sizes.py``), as is that sizes are refused that do not fit."""
+
+    arrays: frozenset[str]
+    options: frozenset[str]
 
 
 class Catalogue:
@@ -78,6 +87,7 @@ class Catalogue:
         self._versions = (version, before)
         self._view: View | None = None
         self._functions: dict[str, ApiFunction | None] = {}
+        self._followed: dict[str, Followed | None] = {}
         self._methods: dict[str, ApiFunction | None] = {}
         self._numpy: dict[str, NumpyFunction | None] = {}
         self._ranks: dict[str, Rank | None] = {}
@@ -199,6 +209,15 @@ class Catalogue:
             line = results().ranks.get(name)
             self._ranks[name] = parse_rank(name, line) if line else None
         return self._ranks[name]
+
+    def followed(self, name: str) -> Followed | None:
+        """Whose sizes the result of a function has; None where it has others, or that is not known."""
+        if name not in self._followed:
+            line = results().sizes.get(name)
+            arrays, _, options = (line or "").partition(";")
+            both = frozenset(arrays.split()), frozenset(options.split())
+            self._followed[name] = Followed(*both) if line else None
+        return self._followed[name]
 
     def dtypes(self, name: str) -> dict[str, str]:
         """The kinds of numbers that a ``like(...)`` result does not share with its arguments: see ``parse_dtypes``."""

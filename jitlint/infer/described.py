@@ -7,6 +7,7 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.base.text import shorten
+from jitlint.infer.dims import shape_text
 from jitlint.infer.events import Step
 from jitlint.infer.values import (
     NO_CONST,
@@ -75,7 +76,7 @@ def why_traced(value: Value) -> str:
 
 
 def words(value: Value) -> str:
-    """What a value is: "float array with 2 axes", "dict", "Python int", "3"."""
+    """What a value is: "float array of shape (8, 3)", "float array with 2 axes", "dict", "Python int", "3"."""
     kinds = dict.fromkeys(_words(alternative) for alternative in alternatives(value))
     return " or ".join(kinds)
 
@@ -117,6 +118,8 @@ def _array(value: Arr) -> str:
     maker = "NumPy " if value.host else ""
     if value.rank is None:
         return f"{maker}{dtype}array"
+    if value.dims and len(value.dims) == value.rank:
+        return f"{maker}{dtype}array of shape {shape_text(value.dims)}"
     return f"{maker}{dtype}{_AXES.get(value.rank, f' array with {value.rank} axes').lstrip()}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.values import ExtInst, Inst, Method, Value
+from jitlint.infer.values import Arr, ExtInst, Inst, Method, Value
 
 NOTE: Final = "$note "
 """How attributes of library objects begin that nobody reads, and that two objects which may be meant need not share."""
@@ -34,7 +34,10 @@ def without_notes(obj: ExtInst) -> ExtInst:
 
 
 def forget_notes(value: Value) -> None:
-    """Forget what is noted of an object that is changed, or that has what is changed, whoever holds it."""
+    """Forget what is noted of an object that is changed, or that has what is changed, whoever holds it; of an array of NumPy,
+    which may get another form in place, its axes."""
     obj = value.obj if type(value) is Method else value
     if type(obj) is ExtInst:
         obj.attrs = without_notes(obj).attrs
+    elif type(obj) is Arr and obj.host:
+        obj.rank = obj.dims = None

@@ -46,7 +46,7 @@ from jitlint.link.engine.domain import Load, Store
 from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import bounds, callbacks, classes, fields
+from jitlint.link.values import bounds, callbacks, classes, fields, library_objects
 from jitlint.link.values.flattening import is_pytree
 from jitlint.link.values.questions.kinds import find_method, is_plain_enum, mro
 from jitlint.link.values.questions.ownership import outlives
@@ -333,8 +333,7 @@ def _module(m: Machine, f: Frame, at: int, obj: Mod, name: str) -> Value:
 def _ext(m: Machine, f: Frame, at: int, obj: Ext, name: str) -> Value:
     arrays = lexicon().arrays
     if name in arrays.constants and obj.dotted in arrays.constant_modules:
-        kind = arrays.constants[name]
-        return Py(kind, None) if kind == "none" else Py(kind)
+        return library_objects.constant(name, arrays.constants[name])
     dotted = f"{obj.dotted}.{name}"
     if dotted.startswith("jax.") and (obj.dotted == "jax" or not m.catalogue.view.removed(obj.dotted)):
         imports.note(m, f, at, dotted)  # of what is in something that has gone, nothing more is said

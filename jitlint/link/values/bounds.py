@@ -7,14 +7,13 @@ guess; where a size or an index has a second definition or a test stands in the 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from jitlint.infer.dims import Dims
 from jitlint.infer.events import OutOfBounds
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import NO_CONST, Arr, At, Py, Seq, SliceVal, Tree, Tup, Value
+from jitlint.infer.values import NO_CONST, Arr, At, Py, SliceVal, Tree, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import sizes
@@ -22,127 +21,8 @@ from jitlint.link.values import fitting
 from jitlint.syntax import ir
 
 
-def dims_of(form: str, by_name: dict[str, Value]) -> Dims | None:
-    """The sizes of what a function makes, or None. ``form``: how its arguments say them, see ``lexicon.toml``."""
-    said = _FORMS.get(form)
-    out = said(by_name) if said is not None else None
-    return out if out and any(n is not None for n in out) else None
-
-
-def _said_like(by_name: dict[str, Value]) -> Dims | None:
-    first, shape = next(iter(by_name.values()), None), by_name.get("shape")
-    return first.dims if type(first) is Arr and shape is None else shape_of(shape)
-
-
-def _said_as_range(by_name: dict[str, Value]) -> Dims | None:
-    given = [_int(by_name[key]) for key in ("start", "stop", "step") if key in by_name]
-    exact = [n for n in given if n is not None]
-    if len(exact) == len(given) and exact and (len(exact) < 3 or exact[2]):
-        return (len(range(*exact)),)
-    return None
-
-
-def _said_as_count(by_name: dict[str, Value]) -> Dims | None:
-    if any(type(by_name.get(key)) is not Py for key in ("start", "stop")):
-        return None
-    return (_int(by_name["num"]) if "num" in by_name else 50,)
-
-
-def _said_as_square(by_name: dict[str, Value]) -> Dims | None:
-    rows = _int(by_name.get("N", by_name.get("n")))
-    return rows, _int(by_name["M"]) if "M" in by_name else rows
-
-
-def _said_by_nesting(by_name: dict[str, Value]) -> Dims | None:
-    return None if "ndmin" in by_name else _nested(by_name.get("object", by_name.get("a")))
-
-
-_FIRST: Final = Py("int", 0)
-_TWO: Final = Py("int", 2)
-
-
-def _said_by_joining(by_name: dict[str, Value]) -> Dims | None:
-    """Of arrays that are put behind one another along an axis."""
-    axis = _int(by_name.get("axis", by_name.get("dimension", _FIRST)))
-    found = _all_sizes(next(iter(by_name.values()), None))
-    ranks = {len(dims) for dims in found or ()}
-    if not found or axis is None or len(ranks) != 1 or not -len(found[0]) <= axis < len(found[0]):
-        return None
-    along = [dims[axis] for dims in found]
-    out = list(found[0])
-    out[axis] = None if None in along else sum(n for n in along if n is not None)
-    return tuple(out)
-
-
-def _said_by_appending(by_name: dict[str, Value]) -> Dims | None:
-    """Of an array that gets more elements: without an axis both are made flat."""
-    if "axis" in by_name:
-        return None
-    counts = [_count(_sizes(by_name.get(name))) for name in ("arr", "values")]
-    return None if None in counts else (sum(n for n in counts if n is not None),)
-
-
-def _said_by_stacking(by_name: dict[str, Value]) -> Dims | None:
-    """Of arrays that become the rows of one."""
-    found = _all_sizes(next(iter(by_name.values()), None))
-    return (len(found), *found[0]) if found and "axis" not in by_name and len(set(found)) == 1 else None
-
-
-def _all_sizes(value: Value | None) -> list[Dims] | None:
-    items = value.items if isinstance(value, (Tup, Seq)) else None
-    found = [_sizes(item) for item in items or ()]
-    known = [dims for dims in found if dims is not None]
-    return known if known and len(known) == len(found) else None
-
-
-def _sizes(value: Value | None) -> Dims | None:
-    if type(value) is Arr:
-        return () if value.rank == 0 else value.dims
-    return () if type(value) is Py and value.kind in ("int", "float", "bool", "complex") else None
-
-
-def _count(dims: Dims | None) -> int | None:
-    sizes = [n for n in dims or () if n is not None]
-    return None if dims is None or len(sizes) < len(dims) else math.prod(sizes)
-
-
-_FORMS: Final[dict[str, Callable[[dict[str, Value]], Dims | None]]] = {
-    "shape": lambda by_name: shape_of(by_name.get("shape")),
-    "like": _said_like,
-    "range": _said_as_range,
-    "count": _said_as_count,
-    "number": lambda by_name: shape_of(by_name.get("num", _TWO)),
-    "square": _said_as_square,
-    "nested": _said_by_nesting,
-    "joined": _said_by_joining,
-    "appended": _said_by_appending,
-    "stacked": _said_by_stacking,
-}
-
-
 def _int(value: Value | None) -> int | None:
     return value.const if type(value) is Py and type(value.const) is int else None
-
-
-def shape_of(value: Value | None) -> Dims | None:
-    """The sizes that a shape says."""
-    if type(value) is Tup or (type(value) is Seq and value.items is not None):
-        return tuple([_int(item) for item in value.items or ()])
-    number = _int(value)
-    return None if number is None else (number,)
-
-
-def _nested(value: Value | None) -> Dims | None:
-    if type(value) is Arr:
-        return () if value.rank == 0 else value.dims
-    if type(value) is Py and value.kind in ("int", "float", "bool", "complex"):
-        return ()
-    if type(value) is Tup or (type(value) is Seq and value.items is not None and value.kind == "list"):
-        items = list(value.items or ())
-        inner = {_nested(item) for item in items}
-        if len(inner) == 1 and None not in inner:
-            return (len(items), *(inner.pop() or ()))
-    return None
 
 
 def after(dims: Dims | None, index: Sequence[Value]) -> Dims | None:

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.dims import Dims
+from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import NO_CONST, Arr, At, ExtInst, Py, Tree, Value
@@ -80,12 +80,13 @@ def _refused(op: str, kinds: list[str | None]) -> str:
 
 
 def check_sizes(m: Machine, f: Frame, at: int, op: str, pair: Sequence[Value]) -> bool:
-    """Record operands of sizes that do not fit. op: as of an operator, "@" for a product of matrices."""
+    """Record operands of sizes that do not fit. op: as of an operator; "@" and "dot" for products of matrices."""
     sizes = [dims_of(value) for value in pair]
-    clash = product(*sizes[:2]) if op == "@" and len(sizes) == 2 else together(sizes)
+    is_product = op in ("@", "dot") and len(sizes) == 2
+    clash = product(sizes[0], sizes[1], op == "@") if is_product else together(sizes)
     if clash is not CLASH:
         return False
-    known = [shown(dims) for dims in sizes if dims is not None]
+    known = [shape_text(dims) for dims in sizes if dims is not None]
     witness = next((value for value in pair if type(value) is Arr and value.modes), pair[0])
     return report(m, f, at, op, "sizes", " and ".join(known[-2:]), witness)
 
@@ -108,7 +109,7 @@ def check_truth(m: Machine, f: Frame, at: int, form: str, value: Value) -> bool:
         return False
     dims = dims_of(value) or ()
     several = any(size not in (None, 1) for size in dims) and 0 not in dims
-    return several and report(m, f, at, form, "truth", shown(dims), value)
+    return several and report(m, f, at, form, "truth", shape_text(dims), value)
 
 
 def report(m: Machine, f: Frame, at: int, api: str, how: str, detail: str, value: Value) -> bool:
@@ -209,22 +210,19 @@ def _one(a: int | None, b: int | None) -> int | None:
     return -1
 
 
-def product(left: Dims | None, right: Dims | None) -> Dims | None:
-    """The sizes of a product of matrices or vectors; `CLASH` if there is none."""
+def product(left: Dims | None, right: Dims | None, is_batched: bool = True) -> Dims | None:
+    """The sizes of a product of matrices or vectors; `CLASH` if there is none. is_batched: of more axes, those in front are put
+    together, as by ``@``; else each matrix is multiplied with each, as by `jax.numpy.dot`."""
     if not left or not right:
         return None
     inner, outer = left[-1], right[-2] if len(right) > 1 else right[0]
     if inner is not None and outer is not None and inner != outer:
         return CLASH
-    if len(left) > 2 or len(right) > 2:
-        return None
-    return (*left[:-1], *(right[1:] if len(right) > 1 else ()))
-
-
-def shown(dims: Dims) -> str:
-    """Sizes as people write a shape."""
-    words = ["?" if size is None else str(size) for size in dims]
-    return f"({words[0]},)" if len(words) == 1 else f"({', '.join(words)})"
+    rows, columns = left[-2:-1], right[-1:] if len(right) > 1 else ()
+    if not is_batched:
+        return (*left[:-1], *right[:-2], *columns)
+    batch = together([left[:-2], right[:-2]])
+    return CLASH if batch is CLASH else (*(batch or ()), *rows, *columns)
 
 
 def known(dims: Dims | None) -> Dims | None:

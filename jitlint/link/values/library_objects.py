@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
-from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Py, Tree, Value, py
+from jitlint.infer.values import NONE, UNKNOWN, Arr, ExtInst, Py, Tree, Value, py
 from jitlint.link.engine.frame import Args, Frame
 
 LEVEL: Final = "$level"
@@ -52,3 +53,10 @@ def variable(dotted: str, args: Args) -> ExtInst:
     known = type(first) is Arr or (type(first) is Tree and first.evidence == "array")
     number = type(first) is Py and first.kind in ("bool", "int", "float", "complex")
     return ExtInst(dotted, {HELD: first} if first is not None and (known or number) else None)
+
+
+def constant(name: str, kind: str) -> Py:
+    """A number that modules of arrays hold, or None. NaN stays without its value, which is not equal to itself."""
+    if kind == "none":
+        return NONE
+    return Py(kind) if name == "nan" else Py(kind, getattr(math, name))

@@ -167,7 +167,7 @@ def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Va
 
 def _sized(op: str, out: Value, left: Value, right: Value) -> Value:
     """The array that an operator gives, with its sizes."""
-    if type(out) is Arr and not out.host:
+    if type(out) is Arr:
         a, b = fitting.dims_of(left), fitting.dims_of(right)
         out.dims = fitting.known(fitting.product(a, b) if op == "@" else fitting.together((a, b)))
     return out

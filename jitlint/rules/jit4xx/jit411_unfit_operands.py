@@ -268,6 +268,6 @@ def _fitting(event: ApiMisuse) -> str:
         return "choose sizes with the same product, one of them `-1`"
     if event.api.endswith((".stack", ".concatenate", ".concat")):
         return "what is stacked has one shape; what is concatenated differs along that axis only"
-    if event.api == "@":
+    if event.api in ("@", "dot"):
         return "the last axis of the first and the first axis of the second have one size: perhaps `x.T`"
     return "sizes are compared from the last axis: give the smaller array its axis with `x[:, None]`"

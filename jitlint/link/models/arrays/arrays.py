@@ -202,7 +202,7 @@ def _cut(fn: ApiFunction, bound: results.Bound, receiver: Arr | None, out: Seq) 
 
 def measure(m: Machine, fn: ApiFunction, bound: results.Bound, receiver: Arr | None, out: Arr) -> None:
     """Note the sizes of what a call gives, and the number of its axes."""
-    dims = unfit.sizes(fn, bound, receiver) or shapes.sizes(m, fn, bound, receiver, out.rank)
+    dims = unfit.sizes(m, fn, bound, receiver) or shapes.sizes(m, fn, bound, receiver, out.rank)
     out.dims = fitting.known(dims)
     out.rank = len(dims) if out.rank is None and dims is not None else out.rank
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Optional, Union
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.dims import Dims
+from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.lattice import parts as inside
@@ -213,9 +213,9 @@ def _dense(c: _Call) -> Arr:
     if dims is None:
         return c.computed(None)
     if not dims:
-        return c.refuse("layer-few", f"1 for {fitting.shown(())}", "")
+        return c.refuse("layer-few", f"1 for {shape_text(())}", "")
     if size is not None and dims[-1] not in (None, size):
-        return c.refuse("features", f"{size} for {fitting.shown(dims)}", "TypeError")
+        return c.refuse("features", f"{size} for {shape_text(dims)}", "TypeError")
     return c.computed((*dims[:-1], c.number("out")))
 
 
@@ -235,14 +235,14 @@ def _product(c: _Call) -> Value | None:
     dims, size, out = c.dims, c.number("in"), c.number("out")
     words = [type(c.const(role)) is str for role in ("in", "out")]
     if dims is None or any(words):
-        return c.refuse("layer-axes", f"0 for {fitting.shown(dims)}") if words[0] and dims else None
+        return c.refuse("layer-axes", f"0 for {shape_text(dims)}") if words[0] and dims else None
     if not dims:
-        return c.refuse("layer-few", f"1 for {fitting.shown(dims)}")
+        return c.refuse("layer-few", f"1 for {shape_text(dims)}")
     if fitting.product((out, size), dims) is fitting.CLASH:
-        return c.refuse("vector", f"{size} for {fitting.shown(dims)}", "TypeError")
+        return c.refuse("vector", f"{size} for {shape_text(dims)}", "TypeError")
     found = (*dims[:-2], out, *(dims[-1:] if len(dims) > 1 else ()))
     if c.const("bias") is True and fitting.together((found, (out,))) is fitting.CLASH:
-        return c.refuse("vector", f"{size} for {fitting.shown(dims)}")
+        return c.refuse("vector", f"{size} for {shape_text(dims)}")
     return c.computed(found)
 
 
@@ -256,7 +256,7 @@ def _embedded(c: _Call) -> Value:
 def _row(c: _Call) -> Value:
     """One number becomes a row; several are refused."""
     dims = c.dims
-    return c.refuse("layer-axes", f"0 for {fitting.shown(dims)}") if dims else _embedded(c)
+    return c.refuse("layer-axes", f"0 for {shape_text(dims)}") if dims else _embedded(c)
 
 
 def _normed(c: _Call) -> Value:
@@ -268,7 +268,7 @@ def _normed(c: _Call) -> Value:
     if -len(dims) <= axis < len(dims) and dims[axis] not in (None, size):
         last = axis in (-1, len(dims) - 1)
         how = "features" if last else "channels" if axis == 0 else "axis-size"
-        return c.refuse(how, f"{size} for {fitting.shown(dims)}", "TypeError")
+        return c.refuse(how, f"{size} for {shape_text(dims)}", "TypeError")
     return c.computed(dims)
 
 
@@ -280,7 +280,7 @@ def _whole(c: _Call) -> Value:
     if dims is None or shape is None or None in wanted:
         return c.computed(dims)
     if len(dims) != count or any(a not in (None, b) for a, b in zip(dims, wanted)):
-        return c.refuse("layer-shape", f"{fitting.shown(tuple(wanted))} for {fitting.shown(dims)}")
+        return c.refuse("layer-shape", f"{shape_text(tuple(wanted))} for {shape_text(dims)}")
     return c.computed(tuple(wanted))
 
 
@@ -297,9 +297,9 @@ def _channels_last(c: _Call) -> Value:
     if dims is None:
         return c.kept(None)
     if space is not None and len(dims) <= space:
-        return c.refuse("layer-few", f"{space + 1} for {fitting.shown(dims)}")
+        return c.refuse("layer-few", f"{space + 1} for {shape_text(dims)}")
     if size is not None and dims and dims[-1] not in (None, size):
-        return c.refuse("features", f"{size} for {fitting.shown(dims)}")
+        return c.refuse("features", f"{size} for {shape_text(dims)}")
     if not dims:
         return c.kept(None)
     last = c.number("out") if "weights" in c.notes else dims[-1]
@@ -317,9 +317,9 @@ def _channels_first(c: _Call) -> Value | None:
         return None
     if len(dims) != space + 1:
         exception = "ValueError" if "weights" in c.notes else "AssertionError"
-        return c.refuse("layer-axes", f"{space + 1} for {fitting.shown(dims)}", exception)
+        return c.refuse("layer-axes", f"{space + 1} for {shape_text(dims)}", exception)
     if size is not None and dims[0] not in (None, size):
-        return c.refuse("channels", f"{size} for {fitting.shown(dims)}")
+        return c.refuse("channels", f"{size} for {shape_text(dims)}")
     first = c.number("out") if "weights" in c.notes else dims[0]
     give = c.computed if "weights" in c.notes else c.kept
     return give((first, *_windows(c, dims[1:])))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.dims import shape_text
 from jitlint.infer.events import OutOfBounds
 from jitlint.infer.grounds import GUESSED, SEEN, USED
 from jitlint.infer.lattice import traced_modes, why_of
+from jitlint.infer.objects import forget_notes
 from jitlint.infer.values import (
     NONE,
     STATIC,
@@ -79,6 +81,8 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
     if obj.host:
         if name in lexicon().arrays.host_in_place_methods:
             m.domains.on_change(f, Change(at, obj, name))
+        if name == "resize":
+            forget_notes(obj)
         if any(traced_modes(v) for v in args.pos) and name not in ("dot",):
             return UNKNOWN
         if name in lexicon().arrays.converters:
@@ -168,9 +172,9 @@ def _fill(m: Machine, f: Frame, at: int, arr: Arr, index: Value, name: str, args
     dims = fitting.dims_of(value) if value is not None and fitting.is_sure(value) else None
     if value is not None and room is not None and dims and not shapes.fits_into(dims, room):
         how, detail = (
-            ("place-sizes", f"{fitting.shown(dims)} as {fitting.shown(room)}")
+            ("place-sizes", f"{shape_text(dims)} as {shape_text(room)}")
             if room
-            else ("element", fitting.shown(dims))
+            else ("element", shape_text(dims))
         )
         fitting.report(m, f, at, f"x.at[i].{name}", how, detail, value)
 

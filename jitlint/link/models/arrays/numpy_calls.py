@@ -14,11 +14,13 @@ from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import confidence_of, emit_numpy, emit_static, here_why, hurt, tracer_inside
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays.results import Bound, bind, described, dtype_kind, dtype_named, nested_rank
-from jitlint.link.values import bounds, fitting
+from jitlint.link.models.arrays import arrays
+from jitlint.link.models.arrays.results import bind, described, dtype_kind, dtype_named, nested_rank
+from jitlint.link.values import fitting, making
 from jitlint.link.values.library_objects import made
 
 _EACH: Final = "each"
+_SHUFFLED: Final = "shuffled"
 ARRAY_CONVERSION: Final = EXCEPTION_LETTERS["A"]
 
 
@@ -79,33 +81,34 @@ def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
 def _measure(m: Machine, name: str, args: Args, out: Arr) -> None:
     """Note the axes of a host array and their sizes: as its twin in `jax.numpy` makes them, whose parameters it has, or as it
     is drawn."""
-    bound = _as_twin(m, name, args)
+    twin = m.catalogue.function(f"jax.{name}")
+    bound = bind(twin, args) if twin is not None and args.more is None and args.kw_more is None else None
     rank, form = m.catalogue.rank(name), lexicon().arrays.sizes.get(f"jax.{name}", "")
     dims = _drawn(name, args)
     if bound is not None and form:
-        dims = bounds.dims_of(form, {param.name: value for param, value in bound})
+        dims = making.dims_of(form, {param.name: value for param, value in bound})
     if rank is not None and bound is not None:
         out.rank = rank.of(described(bound, None))
     elif args.pos and dtype_kind(Ext(name)):
         out.rank = nested_rank(args.pos[0])
     if dims is not None and out.rank in (None, len(dims)):
         out.rank, out.dims = len(dims), fitting.known(dims)
-
-
-def _as_twin(m: Machine, name: str, args: Args) -> Bound | None:
-    twin = m.catalogue.function(f"jax.{name}")
-    return bind(twin, args) if twin is not None and args.more is None and args.kw_more is None else None
+    elif twin is not None and bound is not None:
+        arrays.measure(m, twin, bound, None, out)
 
 
 def _drawn(name: str, args: Args) -> Dims | None:
-    """The sizes of what a random generator of NumPy draws: they are its ``size``, or each is an argument of its own."""
+    """The sizes of what a random generator of NumPy draws: they are its ``size``, each is an argument of its own, or those
+    of what is shuffled."""
     place = lexicon().arrays.drawn.get(name.rpartition(".")[2]) if name.startswith("numpy.random.") else None
     if place is None or args.more is not None or args.kw_more is not None:
         return None
+    if place == _SHUFFLED:
+        return making.dims_of(place, {"x": args.pos[0]}) if args.pos else None
     if place == _EACH:
-        return bounds.shape_of(Tup(tuple(args.pos))) if args.pos else None
+        return making.shape_of(Tup(tuple(args.pos))) if args.pos else None
     size = args.get(int(place), "size")
-    return None if size is UNKNOWN or size is NONE else bounds.shape_of(size)
+    return None if size is UNKNOWN or size is NONE else making.shape_of(size)
 
 
 def _writes(m: Machine, f: Frame, at: int, name: str, args: Args) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 from jitlint.catalogue.dtypes import exact_of
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import ApiFunction
-from jitlint.infer.dims import Dims
+from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.values import NO_CONST, Arr, Map, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Frame
@@ -94,7 +94,7 @@ def _unlike(m: Machine, f: Frame, at: int, fn: ApiFunction, arrays: Value, along
     if pair is None:
         return False
     one, other = pair
-    detail = f"{fitting.shown(sizes[one])} and {fitting.shown(sizes[other])}"
+    detail = f"{shape_text(sizes[one])} and {shape_text(sizes[other])}"
     return fitting.report(m, f, at, fn.name, "sizes", detail, sure[other])
 
 

@@ -18,7 +18,7 @@ from jitlint.infer.lattice import seq_element
 from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Py, Seq, Tree, Tup, Value, alternatives
 from jitlint.link.engine.frame import Args
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import bounds, pytrees
+from jitlint.link.values import making, pytrees
 from jitlint.link.values.operators import operand_of
 
 Bound = list[tuple[Parameter, Value]]
@@ -85,7 +85,8 @@ def _array(m: Machine, made: Made) -> Arr:
         out = Arr(made.modes, _dtype(m, made, by_name), rank, made.why, made.level)
     form = lexicon().arrays.sizes.get(fn.name)
     if form is not None and made.whole:
-        out.dims = bounds.dims_of(form, by_name)
+        out.dims = making.dims_of(form, by_name)
+        out.rank = len(out.dims) if out.rank is None and out.dims is not None else out.rank
     return out
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.ranks import Form
 from jitlint.catalogue.schema import ApiFunction
-from jitlint.infer.dims import Dims
+from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.values import NONE, Arr, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -221,7 +221,7 @@ def _unsqueezable(
     for axis in _numbers(by_name.get("axis")) or ():
         size = dims[axis] if -len(dims) <= axis < len(dims) else None
         if size not in (None, 1) and is_written(m, f, at, axis):
-            return fitting.report(m, f, at, fn.name, "squeeze", f"{axis} of {fitting.shown(dims)}", array)
+            return fitting.report(m, f, at, fn.name, "squeeze", f"{axis} of {shape_text(dims)}", array)
     return False
 
 
@@ -245,7 +245,7 @@ def _unspreadable(
     wanted = _numbers(by_name.get("shape"))
     if wanted is None or fits_into(dims, tuple(wanted)):
         return False
-    detail = f"{fitting.shown(dims)} as {fitting.shown(tuple(wanted))}" if wanted else ""
+    detail = f"{shape_text(dims)} as {shape_text(tuple(wanted))}" if wanted else ""
     return bool(detail) and fitting.report(m, f, at, fn.name, "spread", detail, array)
 
 

@@ -7,16 +7,20 @@ know the operators, which are in `values`.
 from __future__ import annotations
 
 from math import prod
+from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.ranks import Form
 from jitlint.catalogue.schema import ApiFunction
-from jitlint.infer.dims import Dims
+from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.values import NONE, Arr, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import results, shapes
 from jitlint.link.values import fitting, iteration
+
+_BATCHED: Final = "jax.numpy.matmul"
+"""The product that pairs the matrices of two arrays with many; others take each with each."""
 
 
 def check(
@@ -27,7 +31,7 @@ def check(
         return False
     if receiver is None and _operands(m, f, at, fn, bound, whole):
         return True
-    if receiver is not None and whole and _together(m, f, at, fn.name, [receiver, *[v for _, v in bound]]):
+    if receiver is not None and whole and _together(m, f, at, fn, bound, receiver):
         return True
     return whole and (
         _axis(m, f, at, fn, bound, receiver)
@@ -43,7 +47,7 @@ def _operands(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bou
         return True
     if _not_square(m, f, at, fn.name, bound):
         return True
-    return whole and (_alike(m, f, at, fn.name, given) or _together(m, f, at, fn.name, given))
+    return whole and (_alike(m, f, at, fn.name, given) or _together(m, f, at, fn, bound, None))
 
 
 def _reference(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
@@ -59,31 +63,62 @@ def _not_square(m: Machine, f: Frame, at: int, name: str, bound: results.Bound) 
     sizes = fitting.dims_of(first) if type(first) is Arr and fitting.is_sure(first) else None
     if type(first) is not Arr or sizes is None or len(sizes) < 2 or None in sizes or sizes[-1] == sizes[-2]:
         return False
-    return fitting.report(m, f, at, name, "square", fitting.shown(sizes), first)
+    return fitting.report(m, f, at, name, "square", shape_text(sizes), first)
 
 
-def _together(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
+def _together(
+    m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, receiver: Arr | None
+) -> bool:
     """Arrays that are combined element by element, or multiplied as matrices."""
-    fits = lexicon().arrays.fits.get(name)
-    sure = [fitting.is_sure(value) for value in given]
-    plain = all(one or fitting.is_number(value) for one, value in zip(sure, given))
-    if fits is None or not plain or sum(sure) < 2:
+    is_product = fn.name in lexicon().arrays.products
+    given = _all(bound, receiver) if is_product else _combined(m, fn, bound, receiver)
+    sure = [fitting.is_sure(value) for value in given or ()]
+    plain = all(one or fitting.is_number(value) for one, value in zip(sure, given or ()))
+    if given is None or not plain or sum(sure) < 2:
         return False
-    return fitting.check_sizes(m, f, at, "@" if fits == "matrices" else name, given)
+    op = ("@" if fn.name == _BATCHED else "dot") if is_product else fn.name
+    return fitting.check_sizes(m, f, at, op, given)
 
 
-def sizes(fn: ApiFunction, bound: results.Bound, receiver: Arr | None) -> Dims | None:
+def _combined(m: Machine, fn: ApiFunction, bound: results.Bound, receiver: Arr | None) -> list[Value] | None:
+    """The arguments whose sizes the result has together."""
+    followed = m.catalogue.followed(fn.name)
+    if followed is None:
+        return None
+    given = [(param.name, value) for param, value in bound if value is not NONE]
+    if receiver is not None:
+        given.insert(0, ("self", receiver))
+    if not all(name in followed.arrays or name in followed.options for name, _ in given):
+        return None
+    return [value for name, value in given if name in followed.arrays]
+
+
+def _all(bound: results.Bound, receiver: Arr | None) -> list[Value]:
+    given = [value for param, value in bound if value is not NONE]
+    return given if receiver is None else [receiver, *given]
+
+
+def sizes(m: Machine, fn: ApiFunction, bound: results.Bound, receiver: Arr | None) -> Dims | None:
     """The sizes of what a function gives that follows its arguments, or takes them in another form."""
-    given = [value for param, value in bound if param.name not in ("dtype", "copy", "device")]
-    values = given if receiver is None else [receiver, *given]
-    fits = lexicon().arrays.fits.get(fn.name)
-    if fits is None:
-        found = _target(fn, bound, receiver)
-        return None if found is None else found[1]
-    dims = [fitting.dims_of(value) for value in values]
-    return fitting.known(
-        fitting.product(*dims[:2]) if fits == "matrices" and len(dims) == 2 else fitting.together(dims)
-    )
+    if fn.name in lexicon().arrays.products:
+        values = _all(bound, receiver)
+        dims = [fitting.dims_of(value) for value in values]
+        is_batched = fn.name == _BATCHED
+        return fitting.known(fitting.product(dims[0], dims[1], is_batched)) if len(dims) == 2 else None
+    combined = _combined(m, fn, bound, receiver)
+    if combined is not None:
+        return fitting.known(fitting.together([fitting.dims_of(value) for value in combined]))
+    found = _target(fn, bound, receiver)
+    return _unfilled(fn, bound) if found is None else found[1]
+
+
+def _unfilled(fn: ApiFunction, bound: results.Bound) -> Dims | None:
+    """The sizes that `reshape` is asked for, of an array whose sizes are not known."""
+    wanted = _wanted(bound) if fn.name.endswith(".reshape") else []
+    if len(wanted) == 1 and type(wanted[0]) is not Py:
+        return None
+    numbers = [value.const if type(value) is Py else None for value in wanted]
+    return tuple([number if type(number) is int and number >= 0 else None for number in numbers])
 
 
 def _computes(m: Machine, name: str) -> bool:
@@ -91,7 +126,10 @@ def _computes(m: Machine, name: str) -> bool:
     rank = m.catalogue.rank(name)
     reduces = rank is not None and any(form.kind == "reduce" for form in rank.forms)
     tables = lexicon().arrays
-    return reduces or name in tables.fits or name in tables.refuses or name in tables.joins
+    follows = name in tables.products or m.catalogue.followed(name) is not None
+    return (
+        reduces or (follows and name not in tables.unread) or name in tables.refuses or name in tables.joins
+    )
 
 
 def _kinds(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
@@ -155,7 +193,7 @@ def _reshaped(
     if found is None or found[1] is not None:
         return False
     array, wanted = found[0], found[2]
-    detail = f"{fitting.shown(array.dims or ())} as {fitting.shown(wanted)}"
+    detail = f"{shape_text(array.dims or ())} as {shape_text(wanted)}"
     return fitting.is_sure(array) and fitting.report(m, f, at, fn.name, "sizes", detail, array)
 
 
@@ -185,9 +223,14 @@ def _filled(dims: Dims, asked: tuple[int, ...]) -> Dims | None:
 
 def _asked(bound: results.Bound) -> tuple[int, ...] | None:
     """The sizes that `reshape` is asked for, if all of them are known."""
-    wanted = [value for param, value in bound if param.name in ("args", "shape", "newshape")]
-    if len(wanted) == 1 and isinstance(wanted[0], (Tup, Seq)):
-        wanted = iteration.known_items(wanted[0]) or []
-    numbers = [value.const if type(value) is Py else None for value in wanted]
+    numbers = [value.const if type(value) is Py else None for value in _wanted(bound)]
     known = tuple([number for number in numbers if type(number) is int])
     return known if known and len(known) == len(numbers) else None
+
+
+def _wanted(bound: results.Bound) -> list[Value]:
+    """What stands for the sizes in a call of `reshape`; what may be several of them is one."""
+    wanted = [value for param, value in bound if param.name in ("args", "shape", "newshape")]
+    if len(wanted) == 1 and isinstance(wanted[0], (Tup, Seq)):
+        return iteration.known_items(wanted[0]) or wanted
+    return wanted

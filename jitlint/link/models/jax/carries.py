@@ -10,7 +10,7 @@ from typing import Final
 
 from jitlint.catalogue.dtypes import differ, is_weak, shown
 from jitlint.catalogue.transforms import HigherOrder
-from jitlint.infer.dims import Dims
+from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
@@ -209,7 +209,7 @@ def _sizes(before: Dims, after: Dims, where: str, verbs: tuple[str, str]) -> str
     unlike = any(None not in pair and pair[0] != pair[1] for pair in zip(before, after))
     if not unlike or len(before) != len(after):
         return ""
-    first, second = fitting.shown(before), fitting.shown(after)
+    first, second = shape_text(before), shape_text(after)
     return f"an array of shape {first} {verbs[0]}, one of shape {second} {verbs[1]}{where}"
 
 

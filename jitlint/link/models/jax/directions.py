@@ -8,7 +8,7 @@ for those of whole numbers, which have a dtype of their own there.
 from __future__ import annotations
 
 from jitlint.catalogue.transforms import HigherOrder
-from jitlint.infer.dims import Dims
+from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import NO_CONST, NONE, Arr, ExtInst, Map, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Args, Frame
@@ -96,7 +96,7 @@ def _unlike_sizes(given: Dims | None, wanted: Dims | None) -> str:
         return ""
     differ = any(None not in pair and pair[0] != pair[1] for pair in zip(given, wanted))
     unlike = differ or len(given) != len(wanted)
-    return f"shape {fitting.shown(given)} for shape {fitting.shown(wanted)}" if unlike else ""
+    return f"shape {shape_text(given)} for shape {shape_text(wanted)}" if unlike else ""
 
 
 def _form(value: Value) -> str:

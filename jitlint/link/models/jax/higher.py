@@ -318,6 +318,8 @@ def _shape_argument(
         return pytrees.leaf(value)
     if kind == "elem":
         value = pytrees.with_rank(value, -1)
+    elif kind == "number":
+        value = pytrees.with_rank(value, None)
     if one.modes == -1:
         return on_host(value)
     if one.modes <= 0:
