@@ -82,7 +82,7 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError", "AttributeError", "AssertionError"),
         says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|same dtypes|does not accept dtype|number of dimensions|inconsistent size for core|[Ii]ncompatible shapes|contracting dimensions"
-        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef|[Ii]ncompatible types|[Cc]annot broadcast|equal division|squeeze out|Einstein sum|einsum|axes don.t match|same rank|same number of dim|permutation|[Tt]ranspose"
+        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|inconsistent size for core|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef|[Ii]ncompatible types|[Cc]annot broadcast|equal division|squeeze out|Einstein sum|einsum|axes don.t match|same rank|same number of dim|permutation|[Tt]ranspose"
         r"|needs to have rank|must satisfy the invariant|with a scalar index|scalar shape|feature dimension size|feature_group_count|spatial dimensions|must have ndim|broadcast together|nonnegative and less than|len\(",
     ),
     cases={"equal": Advisory("the comparison has the same answer for all arrays")},
@@ -120,6 +120,10 @@ _ARRAYS = {
     "place-sizes": (
         "puts an array of shape {0} where the place has the shape {1}",
         "give the numbers the shape of `x[i]`, or one that is repeated to it",
+    ),
+    "right-hand": (
+        "solves for a matrix of shape {0}, but the right-hand side has the shape {1}",
+        "the right-hand side has as many rows as the matrix; for others, transpose it or swap the factors it is made of",
     ),
     "element": (
         "puts an array of shape {0} in the place of one element",

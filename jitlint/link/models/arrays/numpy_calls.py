@@ -14,9 +14,9 @@ from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import confidence_of, emit_numpy, emit_static, here_why, hurt, tracer_inside
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import arrays
+from jitlint.link.models.arrays import arrays, making
 from jitlint.link.models.arrays.results import bind, described, dtype_kind, dtype_named, nested_rank
-from jitlint.link.values import fitting, making
+from jitlint.link.values import fitting
 from jitlint.link.values.library_objects import made
 
 _EACH: Final = "each"

@@ -18,7 +18,8 @@ from jitlint.infer.lattice import seq_element
 from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Py, Seq, Tree, Tup, Value, alternatives
 from jitlint.link.engine.frame import Args
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import making, pytrees
+from jitlint.link.models.arrays import making
+from jitlint.link.values import pytrees
 from jitlint.link.values.operators import operand_of
 
 Bound = list[tuple[Parameter, Value]]

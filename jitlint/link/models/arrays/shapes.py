@@ -184,6 +184,12 @@ def _hot(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
     return (*dims, classes[0]) if classes and "axis" not in by_name else None
 
 
+def _solution(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
+    right = by_name.get("b")
+    sizes = fitting.dims_of(right) if right is not None else None
+    return sizes if len(dims) == 2 and sizes is not None and len(sizes) in (1, 2) else None
+
+
 _MOVES: Final[dict[str, Callable[[Dims, _ByName, results.Bound], Dims | None]]] = {
     "permuted": _in_order,
     "swapped": _swapped,
@@ -192,6 +198,7 @@ _MOVES: Final[dict[str, Callable[[Dims, _ByName, results.Bound], Dims | None]]] 
     "spread": _spread,
     "same": _same,
     "hot": _hot,
+    "solved": _solution,
 }
 
 
@@ -249,7 +256,24 @@ def _unspreadable(
     return bool(detail) and fitting.report(m, f, at, fn.name, "spread", detail, array)
 
 
+def _unsolvable(
+    m: Machine, f: Frame, at: int, fn: ApiFunction, by_name: _ByName, array: Arr, dims: Dims
+) -> bool:
+    """The rows of the right-hand side are as many as those of the matrix."""
+    right = by_name.get("b")
+    sizes = fitting.dims_of(right) if right is not None and fitting.is_sure(right) else None
+    if type(right) is not Arr or not sizes or len(dims) != 2 or len(sizes) > 2:
+        return False
+    rows = sizes[0]
+    if None in (rows, dims[0]) or rows == dims[0]:
+        return False
+    return fitting.report(
+        m, f, at, fn.name, "right-hand", f"{shape_text(dims)} and {shape_text(sizes)}", right
+    )
+
+
 _REFUSES: Final[dict[str, Callable[..., bool]]] = {
+    "solved": _unsolvable,
     "dropped": _unsqueezable,
     "parts": _indivisible,
     "spread": _unspreadable,

@@ -1,7 +1,7 @@
-"""The sizes of arrays that functions make, as their arguments say them (layer: ``link``, room ``values``).
+"""The sizes of arrays that functions make, as their arguments say them (layer: ``link``, room ``models``).
 
 What it does: reads shapes, numbers and nested lists, and puts the sizes of several arrays together, as measured. What it does
-not: know which function says its sizes how, which is the catalogue's, or follow what moves axes, which is for `models`.
+not: know which function says its sizes how, which is the catalogue's, or follow what moves axes, which is for `shapes`.
 """
 
 from __future__ import annotations
