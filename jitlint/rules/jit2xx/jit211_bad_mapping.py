@@ -133,6 +133,11 @@ def check(event: TransformMisuse) -> Report | None:
         named = not name.isdigit()
         who = f"`{name}`" if named else f"argument {int(name) + 1}"
         who = f"`{bracket}{path}` of {who}" if path else who
+        if event.detail == "one PRNG key":
+            return Report(
+                f"{api} maps {who}, but that is one PRNG key and not one for each element of the batch",
+                "split it first, `jax.random.split(key, x.shape[0])`; `None` in `in_axes` gives all of them the same numbers",
+            )
         bind = "pass it by position with `None` in `in_axes`, or bind it with `functools.partial`"
         return Report(
             f"{api} maps {who} along an axis that it does not have: it has {_axes(event.detail)}",

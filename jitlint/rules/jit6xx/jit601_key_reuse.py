@@ -75,6 +75,10 @@ _WORDS = {
         "{} the same PRNG key in every turn, so the random numbers repeat",
         "rebind the key from its own split in each turn, or use `jax.random.fold_in(key, i)`",
     ),
+    "epochs": (
+        "{} numbers that begin again in each turn of the loop around, so the same PRNG keys come again",
+        "fold the turn of that loop in as well, `fold_in(fold_in(key, epoch), i)`, or split a key for each",
+    ),
     "calls": (
         "{} a PRNG key from outside the function, so every call gets the same random numbers",
         "take the key as an argument, and let each caller split one off",

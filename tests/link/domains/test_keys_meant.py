@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.link.domains.telling import told
+from jitlint.link.program import Options
+from tests.link.domains.telling import lines, told
+from tests.link.sources import deeply, module
 
 CASES: dict[str, tuple[str, list[str]]] = {
     "draws that are told apart by a case": (
@@ -340,6 +342,27 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["KeyReuse how=loop in f: possible eager", "KeyReuse how=loop in g: likely eager"],
     ),
+    "numbers of turns that begin again in each turn of the loop around": (
+        """
+        def f(seed, epochs, xs):
+            k = jax.random.key(seed)
+            for epoch in range(epochs):
+                for i, x in enumerate(xs):
+                    draw(jax.random.fold_in(k, i))
+        def things(seed, nets, n):
+            k = jax.random.key(seed)
+            for net in nets:
+                for i in range(n):
+                    net(jax.random.fold_in(k, i))
+        def ends(seed, epochs, xs):
+            k = jax.random.key(seed)
+            for epoch in range(epochs):
+                for i in range(epoch, epoch + 3):
+                    draw(jax.random.fold_in(k, i))
+        f(3, 4, xs), things(3, nets, 4), ends(3, 4, xs)
+        """,
+        ["KeyReuse api=jax.random.fold_in how=epochs in f: likely eager"],
+    ),
 }
 
 
@@ -347,3 +370,21 @@ CASES: dict[str, tuple[str, list[str]]] = {
 def test_what_is_said(name: str) -> None:
     source, expected = CASES[name]
     assert sorted(told(source)) == sorted(expected)
+
+
+TEST = """
+    def test_pairs():
+        one, other = jax.random.split(jax.random.key(0))
+        x = jax.random.normal(one, (3,))
+        y = jax.random.normal({key}, (3,))
+        assert kernel(x, y) == kernel(y, x)
+    """
+
+
+def test_a_test_that_leaves_a_part_of_its_split_over_hardly_means_to() -> None:
+    """Tests may compare what equal keys give; who made another key for the second draw did not want that."""
+    findings = {}
+    for key in ("one", "other"):
+        source = module("test_it", TEST.format(key=key), is_test=True)
+        findings[key] = lines(deeply([source], Options()))
+    assert findings == {"one": ["KeyReuse api=jax.random.normal in test_pairs: likely eager"], "other": []}

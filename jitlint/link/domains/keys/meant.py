@@ -34,7 +34,7 @@ def is_meant(f: Frame, this: Use, found: Use) -> bool:
     paired = this.stream == found.stream == SHUFFLE and this.api == found.api
     if paired or _is_copy(f, this, found):
         return True
-    if never_meet(f, _parts(f), this, found):
+    if never_meet(f, parts(f), this, found):
         return True
     if _stands_for_others(f) or _is_dropped(f, this, found) or _belong_together(f, this, found):
         return True
@@ -70,7 +70,7 @@ def evaluates(f: Frame, this: Use) -> bool:
     """Whether what draws the same each time is an evaluation, or its key is named for one."""
     words = lexicon().keys
     around = [*f.qualname.split("."), *this.function.split(".")]
-    call = call_at(_parts(f), this.site[1])
+    call = call_at(parts(f), this.site[1])
     names = [last_name(part) for part in below(call)]
     if any(naming.has_word(name, words.evaluating) for name in (*around, *names)):
         return True
@@ -79,7 +79,7 @@ def evaluates(f: Frame, this: Use) -> bool:
 
 def evaluates_again(f: Frame, this: Use, found: Use) -> bool:
     """Whether the same evaluation is called again, with the key that it had before."""
-    calls = {n.at: last_name(n.func) for n in _parts(f) if type(n) is ir.Call}
+    calls = {n.at: last_name(n.func) for n in parts(f) if type(n) is ir.Call}
     one, other = calls.get(this.site[1], ""), calls.get(found.site[1], "")
     alike = this.site[0] == found.site[0] and this.site != found.site and one == other
     return alike and naming.has_word(one, lexicon().keys.evaluating)
@@ -91,14 +91,14 @@ def _is_dropped(f: Frame, this: Use, found: Use) -> bool:
     statement = surroundings.statement(f)
     if not found.idle or found.site[0] != f.module.name or this.site == found.site or statement is None:
         return False
-    parts = _parts(f)
-    first = next((n for n in parts if type(n) is ir.Assign and _holds(n.value, found.site[1])), None)
+    code = parts(f)
+    first = next((n for n in code if type(n) is ir.Assign and _holds(n.value, found.site[1])), None)
     names = set(_bound(first))
     again = names & set(_bound(statement))
     kept = [f.scope.vars[name] for name in names - again if name in f.scope.vars]
     if first is None or not again or _shows(kept, this.key):
         return False
-    return not any(name in again and first.at < at < statement.at for name, at in _reads(parts))
+    return not any(name in again and first.at < at < statement.at for name, at in reads(code))
 
 
 def _shows(values: Sequence[Value], key: Key) -> bool:
@@ -106,17 +106,17 @@ def _shows(values: Sequence[Value], key: Key) -> bool:
     return any(type(value) is Arr for value in values) or any(descends(one, key) for one in inside(values))
 
 
-def _reads(parts: Sequence[ir.Node]) -> Iterator[tuple[str, int]]:
+def reads(code: Sequence[ir.Node]) -> Iterator[tuple[str, int]]:
     """The names that code reads, and where."""
-    stored = {id(target) for n in parts if type(n) is ir.Assign for target in bound_names(n.targets)}
-    for node in parts:
+    stored = {id(target) for n in code if type(n) is ir.Assign for target in bound_names(n.targets)}
+    for node in code:
         if type(node) is ir.Name and id(node) not in stored:
             yield node.id, node.at
 
 
 def _belong_together(f: Frame, this: Use, found: Use) -> bool:
     """Whether two calls must draw the same: a function and its inverse, or a function and its derivative."""
-    calls = {n.at: n for n in _parts(f) if type(n) is ir.Call and n.at in (this.site[1], found.site[1])}
+    calls = {n.at: n for n in parts(f) if type(n) is ir.Call and n.at in (this.site[1], found.site[1])}
     if len(calls) != 2 or this.site[0] != found.site[0]:
         return False
     functions = [call.func for call in calls.values()]
@@ -130,7 +130,7 @@ def _belong_together(f: Frame, this: Use, found: Use) -> bool:
 
 def _is_reference(f: Frame, this: Use, found: Use) -> bool:
     """Whether one function is called twice with the same data, once with what is called a reference: to be compared."""
-    calls = {n.at: n for n in _parts(f) if type(n) is ir.Call and n.at in (this.site[1], found.site[1])}
+    calls = {n.at: n for n in parts(f) if type(n) is ir.Call and n.at in (this.site[1], found.site[1])}
     if len(calls) != 2 or this.site[0] != found.site[0]:
         return False
     one, other = calls.values()
@@ -163,7 +163,8 @@ def _applied(f: Frame, func: ir.Node | None) -> str:
     return last_name(func)
 
 
-def _parts(f: Frame) -> Sequence[ir.Node]:
+def parts(f: Frame) -> Sequence[ir.Node]:
+    """The code of a function, or of a module."""
     return f.fn.parts if f.fn is not None else below(f.module.tree.body)
 
 

@@ -14,6 +14,7 @@ from jitlint.infer.keys import Key, Use, root_of
 from jitlint.infer.values import Map, Py, Seq, Tup, Value
 from jitlint.link.domains.keys import meant
 from jitlint.link.domains.keys.ledger import RANDOM, Ledger
+from jitlint.link.domains.keys.turns import counts
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import bound_names, call_at, last_name
@@ -23,13 +24,10 @@ from jitlint.syntax import ir
 from jitlint.syntax.children import below
 from jitlint.syntax.documents import is_document
 
-_EVERY: Final = frozenset({"loop", "many", "shared", "calls"})
+_EVERY: Final = frozenset({"loop", "many", "shared", "calls", "epochs"})
 """How a key is consumed again that is the same each time, at one place."""
 
 _CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__", "setup"})
-
-_COUNTERS: Final = frozenset({"range", "trange", "count", "arange"})
-"""What gives the numbers of turns."""
 
 
 def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
@@ -39,7 +37,7 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     if naming.is_benchmark(path):
         return True  # what is measured does not depend on the numbers
     if _is_test(path):
-        return made_apart or not _is_slip(this, found)
+        return made_apart or not (_is_slip(this, found) or _leaves_one_over(f, this, found))
     told = is_document(path)
     whole = told or not (this.api and found.api)
     if this.function == "<module>" and ((told and _is_told(this, found, how)) or (made_apart and whole)):
@@ -110,12 +108,7 @@ def _begins_alike(f: Frame, this: Use) -> bool:
 def _things(f: Frame) -> ir.For | None:
     """The innermost loop, if it goes through things and does not only count its turns, which are alike."""
     loop = f.loops[-1] if f.loops else None
-    return loop if type(loop) is ir.For and not _counts(loop.iter) else None
-
-
-def _counts(over: ir.Node) -> bool:
-    """Whether a loop counts its turns, which are alike: it goes through no things."""
-    return any(type(n) is ir.Name and n.id in _COUNTERS for n in below(over))
+    return loop if type(loop) is ir.For and not counts(loop.iter) else None
 
 
 def _is_handed_on(name: ir.Name, bindings: list[ir.Assign]) -> bool:
@@ -143,6 +136,23 @@ def _is_slip(this: Use, found: Use) -> bool:
     """Whether a test hardly means to use the key again: tests compare what equal keys give, but not different draws."""
     draws = all(u.api and u.api != f"{RANDOM}split" for u in (this, found))
     return draws and this.function == found.function and (this.api != found.api or _differ(this, found))
+
+
+def _leaves_one_over(f: Frame, this: Use, found: Use) -> bool:
+    """Whether both uses are of one part of a split, and another part that has a name is read by nobody."""
+    key, code = this.key, meant.parts(f)
+    split = key.parent.step if key.step[0] == "item" and key.parent is not None else ()
+    if this.function != found.function or not split or split[0] != "split":
+        return False
+    names = [
+        target.id
+        for n in code
+        if type(n) is ir.Assign and type(n.value) is ir.Call and n.value.at == split[-1]
+        for target in bound_names(n.targets)
+    ]
+    return any(
+        not name.startswith("_") and all(name != read for read, _ in meant.reads(code)) for name in names
+    )
 
 
 def _differ(this: Use, found: Use) -> bool:

@@ -23,7 +23,7 @@ from jitlint.infer.values import (
     Tup,
     Value,
 )
-from jitlint.link.domains.keys import meant, met
+from jitlint.link.domains.keys import meant, met, turns
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.meant import DRAW, SHUFFLE
 from jitlint.link.domains.keys.purpose import compares, is_made_apart, is_on_purpose
@@ -56,6 +56,8 @@ def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value)
         return out
     parent = keys[0] if len(keys) == 1 and not again else None
     derived = _derived(k, f, at, short, args, parent) if parent is not None else None
+    if short == "fold_in" and parent is not None:
+        _folded(k, f, at, parent, name)
     return named(k.m, out) if derived is None else with_key(out, derived)
 
 
@@ -78,13 +80,25 @@ def _derived(k: Ledger, f: Frame, at: int, short: str, args: Args, parent: Key) 
     return None
 
 
+def _folded(k: Ledger, f: Frame, at: int, parent: Key, name: str) -> None:
+    """A number is folded in, perhaps one that comes again."""
+    call = k.m.texts.table(f).calls.get(at)
+    if call is None or f.world.excused or f.world.looks or not turns.begins_again(f, call):
+        return
+    this = Use(parent, DRAW, f.module.name, at, f.qualname, name, (f.module.name, at))
+    report(k, f, this, this, "epochs")
+
+
 def _made(k: Ledger, f: Frame, at: int, short: str, args: Args, out: Value) -> Value:
     seed = args.get(0, "seed")
     const = seed.const if type(seed) is Py else NO_CONST
     if type(out) is not Arr:
         return out
     if not isinstance(const, int):
-        return named(k.m, out)
+        call = k.m.texts.table(f).calls.get(at)
+        if call is None or not turns.is_same_seed(f, call):
+            return named(k.m, out)
+        return with_key(out, k.m.keys.derived(k.m.keys.fresh(), turns.AGAIN, f.scope.key))
     makers = k.makers.setdefault((f.scope.key, const), set())
     makers.add(at)
     if f.world.here & S:
@@ -160,6 +174,8 @@ def use(
         return False
     if found is not None:
         report(k, f, this, found)
+    elif key.step == (turns.AGAIN, f.scope.key):
+        report(k, f, this, this, "loop")
     note(f, this, found is None)
     return found is not None
 
@@ -192,7 +208,7 @@ def report(
         how = "split" if found.api == f"{RANDOM}split" else "returned" if found.returned else "again"
     also = (
         ()
-        if how in ("loop", "many", "shared", "calls", "streams")
+        if how in ("loop", "many", "shared", "calls", "streams", "epochs")
         else (Step(found.module, found.at, _first(found)),)
     )
     level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence

@@ -92,6 +92,9 @@ def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
         return True
     mapped = list(_mapped(x, args))
     for name, value, axis in mapped:
+        if _is_one_key(value) and not x.spec.specs:
+            report(m, f, at, x.spec.name, "no-axis", "one PRNG key", name, value)
+            return True
         rank = rank_of(value)
         if rank is not None and rank <= axis:
             detail = "a number" if rank == 0 else "1 axis" if rank == 1 else f"{rank} axes"
@@ -178,6 +181,16 @@ def rank_of(value: Value) -> int | None:
     if type(value) is Py:
         return 0 if value.kind in pytrees.NUMBERS and value.const is not NO_CONST else None
     return value.rank if type(value) is Arr and value.dtype != "key" else None
+
+
+def _is_one_key(value: Value) -> bool:
+    """Whether something is certainly a single key: made of a seed, taken out of a split, or with a number folded in. That
+    of numbers has an axis, of two, which are no keys."""
+    key = value.key if type(value) is Arr and value.kind is SEEN and value.rank == 0 else None
+    if key is None:
+        return False
+    of_split = key.step[0] == "item" and key.parent is not None and key.parent.step[0] == "split"
+    return of_split or key.step[0] in ("const", "fold")
 
 
 def is_no_pair(value: Value, wanted: int = 2) -> bool:
