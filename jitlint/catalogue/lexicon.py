@@ -38,6 +38,7 @@ class Arrays(msgspec.Struct, frozen=True):
     refuses: dict[str, str]
     alike: dict[str, str]
     products: frozenset[str]
+    draws_integers: frozenset[str]
     unread: frozenset[str]
     axes: dict[str, str]
     moves: dict[str, str]

@@ -97,7 +97,7 @@ def _picked(part: Value) -> Dims | None:
 def are_too_many(arr: Arr, parts: Sequence[Value]) -> bool:
     """Whether there are certainly more indices than the array has axes."""
     rank = fitting.rank_of(arr) if fitting.is_sure(arr) else None
-    if not rank or len(parts) <= rank:
+    if rank is None or len(parts) <= rank:
         return False
     taking = [part for part in parts if not _is_kind(part, "none")]
     return len(taking) > rank and all(type(part) is SliceVal or _is_kind(part, "int") for part in taking)

@@ -39,7 +39,7 @@ def check_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Val
         return _with_reference(m, f, at, op, pair)
     if check_places(m, f, at, op, pair) or _of_two_scopes(m, f, at, op, pair):
         return True
-    if not (is_sure(left) or is_sure(right)) or not all(is_sure(v) or is_number(v) for v in pair):
+    if not (is_sure(left) or is_sure(right)) or not all(is_array(v) or is_number(v) for v in pair):
         return False
     kinds = [kind_of(value) for value in pair]
     wrong = _refused(op, kinds)
@@ -128,6 +128,12 @@ def asks_for_dtype(f: Frame) -> bool:
     return f.fn is not None and any(map(_asks_for_dtype, f.fn.parts))
 
 
+def asks_for_axes(f: Frame) -> bool:
+    """Whether the function asks how many axes something has. One raw key has as many as a row of typed ones, so that
+    the answer for a key is open, and the way that is taken with several."""
+    return f.fn is not None and any(type(p) is ir.Attr and p.name in ("ndim", "shape") for p in f.fn.parts)
+
+
 def _asks_for_dtype(node: ir.Node) -> bool:
     if type(node) is ir.Call:
         return last_name(node.func) in lexicon().arrays.dtype_questions
@@ -137,6 +143,11 @@ def _asks_for_dtype(node: ir.Node) -> bool:
 def is_sure(value: Value) -> bool:
     """Whether something is certainly an array of JAX."""
     return type(value) is Arr and not value.host and not value.weak and value.kind is SEEN
+
+
+def is_array(value: Value) -> bool:
+    """Whether something is certainly an array of JAX or of NumPy, which functions of JAX take alike."""
+    return type(value) is Arr and not value.weak and value.kind is SEEN
 
 
 def is_reference(f: Frame, value: Value) -> bool:

@@ -49,7 +49,7 @@ CASES = {
     "mapped over by something unknown": ("z = jax.tree.map(flag, y)", False),
     "given to something unknown": ("z = flag(y)", False),
     "its clock started anew": ("y.block_until_ready()\nstart = time.time()", False),
-    "indexed": ("z = y[0]", True),
+    "indexed": ("z = y[..., None]", True),
     "taken out by item": ("z = y.item()", False),
 }
 """What stands between the start of the work and the reading of the clock, and whether the reading is too early."""

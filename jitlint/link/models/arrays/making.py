@@ -177,7 +177,7 @@ _FORMS: Final[dict[str, Callable[[dict[str, Value]], Dims | None]]] = {
     "like": _said_like,
     "range": _said_as_range,
     "count": _said_as_count,
-    "number": lambda by_name: shape_of(by_name.get("num", _TWO)),
+    "number": lambda by_name: shape_of(by_name.get("num", by_name.get("M", _TWO))),
     "square": _said_as_square,
     "nested": _said_by_nesting,
     "joined": _said_by_joining,

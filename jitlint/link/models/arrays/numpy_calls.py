@@ -15,7 +15,14 @@ from jitlint.link.engine.events import confidence_of, emit_numpy, emit_static, h
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, making
-from jitlint.link.models.arrays.results import bind, described, dtype_kind, dtype_named, nested_rank
+from jitlint.link.models.arrays.results import (
+    bind,
+    described,
+    dtype_kind,
+    dtype_named,
+    kind_on_host,
+    nested_rank,
+)
 from jitlint.link.values import fitting
 from jitlint.link.values.library_objects import made
 
@@ -72,17 +79,20 @@ def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
         return Arr(f.world.here, None, None, here_why(f, fn.name), f.world.base)
     if first is UNKNOWN or type(first) is Tree:
         return UNKNOWN
-    dtype = dtype_named(args.kw.get("dtype"))
-    out = Arr(0, dtype, None, "", 0, SEEN, True)
+    out = Arr(0, dtype_named(args.kw.get("dtype")), None, "", 0, SEEN, True)
     _measure(m, fn.name, args, out)
     return out
 
 
 def _measure(m: Machine, name: str, args: Args, out: Arr) -> None:
-    """Note the axes of a host array and their sizes: as its twin in `jax.numpy` makes them, whose parameters it has, or as it
-    is drawn."""
+    """Note the axes of a host array, their sizes and the kind of its numbers: as its twin in `jax.numpy` makes them, whose
+    parameters it has, or as it is drawn."""
     twin = m.catalogue.function(f"jax.{name}")
     bound = bind(twin, args) if twin is not None and args.more is None and args.kw_more is None else None
+    if twin is not None and bound is not None and twin.parameter("dtype") is None:
+        out.dtype = kind_on_host(m, twin, bound)
+    elif name.startswith("numpy.random.") and name.rpartition(".")[2] in lexicon().arrays.draws_integers:
+        out.dtype = "int"
     rank, form = m.catalogue.rank(name), lexicon().arrays.sizes.get(f"jax.{name}", "")
     dims = _drawn(name, args)
     if bound is not None and form:

@@ -20,7 +20,6 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import results
 from jitlint.link.values import fitting, iteration
 from jitlint.link.values.pytrees import NUMBERS
-from jitlint.syntax import ir
 
 _NO_KEYS: Final = frozenset({*NUMBERS, "str"})
 _SEVERAL: Final = "several keys"
@@ -36,16 +35,10 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
     for param, value in bound if fn.result.kind != "same" else ():  # what only copies takes anything
         if param.role in ("consumed-key", "key") and param.name == "key":
             what = _no_key(value)
-            if what and not (what == _SEVERAL and _asks_for_axes(f)):
+            if what and not (what == _SEVERAL and fitting.asks_for_axes(f)):
                 _report(m, f, at, fn, "no-key", param.name, what, value)
                 return True
     return False
-
-
-def _asks_for_axes(f: Frame) -> bool:
-    """Whether the function asks how many axes something has. One raw key has as many as a row of typed ones, so that
-    the answer for a key is open, and the way that is taken with several."""
-    return f.fn is not None and any(type(p) is ir.Attr and p.name in ("ndim", "shape") for p in f.fn.parts)
 
 
 def _no_key(value: Value) -> str:
@@ -86,7 +79,7 @@ def _joined(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound
 def _unlike(m: Machine, f: Frame, at: int, fn: ApiFunction, arrays: Value, along: int | None) -> bool:
     """Whether arrays of one rank have other sizes than each other, along an axis on which they have to agree."""
     items = iteration.known_items(arrays) if isinstance(arrays, (Tup, Seq)) else None
-    sure = [item for item in items or () if fitting.is_sure(item)]
+    sure = [item for item in items or () if fitting.is_array(item)]
     sizes = [fitting.dims_of(item) or () for item in sure]
     if len(sure) < 2 or len(sure) != len(items or ()) or len({len(dims) for dims in sizes}) != 1:
         return False
@@ -117,7 +110,7 @@ def _one_start(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bo
     """Whether one number stands where each axis has its own."""
     value = next((value for param, value in bound if param.name == "start_indices"), None)
     is_number = (
-        fitting.is_number(value) if type(value) is Py else value is not None and fitting.is_sure(value)
+        fitting.is_number(value) if type(value) is Py else value is not None and fitting.is_array(value)
     )
     if value is None or not is_number or fitting.rank_of(value) != 0:
         return False

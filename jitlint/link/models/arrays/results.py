@@ -150,6 +150,13 @@ def _kind(m: Machine, made: Made, by_name: dict[str, Value]) -> str | None:
     return changed.get(found, found)
 
 
+def kind_on_host(m: Machine, fn: ApiFunction, bound: Bound) -> str | None:
+    """The kind of numbers that the twin of a function in NumPy gives: the same, but it does not give way to other types."""
+    made = Made(fn, fn.result, bound, None, 0, "", 0, 0, True)
+    found = _kind(m, made, {param.name: value for param, value in bound})
+    return "int" if found == "number" else found if found != "key" else None
+
+
 def dtype_kind(value: Value | None) -> str | None:
     """The dtype class that a ``dtype=`` argument names, or None."""
     return lexicon().arrays.dtypes.get(name_of(value))

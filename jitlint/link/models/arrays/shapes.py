@@ -32,7 +32,7 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
     if form == "letters":
         return _letters(m, f, at, fn, bound)
     array = _array(bound, receiver)
-    rank = fitting.rank_of(array) if array is not None and fitting.is_sure(array) else None
+    rank = fitting.rank_of(array) if array is not None and fitting.is_array(array) else None
     if array is None or not rank:
         return False
     by_name = _by_name(bound)
@@ -261,7 +261,7 @@ def _unsolvable(
 ) -> bool:
     """The rows of the right-hand side are as many as those of the matrix."""
     right = by_name.get("b")
-    sizes = fitting.dims_of(right) if right is not None and fitting.is_sure(right) else None
+    sizes = fitting.dims_of(right) if right is not None and fitting.is_array(right) else None
     if type(right) is not Arr or not sizes or len(dims) != 2 or len(sizes) > 2:
         return False
     rows = sizes[0]
@@ -344,7 +344,7 @@ def _letters(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Boun
     if found is None:
         return False
     terms, _, operands = found
-    if not all(fitting.is_sure(value) for value in operands) or not operands:
+    if not all(fitting.is_array(value) for value in operands) or not operands:
         return False
     if len(terms) != len(operands):
         detail = f"{len(terms)} and {len(operands)}"

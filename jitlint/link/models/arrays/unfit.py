@@ -60,7 +60,7 @@ def _reference(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> 
 def _not_square(m: Machine, f: Frame, at: int, name: str, bound: results.Bound) -> bool:
     """A matrix with other numbers of rows and columns, for a function of square ones."""
     first = bound[0][1] if bound and name in lexicon().arrays.square else None
-    sizes = fitting.dims_of(first) if type(first) is Arr and fitting.is_sure(first) else None
+    sizes = fitting.dims_of(first) if type(first) is Arr and fitting.is_array(first) else None
     if type(first) is not Arr or sizes is None or len(sizes) < 2 or None in sizes or sizes[-1] == sizes[-2]:
         return False
     return fitting.report(m, f, at, name, "square", shape_text(sizes), first)
@@ -72,7 +72,7 @@ def _together(
     """Arrays that are combined element by element, or multiplied as matrices."""
     is_product = fn.name in lexicon().arrays.products
     given = _all(bound, receiver) if is_product else _combined(m, fn, bound, receiver)
-    sure = [fitting.is_sure(value) for value in given or ()]
+    sure = [fitting.is_array(value) for value in given or ()]
     plain = all(one or fitting.is_number(value) for one, value in zip(sure, given or ()))
     if given is None or not plain or sum(sure) < 2:
         return False
@@ -135,7 +135,7 @@ def _computes(m: Machine, name: str) -> bool:
 def _kinds(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
     refused = lexicon().arrays.refuses.get(name, "").split("-")
     for value in given:
-        sure = fitting.is_sure(value) or fitting.is_number(value)
+        sure = fitting.is_array(value) or fitting.is_number(value)
         kind = fitting.kind_of(value)
         if sure and kind in refused:
             return fitting.report(m, f, at, name, "kind", kind, value)
@@ -145,8 +145,8 @@ def _kinds(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool
 def _alike(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
     what = lexicon().arrays.alike.get(name, "")
     if what == "ranks":
-        return all(map(fitting.is_sure, given[:2])) and _unlike_ranks(m, f, at, name, given[:2])
-    if not what or len(given) != 2 or not all(fitting.is_sure(v) or fitting.is_number(v) for v in given):
+        return all(map(fitting.is_array, given[:2])) and _unlike_ranks(m, f, at, name, given[:2])
+    if not what or len(given) != 2 or not all(fitting.is_array(v) or fitting.is_number(v) for v in given):
         return False
     kinds = [fitting.kind_of(value) for value in given]
     if what.startswith("dtypes") and None not in kinds and "key" not in kinds and kinds[0] != kinds[1]:
@@ -169,7 +169,7 @@ def _axis(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
         array = (
             receiver if form.names[:1] == ("self",) else by_name.get(form.names[0]) if form.names else None
         )
-        if form.kind in ("reduce", "along") and type(array) is Arr and fitting.is_sure(array):
+        if form.kind in ("reduce", "along") and type(array) is Arr and fitting.is_array(array):
             axis = _beyond(form, by_name, fitting.rank_of(array))
             if axis is not None and shapes.is_written(m, f, at, axis):
                 return fitting.report(m, f, at, fn.name, "axis", f"{axis} of {array.rank}", array)
@@ -194,7 +194,7 @@ def _reshaped(
         return False
     array, wanted = found[0], found[2]
     detail = f"{shape_text(array.dims or ())} as {shape_text(wanted)}"
-    return fitting.is_sure(array) and fitting.report(m, f, at, fn.name, "sizes", detail, array)
+    return fitting.is_array(array) and fitting.report(m, f, at, fn.name, "sizes", detail, array)
 
 
 def _target(

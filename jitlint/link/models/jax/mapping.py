@@ -16,7 +16,7 @@ from jitlint.infer.values import NO_CONST, NONE, Arr, Map, Py, Seq, Tup, Value, 
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import arrival, shardings
-from jitlint.link.values import iteration, pytrees
+from jitlint.link.values import fitting, iteration, pytrees
 
 _DEPTH: Final = 4
 
@@ -92,7 +92,7 @@ def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
         return True
     mapped = list(_mapped(x, args))
     for name, value, axis in mapped:
-        if _is_one_key(value) and not x.spec.specs:
+        if _is_one_key(value) and not x.spec.specs and not fitting.asks_for_axes(f):
             report(m, f, at, x.spec.name, "no-axis", "one PRNG key", name, value)
             return True
         rank = rank_of(value)
