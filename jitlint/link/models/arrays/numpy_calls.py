@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.catalogue.schema import EXCEPTION_LETTERS, NumpyFunction
+from jitlint.catalogue.schema import EXCEPTION_LETTERS, ApiFunction, NumpyFunction
 from jitlint.infer.dims import Dims
 from jitlint.infer.events import ArrayStore, SilentAnswer
 from jitlint.infer.grounds import SEEN
@@ -16,6 +16,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, making
 from jitlint.link.models.arrays.results import (
+    Bound,
     bind,
     described,
     dtype_kind,
@@ -87,30 +88,40 @@ def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
 def _measure(m: Machine, name: str, args: Args, out: Arr) -> None:
     """Note the axes of a host array, their sizes and the kind of its numbers: as its twin in `jax.numpy` makes them, whose
     parameters it has, or as it is drawn."""
+    if name.startswith("numpy.random."):
+        short = name.rpartition(".")[2]
+        out.dtype = "int" if short in lexicon().arrays.draws_integers else out.dtype
+        _take(out, _drawn(short, args))
+        return
     twin = m.catalogue.function(f"jax.{name}")
-    bound = bind(twin, args) if twin is not None and args.more is None and args.kw_more is None else None
-    if twin is not None and bound is not None and twin.parameter("dtype") is None:
-        out.dtype = kind_on_host(m, twin, bound)
-    elif name.startswith("numpy.random.") and name.rpartition(".")[2] in lexicon().arrays.draws_integers:
-        out.dtype = "int"
-    rank, form = m.catalogue.rank(name), lexicon().arrays.sizes.get(f"jax.{name}", "")
-    dims = _drawn(name, args)
-    if bound is not None and form:
-        dims = making.dims_of(form, {param.name: value for param, value in bound})
-    if rank is not None and bound is not None:
-        out.rank = rank.of(described(bound, None))
+    if twin is not None and args.more is None and args.kw_more is None:
+        _measure_as(m, twin, bind(twin, args), out)
     elif args.pos and dtype_kind(Ext(name)):
         out.rank = nested_rank(args.pos[0])
-    if dims is not None and out.rank in (None, len(dims)):
-        out.rank, out.dims = len(dims), fitting.known(dims)
-    elif twin is not None and bound is not None:
+
+
+def _measure_as(m: Machine, twin: ApiFunction, bound: Bound, out: Arr) -> None:
+    rank, form = m.catalogue.rank(twin.name), lexicon().arrays.sizes.get(twin.name, "")
+    if twin.parameter("dtype") is None:
+        out.dtype = kind_on_host(m, twin, bound)
+    if rank is not None:
+        out.rank = rank.of(described(bound, None))
+    if form:
+        _take(out, making.dims_of(form, {param.name: value for param, value in bound}))
+    if out.dims is None:
         arrays.measure(m, twin, bound, None, out)
 
 
-def _drawn(name: str, args: Args) -> Dims | None:
+def _take(out: Arr, dims: Dims | None) -> None:
+    """Note sizes that do not contradict what is known."""
+    if dims is not None and out.rank in (None, len(dims)):
+        out.rank, out.dims = len(dims), fitting.known(dims)
+
+
+def _drawn(short: str, args: Args) -> Dims | None:
     """The sizes of what a random generator of NumPy draws: they are its ``size``, each is an argument of its own, or those
     of what is shuffled."""
-    place = lexicon().arrays.drawn.get(name.rpartition(".")[2]) if name.startswith("numpy.random.") else None
+    place = lexicon().arrays.drawn.get(short)
     if place is None or args.more is not None or args.kw_more is not None:
         return None
     if place == _SHUFFLED:
