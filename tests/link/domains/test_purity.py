@@ -18,6 +18,28 @@ CASES: dict[str, tuple[str, list[str]]] = {
         """,
         ["Mutation target=method what=append in f: certain"],
     ),
+    "a count of traces that is held against a limit": (
+        """
+        def once(function):
+            count = 0
+            def inner(x):
+                nonlocal count
+                count += 1
+                if count > 1:
+                    raise AssertionError("traced again")
+                return function(x)
+            return inner
+        def counted(function):
+            count = 0
+            def inner(x):
+                nonlocal count
+                count += 1
+                return function(x)
+            return inner
+        jit(once(lambda x: x))(2.), jit(counted(lambda x: x))(2.)
+        """,
+        ["Mutation target=nonlocal name=count in counted.<locals>.inner: certain"],
+    ),
     "a list made in the trace": (
         """
         @jit

@@ -16,11 +16,17 @@ from jitlint.link.domains.purity.copies import Change, Copies
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.questions.kinds import is_thread_local
 from jitlint.link.values.questions.ownership import is_guess
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 _MEANT: Final = ("trac", "compil", "jit", "cache", "cell", "memo", "regist")
 """Words in the name of what is changed that say it is meant to happen once per trace."""
+
+_FORMS: Final = ("shape", "dtype", "ndim", "size", "aval", "weak_type")
+"""What is the same for all calls that one trace serves."""
 
 
 def entered(copies: Copies, fn: FuncInfo, bound: dict[str, Value]) -> None:
@@ -118,8 +124,22 @@ def _record(m: Machine, f: Frame, at: int, target: str, what: str, name: str, le
         return
     if surroundings.undone(f, changed) or surroundings.asks_for_tracers(f) or surroundings.leads_to_raise(f):
         return
-    if surroundings.runs_first(f):
+    if surroundings.runs_first(f) or _counts_traces(f, changed):
         return
     if f.module.is_test:
         level = Confidence.POSSIBLE
     m.emit(f, Mutation, at, None, level, target=target, what=what, name=name)
+
+
+def _counts_traces(f: Frame, changed: str) -> bool:
+    """Whether what is kept is about traces: a set of what is the same for all calls of one, ``seen.add(x.shape)``, or a
+    number that the same function holds against a limit and raises."""
+    statement = surroundings.statement(f)
+    call = statement.value if isinstance(statement, (ir.ExprStmt, ir.Assign)) else None
+    if type(call) is ir.Call and last_name(call.func) == "add" and call.args:
+        kept = [arg.value for arg in call.args]
+        if all(type(node) is ir.Attr and node.name in _FORMS for node in kept):
+            return True
+    parts = f.fn.parts if f.fn is not None else ()
+    tests = [node for node in parts if type(node) is ir.If and type(node.body[-1]) is ir.Raise]
+    return any(last_name(part).lower() == changed for node in tests for part in below(node.test))
