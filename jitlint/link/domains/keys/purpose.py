@@ -14,7 +14,7 @@ from jitlint.infer.keys import Key, Use, root_of
 from jitlint.infer.values import Map, Py, Seq, Tup, Value
 from jitlint.link.domains.keys import meant
 from jitlint.link.domains.keys.ledger import RANDOM, Ledger
-from jitlint.link.domains.keys.turns import counts
+from jitlint.link.domains.keys.turns import counts, is_repeated
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import bound_names, call_at, last_name
@@ -42,7 +42,7 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     whole = told or not (this.api and found.api)
     if this.function == "<module>" and ((told and _is_told(this, found, how)) or (made_apart and whole)):
         return True
-    if (made_apart and _fills_object(this, found)) or (not this.api and _is_left_out(k, f, this.key)):
+    if (made_apart and _fills_object(this, found)) or _is_left_out(k, f, this):
         return True
     if how == "loop" and _is_each_alike(k, f, this):
         return True
@@ -71,11 +71,15 @@ def _fills_object(this: Use, found: Use) -> bool:
     return this.function == found.function and this.function.rpartition(".")[2] in _CONSTRUCTORS
 
 
-def _is_left_out(k: Ledger, f: Frame, key: Key) -> bool:
-    """Whether a call has no key at all and leaves it to the default: who minds the numbers hands one over."""
-    return root_of(key) in k.defaults and not any(
-        root_of(own) is root_of(key) for own in inside(f.scope.vars.values())
-    )
+def _is_left_out(k: Ledger, f: Frame, this: Use) -> bool:
+    """Whether a call has no key at all and leaves it to the default: who minds the numbers hands one over. Who asks for
+    several results of one call does mind."""
+    root = root_of(this.key)
+    if this.api or root not in k.defaults:
+        return False
+    call = call_at(meant.parts(f), this.site[1])
+    own = any(root_of(key) is root for key in inside(f.scope.vars.values()))
+    return not own and (call is None or not is_repeated(f, call))
 
 
 def _starts_over(k: Ledger, f: Frame, this: Use) -> bool:

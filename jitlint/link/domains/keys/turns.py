@@ -31,13 +31,18 @@ AGAIN: Final = "again"
 
 def is_same_seed(f: Frame, call: ir.Call) -> bool:
     """Whether a key is made in a comprehension that counts, of something that its turns have in common."""
+    parts = [part for arg in call.args for part in below(arg.value)]
+    steady = all(isinstance(part, (ir.Name, ir.Const, ir.Attr, ir.BinOp)) for part in parts)
+    return steady and is_repeated(f, call)
+
+
+def is_repeated(f: Frame, call: ir.Call) -> bool:
+    """Whether a call stands in a comprehension that counts, and its turns have all arguments in common."""
     comp = f.loops[-1] if f.loops else None
     if type(comp) is not ir.Comp or not all(counts(one.iter) for one in comp.fors):
         return False
     turn = {name.id for one in comp.fors for name in bound_names([one.target])}
-    parts = [part for arg in call.args for part in below(arg.value)]
-    steady = all(isinstance(part, (ir.Name, ir.Const, ir.Attr, ir.BinOp)) for part in parts)
-    return steady and turn.isdisjoint(part.id for part in parts if type(part) is ir.Name)
+    return turn.isdisjoint(part.id for part in below(call) if type(part) is ir.Name)
 
 
 def begins_again(f: Frame, call: ir.Call) -> bool:
