@@ -71,7 +71,9 @@ def after_call(log: CompilationLog, f: Frame, node: ir.Call, callee: Value, resu
             sites = log.sites.setdefault(func.fn.id, {})
             sites.setdefault((f.module.name, node.at), CallSite(f, node, f.loops))
         if _compiles(alt):
-            _called(log, f, node, alt)
+            _called(log, f, node, alt, node.func)
+        elif type(alt) is Xform and _compiles(alt.target) and type(node.func) is ir.Call and node.func.args:
+            _called(log, f, node, alt.target, node.func.args[0].value)  # of `jax.vmap(compiled)(x)`
         elif type(alt) is Bound and _compiles(alt.func):
             compilation_arguments.check(log, f, log.m.texts.table(f), node, alt.func, 1)
     func = _function(callee)
@@ -237,12 +239,13 @@ def _birth_of(f: Frame, table: CodeTable, func: ir.Node | None, x: Xform) -> tup
     return None
 
 
-def _called(log: CompilationLog, f: Frame, node: ir.Call, x: Xform) -> None:
+def _called(log: CompilationLog, f: Frame, node: ir.Call, x: Xform, written: ir.Node) -> None:
+    """A compiled function is called, or what a transform made of it. written: as what the code names it."""
     if f.loops and f.fn is not None:
         log.long.add(f.fn.id)
     table = log.m.texts.table(f)
-    found = _birth_of(f, table, node.func, x)
-    if found is None or not found[1].loops:
+    found = _birth_of(f, table, written, x)
+    if (found is None or not found[1].loops) and written is node.func:
         compilation_arguments.check(log, f, table, node, x)
     if found is None:
         return
