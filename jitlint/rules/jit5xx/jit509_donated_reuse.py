@@ -91,6 +91,12 @@ def check(event: DonatedRead) -> Report | None:
             "pass a copy (`x.copy()`): another name for an array is the same buffer",
             case="twice",
         )
+    if event.form == "inside":
+        return Report(
+            f"{callee} takes over all buffers of this argument, which holds the arrays of {name} twice: JAX refuses that",
+            f"make each its own: `jax.tree.map(jnp.copy, {event.name})`, or make the arrays anew for each place",
+            case="twice",
+        )
     return Report(
         f"`{{expr}}` is read after its buffer was donated to {callee}",
         "use the result of that call instead, or donate a copy (`x.copy()`)",

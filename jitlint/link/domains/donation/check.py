@@ -105,7 +105,11 @@ class _Engine:
         level = Confidence.CERTAIN if kill.array else Confidence.LIKELY
         place = Place(module, at, function, (), ground, level)
         name = f"`{kill.name}`" if kill.name else "an argument"
-        told = () if form in ("again", "twice") else (Step(kill.module, kill.at, f"{name} is donated here"),)
+        told = (
+            ()
+            if form in ("again", "twice", "inside")
+            else (Step(kill.module, kill.at, f"{name} is donated here"),)
+        )
         self.m.sink.add(key, DonatedRead(place, also=told, name=kill.name, callee=kill.callee, form=form))
 
     def left_behind(self, fn: FuncInfo, summary: Summary) -> None:

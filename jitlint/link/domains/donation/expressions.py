@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.host_calls import HostCall
 from jitlint.infer.program import FuncInfo
+from jitlint.link.domains.donation import shared
 from jitlint.link.domains.donation.state import Kill, Term, fresh, join
 from jitlint.link.domains.donation.walker import TURNS, Summary, Walker, initial
 from jitlint.link.tables.ir_walk import path_text
@@ -262,6 +264,9 @@ def _call_jitted(w: Walker, node: ir.Call, call: HostCall) -> Term:
         again = any(other == term and at != value.at for other, at in terms)
         if array and again and term not in w.state.held:
             w.report(w.module.name, node.at, kill, "twice")
+        inside = "" if array else shared.name_of(w.m, w.module, w.fn, value, node.at)
+        if inside:
+            w.report(w.module.name, node.at, replace(kill, name=inside), "inside")
         w.state.kill(term, kill)
     return fresh()
 
