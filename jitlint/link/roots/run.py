@@ -38,6 +38,7 @@ from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.engine.sink import Found, Key
 from jitlint.link.engine.world import World
 from jitlint.link.models.jax import xforms
+from jitlint.link.roots import closures
 from jitlint.link.roots.test_runner import TestRunner
 from jitlint.link.values import classes, parameters, pytrees
 from jitlint.link.values.library_objects import VARIABLE
@@ -60,6 +61,7 @@ def run_cold(m: Machine) -> None:
         fn.cold = True
         m.cold = fn if fn.contexts or fn.traced_contexts else None
         m.domains.on_root(fn)
+        closures.forget_rebound(func)
         frame = parameters.host_frame(m, func)
         bound = {p.name: classes.calls_default(m, func, p) for p in fn.node.params}
         _bind_receiver(m, func, bound)
@@ -109,6 +111,9 @@ def run_sites(m: Machine) -> None:
                 and not _waits_for_callers(m, site)
             ):
                 m.domains.on_root(None)
+                sig = signature(site.xform.target)
+                if sig is not None:
+                    closures.forget_rebound(sig.func)
                 m.contain(site.module.name, functools.partial(xforms.run_generic, m, site))
         run_cold(m)
     for site in m.sites[done:]:

@@ -109,7 +109,9 @@ def _returned(code: _Code, node: ir.Node, depth: int) -> str:
 
 def _contains(node: ir.Node, at: int) -> bool:
     """Whether a call stands in an assignment, which comes after it."""
-    return type(node) is ir.Assign and any(type(part) is ir.Call and part.at == at for part in below(node.value))
+    return type(node) is ir.Assign and any(
+        type(part) is ir.Call and part.at == at for part in below(node.value)
+    )
 
 
 def _is_plain(node: ir.Assign) -> bool:
