@@ -30,7 +30,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import mapping, operands
+from jitlint.link.models.jax import mapping, operands, turns
 from jitlint.link.models.jax.mapping import in_words, is_no_pair, leaves, rank_of, report, size_of
 from jitlint.link.values import iteration, pytrees
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
@@ -188,9 +188,10 @@ def refuses_rows(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[s
     sizes = [size_of(leaf, 0) for leaf in rows]
     sizes += [length.const] if type(length) is Py and type(length.const) is int else []
     known = sorted({size for size in sizes if size is not None})
-    if len(known) > 1:
-        report(m, f, at, spec.name, "unequal-rows", f"{known[0]} and {known[-1]}", "xs")
-    return len(known) > 1
+    counts = f"{known[0]} and {known[-1]}" if len(known) > 1 else turns.unequal(m, f, at, spec)
+    if counts:
+        report(m, f, at, spec.name, "unequal-rows", counts, "xs")
+    return bool(counts)
 
 
 def _is_real(value: Value) -> bool:
