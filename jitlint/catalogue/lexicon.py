@@ -292,6 +292,7 @@ class Contracts(msgspec.Struct, frozen=True):
     compact_layers: frozenset[str]
     holds_functions: frozenset[str]
     makes_with: dict[str, str]
+    asks_since: dict[str, tuple[str, ...]]
     collectives: dict[str, str]
     meshes: frozenset[str]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Inst, Value
-from jitlint.link.domains.contracts import dropping, layers, linen, optimisers, scopes
+from jitlint.link.domains.contracts import dropping, layers, linen, nnx, optimisers, scopes
 from jitlint.link.engine.domain import Activation, Called, Domain, Library
 from jitlint.link.engine.frame import Frame
 
@@ -21,7 +21,7 @@ class Contracts(Domain[linen.Needs]):
 
     def hears_of(self, dotted: str) -> bool:
         """Optimisers and layers."""
-        named = (optimisers.OPTAX, linen.LINEN, dropping.DROPOUT)
+        named = (optimisers.OPTAX, linen.LINEN, dropping.DROPOUT, nnx.OPTIMISER)
         return dotted.startswith(named) or dotted in lexicon().contracts.makes_with
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
@@ -30,6 +30,8 @@ class Contracts(Domain[linen.Needs]):
             optimisers.heard(self.m, f, library)
         elif library.dotted.startswith(dropping.DROPOUT):
             dropping.heard(self.m, f, library)
+        elif library.dotted.startswith(nnx.OPTIMISER):
+            nnx.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.makes_with:
             layers.heard(self.m, f, library)
         else:
