@@ -291,6 +291,7 @@ class Contracts(msgspec.Struct, frozen=True):
     running: frozenset[str]
     compact_layers: frozenset[str]
     holds_functions: frozenset[str]
+    holds_arrays: frozenset[str]
     makes_with: dict[str, str]
     asks_since: dict[str, tuple[str, ...]]
     collectives: dict[str, str]

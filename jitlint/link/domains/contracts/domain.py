@@ -5,7 +5,7 @@ from __future__ import annotations
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Inst, Value
 from jitlint.link.domains.contracts import dropping, layers, linen, nnx, optimisers, scopes
-from jitlint.link.engine.domain import Activation, Called, Domain, Library
+from jitlint.link.engine.domain import Activation, Called, Domain, Library, Store
 from jitlint.link.engine.frame import Frame
 
 
@@ -18,6 +18,11 @@ class Contracts(Domain[linen.Needs]):
     def on_call(self, f: Frame, called: Called) -> None:
         """A module may be one that is called by itself."""
         scopes.called_module(self.m, f, called)
+
+    def on_store(self, f: Frame, store: Store) -> None:
+        """A field of a module may get what it cannot hold."""
+        if store.kind == "attribute" and type(store.owner) is Inst:
+            nnx.stored(self.m, f, store)
 
     def hears_of(self, dotted: str) -> bool:
         """Optimisers and layers."""
