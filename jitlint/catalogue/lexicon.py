@@ -290,6 +290,7 @@ class Contracts(msgspec.Struct, frozen=True):
     choosing: frozenset[str]
     running: frozenset[str]
     compact_layers: frozenset[str]
+    makes_parameters: frozenset[str]
     holds_functions: frozenset[str]
     holds_arrays: frozenset[str]
     makes_with: dict[str, str]

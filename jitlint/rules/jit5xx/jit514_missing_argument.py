@@ -25,6 +25,10 @@ and `apply` has to allow the one and give the other:
 
 > flax.errors.InvalidRngError: Dropout_0 needs PRNG for "dropout"
 
+So does `init`, which makes parameters of the key that is called "params" (and raises where the first layer is called):
+
+> flax.errors.InvalidRngError: Dense_0 needs PRNG for "params"
+
 Layers of `flax.nnx` and `equinox` draw their parameters when they are made, from an argument without a default:
 
 > TypeError: Linear.__init__() missing 1 required keyword-only argument: 'rngs'
@@ -77,6 +81,7 @@ updates, state = optimiser.update(params, optimiser.init(params), params)
         says=r"param|immutable|needs PRNG|missing 1 required positional argument: 'state'|missing 1 required keyword-only argument|requires a key"
         r"|Missing required argument|missing 1 required positional argument: 'model'",
     ),
+    cases={"late": Raises(("flax.errors.InvalidRngError",), later=True, says="needs PRNG")},
     since="0.1",
     reference="https://optax.readthedocs.io/en/latest/api/transformations.html",
 )
@@ -112,6 +117,12 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(
             f"`{event.api}` updates its statistics here, but `apply` does not make `{event.parameter}` mutable",
             f'call `apply(..., mutable=["{event.parameter}"])` and keep what it returns, or set `use_running_average=True`',
+        )
+    if event.problem == "missing-params":
+        return Report(
+            'a module with parameters is initialised from a dict of keys without "params"',
+            f'give it one: `init({{"{event.parameter}": key, ...}}, x)`; a key alone is that one',
+            case="late",
         )
     if event.problem == "missing-rngs":
         return Report(
