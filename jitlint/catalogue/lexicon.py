@@ -29,6 +29,7 @@ class Arrays(msgspec.Struct, frozen=True):
     traces_arguments: frozenset[str]
     pure_functions: frozenset[str]
     pure_methods: frozenset[str]
+    pure_updates: frozenset[str]
     counting_attributes: frozenset[str]
     generators: frozenset[str]
     rule_methods: frozenset[str]
