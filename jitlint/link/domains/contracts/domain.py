@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.values import Inst, Value
-from jitlint.link.domains.contracts import dropping, layers, linen, nnx, optimisers, scopes
+from jitlint.infer.values import Bound, Inst, Value
+from jitlint.link.domains.contracts import dropping, layers, linen, nnx, optimisers, scopes, unbound
 from jitlint.link.engine.domain import Activation, Called, Domain, Library, Store
 from jitlint.link.engine.frame import Frame
 
@@ -12,12 +12,17 @@ from jitlint.link.engine.frame import Frame
 class Contracts(Domain[linen.Needs]):
     """Knows of an optimiser whether it needs the parameters, and of layers what an ``apply`` around must give them."""
 
-    callees = frozenset({Inst})
+    callees = frozenset({Bound, Inst})
     keeps = frozenset({linen.NEEDS})
 
     def on_call(self, f: Frame, called: Called) -> None:
         """A module may be one that is called by itself."""
         scopes.called_module(self.m, f, called)
+        unbound.called_method(self.m, f, called)
+
+    def on_enter(self, f: Frame, inner: Frame) -> None:
+        """What a module calls may get modules that are bound."""
+        unbound.entered(f, inner)
 
     def on_store(self, f: Frame, store: Store) -> None:
         """A field of a module may get what it cannot hold."""
@@ -41,6 +46,7 @@ class Contracts(Domain[linen.Needs]):
             layers.heard(self.m, f, library)
         else:
             linen.heard(self.m, f, library)
+            unbound.heard(f, library)
             scopes.called_layer(self.m, f, library)
         return None
 
