@@ -403,18 +403,24 @@ def _stepped(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args, form: str)
     if _MADE not in obj.attrs or not plain or len(args.pos) != 2:
         return None
     x, state = args.pos if form in ("gated", "remembering") else reversed(args.pos)
-    parts = _states(state, form)
-    known = [part for part in (x, *parts) if type(part) is Arr and _is_array(part)]
-    if not known or not (len(known) == 1 + len(parts) or any(part.modes for part in known)):
+    operands = (x, *_states(state, form))
+    known = [part for part in operands if type(part) is Arr and _is_array(part)]
+    whole = len(known) == len(operands)
+    if not known or not (whole or any(part.modes for part in known)):
         return None
     notes = {name.removeprefix(NOTE): value for name, value in obj.attrs.items()}
     call = _Call(m, f, at, obj.dotted, notes, max(known, key=lambda part: part.modes.bit_count()))
-    sizes = [fitting.dims_of(part) if type(part) is Arr else None for part in (x, *parts)]
-    dims = _one_step(call, sizes) if form in ("gated", "remembering") else _batched_step(call, sizes)
-    floats = all(part.dtype == "float" for part in known) and len(known) == len(sizes)
-    states = [call.computed(dims) if floats else call.array(dims) for _ in parts]
+    floats = whole and all(part.dtype == "float" for part in known)
+    return _next_state(call, form, operands, floats)
+
+
+def _next_state(c: _Call, form: str, operands: tuple[Value, ...], floats: bool) -> Value:
+    """The state after a step, with the output where a cell gives both."""
+    sizes = [fitting.dims_of(part) if type(part) is Arr else None for part in operands]
+    dims = _one_step(c, sizes) if form in ("gated", "remembering") else _batched_step(c, sizes)
+    states = [c.computed(dims) if floats else c.array(dims) for _ in operands[1:]]
     after = states[0] if len(states) == 1 else Tup(tuple(states))
-    return Tup((after, call.array(dims, states[-1].dtype))) if form.endswith("pair") else after
+    return Tup((after, c.array(dims, states[-1].dtype))) if form.endswith("pair") else after
 
 
 def _states(state: Value, form: str) -> tuple[Value, ...]:
