@@ -55,10 +55,16 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
             _note(f, scopes.made(f, library.at, dotted, frozenset(args.kw)))
         if dotted in _LAYERS:
             _remember(library.result, dotted, args)
-    elif type(owner) is ExtInst and owner.dotted in lexicon().contracts.makes_parameters:
-        if dotted == f"{owner.dotted}.__call__":
-            _note_parameters(f, library.at, owner.dotted)
-    elif type(owner) is ExtInst and owner.dotted in _LAYERS:
+    elif type(owner) is ExtInst:
+        _used(m, f, library, owner)
+
+
+def _used(m: Machine, f: Frame, library: Library, owner: ExtInst) -> None:
+    """A layer is called, or applied by itself."""
+    dotted, args = library.dotted, library.args
+    if owner.dotted in lexicon().contracts.makes_parameters and dotted == f"{owner.dotted}.__call__":
+        _note_parameters(f, library.at, owner.dotted)
+    if owner.dotted in _LAYERS:
         if dotted == f"{owner.dotted}.__call__":
             _note(f, _need(f, library.at, owner, args))
         elif dotted == f"{owner.dotted}.apply" and "method" not in args.kw:

@@ -23,7 +23,7 @@ def thrown_away(m: Machine, f: Frame, statement: ir.ExprStmt, value: Value) -> N
         return
     if type(node.func) is not ir.Attr or type(place := node.func.obj) is not ir.Sub:
         what = _makes(m, f, node, value)
-        if what and not f.module.is_test and not _is_only_run(m, f, statement):
+        if what and not _is_only_run(m, f, statement):
             m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, what=what)
         return
     if not _updates(m, node.func.name) or type(place.obj) is not ir.Attr or place.obj.name != "at":
@@ -38,9 +38,8 @@ def thrown_away(m: Machine, f: Frame, statement: ir.ExprStmt, value: Value) -> N
 def _is_only_run(m: Machine, f: Frame, statement: ir.Stmt) -> bool:
     """Whether somebody wants to see how long a call takes, or whether it raises."""
     around = m.texts.table(f).around.get(statement.at, ())
-    return naming.is_benchmark(f.module.path) or any(
-        type(node) is ir.Try and node.handlers for node, _ in around
-    )
+    guarded = any(type(node) is ir.Try and node.handlers for node, _ in around)
+    return f.module.is_test or naming.is_benchmark(f.module.path) or guarded
 
 
 def _makes(m: Machine, f: Frame, node: ir.Call, value: Value) -> str:

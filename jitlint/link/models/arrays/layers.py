@@ -399,8 +399,11 @@ _CELLS: Final = ("gated", "remembering", "gated_pair", "remembering_pair")
 
 def _stepped(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args, form: str) -> Value | None:
     """What a recurrent cell gives that is called with an array and its state; None if too little is known of these."""
-    plain = args.kw.keys() <= lexicon().layers.besides and args.more is None and args.kw_more is None
-    if _MADE not in obj.attrs or not plain or len(args.pos) != 2:
+    if (
+        _MADE not in obj.attrs
+        or len(args.pos) != 2
+        or not _is_only_array(Args(args.pos[:1], args.kw, args.more, args.kw_more))
+    ):
         return None
     x, state = args.pos if form in ("gated", "remembering") else reversed(args.pos)
     operands = (x, *_states(state, form))
