@@ -60,6 +60,7 @@ class View:
         before: str = "",
         behaviours: dict[str, str] | None = None,
         differences: dict[str, dict[str, str]] | None = None,
+        flax: tuple[str, str] = ("", ""),
     ) -> None:
         self._history = history
         self._behaviours = behaviours or {}
@@ -70,6 +71,7 @@ class View:
         self._releases = [numbers(release) for release in history.releases]
         self._now = self._number(self.version)
         self._then = self._number(before) if before else ()
+        self._flax = [numbers(version) for version in flax if version]
         self._known: dict[str, Removed | None] = {}
         self._around = self._tables_around(differences or {}) if version else ()
         self._functions: frozenset[str] | None = None
@@ -83,6 +85,12 @@ class View:
     def behaves(self, name: str) -> bool | None:
         """Whether JAX does what one of the behaviours says, None if that is not known of this version."""
         return self._state(self._behaviours[name], self._now)
+
+    def has_flax(self, release: str, least: str) -> bool | None:
+        """Whether flax is this release or a newer one, None if that is not known. least: the oldest JAX that these run with."""
+        if self._now < numbers(least) or (self._flax and self._flax[-1] < numbers(release)):
+            return False
+        return True if self._flax and self._flax[0] >= numbers(release) else None
 
     def static(self, function: str, parameter: str, described: str | None) -> str | None:
         """What a tracer in a parameter raises: a letter, None if nothing, or if the versions around disagree.

@@ -82,9 +82,11 @@ class Followed(msgspec.Struct, frozen=True):
 class Catalogue:
     """Everything known about library names. Obtain the shared one from ``catalogue()``."""
 
-    def __init__(self, packed: Packed, version: str = "", before: str = "") -> None:
+    def __init__(
+        self, packed: Packed, version: str = "", before: str = "", flax: tuple[str, str] = ("", "")
+    ) -> None:
         self._packed = packed
-        self._versions = (version, before)
+        self._versions = (version, before, flax)
         self._view: View | None = None
         self._functions: dict[str, ApiFunction | None] = {}
         self._followed: dict[str, Followed | None] = {}
@@ -101,9 +103,12 @@ class Catalogue:
         both = {**self._packed.functions, **functions}
         return Catalogue(msgspec.structs.replace(self._packed, functions=both), *self._versions)
 
-    def at(self, version: str, before: str = "") -> Catalogue:
-        """This catalogue for code that runs with one version of JAX, "" for the newest, and comes from another one."""
-        return Catalogue(self._packed, version, before)
+    def at(self, version: str, before: str = "", flax: tuple[str, str] = ("", "")) -> Catalogue:
+        """This catalogue for code that runs with one version of JAX, "" for the newest, and comes from another one.
+
+        flax: the oldest and the newest that it may run with, "" if that is not known.
+        """
+        return Catalogue(self._packed, version, before, flax)
 
     @property
     def libraries(self) -> frozenset[str]:
@@ -244,10 +249,17 @@ class Catalogue:
     def view(self) -> View:
         """What the JAX has that the code runs with."""
         if self._view is None:
-            version, before = self._versions
+            version, before, flax = self._versions
             packed = self._packed
             self._view = View(
-                history(), packed.removed, packed.instead, version, before, packed.behaviours, differences()
+                history(),
+                packed.removed,
+                packed.instead,
+                version,
+                before,
+                packed.behaviours,
+                differences(),
+                flax,
             )
         return self._view
 

@@ -127,7 +127,7 @@ def _key(workspace: Workspace, lowered: Lowered, task: Task, group: Sequence[str
         workspace.cache.tool,
         task.possible,
         task.parameters,
-        (task.target.version, task.target.before),
+        (task.target.version, task.target.before, task.target.flax),
         settings.traced,
         settings.catalogue,
     ]
@@ -181,6 +181,7 @@ def _options(
         catalogue=task.settings.catalogue,
         jax_version=task.target.version,
         jax_before=task.target.before,
+        flax=task.target.flax,
         stop=_asking(stop) if stop is not None else None,
         heard=heard,
         calls=calls,

@@ -274,7 +274,7 @@ class _Run:
             sorted(self._asked.left_out),
             self._settings.traced,
             [workspace.kept_path(path) for path in self._settings.catalogue],
-            (self._target.version, self._target.before),
+            (self._target.version, self._target.before, self._target.flax),
             [(workspace.kept_path(path), why) for path, why in workspace.failures],
         ]
         for path, entry in workspace.entries.items():

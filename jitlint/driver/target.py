@@ -26,7 +26,9 @@ LAST_PATCH: Final = {
 """The releases that JAX has made: the last patch of each minor version (https://docs.jax.dev/en/latest/changelog.html)."""
 
 _LOCKS: Final = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
-_IN_SETUP_PY: Final = re.compile(r"""['"](jax(?:\[[^\]'"]*\])?\s*(?:[<>=!~][^'"]*)?)['"]""")
+_IN_SETUP_PY: Final = re.compile(r"""['"]((?:jax|flax)(?:\[[^\]'"]*\])?\s*(?:[<>=!~][^'"]*)?)['"]""")
+_FLAX: Final = [Version(f"0.{minor}.{patch}") for minor in range(3, 13) for patch in range(12)]
+"""What flax may have released, and more: what a project allows of it is compared with these."""
 _PLAIN: Final = re.compile(r"\d+(\.\d+)+")
 _CARET: Final = re.compile(r"^\^\s*(\d+)\.(\d+)")
 
@@ -36,7 +38,7 @@ class Target:
     """The JAX that findings are about. version: "" for the newest that is known. why: where that is said, for people.
 
     before: the JAX that the project comes from, where it is to move to a newer one; "" where it is not. before_why: who says
-    so. lowest: the oldest release that the project allows, "" if it says nothing.
+    so. lowest: the oldest release that the project allows, "" if it says nothing. flax: its oldest and newest, likewise.
     """
 
     version: str = ""
@@ -44,6 +46,7 @@ class Target:
     before: str = ""
     before_why: str = ""
     lowest: str = ""
+    flax: tuple[str, str] = ("", "")
 
     @property
     def words(self) -> str:
@@ -77,14 +80,14 @@ def target_of(root: str, chosen: str = "", before: str = "") -> Target:
     leave open. Else the JAX that is installed beside jitlint, else the newest that is known. A chosen version that is newer
     than what the project asks for, or has, is one that it is to move to.
     """
-    asked = _asked(root)
+    asked, flax = _asked(root), _flax(root)
     if not chosen:
-        found = asked or _installed() or Target()
+        found = replace(asked or _installed() or Target(), flax=flax)
         is_upgrade = before and _is_newer(found.version, before)
         return (
             replace(found, before=before, before_why=f"from-jax-version = {before}") if is_upgrade else found
         )
-    now = Target(chosen, f"jax-version = {chosen}", lowest=asked.lowest if asked else "")
+    now = Target(chosen, f"jax-version = {chosen}", lowest=asked.lowest if asked else "", flax=flax)
     if before:
         come = Target(before, f"from-jax-version = {before}")
     else:
@@ -104,13 +107,21 @@ def _is_newer(version: str, other: str) -> bool:
 
 def _asked(root: str) -> Target | None:
     """What the project's own files ask for."""
-    asked = [(name, spec) for name, spec in _requirements(root) if str(spec)]
-    pins = [version for name in _LOCKS for version in _locked(os.path.join(root, name))]
+    asked = [(name, spec) for name, spec in _requirements(root, "jax") if str(spec)]
+    pins = [version for name in _LOCKS for version in _locked(os.path.join(root, name), "jax")]
     if pins:
         return Target(str(max(pins)), "the lock file", lowest=str(min(pins)))
     first = [(name, spec) for name, spec in asked if not _is_apart(name)]
     groups = [first] if first else [[one] for one in asked]
     return next((found for group in groups if (found := _allowed(group)) is not None), None)
+
+
+def _flax(root: str) -> tuple[str, str]:
+    """The oldest and the newest flax that satisfy all requirements, or that the lock file pins; "" twice if nothing is said."""
+    asked = ",".join(str(spec) for _, spec in _requirements(root, "flax") if str(spec))
+    found = [version for version in _FLAX if asked and version in SpecifierSet(asked)]
+    found = sorted(pin for name in _LOCKS for pin in _locked(os.path.join(root, name), "flax")) or found
+    return (str(found[0]), str(found[-1])) if found else ("", "")
 
 
 def _allowed(asked: list[tuple[str, SpecifierSet]]) -> Target | None:
@@ -144,14 +155,14 @@ def _releases() -> list[Version]:
     return [Version(f"{a}.{b}.{patch}") for (a, b), last in LAST_PATCH.items() for patch in range(last + 1)]
 
 
-def _requirements(root: str) -> Iterator[tuple[str, SpecifierSet]]:
-    """File names with what they ask of JAX."""
+def _requirements(root: str, library: str) -> Iterator[tuple[str, SpecifierSet]]:
+    """File names with what they ask of a library."""
     for name, text in _requirement_texts(root):
         try:
             requirement = Requirement(text.split("#")[0].split(" --")[0].strip())
         except InvalidRequirement:
             continue
-        if requirement.name.lower() == "jax":
+        if requirement.name.lower() == library:
             yield name, requirement.specifier
 
 
@@ -184,8 +195,9 @@ def _in_pyproject(project: dict[str, Any]) -> Iterator[tuple[str, str]]:
     tool = project.get("tool")
     poetry = tool.get("poetry") if isinstance(tool, dict) else None
     dependencies = poetry.get("dependencies") if isinstance(poetry, dict) else None
-    if isinstance(dependencies, dict) and "jax" in dependencies:
-        yield "pyproject.toml", f"jax{_poetry(dependencies['jax'])}"
+    for library in ("jax", "flax"):
+        if isinstance(dependencies, dict) and library in dependencies:
+            yield "pyproject.toml", f"{library}{_poetry(dependencies[library])}"
 
 
 def _poetry(value: Any) -> str:
@@ -202,9 +214,9 @@ def _poetry(value: Any) -> str:
         return ""
 
 
-def _locked(path: str) -> Iterator[Version]:
+def _locked(path: str, library: str) -> Iterator[Version]:
     for package in _toml(path).get("package", _toml(path).get("packages", [])):
-        if isinstance(package, dict) and package.get("name") == "jax":
+        if isinstance(package, dict) and package.get("name") == library:
             try:
                 yield Version(str(package.get("version")))
             except InvalidVersion:

@@ -251,6 +251,7 @@ def _analysed(
         traced=settings.traced,
         catalogue=settings.catalogue,
         jax_version=target.version,
+        flax=target.flax,
         asked={workspace.names[path]: origins for path, origins in asked.items()},
     )
     (unit,) = named_units(workspace, lowered)

@@ -110,9 +110,9 @@ class ApiMisuse(Event):
     removed (``cure``: replacement, ``since``: the first JAX without it; ``target``: the JAX that the code is to move to
     from one that has it), moved (``parameter`` was ``cure`` and is ``since``), no-function (a transform makes no decorator in
     the JAX ``since``), concrete-only (an attribute or method that a tracer lacks), missing-member (one that every array lacks), no-key (``detail`` is no PRNG key),
-    cannot-join (``detail`` says of what kind the arrays are), unfit (``parameter``: in which way, dtypes, kind, axes, number, axis, sizes or truth; ``detail``: of what), wrong-call (its form is refused: ``detail`` is name, dtype, axis, attribute, function, module, iterator, missing, keys, count with the numbers that are allowed and given, or arity with those that ``parameter`` is given and takes; ``cure``: what ``parameter`` is called here), missing-argument (this object needs ``parameter``),
-    unbound-axis (nothing binds the axis ``parameter``), no-mesh-axis (``detail``: those that the mesh has), long-spec, missing-mutable and missing-rngs (a layer needs the collection or stream ``parameter``),
-    missing-scope and no-scope (a module is made in the plain method ``parameter``, or called by its name, where nothing holds its parameters).
+    cannot-join (``detail`` says of what kind the arrays are), unfit (``parameter``: in which way, dtypes, kind, axes, number, axis, sizes or truth; ``detail``: of what), wrong-call (its form is refused: ``detail`` is name, dtype, axis, attribute, function, module, iterator, missing, keys, count with the numbers that are allowed and given, or arity with those that ``parameter`` is given and takes; ``cure``: what ``parameter`` is called here), missing-argument (this object needs ``parameter``; ``since``: as of this release of its library, ``detail``: asked, if the project asks for it or a newer one),
+    unbound-axis (nothing binds the axis ``parameter``), no-mesh-axis (``detail``: those that the mesh has), long-spec, missing-mutable and missing-rngs (a layer needs the collection or stream ``parameter``), missing-params (so do parameters that are made),
+    plain-container (the field ``parameter`` of a class ``api`` gets modules in a ``cure``; ``since``, ``detail``: as above), missing-scope and no-scope (a module is made in the plain method ``parameter``, or called by its name, where nothing holds its parameters; ``detail``: here, where its method ``parameter`` is called, inside, if that raises further in).
     """
 
     api: str = ""

@@ -95,7 +95,7 @@ class Options:
     """traced: patterns of fully qualified names. include_possible: run public functions that take arrays too.
 
     catalogue: paths of the user's own catalogue files. jax_version: the JAX that the program runs with, "" for the newest; jax_before: the one
-    that it comes from, "" if that is no question. parameters: say of each parameter whether it is traced.
+    that it comes from, "" if that is no question. flax: the oldest and the newest flax that the program may run with, "" if not known. parameters: say of each parameter whether it is traced.
     stop: asked now and then, whether the answer is still wanted; it raises what it likes if not.
     asked: origins of which the values are to be told. heard: gets events while the analysis goes on, as `Sink` says.
     calls: say who calls whom. checkpoint: stops on the way. What comes later then has other witnesses, and other contexts
@@ -108,6 +108,7 @@ class Options:
     catalogue: tuple[str, ...] = ()
     jax_version: str = ""
     jax_before: str = ""
+    flax: tuple[str, str] = ("", "")
     stop: Callable[[], None] | None = None
     asked: Asked = field(default_factory=dict)
     heard: Callable[[AnyEvent], None] | None = None
@@ -138,7 +139,7 @@ class Analysis:
 def analyse(inputs: Sequence[ModuleInput], options: Options) -> Analysis:
     """Analyse a set of modules as one program. Deterministic: the order of ``inputs`` does not matter."""
     known = load_transforms(tuple(options.catalogue))
-    data = catalogue().at(options.jax_version, options.jax_before).extended(known.functions)
+    data = catalogue().at(options.jax_version, options.jax_before, options.flax).extended(known.functions)
     m = Machine(data, known, EVALUATOR, keep_statuses=options.parameters, stop=options.stop)
     m.sink.heard = options.heard
     answers = Answers(m, options.asked)

@@ -165,6 +165,15 @@ def test_behaviours_begin_with_a_release() -> None:
     assert [behaves(version) for version in ("0.4.30", "0.6.0", "0.6.2", "0.9")] == [False, None, True, True]
 
 
+def test_a_release_of_flax_is_there_for_certain_not_at_all_or_perhaps() -> None:
+    def there(flax: tuple[str, str], jax: str = "0.9.2") -> bool | None:
+        return catalogue().at(jax, "", flax).view.has_flax("0.11.0", "0.6.0")
+
+    assert there(("", "")) is there(("0.8.1", "0.12.8")) is None
+    assert there(("0.11.0", "0.12.8")) is True
+    assert there(("0.8.1", "0.10.7")) is there(("", ""), "0.5.3") is False
+
+
 def test_what_must_be_static_is_what_the_versions_around_agree_on() -> None:
     tables = {"0.6": {"jax.f(a)": "", "jax.f(b)": "I"}, "0.12": {"jax.f(c)": ""}}
 

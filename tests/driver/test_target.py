@@ -62,6 +62,33 @@ def test_the_newest_release_that_the_project_allows(
     assert _target(tmp_path, files).version == version
 
 
+@pytest.mark.parametrize(
+    ("files", "flax"),
+    [
+        ({}, ("", "")),
+        ({"requirements.txt": "flax\njax==0.6.0\n"}, ("", "")),
+        ({"requirements.txt": "flax==0.10.2\n"}, ("0.10.2", "0.10.2")),
+        ({"pyproject.toml": '[project]\ndependencies = ["flax>=0.11,<0.12"]\n'}, ("0.11.0", "0.11.11")),
+        ({"pyproject.toml": '[tool.poetry.dependencies]\nflax = "^0.8.1"\n'}, ("0.8.1", "0.8.11")),
+        ({"setup.py": "setup(install_requires=['flax<0.3.2', 'jax'])\n"}, ("0.3.0", "0.3.1")),
+        ({"requirements.txt": "flax>=0.8\n", "requirements-dev.txt": "flax<0.9\n"}, ("0.8.0", "0.8.11")),
+        (
+            {
+                "requirements.txt": "flax>=0.8\n",
+                "uv.lock": '[[package]]\nname = "flax"\nversion = "0.12.1"\n',
+            },
+            ("0.12.1", "0.12.1"),
+        ),
+        ({"requirements.txt": "flax<0.8\n", "requirements-dev.txt": "flax>0.9\n"}, ("", "")),
+    ],
+    ids=str,
+)
+def test_the_flax_that_the_project_allows(
+    tmp_path: Path, files: dict[str, str], flax: tuple[str, str]
+) -> None:
+    assert _target(tmp_path, files).flax == _target(tmp_path, {}, "0.9.2").flax == flax
+
+
 def test_the_configuration_decides_and_says_so(tmp_path: Path) -> None:
     target = _target(tmp_path, {"pyproject.toml": PINNED}, "0.7.0")
     assert (target.version, target.why) == ("0.7.0", "jax-version = 0.7.0")

@@ -186,6 +186,7 @@ class Ahead:
             task.settings.catalogue,
             task.target.version,
             task.target.before,
+            task.target.flax,
             None if calls is None else {caller: list(called) for caller, called in calls.items()},
         )
         ours, theirs = Pipe()

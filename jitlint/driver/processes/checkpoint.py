@@ -38,6 +38,7 @@ class Begin(msgspec.Struct, frozen=True):
     catalogue: tuple[str, ...]
     jax_version: str
     jax_before: str
+    flax: tuple[str, str]
     calls: Union[dict[int, list[int]], None] = None
 
     @property
@@ -50,6 +51,7 @@ class Begin(msgspec.Struct, frozen=True):
             catalogue=self.catalogue,
             jax_version=self.jax_version,
             jax_before=self.jax_before,
+            flax=self.flax,
         )
 
 

@@ -20,7 +20,9 @@ the time is spent: what nobody uses is not computed.
 
 So with all that makes a new value in the place of an old one: `optax.apply_updates`, `eqx.apply_updates`,
 `eqx.tree_at`, `dataclasses.replace`, `state.replace(...)`, `state.apply_gradients(...)`, `pair._replace(...)`,
-`jax.tree.map` over a formula, and in traced code any function of `jax.numpy`.
+`jax.tree.map` over a formula, `jax.random.split` and `fold_in`, `jax.lax.stop_gradient`, `nnx.merge`, `nnx.clone`, `eqx.combine`,
+`eqx.filter`, `eqx.nn.inference_mode`, `update` of an optimiser of optax, and in traced code any function of `jax.numpy`. In tests and
+benchmarks, and in a `try`, such a call may be made to see that it runs, and nothing is said.
 """,
     instead="""\
 Keep the result:

@@ -25,9 +25,22 @@ and `apply` has to allow the one and give the other:
 
 > flax.errors.InvalidRngError: Dropout_0 needs PRNG for "dropout"
 
+So does `init`, which makes parameters of the key that is called "params" (and raises where the first layer is called):
+
+> flax.errors.InvalidRngError: Dense_0 needs PRNG for "params"
+
 Layers of `flax.nnx` and `equinox` draw their parameters when they are made, from an argument without a default:
 
 > TypeError: Linear.__init__() missing 1 required keyword-only argument: 'rngs'
+
+An optimiser of `flax.nnx` is told which variables it is for, and gets the model for each update, since flax 0.11:
+
+> TypeError: Missing required argument `wrt`. As of Flax 0.11.0 the `wrt` argument is required
+
+> TypeError: Missing required argument `grads`. As of Flax 0.11.0 update requires both (model, grads) arguments to be passed.
+
+This is an error if the project's requirements allow no older flax, a warning if they say nothing of it, and not reported if they, or the
+JAX in use, allow no newer one.
 
 A `Dropout` of `equinox` draws when it is called:
 
@@ -38,6 +51,9 @@ A `Dropout` of `equinox` draws when it is called:
 updates, state = optimiser.update(grads, state, params)
 y, changed = net.apply(variables, x, train=True, mutable=["batch_stats"])
 y = net.apply(variables, x, train=True, rngs={"dropout": key})
+
+optimizer = nnx.Optimizer(model, tx, wrt=nnx.Param)
+optimizer.update(model, grads)
 ```
 """,
     bad="""\
@@ -62,8 +78,10 @@ updates, state = optimiser.update(params, optimiser.init(params), params)
             "flax.errors.ModifyScopeVariableError",
             "flax.errors.InvalidRngError",
         ),
-        says=r"param|immutable|needs PRNG|missing 1 required positional argument: 'state'|missing 1 required keyword-only argument|requires a key",
+        says=r"param|immutable|needs PRNG|missing 1 required positional argument: 'state'|missing 1 required keyword-only argument|requires a key"
+        r"|Missing required argument|missing 1 required positional argument: 'model'",
     ),
+    cases={"late": Raises(("flax.errors.InvalidRngError",), later=True, says="needs PRNG")},
     since="0.1",
     reference="https://optax.readthedocs.io/en/latest/api/transformations.html",
 )
@@ -77,6 +95,8 @@ def check(event: ApiMisuse) -> Report | None:
             "an optimiser updates from its state, but this `update` does not get one",
             "pass it, and keep the new one: `updates, state = optimiser.update(grads, state)`",
         )
+    if event.problem == "missing-argument" and event.since:
+        return _of_release(event)
     if event.problem == "missing-argument" and event.api == "equinox.nn.Dropout":
         return Report(
             f"`{event.api}` draws random numbers here, but gets no `key` to draw them from",
@@ -98,9 +118,28 @@ def check(event: ApiMisuse) -> Report | None:
             f"`{event.api}` updates its statistics here, but `apply` does not make `{event.parameter}` mutable",
             f'call `apply(..., mutable=["{event.parameter}"])` and keep what it returns, or set `use_running_average=True`',
         )
+    if event.problem == "missing-params":
+        return Report(
+            'a module with parameters is initialised from a dict of keys without "params"',
+            f'give it one: `init({{"{event.parameter}": key, ...}}, x)`; a key alone is that one',
+            case="late",
+        )
     if event.problem == "missing-rngs":
         return Report(
             f"`{event.api}` draws random numbers here, but `apply` gets no key for them",
             f'call `apply(..., rngs={{"{event.parameter}": key}})`, or set `deterministic=True`',
         )
     return None
+
+
+def _of_release(event: ApiMisuse) -> Report:
+    """What only some releases of a library ask for."""
+    since = f"flax {event.since}"
+    known = event.detail == "asked"
+    if event.parameter == "wrt":
+        message = f"`{event.api}` is not told which variables it is for: `wrt` is required since {since}"
+        cure = "pass it, `wrt=nnx.Param`; `nnx.ModelAndOptimizer` works as it did before"
+    else:
+        message = f"`update` gets no model: since {since} it takes the model and the gradients"
+        cure = "write `update(model, grads)`; `nnx.ModelAndOptimizer` works as it did before"
+    return Report(message, cure, None if known else Severity.WARNING)

@@ -18,6 +18,10 @@ has none:
 
 > CallCompactUnboundModuleError: Can't call compact methods on unbound modules
 
+So has one of which another method is called, compact or with layers that `setup` makes:
+
+> AttributeError: "Net" object has no attribute "head". If "head" is defined in '.setup()', remember these fields are only accessible from inside 'init' or 'apply'.
+
 Modules inside of others find theirs by the names that these give them, in `setup` or in a method under `@nn.compact`. Other
 methods give no names:
 
@@ -59,6 +63,7 @@ class Net(nn.Module):
 variables = Net().init(jax.random.key(0), jnp.ones(2))
 """,
     outcome=Raises(("flax.errors.AssignSubModuleError", "flax.errors.CallCompactUnboundModuleError")),
+    cases={"late": Raises(("AttributeError",), later=True, says="only accessible from inside")},
     since="0.1",
     reference="https://flax-linen.readthedocs.io/en/latest/api_reference/flax.errors.html",
 )
@@ -71,6 +76,12 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(
             f"`{event.api}` is made in `{event.parameter}`, which is neither `setup` nor under `@nn.compact`",
             "put `@nn.compact` on the method, or make the module in `setup`: `self.head = ...`",
+        )
+    if event.problem == "no-scope" and event.detail:
+        return Report(
+            f"`{event.api}` is called by itself, on a module without parameters",
+            f'bring them: `model.apply(variables, x, method="{event.parameter}")`',
+            case="late" if event.detail == "inside" else "",
         )
     if event.problem == "no-scope":
         return Report(

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.values import Inst, Value
-from jitlint.link.domains.contracts import dropping, layers, linen, optimisers, scopes
-from jitlint.link.engine.domain import Activation, Called, Domain, Library
+from jitlint.infer.values import Bound, Inst, Value
+from jitlint.link.domains.contracts import dropping, layers, linen, nnx, optimisers, scopes, unbound
+from jitlint.link.engine.domain import Activation, Called, Domain, Library, Store
 from jitlint.link.engine.frame import Frame
 
 
 class Contracts(Domain[linen.Needs]):
     """Knows of an optimiser whether it needs the parameters, and of layers what an ``apply`` around must give them."""
 
-    callees = frozenset({Inst})
+    callees = frozenset({Bound, Inst})
     keeps = frozenset({linen.NEEDS})
 
     def on_call(self, f: Frame, called: Called) -> None:
         """A module may be one that is called by itself."""
         scopes.called_module(self.m, f, called)
+        unbound.called_method(self.m, f, called)
+
+    def on_enter(self, f: Frame, inner: Frame) -> None:
+        """What a module calls may get modules that are bound."""
+        unbound.entered(f, inner)
+
+    def on_store(self, f: Frame, store: Store) -> None:
+        """A field of a module may get what it cannot hold."""
+        if store.kind == "attribute" and type(store.owner) is Inst:
+            nnx.stored(self.m, f, store)
 
     def hears_of(self, dotted: str) -> bool:
         """Optimisers and layers."""
-        named = (optimisers.OPTAX, linen.LINEN, dropping.DROPOUT)
+        named = (optimisers.OPTAX, linen.LINEN, dropping.DROPOUT, nnx.OPTIMISER)
         return dotted.startswith(named) or dotted in lexicon().contracts.makes_with
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
@@ -30,10 +40,13 @@ class Contracts(Domain[linen.Needs]):
             optimisers.heard(self.m, f, library)
         elif library.dotted.startswith(dropping.DROPOUT):
             dropping.heard(self.m, f, library)
+        elif library.dotted.startswith(nnx.OPTIMISER):
+            nnx.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.makes_with:
             layers.heard(self.m, f, library)
         else:
             linen.heard(self.m, f, library)
+            unbound.heard(f, library)
             scopes.called_layer(self.m, f, library)
         return None
 

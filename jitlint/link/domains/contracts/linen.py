@@ -31,6 +31,10 @@ _MOST: Final = 16
 Needs = tuple[Need, ...]
 NEEDS: Final = Slot[Needs]()
 _APPLIED: Final = Slot[dict[int, Args]]()
+_STARTED: Final = Slot[dict[int, Args]]()
+"""Where modules are initialised, and with what."""
+_PARAM: Final = "flax.linen.Module.param"
+_PARAMS: Final = "params"
 _RUN: Final = Slot[frozenset[int]]()
 """Where modules are applied, or initialised."""
 
@@ -42,12 +46,25 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
         _RUN.put(f, (_RUN.of(f) or frozenset()) | {library.at})
         if dotted == _APPLY:
             _APPLIED.put(f, {**(_APPLIED.of(f) or {}), library.at: args})
+        else:
+            _STARTED.put(f, {**(_STARTED.of(f) or {}), library.at: args})
+    elif dotted == _PARAM:
+        _note_parameters(f, library.at, dotted)
     elif owner is None and type(library.result) is ExtInst:
         if dotted in lexicon().contracts.compact_layers and args.kw_more is None:
             _note(f, scopes.made(f, library.at, dotted, frozenset(args.kw)))
         if dotted in _LAYERS:
             _remember(library.result, dotted, args)
-    elif type(owner) is ExtInst and owner.dotted in _LAYERS:
+    elif type(owner) is ExtInst:
+        _used(m, f, library, owner)
+
+
+def _used(m: Machine, f: Frame, library: Library, owner: ExtInst) -> None:
+    """A layer is called, or applied by itself."""
+    dotted, args = library.dotted, library.args
+    if owner.dotted in lexicon().contracts.makes_parameters and dotted == f"{owner.dotted}.__call__":
+        _note_parameters(f, library.at, owner.dotted)
+    if owner.dotted in _LAYERS:
         if dotted == f"{owner.dotted}.__call__":
             _note(f, _need(f, library.at, owner, args))
         elif dotted == f"{owner.dotted}.apply" and "method" not in args.kw:
@@ -86,6 +103,12 @@ def _note(f: Frame, need: Need | None) -> None:
         NEEDS.put(f, (*(NEEDS.of(f) or ()), need)[:_MOST])
 
 
+def _note_parameters(f: Frame, at: int, api: str) -> None:
+    """Parameters are made here, if that is a first run: one note is enough."""
+    if not any(need.kind == _PARAMS for need in NEEDS.of(f) or ()):
+        _note(f, Need(_PARAMS, _PARAMS, api, f.module.name, at, f.qualname, f.confidence))
+
+
 def _applied(m: Machine, f: Frame, at: int, layer: ExtInst, args: Args) -> None:
     """A layer is applied by itself, and called with what comes after the variables."""
     need = _need(f, at, layer, Args(args.pos[1:], args.kw, args.more, args.kw_more))
@@ -112,6 +135,8 @@ def passed_on(m: Machine, f: Frame, activation: Activation, needs: Needs) -> Non
 def _is_settled(m: Machine, f: Frame, activation: Activation, need: Need) -> bool:
     """Whether that a module is made somewhere is settled here: a method around may make it, or what was left is run as a
     whole, and none did."""
+    if need.kind == _PARAMS:
+        return _starts(m, f, activation.at, need)
     if need.kind != scopes.SCOPE:
         return False
     if scopes.meets(need, activation):
@@ -120,6 +145,19 @@ def _is_settled(m: Machine, f: Frame, activation: Activation, need: Need) -> boo
     if run:
         _report(m, f, need, ())
     return run
+
+
+def _starts(m: Machine, f: Frame, at: int, need: Need) -> bool:
+    """Whether a module is run here that makes parameters: to begin with, it has to get a key for them."""
+    args = (_STARTED.of(f) or {}).get(at)
+    given = args.get(0, "rngs") if args is not None and args.more is None and args.kw_more is None else None
+    if type(given) is Map and not given.open and _PARAMS not in given.entries:
+        step = Step(need.module, need.at, f"`{need.api}` makes parameters here")
+        m.emit(
+            f, ApiMisuse, at, confidence=need.confidence, api=need.api, problem="missing-params",
+            parameter=_PARAMS, also=(step,),
+        )  # fmt: skip
+    return at in (_RUN.of(f) or ())
 
 
 def _report(m: Machine, f: Frame, need: Need, also: tuple[Step, ...]) -> None:

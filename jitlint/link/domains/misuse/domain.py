@@ -59,7 +59,7 @@ class Misuse(Domain[None]):
         """A statement stands alone."""
         if type(node) is ir.ExprStmt:
             if type(value) is not Xform and type(node.value) is ir.Call:
-                idioms.thrown_away(self.m, f, node.value, value)
+                idioms.thrown_away(self.m, f, node, value)
         elif type(node) is ir.Import:
             for name in node.names:
                 if name.asname:

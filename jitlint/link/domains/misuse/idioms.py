@@ -10,19 +10,20 @@ from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import train_states
-from jitlint.link.tables import ir_walk
+from jitlint.link.tables import ir_walk, naming
 from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.syntax import ir
 
 
-def thrown_away(m: Machine, f: Frame, node: ir.Node | None, value: Value) -> None:
+def thrown_away(m: Machine, f: Frame, statement: ir.ExprStmt, value: Value) -> None:
     """Record ``x.at[i].set(v)``, and other calls that do nothing but make a value, that stand alone as a statement."""
+    node = statement.value
     if type(node) is not ir.Call:
         return
     if type(node.func) is not ir.Attr or type(place := node.func.obj) is not ir.Sub:
         what = _makes(m, f, node, value)
-        if what and not f.module.is_test:
+        if what and not _is_only_run(m, f, statement):
             m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, what=what)
         return
     if not _updates(m, node.func.name) or type(place.obj) is not ir.Attr or place.obj.name != "at":
@@ -32,6 +33,13 @@ def thrown_away(m: Machine, f: Frame, node: ir.Node | None, value: Value) -> Non
         m.emit(f, DroppedUpdate, node.at, value, Confidence.CERTAIN, method=node.func.name)
     elif type(base) is not ExtInst and (type(value) is Arr or value is UNKNOWN) and _has_no_references(f):
         m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, method=node.func.name)
+
+
+def _is_only_run(m: Machine, f: Frame, statement: ir.Stmt) -> bool:
+    """Whether somebody wants to see how long a call takes, or whether it raises."""
+    around = m.texts.table(f).around.get(statement.at, ())
+    guarded = any(type(node) is ir.Try and node.handlers for node, _ in around)
+    return f.module.is_test or naming.is_benchmark(f.module.path) or guarded
 
 
 def _makes(m: Machine, f: Frame, node: ir.Call, value: Value) -> str:
@@ -58,6 +66,8 @@ def _pure_method(m: Machine, f: Frame, func: ir.Attr, value: Value) -> str:
     elif type(base) is Inst:
         given = name == "replace" or (name == "apply_gradients" and _is_train_state(base))
         found = given and _has_no_method_of_its_own(base, name)
+    elif type(base) is ExtInst:
+        found = any(_is_update(base.dotted, name, update) for update in lexicon().arrays.pure_updates)
     elif type(base) is Arr and type(value) is Arr and not base.host:
         words = lexicon().arrays
         # no leaf of whatever kind
@@ -67,6 +77,12 @@ def _pure_method(m: Machine, f: Frame, func: ir.Attr, value: Value) -> str:
     else:
         found = False
     return f".{name}" if found else ""
+
+
+def _is_update(dotted: str, name: str, update: str) -> bool:
+    """Whether a method of an object of a library gives a new state, and leaves its own as it is."""
+    library, _, method = update.rpartition(".")
+    return name == method and dotted.startswith(f"{library}.")
 
 
 def _is_train_state(base: Inst) -> bool:

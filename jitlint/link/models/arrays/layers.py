@@ -172,7 +172,10 @@ def _parts(value: Value) -> tuple[Value, ...] | None:
 
 def called(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value | None:
     """What a layer gives that is called with an array of known sizes; None for anything else."""
-    form = _FORMS.get(lexicon().layers.forms.get(obj.dotted, ""))
+    name = lexicon().layers.forms.get(obj.dotted, "")
+    if name in _CELLS:
+        return _stepped(m, f, at, obj, args, name)
+    form = _FORMS.get(name)
     x = args.pos[0] if args.pos else None
     if form is None or _MADE not in obj.attrs or not _is_only_array(args):
         return None
@@ -386,6 +389,68 @@ def _applied(c: _Call) -> Value | None:
     parts = c.notes.get("parts")
     function = parts.items[0] if type(parts) is Tup and len(parts.items) == 1 else UNKNOWN
     return evaluator.call(c.m, c.f, c.at, function, Args([c.x])) if type(function) is Ext else None
+
+
+# Cells
+
+
+_CELLS: Final = ("gated", "remembering", "gated_pair", "remembering_pair")
+
+
+def _stepped(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args, form: str) -> Value | None:
+    """What a recurrent cell gives that is called with an array and its state; None if too little is known of these."""
+    if (
+        _MADE not in obj.attrs
+        or len(args.pos) != 2
+        or not _is_only_array(Args(args.pos[:1], args.kw, args.more, args.kw_more))
+    ):
+        return None
+    x, state = args.pos if form in ("gated", "remembering") else reversed(args.pos)
+    operands = (x, *_states(state, form))
+    known = [part for part in operands if type(part) is Arr and _is_array(part)]
+    whole = len(known) == len(operands)
+    if not known or not (whole or any(part.modes for part in known)):
+        return None
+    notes = {name.removeprefix(NOTE): value for name, value in obj.attrs.items()}
+    call = _Call(m, f, at, obj.dotted, notes, max(known, key=lambda part: part.modes.bit_count()))
+    floats = whole and all(part.dtype == "float" for part in known)
+    return _next_state(call, form, operands, floats)
+
+
+def _next_state(c: _Call, form: str, operands: tuple[Value, ...], floats: bool) -> Value:
+    """The state after a step, with the output where a cell gives both."""
+    sizes = [fitting.dims_of(part) if type(part) is Arr else None for part in operands]
+    dims = _one_step(c, sizes) if form in ("gated", "remembering") else _batched_step(c, sizes)
+    states = [c.computed(dims) if floats else c.array(dims) for _ in operands[1:]]
+    after = states[0] if len(states) == 1 else Tup(tuple(states))
+    return Tup((after, c.array(dims, states[-1].dtype))) if form.endswith("pair") else after
+
+
+def _states(state: Value, form: str) -> tuple[Value, ...]:
+    """The arrays of a state: one, or two."""
+    if form in ("gated", "gated_pair"):
+        return (state,)
+    return state.items if type(state) is Tup and len(state.items) == 2 else (UNKNOWN, UNKNOWN)
+
+
+def _one_step(c: _Call, sizes: list[Dims | None]) -> Dims | None:
+    """The sizes of the next state of a cell that multiplies matrices with one vector each."""
+    wanted = [c.number("in"), c.number("out")]
+    for size, dims in zip(wanted, sizes):
+        if dims and size is not None and fitting.product((None, size), dims) is fitting.CLASH:
+            c.refuse("vector", f"{size} for {shape_text(dims)}", "TypeError")
+            return None
+    vectors = all(dims is not None and len(dims) == 1 for dims in sizes)
+    return (c.number("out"),) if vectors else None
+
+
+def _batched_step(c: _Call, sizes: list[Dims | None]) -> Dims | None:
+    """The sizes of the next state of a cell for any batch, put together with that of the array."""
+    known = [dims for dims in sizes if dims]
+    if len(known) < len(sizes) or {dims[-1] for dims in known[1:]} != {c.number("out")}:
+        return None
+    batch = fitting.together([dims[:-1] for dims in known])
+    return None if batch is None or batch is fitting.CLASH else (*batch, c.number("out"))
 
 
 _FORMS: Final[dict[str, Callable[[_Call], Value | None]]] = {

@@ -19,7 +19,6 @@ from jitlint.infer.values import (
     Ext,
     ExtInst,
     Func,
-    Inst,
     L,
     Py,
     Seq,
@@ -35,7 +34,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.events import emit_truth, tracer_inside
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import checks, exporting, higher, shardings
+from jitlint.link.models.jax import checks, exporting, higher, modules, shardings
 from jitlint.link.values import array_references, classes, fields, iteration, pytrees, subscripts
 from jitlint.link.values.library_objects import PARTITION_SPEC
 from jitlint.link.values.questions.kinds import is_concrete, isinstance_of
@@ -158,25 +157,6 @@ def _pytree_keys(m: Machine, f: Frame, at: int, args: Args) -> Value:
     if type(cls) is Class:
         fields.registered(m, f, at, cls.info, classes.flatten_method(cls.info))
     return cls
-
-
-def _filter_partition(m: Machine, f: Frame, at: int, args: Args) -> Value:
-    value = _first(args, "pytree")
-    return Tup((_less(value), value))
-
-
-def _less(value: Value) -> Value:
-    """A tree without those of its leaves that were filtered out: nobody knows which its modules still have."""
-    if type(value) is Inst:
-        return Inst(value.cls, dict(value.attrs), value.level, None, True)
-    parts = pytrees.children(value)
-    if parts is None:
-        return value if type(value) is Arr else UNKNOWN
-    return pytrees.with_children(value, [_less(part) for part in parts])
-
-
-def _combine(m: Machine, f: Frame, at: int, args: Args) -> Value:
-    return _first(args, "pytree")
 
 
 def _static_field(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -309,8 +289,10 @@ JAX_CALLS: dict[str, Handler] = {
     "jax.export.symbolic_shape": exporting.symbolic_shape,
     "jax.export.export": exporting.export,
     "jax.flatten_util.ravel_pytree": _ravel_pytree,
-    "equinox.partition": _filter_partition,
-    "equinox.combine": _combine,
+    "equinox.partition": modules.partition,
+    "equinox.combine": modules.combine,
+    modules.TREE_AT: modules.at_places,
+    "equinox.nn.inference_mode": modules.in_mode,
     "equinox.is_array": _is_array,
     "equinox.static_field": _static_field,
     "equinox.apply_updates": _apply_updates,
