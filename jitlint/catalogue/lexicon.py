@@ -296,6 +296,16 @@ class Contracts(msgspec.Struct, frozen=True):
     meshes: frozenset[str]
 
 
+class Counts(msgspec.Struct, frozen=True):
+    """How many results functions give."""
+
+    changing: frozenset[str]
+    with_aux: frozenset[str]
+    each: frozenset[str]
+    parts: frozenset[str]
+    fixed: dict[str, str]
+
+
 class Gradients(msgspec.Struct, frozen=True):
     """Where derivatives are not finite."""
 
@@ -324,6 +334,7 @@ class Lexicon(msgspec.Struct, frozen=True):
     python: Python
     tests: Tests
     contracts: Contracts
+    counts: Counts
     gradients: Gradients
 
 
