@@ -24,23 +24,25 @@ _PARTS: Final = "indices_or_sections"
 def check(m: Machine, f: Frame, node: ir.Assign, value: Value) -> None:
     """What a call gives is about to be assigned. Record names of another number than there are results."""
     call = node.value
-    wanted = {len(target.elts) for target in node.targets if _is_plain(target)}
-    if type(call) is not ir.Call or not wanted:
+    plain = [target for target in node.targets if _names(target)]
+    if type(call) is not ir.Call or not plain:
         return
     name, count = _results(m, f, call)
     items = iteration.known_items(value) if isinstance(value, (Tup, Seq)) else None
-    if not count or wanted == {count} or (items is not None and len(items) != count):
+    other = next((target for target in plain if _names(target) != count), None)
+    if not count or other is None or (items is not None and len(items) != count):
         return
-    number = next(iter(wanted - {count}))
     m.emit(
-        f, ApiMisuse, node.at, value, api=name, problem="unfit", parameter="results", detail=f"{count} and {number}",
-        exception="ValueError",
+        f, ApiMisuse, other.at, value, api=name, problem="unfit", parameter="results",
+        detail=f"{count} and {_names(other)}", exception="ValueError",
     )  # fmt: skip
 
 
-def _is_plain(target: ir.Expr) -> bool:
-    """Whether a target takes as many values as it has names."""
-    return isinstance(target, (ir.Tuple, ir.List)) and not any(type(e) is ir.Starred for e in target.elts)
+def _names(target: ir.Expr) -> int:
+    """Into how many names a target certainly takes something apart, else 0."""
+    if not isinstance(target, (ir.Tuple, ir.List)) or any(type(e) is ir.Starred for e in target.elts):
+        return 0
+    return len(target.elts)
 
 
 def _results(m: Machine, f: Frame, call: ir.Call) -> tuple[str, int]:
