@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.catalogue.transforms import HigherOrder
-from jitlint.infer.events import ApiMisuse
 from jitlint.infer.dims import Dims, shape_text
+from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import NO_CONST, Arr, B, ExtInst, Py, Tup, Value
 from jitlint.link.engine.frame import Frame
