@@ -35,6 +35,7 @@ class Arrays(msgspec.Struct, frozen=True):
     joins: dict[str, str]
     square: frozenset[str]
     starts: frozenset[str]
+    windows: frozenset[str]
     refuses: dict[str, str]
     alike: dict[str, str]
     products: frozenset[str]

@@ -351,11 +351,14 @@ class UnsyncedClock(Event):
 @dataclass(frozen=True, slots=True)
 class OutOfBounds(Event):
     """An index that no array of that size has. index: the number, or "" for one written with the size; size: of the
-    axis. update: the method of ``.at[]`` that gets it, or ""."""
+    axis. update: the method of ``.at[]`` that gets it, or "". length: how many elements a window has that starts there,
+    window: the function that places it, or ""."""
 
     index: str = ""
     size: str = ""
     update: str = ""
+    length: str = ""
+    window: str = ""
 
 
 @dataclass(frozen=True, slots=True)
