@@ -58,7 +58,7 @@ x = jnp.zeros((2, 3))
 """,
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError", "AttributeError", "jax.errors.JaxRuntimeError"),
-        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape",
+        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
@@ -90,6 +90,10 @@ _FORMS = {
     "shape": (
         "`{api}` gets numbers as its `{parameter}`, which have no shape and no dtype",
         "describe the result: `jax.ShapeDtypeStruct(x.shape, x.dtype)`, or a pytree of such",
+    ),
+    "no-dtype": (
+        "`{api}` gets `{parameter}` as its data type, which is none",
+        "write a type, which is looked up where it is written: `jnp.float32`",
     ),
     "attribute": (
         "`{api}` is no method, but it is called",
@@ -129,6 +133,16 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(f"`{api}` fills arrays into its text, but gets a plain value as {what}", _FILL_IN)
     if event.detail.startswith("arity "):
         return _called(event)
+    if event.detail.startswith("mesh "):
+        _, rank, names = event.detail.split()
+        axes, count = (
+            "1 axis" if rank == "1" else f"{rank} axes",
+            "1 name" if names == "1" else f"{names} names",
+        )
+        return Report(
+            f"`{api}` gets devices with {axes}, but {count}",
+            "each axis has one name: `np.array(jax.devices()).reshape(2, -1)` has two; `jax.make_mesh` puts devices in order",
+        )
     if event.detail.startswith("described "):
         told, _, found = event.detail.removeprefix("described ").partition(" as ")
         name = event.parameter.rpartition(".<locals>.")[2]

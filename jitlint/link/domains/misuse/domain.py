@@ -8,6 +8,7 @@ from jitlint.link.domains.misuse import (
     absent,
     axes,
     counts,
+    dtypes,
     frozen,
     growing,
     idioms,
@@ -55,6 +56,7 @@ class Misuse(Domain[None]):
         elif library.dotted in lexicon().contracts.collectives:
             self._axes.heard(f, library)
         wide.heard(self.m, f, library, self._never_wide)
+        dtypes.heard(self.m, f, library)
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """A statement stands alone, or gives names to results."""
