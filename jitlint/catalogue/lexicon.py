@@ -314,6 +314,7 @@ class Gradients(msgspec.Struct, frozen=True):
     bounding: frozenset[str]
     singular: frozenset[str]
     roots: frozenset[str]
+    growing: frozenset[str]
     of_rows: frozenset[str]
     keeping_zero: frozenset[str]
 
