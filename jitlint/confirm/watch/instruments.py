@@ -42,18 +42,8 @@ _UPDATES = ("get", "set", "add", "subtract", "multiply", "divide", "power", "min
 _DATES = frozenset({"now", "utcnow", "today"})
 _CLOCKS = ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time")
 # How far an indexing function may be from the project line it works for: the rest is JAX's own indexing.
-_NEAR = frozenset(
-    {
-        "traceback_util.py",
-        "array.py",
-        "array_methods.py",
-        "indexing.py",
-        "slicing.py",
-        "core.py",
-        "pjit.py",
-        "api.py",
-    }
-)
+_INDEXING = ("array.py", "array_methods.py", "indexing.py", "slicing.py")
+_NEAR = frozenset({"traceback_util.py", *_INDEXING, "core.py", "pjit.py", "api.py"})
 _TRACED = "/jax/core/compile/jaxpr_trace_duration"
 _BUILT = "/jax/core/compile/backend_compile_duration"
 
