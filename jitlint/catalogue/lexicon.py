@@ -36,6 +36,7 @@ class Arrays(msgspec.Struct, frozen=True):
     joins: dict[str, str]
     square: frozenset[str]
     starts: frozenset[str]
+    windows: frozenset[str]
     refuses: dict[str, str]
     alike: dict[str, str]
     products: frozenset[str]
@@ -301,6 +302,16 @@ class Contracts(msgspec.Struct, frozen=True):
     meshes: frozenset[str]
 
 
+class Counts(msgspec.Struct, frozen=True):
+    """How many results functions give."""
+
+    changing: frozenset[str]
+    with_aux: frozenset[str]
+    each: frozenset[str]
+    parts: frozenset[str]
+    fixed: dict[str, str]
+
+
 class Gradients(msgspec.Struct, frozen=True):
     """Where derivatives are not finite."""
 
@@ -308,6 +319,7 @@ class Gradients(msgspec.Struct, frozen=True):
     bounding: frozenset[str]
     singular: frozenset[str]
     roots: frozenset[str]
+    growing: frozenset[str]
     of_rows: frozenset[str]
     keeping_zero: frozenset[str]
 
@@ -329,6 +341,7 @@ class Lexicon(msgspec.Struct, frozen=True):
     python: Python
     tests: Tests
     contracts: Contracts
+    counts: Counts
     gradients: Gradients
 
 

@@ -113,7 +113,7 @@ def _speaks_of(outcome: Raises, error: Raised, seen: Observation, statement: Sta
 
 def _names_owner(outcome: Raises, error: Raised, seen: Observation, statement: Statement) -> bool:
     if "." not in error.kind and not _JAX_SAYS.search(error.message):
-        return False
+        return any(map(statement.covers, error.places))  # raised by what the statement has called
     called = _CALLED.findall(error.message)
     if called and statement.owner:
         # Decorators run when the file is imported; the message names the function then.

@@ -351,22 +351,26 @@ class UnsyncedClock(Event):
 @dataclass(frozen=True, slots=True)
 class OutOfBounds(Event):
     """An index that no array of that size has. index: the number, or "" for one written with the size; size: of the
-    axis. update: the method of ``.at[]`` that gets it, or ""."""
+    axis. update: the method of ``.at[]`` that gets it, or "". length: how many elements a window has that starts there,
+    window: the function that places it, or ""."""
 
     index: str = ""
     size: str = ""
     update: str = ""
+    length: str = ""
+    window: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class NanGradient(Event):
     """The derivative of a value is not finite. operation: the function, or the operator, that has none at zero. argument:
     what is zero there, "" if it is not written as a name. choice: the function that throws the value away, "" if none does
-    and each pair of the argument's rows is compared, those of one row with itself too."""
+    and each pair of the argument's rows is compared, those of one row with itself too. large: it is not zero there but so large that the operation overflows."""
 
     operation: str = ""
     argument: str = ""
     choice: str = "where"
+    large: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,7 @@ PROGRAMS: dict[str, str] = {
     "jax.experimental.io_callback": "jax.experimental.io_callback(f, ONE, ONE)",
     "jax.experimental.ode.odeint": "jax.experimental.ode.odeint(pair, ONE, MANY)",
     "jax.jvp": "jax.jvp(f, (ONE,), (ONE,))",
+    "jax.test_util.check_grads": "jax.test_util.check_grads(f, (MANY[0],), 1, atol=0.1, rtol=0.1)",
     "jax.vjp": "jax.vjp(f, ONE)",
     "jax.linearize": "jax.linearize(f, ONE)",
     "jax.linear_transpose": "jax.linear_transpose(f, ONE)",

@@ -42,9 +42,8 @@ _UPDATES = ("get", "set", "add", "subtract", "multiply", "divide", "power", "min
 _DATES = frozenset({"now", "utcnow", "today"})
 _CLOCKS = ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time")
 # How far an indexing function may be from the project line it works for: the rest is JAX's own indexing.
-_NEAR = frozenset(
-    {"traceback_util.py", "array.py", "array_methods.py", "indexing.py", "core.py", "pjit.py", "api.py"}
-)
+_INDEXING = ("array.py", "array_methods.py", "indexing.py", "slicing.py")
+_NEAR = frozenset({"traceback_util.py", *_INDEXING, "core.py", "pjit.py", "api.py"})
 _TRACED = "/jax/core/compile/jaxpr_trace_duration"
 _BUILT = "/jax/core/compile/backend_compile_duration"
 
@@ -123,6 +122,7 @@ def _hook_names() -> dict[int, str]:
         (jax.numpy.take_along_axis, "_on_take_along_axis"),
         (jax.lax.dynamic_index_in_dim, "_on_dynamic_index"),
         (jax.lax.dynamic_slice, "_on_dynamic_slice"),
+        (jax.lax.dynamic_update_slice, "_on_dynamic_slice"),
     ]
     table += [(getattr(reference, name, None), "_on_update") for name in _UPDATES]
     table += [(getattr(timeit, name, None), "_on_timer") for name in ("timeit", "repeat")]
@@ -323,12 +323,14 @@ class Instruments:
         self._check_index(frame, np.broadcast_to(np.False_, (size,)), frame.f_locals.get("index"))
 
     def _on_dynamic_slice(self, frame: FrameType) -> None:
-        starts, sizes = frame.f_locals.get("start_indices"), frame.f_locals.get("slice_sizes")
-        shape = np.shape(frame.f_locals["operand"])
+        given = frame.f_locals
+        starts, shape = given.get("start_indices"), np.shape(given["operand"])
+        sizes = given["slice_sizes"] if "slice_sizes" in given else np.shape(given["update"])
         for size, start, length in zip(shape, starts or (), sizes or ()):
             first = concrete(start)
             if first is not None and length:
-                self._check_index(frame, np.broadcast_to(np.False_, (size,)), int(first) + length - 1)
+                last = int(first) + length - 1 + (size if first < 0 else 0)
+                self._check_index(frame, np.broadcast_to(np.False_, (size,)), last)
 
     # Clocks and waits
 

@@ -79,7 +79,8 @@ def decorated(m: Machine, f: Frame, value: Func) -> Value:
         decorator = evaluator.evaluate(m, f, node)
         result = call(m, f, node.at, decorator, Args([out]))
         handed_on = type(result) is Xform and result.target is out and arity.hands_on(result)
-        if not handed_on and (type(decorator) is not Func or result is not value):
+        same = result is value and (type(decorator) is Func or _takes_rule(decorator))
+        if not handed_on and not same:
             value.fn.resigned = True
         kept = type(result) is ExtInst and result.dotted != dispatch.DISPATCH
         if result is not UNKNOWN and not (kept and type(decorator) in (Ext, ExtInst, Method)):
@@ -89,6 +90,11 @@ def decorated(m: Machine, f: Frame, value: Func) -> Value:
         elif result is UNKNOWN:
             value.fn.disguised = True
     return UNKNOWN if out is value and dispatch.is_one_of_many(value.fn) else out
+
+
+def _takes_rule(decorator: Value) -> bool:
+    """Whether it is a method such as `defjvp`, which gives back the rule that it gets."""
+    return type(decorator) is Method and type(decorator.obj) is Xform
 
 
 def make_super(m: Machine, f: Frame, explicit: list[Value]) -> Value:

@@ -117,6 +117,8 @@ def _assign(m: Machine, f: Frame, node: ir.Assign) -> bool:
     value = evaluate(m, f, node.value)
     f.at = node.at
     regions.note_flag(m, node)
+    if type(node.value) is ir.Call:
+        m.domains.on_run(f, node, value)
     for target in node.targets:
         iteration.bind(m, f, target, value)
     return True

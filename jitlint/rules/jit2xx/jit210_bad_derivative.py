@@ -38,6 +38,8 @@ Rules of `jax.custom_vjp` and `jax.custom_jvp` have a fixed form: the forward ru
 needs, the backward rule a tuple with one cotangent for each argument, a JVP rule the result and its tangent:
 
 > TypeError: Custom VJP bwd rule must produce an output with the same container (pytree) structure as the args tuple of the primal function
+
+What `nondiff_argnums` counts comes first in the backward and the JVP rule, one argument after another.
 """,
     instead="""\
 Return one number (the sum or mean of the losses), pass floats, and keep whole numbers out of what is differentiated:
@@ -66,7 +68,7 @@ jax.grad(error)(jnp.ones(3))
     outcome=Raises(
         ("TypeError", "ValueError", "AttributeError"),
         spread=True,
-        says=r"[Gg]rad|[Dd]ifferentia|[Rr]eal|aux|argnums|[Pp]rimal|[Tt]angent|Custom (JVP|VJP)|custom_(jvp|vjp)|VJP function",
+        says=r"[Gg]rad|[Dd]ifferentia|[Rr]eal|aux|argnums|[Pp]rimal|[Tt]angent|Custom (JVP|VJP)|custom_(jvp|vjp)|VJP function|positional argument",
     ),
     since="0.2",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.grad.html",
@@ -134,7 +136,23 @@ def _of_another_form(event: TransformMisuse, api: str) -> Report | None:
             f"the {name} rule of {api} gives {what}, which is refused when the derivative is taken",
             form.format(count),
         )
+    if event.problem == "rule-arity":
+        given, takes = event.detail.split()
+        name, form = _RULES[event.parameter][0], _TAKEN[event.parameter]
+        count = "1 argument" if given == "1" else f"{given} arguments"
+        return Report(
+            f"the {name} rule of {api} gets {count}, but takes {takes}",
+            f"its parameters are {form}",
+        )
     return None
+
+
+# What a rule gets.
+_TAKEN = {
+    "jvp": "the arguments that `nondiff_argnums` counts, one after another, the primals and the tangents",
+    "fwd": "those of the function itself",
+    "bwd": "the arguments that `nondiff_argnums` counts, one after another, what the forward rule kept, and the cotangent",
+}
 
 
 # What a rule is called, and what it is to give.

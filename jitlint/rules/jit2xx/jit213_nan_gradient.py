@@ -20,7 +20,9 @@ turn all parameters into NaN at the next step of the optimiser.
 
 Reported are choices with `jnp.where` and `jax.lax.select` in functions that are differentiated in reverse mode, whose condition
 excludes exactly that argument which `log`, `sqrt`, a division or a power cannot have; roots and norms that get a lower bound
-only after they were taken, as in `x / jnp.maximum(jnp.linalg.norm(x), 1e-6)`, which does the same to a row of zeros; and
+only after they were taken, as in `x / jnp.maximum(jnp.linalg.norm(x), 1e-6)`, which does the same to a row of zeros;
+choices that keep the argument of `exp` or `cosh` below a positive number, `jnp.where(x > 20, x, jnp.log1p(jnp.exp(x)))`, as
+the derivative of what overflows is infinite, too; and
 the distances between all pairs of the rows of one array, which are 0 for a row and itself.
 """,
     instead="""\
@@ -69,6 +71,13 @@ def check(event: NanGradient) -> Report | None:
     zero = f"`{event.argument}`" if event.argument else "its argument"
     names = {"/": "this quotient", "**": "this power"}
     what = names.get(event.operation, f"`{event.operation}`")
+    if event.large:
+        return Report(
+            f"the gradient is NaN where {zero} is large: `{event.choice}` hides that {what} overflows there, but its derivative"
+            " is infinite as well",
+            f"make {zero} harmless before: `jnp.where(condition, 0.0, {event.argument or 'x'})`, and choose afterwards as"
+            " well; for `log(1 + exp(x))` there are `jax.nn.softplus` and `jnp.logaddexp(x, 0.0)`",
+        )
     if event.choice not in ("where", "select"):
         return Report(
             f"the gradient is NaN where {zero} is 0: `{event.choice}` bounds the value of {what} there, but not its derivative",

@@ -17,6 +17,9 @@ NumPy raises IndexError for an index beyond the end. JAX cannot raise from compi
 `x[10]` gives the last element, `x.at[10].set(v)` and its kin do nothing. The program goes on with a wrong number.
 That holds without `jit` too.
 
+A window that reaches beyond the end is moved until it fits: `jax.lax.dynamic_slice(x, (28,), (8,))` of 32 elements begins at 24,
+and `jax.lax.dynamic_update_slice` writes over what is before it.
+
 Reported are constant indices of arrays with a constant size, and indices written with the size of the very array.
 """,
     instead="""\
@@ -52,6 +55,8 @@ last(jnp.arange(3.0))
 @RULE.on(OutOfBounds)
 def check(event: OutOfBounds) -> Report | None:
     """Report indices beyond the end."""
+    if event.window:
+        return _moved(event)
     index = f"index {event.index}" if event.index else "the index"
     effect = "the update is dropped" if event.update else "JAX takes the nearest element instead"
     if event.update == "get":
@@ -60,4 +65,16 @@ def check(event: OutOfBounds) -> Report | None:
     return Report(
         f"{index} is out of bounds for an axis of size {size}: {effect}, without an error",
         "the last element is `x[-1]`; if this is meant, say so with `.at[...]` and `mode=`",
+    )
+
+
+def _moved(event: OutOfBounds) -> Report:
+    """A window that JAX moves until it is inside of the array."""
+    start, length, size = int(event.index), int(event.length), int(event.size)
+    first = min(max(start + size if start < 0 else start, 0), size - length)
+    many = "1 element" if length == 1 else f"{length} elements"
+    return Report(
+        f"`{event.window}` starts at {start} with {many}, but the axis has {size}: it starts at {first} instead, without"
+        " an error",
+        "let it end where the axis ends, or make the array longer with `jnp.pad`",
     )

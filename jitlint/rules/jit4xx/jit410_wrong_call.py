@@ -30,6 +30,10 @@ taken for a description, and its function then gets one argument less; numbers h
 
 > AttributeError: 'int' object has no attribute 'dtype'
 
+What the function gives is compared with its description when it comes back:
+
+> RuntimeError: Incorrect output shape for return value #0: Expected: (1,), Actual: ()
+
 Keys of a dict are sorted when JAX takes it apart, so numbers and strings cannot be keys of the same one:
 
 > ValueError: Comparator raised exception while sorting pytree dictionary keys.
@@ -53,8 +57,8 @@ x = jnp.zeros(2, 3)  # expect: JIT410
 x = jnp.zeros((2, 3))
 """,
     outcome=Raises(
-        ("TypeError", "ValueError", "IndexError", "AttributeError"),
-        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'",
+        ("TypeError", "ValueError", "IndexError", "AttributeError", "jax.errors.JaxRuntimeError"),
+        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
@@ -86,6 +90,10 @@ _FORMS = {
     "shape": (
         "`{api}` gets numbers as its `{parameter}`, which have no shape and no dtype",
         "describe the result: `jax.ShapeDtypeStruct(x.shape, x.dtype)`, or a pytree of such",
+    ),
+    "no-dtype": (
+        "`{api}` gets `{parameter}` as its data type, which is none",
+        "write a type, which is looked up where it is written: `jnp.float32`",
     ),
     "attribute": (
         "`{api}` is no method, but it is called",
@@ -125,6 +133,23 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(f"`{api}` fills arrays into its text, but gets a plain value as {what}", _FILL_IN)
     if event.detail.startswith("arity "):
         return _called(event)
+    if event.detail.startswith("mesh "):
+        _, rank, names = event.detail.split()
+        axes, count = (
+            "1 axis" if rank == "1" else f"{rank} axes",
+            "1 name" if names == "1" else f"{names} names",
+        )
+        return Report(
+            f"`{api}` gets devices with {axes}, but {count}",
+            "each axis has one name: `np.array(jax.devices()).reshape(2, -1)` has two; `jax.make_mesh` puts devices in order",
+        )
+    if event.detail.startswith("described "):
+        told, _, found = event.detail.removeprefix("described ").partition(" as ")
+        name = event.parameter.rpartition(".<locals>.")[2]
+        return Report(
+            f"`{api}` is told that `{name}` gives an array of shape {told}, but it gives one of shape {found}",
+            "describe what the function gives: `jax.ShapeDtypeStruct((), x.dtype)` is one number",
+        )
     _, most, given = event.detail.split()
     many = "1 argument" if most == "1" else f"{most} arguments"
     return Report(

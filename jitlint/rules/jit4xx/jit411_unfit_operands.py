@@ -58,6 +58,10 @@ without a batch:
 
 > ValueError: Input to `Conv` needs to have rank 3, but input has shape (2, 3, 8, 8).
 
+So many names as results take these apart:
+
+> ValueError: not enough values to unpack (expected 3, got 2)
+
 What was exported is called with arrays of the axes that it was exported for, and sizes without a number are computed with
 others of their own scope only, as those of one `jax.export.symbolic_shape`:
 
@@ -132,6 +136,11 @@ _ARRAYS = {
     "rows": (
         "unpacks an array of {0} rows into {1} names",
         "unpacking goes along the first axis; `x.T` has the columns first",
+    ),
+    "results": (
+        "gives {0} results, but is unpacked as {1}",
+        "write one name for each, `_` for those that are not needed; results that belong together are one of them: "
+        "`(loss, aux), grads`",
     ),
     "terms": (
         "gets the letters of {0} arrays, but {1} arrays",

@@ -14,7 +14,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import NanGradient
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import BACK, HOLE, L, Py, Tup, Value
-from jitlint.link.domains.gradients import apart, bounded, singular
+from jitlint.link.domains.gradients import apart, bounded, overflow, singular
 from jitlint.link.domains.gradients.spelling import Hole
 from jitlint.link.engine.domain import Activation, Domain, Library, Transformed
 from jitlint.link.engine.frame import Frame, Slot
@@ -61,19 +61,19 @@ class Gradients(Domain[frozenset[Choice]]):
         _note(f, frozenset({choice}))
         self.m.emit(
             f, NanGradient, hole.at, traced, when=(_Returned(self._returned, choice),),
-            operation=hole.operation, argument=hole.argument,
+            operation=hole.operation, argument=hole.argument, large=hole.large,
             choice="" if _is_root(library.dotted) else library.dotted.rpartition(".")[2],
         )  # fmt: skip
         return pytrees.remode(library.result, lambda modes: modes | HOLE if modes & L else modes)
 
     def _hole(self, f: Frame, library: Library) -> Hole | None:
-        """What has no derivative at zero, and is taken there."""
+        """What has no derivative at zero, or overflows, and is taken there."""
         call = call_at(f.fn.parts, library.at) if f.fn is not None else None
         if f.fn is None or call is None:
             return None
         words = lexicon().gradients
         if library.dotted in words.choosing:
-            return singular.hole(f.fn.parts, call)
+            return singular.hole(f.fn.parts, call) or overflow.hole(f.fn.parts, call)
         if library.dotted in words.bounding:
             return bounded.hole(f.fn, call)
         return apart.hole(self.m, f, f.fn, call)

@@ -37,10 +37,11 @@ def hole(parts: Sequence[ir.Node], call: ir.Call) -> spelling.Hole | None:
 
 
 def _excluded_spellings(parts: Sequence[ir.Node], test: ir.Node, side: bool) -> list[ir.Node]:
-    return [node for one in _excluded(parts, test, side) for node in _spellings(parts, one)]
+    found = [_unlike_zero(*comparison) for comparison in comparisons(parts, test, side)]
+    return [node for nodes in found for one in nodes for node in spellings(parts, one)]
 
 
-def _spellings(parts: Sequence[ir.Node], node: ir.Node) -> Iterator[ir.Node]:
+def spellings(parts: Sequence[ir.Node], node: ir.Node) -> Iterator[ir.Node]:
     """A variable, and what it was set to."""
     yield node
     written = spelling.written(parts, node)
@@ -48,23 +49,23 @@ def _spellings(parts: Sequence[ir.Node], node: ir.Node) -> Iterator[ir.Node]:
         yield written
 
 
-def _excluded(
+def comparisons(
     parts: Sequence[ir.Node], test: ir.Node | None, side: bool, depth: int = _DEPTH
-) -> Iterator[ir.Node]:
-    """What is not zero wherever a condition comes out this way."""
+) -> Iterator[tuple[ir.Node, str, ir.Node, bool]]:
+    """What is certainly compared, and how that comes out, wherever a condition comes out this way; from both its sides."""
     if not depth:
         return
     test = spelling.written(parts, test)
     if type(test) is ir.UnaryOp and test.op == "~":
-        yield from _excluded(parts, test.operand, not side, depth - 1)
+        yield from comparisons(parts, test.operand, not side, depth - 1)
     elif type(test) is ir.Compare and len(test.ops) == 1 and test.ops[0] in _MIRRORED:
-        yield from _unlike_zero(test.left, test.ops[0], test.rights[0], side)
-        yield from _unlike_zero(test.rights[0], _MIRRORED[test.ops[0]], test.left, side)
+        yield test.left, test.ops[0], test.rights[0], side
+        yield test.rights[0], _MIRRORED[test.ops[0]], test.left, side
     elif type(test) is ir.Call and last_name(test.func) == "logical_not" and test.args:
-        yield from _excluded(parts, test.args[0].value, not side, depth - 1)
+        yield from comparisons(parts, test.args[0].value, not side, depth - 1)
     else:
         for operand in _operands(test, _AND if side else _OR):
-            yield from _excluded(parts, operand, side, depth - 1)
+            yield from comparisons(parts, operand, side, depth - 1)
 
 
 def _operands(test: ir.Node | None, words: frozenset[str]) -> list[ir.Node]:
@@ -94,7 +95,7 @@ def _unlike_zero(node: ir.Node, op: str, other: ir.Node, side: bool) -> Iterator
 
 def _singular(way: ir.Node | None) -> Iterator[tuple[spelling.Hole, list[ir.Node]]]:
     """The operations in an expression that have no derivative at zero, with what must not be zero."""
-    for node in _computed(way):
+    for node in computed(way):
         if type(node) is ir.Call and last_name(node.func) in lexicon().gradients.singular and node.args:
             zeros = list(spelling.factors(node.args[0].value))
             found = spelling.Hole(
@@ -115,7 +116,7 @@ def _is_steep(power: float | None) -> bool:
     return power is not None and power < 1 and power != 0
 
 
-def _computed(way: ir.Node | None) -> Iterator[ir.Node]:
+def computed(way: ir.Node | None) -> Iterator[ir.Node]:
     """The parts of an expression whose derivative is taken with it."""
     if way is None or isinstance(way, (ir.Lambda, ir.Compare)):
         return
@@ -125,11 +126,11 @@ def _computed(way: ir.Node | None) -> Iterator[ir.Node]:
     if type(way) is ir.Call:
         receiver = [way.func.obj] if type(way.func) is ir.Attr else []
         for part in (*receiver, *[arg.value for arg in way.args]):
-            yield from _computed(part)
+            yield from computed(part)
     elif isinstance(way, ir.BinOp):
-        yield from _computed(way.left)
-        yield from _computed(way.right)
+        yield from computed(way.left)
+        yield from computed(way.right)
     elif type(way) is ir.UnaryOp:
-        yield from _computed(way.operand)
+        yield from computed(way.operand)
     elif type(way) is ir.Sub:
-        yield from _computed(way.obj)
+        yield from computed(way.obj)

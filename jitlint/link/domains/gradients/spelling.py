@@ -17,12 +17,14 @@ ABSOLUTE: Final = frozenset({"abs", "absolute", "fabs", "square"})
 
 
 class Hole(NamedTuple):
-    """A place without a derivative. at: of the operation. names: where what its derivative hangs on stands."""
+    """A place without a derivative. at: of the operation. names: where what its derivative hangs on stands. large: it
+    is where these are large, not where they are zero."""
 
     at: int
     operation: str
     argument: str
     names: tuple[ir.Node, ...]
+    large: bool = False
 
 
 def written(parts: Sequence[ir.Node], node: ir.Node | None) -> ir.Node | None:
@@ -91,6 +93,24 @@ def may_be_zero(parts: Sequence[ir.Node], node: ir.Node, depth: int = _DEPTH) ->
             value is None or name in _mentioned(value) or not may_be_zero(parts, value, depth - 1)
             for value in values
         ):
+            return False
+    return True
+
+
+def is_arithmetic(parts: Sequence[ir.Node], node: ir.Node, depth: int = _DEPTH) -> bool:
+    """Whether an expression is computed from what the function gets by nothing that could bound it, and means the same wherever
+    it stands."""
+    if not depth or any(
+        type(part) is ir.Call and last_name(part.func) not in ABSOLUTE for part in below(node)
+    ):
+        return False
+    if any(isinstance(part, (ir.Lambda, ir.IfExp)) for part in below(node)):
+        return False
+    for name in _mentioned(node):
+        values = _assigned(parts, name)
+        if len(values) > 1 or any(value is None or name in _mentioned(value) for value in values):
+            return False
+        if not all(value is not None and is_arithmetic(parts, value, depth - 1) for value in values):
             return False
     return True
 

@@ -7,6 +7,8 @@ from jitlint.infer.values import Inst, Value, Xform
 from jitlint.link.domains.misuse import (
     absent,
     axes,
+    counts,
+    dtypes,
     frozen,
     growing,
     idioms,
@@ -24,9 +26,9 @@ from jitlint.syntax import ir
 
 
 class Misuse(Domain[None]):
-    """Looks at results that are thrown away, at assignments that are refused, and at the names of imports."""
+    """Looks at results that are thrown away or counted wrongly, at assignments that are refused, and at the names of imports."""
 
-    nodes = frozenset({ir.ExprStmt, ir.Import, ir.ImportFrom})
+    nodes = frozenset({ir.Assign, ir.ExprStmt, ir.Import, ir.ImportFrom})
 
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
@@ -54,12 +56,15 @@ class Misuse(Domain[None]):
         elif library.dotted in lexicon().contracts.collectives:
             self._axes.heard(f, library)
         wide.heard(self.m, f, library, self._never_wide)
+        dtypes.heard(self.m, f, library)
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
-        """A statement stands alone."""
+        """A statement stands alone, or gives names to results."""
         if type(node) is ir.ExprStmt:
             if type(value) is not Xform and type(node.value) is ir.Call:
                 idioms.thrown_away(self.m, f, node, value)
+        elif type(node) is ir.Assign:
+            counts.check(self.m, f, node, value)
         elif type(node) is ir.Import:
             for name in node.names:
                 if name.asname:

@@ -57,7 +57,7 @@ def heard(m: Machine, f: Frame, library: Library, when: NeverOn) -> None:
     if m.catalogue.constant(library.dotted) == _PARAMETER:
         asked = library.dotted.rpartition(".")[2]
     else:
-        asked = results.name_of(_given(m, library))
+        asked = results.name_of(given(m, library))
     narrow = narrowed(asked)
     if narrow is not None and _is_first(m, f, library.at, asked, when.told):
         m.emit(
@@ -65,7 +65,7 @@ def heard(m: Machine, f: Frame, library: Library, when: NeverOn) -> None:
         )  # fmt: skip
 
 
-def _given(m: Machine, library: Library) -> Value | None:
+def given(m: Machine, library: Library) -> Value | None:
     """The data type that a call names."""
     method = library.dotted.rpartition(".")[2] if library.dotted.startswith("jax.Array.") else ""
     fn = m.catalogue.array_method(method) if method else m.catalogue.function(library.dotted)

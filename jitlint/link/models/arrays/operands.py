@@ -17,7 +17,7 @@ from jitlint.infer.events import ApiMisuse
 from jitlint.infer.values import NO_CONST, Arr, Map, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import results
+from jitlint.link.models.arrays import results, windows
 from jitlint.link.values import fitting, iteration
 from jitlint.link.values.pytrees import NUMBERS
 
@@ -30,6 +30,8 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
     form = lexicon().arrays.joins.get(fn.name)
     if form is not None and whole and bound:
         return _joined(m, f, at, fn, bound, form)
+    if fn.name in lexicon().arrays.windows and whole:
+        windows.check(m, f, at, fn, bound)
     if fn.name in lexicon().arrays.starts:
         return _one_start(m, f, at, fn, bound)
     for param, value in bound if fn.result.kind != "same" else ():  # what only copies takes anything

@@ -18,7 +18,7 @@ from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.values import NONE, Arr, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import results
+from jitlint.link.models.arrays import lengths, results
 from jitlint.link.values import fitting, iteration
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -71,7 +71,8 @@ def sizes(
     by_name = _by_name(bound)
     moved = _MOVES.get(form)
     out = moved(dims, by_name, bound) if moved is not None else _reduced(m, fn, dims, by_name, array)
-    return out if out is not None and len(out) == rank else None
+    known = rank is None and form in _OF_ANY_RANK
+    return out if out is not None and (len(out) == rank or known) else None
 
 
 def is_written(m: Machine, f: Frame, at: int, axis: int) -> bool:
@@ -199,7 +200,15 @@ _MOVES: Final[dict[str, Callable[[Dims, _ByName, results.Bound], Dims | None]]] 
     "same": _same,
     "hot": _hot,
     "solved": _solution,
+    "half-spectrum": lengths.half_spectrum,
+    "from-half-spectrum": lengths.from_half_spectrum,
+    "differences": lengths.differences,
+    "padded": lengths.padded,
+    "picked": lengths.picked,
+    "diagonal": lengths.diagonal,
 }
+_OF_ANY_RANK: Final = frozenset({"picked", "diagonal"})
+"""What has another number of axes than its array, which is known by the sizes alone."""
 
 
 def _reduced(m: Machine, fn: ApiFunction, dims: Dims, by_name: _ByName, array: Arr) -> Dims | None:

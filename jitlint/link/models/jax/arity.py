@@ -46,7 +46,7 @@ def check(
         return
     if spec.result == "tree_map" and _may_be_empty(named.get("tree", UNKNOWN)):
         return
-    if not _refuses(function, args):
+    if not refuses(function, args):
         return
     sig = signature(function)
     if sig is not None:
@@ -69,7 +69,7 @@ def hands_on(x: Xform) -> bool:
 
 def leaves_out(x: Xform, args: Args) -> str:
     """The parameter of a function of the project to which a call of the transformed function certainly gives nothing, or ""."""
-    return _left_out(x.target, args) if hands_on(x) and _refuses(x.target, args) else ""
+    return _left_out(x.target, args) if hands_on(x) and refuses(x.target, args) else ""
 
 
 def lacks_argument(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
@@ -120,17 +120,17 @@ def _may_be_empty(tree: Value) -> bool:
     return tree is NONE or pytrees.children(tree) == []
 
 
-def _refuses(function: Value, args: Args) -> bool:
+def refuses(function: Value, args: Args) -> bool:
     """Whether Python certainly refuses the call."""
     if type(function) is Func:
         return cannot_bind(function, args)
     if type(function) is Partial:
-        return _refuses(function.func, with_bound(function, args))
+        return refuses(function.func, with_bound(function, args))
     if type(function) is Bound:
-        return _refuses(function.func, Args([function.recv, *args.pos], args.kw, args.more, args.kw_more))
+        return refuses(function.func, Args([function.recv, *args.pos], args.kw, args.more, args.kw_more))
     if type(function) is Inst:
         method = find_method(function, "__call__")
-        return type(method) is Func and _refuses(Bound(method, function), args)
+        return type(method) is Func and refuses(Bound(method, function), args)
     return (
-        type(function) is Xform and function.spec.name.startswith("jax.") and _refuses(function.target, args)
+        type(function) is Xform and function.spec.name.startswith("jax.") and refuses(function.target, args)
     )

@@ -12,13 +12,13 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.keys import KeyUses
 from jitlint.infer.lattice import traced_modes
-from jitlint.infer.values import BEHIND, UNKNOWN, Arr, L, Tree, Tup, Value, Xform
+from jitlint.infer.values import BACK, BEHIND, UNKNOWN, Arr, L, Tree, Tup, Value, Xform
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import OWN
-from jitlint.link.models.jax import demands, lacks
+from jitlint.link.models.jax import arity, demands, lacks, mapping
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import keys, pytrees
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
@@ -40,8 +40,8 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         return result
     if "nondiff_argnames" in x.options or args.more is not None or args.kw_more is not None:
         return result  # which argument goes where in the rules is not known
-    nondiff = constant_ints(x.options["nondiff_argnums"]) if "nondiff_argnums" in x.options else None
-    return _run_rules(m, f, at, x, result, _by_position(x, args), nondiff or [], before)
+    nondiff = constant_ints(x.options["nondiff_argnums"]) if "nondiff_argnums" in x.options else []
+    return _run_rules(m, f, at, x, result, _by_position(x, args), nondiff, before)
 
 
 def by_own_rule(f: Frame) -> Frame:
@@ -56,32 +56,51 @@ def _run_rules(
     x: Xform,
     result: Value,
     tangents: list[Value],
-    nondiff: list[int],
+    nondiff: list[int] | None,
     before: KeyUses | None,
 ) -> Value:
-    """The result as the rules give it. nondiff: the positions that are not differentiated. before: the keys that were consumed
+    """The result as the rules give it. nondiff: the positions that are not differentiated, None if they are not known. before: the keys that were consumed
     when the function had not run yet."""
     given = [pytrees.remode(v, not_linear) for v in tangents]
-    lead = [given[n] if n < len(given) else UNKNOWN for n in nondiff if n >= 0]
+    numbers = nondiff or []
+    lead = [given[n] if n < len(given) else UNKNOWN for n in numbers if n >= 0]
     asked = x.spec.name.startswith("jax.custom_") and any(traced_modes(v) & L for v in tangents)
     backward = dict(x.rules).get("bwd")
     own = by_own_rule(f)
+    certain = asked and nondiff is not None and all(n >= 0 for n in nondiff)
     for kind, rule in x.rules:
         pair: Value = UNKNOWN
+        args = Args(list(given))
         if kind == "jvp":
-            moved = [_leave_out(nondiff, part) for part in (given, tangents)]
-            pair = _instead(m, own, at, before, rule, Args([*lead, *moved]))
+            args = Args([*lead, *[_leave_out(numbers, part) for part in (given, tangents)]])
+        if certain and kind != "bwd" and _refuses(m, f, at, x, kind, rule, args):
+            return result
+        if kind in ("jvp", "fwd"):
+            pair = _instead(m, own, at, before, rule, args)
+        if kind == "jvp":
             result = _through(traced_modes(_second(pair)) & BEHIND, result)
-        elif kind == "fwd":
-            pair = _instead(m, own, at, before, rule, Args(list(given)))
         if asked:
             demands.check_rule(m, f, at, x, kind, rule, pair, 2)
         if kind == "fwd" and backward is not None:
             args = Args([*lead, _second(pair), _cotangent(f, result)])
+            if certain and _refuses(m, f, at, x, "bwd", backward, args):
+                return result
             cotangents = _instead(m, own, at, before, backward, args)
             if asked:
-                demands.check_rule(m, f, at, x, "bwd", backward, cotangents, len(given) - len(nondiff))
+                demands.check_rule(m, f, at, x, "bwd", backward, cotangents, len(given) - len(numbers))
     return result
+
+
+def _refuses(m: Machine, f: Frame, at: int, x: Xform, kind: str, rule: Value, args: Args) -> bool:
+    """Whether a rule certainly takes another number of arguments than it gets; it is recorded."""
+    runs = kind != "bwd" or f.world.modes & BACK
+    alone = [other for other, _ in x.rules].count(kind) == 1
+    sig = signature(rule)
+    if not runs or not alone or sig is None or m.guards or not arity.refuses(rule, args):
+        return False
+    detail = f"{len(args.pos)} {len(sig.positional)}"
+    mapping.report(m, f, at, describe(x.target), "rule-arity", detail, kind)
+    return True
 
 
 def _instead(m: Machine, f: Frame, at: int, before: KeyUses | None, rule: Value, args: Args) -> Value:

@@ -133,6 +133,7 @@ def _run_all(
     keys.rewind(f, after)
     if spec.result == "jvp" and spec.name == "jax.jvp":
         directions.check_tangents(m, f, at, spec, named)
+    hosted.check_result(m, f, at, spec, named, results[0])
     if alternative and not f.world.eager_jit:
         demands.check_choice(m, f, at, spec, named)
         carries.check_branches(m, f, at, spec, branches)
@@ -339,7 +340,9 @@ def _to_numpy(value: Value) -> Value:
     if type(value) is Tree:
         return UNKNOWN  # NumPy arrays in an unknown structure
     if type(value) is Arr:
-        return Arr(0, value.dtype, value.rank, "", 0, SEEN, True)
+        out = Arr(0, value.dtype, value.rank, "", 0, SEEN, True)
+        out.dims = value.dims
+        return out
     if type(value) is Union:
         return or_unknown(joined([_to_numpy(alt) for alt in value.alts]))
     parts = pytrees.children(value)

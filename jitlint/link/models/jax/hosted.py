@@ -1,7 +1,7 @@
 """What callbacks are told of the results of their functions (layer: ``link``, room ``models``).
 
-What it does: says where numbers stand for the description of a result, as those of a shape do. What it does not: compare
-results of code on the host with what is said of them.
+What it does: says where numbers stand for the description of a result, as those of a shape do, and where what a function
+certainly gives has another shape than is said of it. What it does not: count the axes that a map adds to both.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.catalogue.transforms import HigherOrder
+from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import ApiMisuse
-from jitlint.infer.values import Py, Tup, Value
+from jitlint.infer.grounds import SEEN
+from jitlint.infer.values import NO_CONST, Arr, B, ExtInst, Py, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import pytrees
+from jitlint.link.values import fitting, iteration, pytrees
+from jitlint.link.values.questions.signatures import describe
 
 _DESCRIBED: Final = "result_shape_dtypes"
 
@@ -27,3 +30,44 @@ def check(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Val
             f, ApiMisuse, at, api=spec.name, problem="wrong-call", parameter=_DESCRIBED, detail="shape",
             exception="AttributeError",
         )  # fmt: skip
+
+
+def check_result(
+    m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value], result: Value
+) -> None:
+    """The function has run. Record a result whose shape is not the described one: JAX compares them when it comes back."""
+    if _DESCRIBED not in spec.params or m.guards or f.world.looks or f.world.modes & B:
+        return  # what is mapped arrives with more axes, or with none, as the callback asks for
+    told = named.get(_DESCRIBED)
+    pairs = [(told, result)]
+    if type(told) is Tup and type(result) is Tup and len(told.items) == len(result.items):
+        pairs = list(zip(told.items, result.items))
+    for description, given in pairs:
+        wanted, found = _described(description), _shape_of(given)
+        if wanted is not None and found is not None and not _may_be_equal(wanted, found):
+            m.emit(
+                f, ApiMisuse, at, api=spec.name, problem="wrong-call", parameter=describe(named[spec.params[0]]),
+                detail=f"described {shape_text(wanted)} as {shape_text(found)}", exception="jax.errors.JaxRuntimeError",
+            )  # fmt: skip
+            return
+
+
+def _described(value: Value | None) -> Dims | None:
+    """The sizes that the description of an array tells."""
+    if type(value) is not ExtInst or value.dotted != pytrees.ABSTRACT_ARRAY:
+        return None
+    items = iteration.known_items(value.attrs["shape"])
+    if items is None:
+        return None
+    return tuple([item.const if type(item) is Py and type(item.const) is int else None for item in items])
+
+
+def _shape_of(value: Value) -> Dims | None:
+    """The sizes of what code on the host certainly gave."""
+    if type(value) is Arr and value.kind is SEEN and not value.weak and value.dtype != "key":
+        return fitting.shape_of(value)
+    return () if type(value) is Py and value.kind in pytrees.NUMBERS and value.const is not NO_CONST else None
+
+
+def _may_be_equal(one: Dims, other: Dims) -> bool:
+    return len(one) == len(other) and all(a is None or b is None or a == b for a, b in zip(one, other))

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from jitlint.infer.events import ApiMisuse
+from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import UNKNOWN, Arr, B, ExtInst, Map, Py, Seq, Tup, Value, Xform
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -34,6 +35,15 @@ def mesh(m: Machine, f: Frame, at: int, args: Args) -> Value:
     given = args.get(1, "axis_names")
     names = list(_names([given])) if given is not None else []
     known = names and None not in names
+    devices = args.get(0, "devices")
+    if known and type(devices) is Arr and devices.kind is SEEN and not devices.weak and not m.guards:
+        rank = devices.rank
+        if rank is not None and rank != len(names):
+            m.emit(
+                f, ApiMisuse, at, api=_MESH, problem="wrong-call", parameter="axis_names",
+                detail=f"mesh {rank} {len(names)}", exception="ValueError",
+            )  # fmt: skip
+            return UNKNOWN
     return ExtInst(_MESH, {_AXES: Tup(tuple([Py("str", name) for name in names]))}) if known else UNKNOWN
 
 

@@ -1,0 +1,129 @@
+"""Functions whose results have longer or shorter axes than their array (layer: ``link``, room ``models``).
+
+What it does: says which sizes these results have, as measured. What it does not: know which function does what, which is the
+catalogue's, or refuse anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from jitlint.infer.dims import Dims
+from jitlint.infer.values import NONE, Arr, Py, Value
+from jitlint.link.models.arrays import making, results
+from jitlint.link.values import fitting, iteration
+
+_LAST: Final = Py("int", -1)
+_ONE: Final = Py("int", 1)
+_ZERO: Final = Py("int", 0)
+
+_ByName = Mapping[str, Value]
+
+
+def half_spectrum(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
+    """Of the Fourier transform of real numbers, which leaves out the second half."""
+    size = _asked(dims, by_name)
+    return None if size is None else _with(dims, by_name, size // 2 + 1)
+
+
+def from_half_spectrum(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
+    """Of the inverse of that."""
+    asked = by_name.get("n", NONE)
+    size = _asked(dims, by_name)
+    if size is None:
+        return None
+    return _with(dims, by_name, size if asked is not NONE else 2 * (size - 1))
+
+
+def differences(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
+    """Of the differences between neighbours."""
+    times, size = _int(by_name.get("n", _ONE)), _along(dims, by_name)
+    if times is None or times < 0 or size is None or "prepend" in by_name or "append" in by_name:
+        return None
+    return _with(dims, by_name, max(size - times, 0))
+
+
+def padded(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
+    """Of an array that gets more elements on both sides of its axes."""
+    widths = _widths(by_name.get("pad_width"), len(dims))
+    if widths is None or any(width < 0 for width in widths):
+        return None
+    return tuple([None if size is None else size + width for size, width in zip(dims, widths)])
+
+
+def _widths(value: Value | None, rank: int) -> list[int] | None:
+    """How many elements each axis gets: one number or one pair for all of them, or one pair for each."""
+    number = _int(value)
+    if number is not None:
+        return [2 * number] * rank
+    items = iteration.known_items(value) if value is not None else None
+    if not items:
+        return None
+    plain = making.shape_of(value)
+    if plain is not None and None not in plain:
+        numbers = [n for n in plain if n is not None]
+        return [sum(numbers) if len(numbers) == 2 else 2 * numbers[0]] * rank if len(numbers) < 3 else None
+    pairs = [making.shape_of(item) for item in items]
+    sums = [
+        a + b
+        for a, b in [pair for pair in pairs if pair and len(pair) == 2]
+        if a is not None and b is not None
+    ]
+    if len(sums) != len(items):
+        return None
+    return sums * rank if len(sums) == 1 else sums if len(sums) == rank else None
+
+
+def picked(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
+    """Of elements that are taken by their numbers: along an axis, or of the flat array."""
+    indices = by_name.get("indices")
+    if not isinstance(indices, (Arr, Py)):
+        return None
+    there = fitting.dims_of(indices)
+    axis = by_name.get("axis", NONE)
+    if there is None or axis is NONE:
+        return there
+    place = _int(axis)
+    if place is None or not -len(dims) <= place < len(dims):
+        return None
+    place %= len(dims)
+    return (*dims[:place], *there, *dims[place + 1 :])
+
+
+def diagonal(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
+    """Of a matrix with a vector as its diagonal, or of the diagonal of a matrix."""
+    offset = _int(by_name.get("k", _ZERO))
+    if offset is None or None in dims:
+        return None
+    sizes = [size for size in dims if size is not None]
+    if len(sizes) == 1:
+        return (sizes[0] + abs(offset),) * 2
+    if len(sizes) != 2:
+        return None
+    return (max(min(sizes[0] + min(offset, 0), sizes[1] - max(offset, 0)), 0),)
+
+
+def _asked(dims: Dims, by_name: _ByName) -> int | None:
+    """How many elements of the axis a transform takes: all of them, or as many as are asked for."""
+    asked = by_name.get("n", NONE)
+    return _along(dims, by_name) if asked is NONE else _int(asked)
+
+
+def _along(dims: Dims, by_name: _ByName) -> int | None:
+    """The size of the axis that a function goes along."""
+    axis = _int(by_name.get("axis", _LAST))
+    return dims[axis] if axis is not None and -len(dims) <= axis < len(dims) else None
+
+
+def _with(dims: Dims, by_name: _ByName, size: int) -> Dims | None:
+    """The sizes with another one along that axis."""
+    axis = _int(by_name.get("axis", _LAST))
+    if axis is None or not -len(dims) <= axis < len(dims):
+        return None
+    axis %= len(dims)
+    return (*dims[:axis], size, *dims[axis + 1 :])
+
+
+def _int(value: Value | None) -> int | None:
+    return value.const if type(value) is Py and type(value.const) is int else None
