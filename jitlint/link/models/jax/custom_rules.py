@@ -66,11 +66,10 @@ def _run_rules(
     lead = _leading(given, numbers)
     asked = _is_differentiated(x, tangents)
     backward = dict(x.rules).get("bwd")
-    certain = asked and nondiff is not None and min(nondiff, default=0) >= 0
+    certain = asked and min([-1] if nondiff is None else nondiff, default=0) >= 0
     for kind, rule in x.rules:
-        args = Args(list(given))
-        if kind == "jvp":
-            args = Args([*lead, *[_leave_out(numbers, part) for part in (given, tangents)]])
+        moved = [*lead, _leave_out(numbers, given), _leave_out(numbers, tangents)]
+        args = Args(moved if kind == "jvp" else list(given))
         refused = certain and kind != "bwd" and _refuses(m, f, at, x, kind, rule, args)
         pair = UNKNOWN if refused or kind == "bwd" else _instead(m, f, at, before, rule, args)
         if kind == "jvp":
@@ -79,11 +78,29 @@ def _run_rules(
             demands.check_rule(m, f, at, x, kind, rule, pair, 2)
         if kind == "fwd" and backward is not None:
             args = Args([*lead, _second(pair), _cotangent(f, result)])
-            refused = certain and _refuses(m, f, at, x, "bwd", backward, args)
-            cotangents = UNKNOWN if refused else _instead(m, f, at, before, backward, args)
-            if asked and not refused:
-                demands.check_rule(m, f, at, x, "bwd", backward, cotangents, len(given) - len(numbers))
+            _run_backwards(m, f, at, x, backward, args, before, asked, certain, len(given) - len(numbers))
     return result
+
+
+def _run_backwards(
+    m: Machine,
+    f: Frame,
+    at: int,
+    x: Xform,
+    rule: Value,
+    args: Args,
+    before: KeyUses | None,
+    asked: bool,
+    certain: bool,
+    count: int,
+) -> None:
+    """Run a backward rule and look at what it gives. asked, certain: as in `_run_rules`; count: of the arguments with a
+    derivative."""
+    if certain and _refuses(m, f, at, x, "bwd", rule, args):
+        return
+    cotangents = _instead(m, f, at, before, rule, args)
+    if asked:
+        demands.check_rule(m, f, at, x, "bwd", rule, cotangents, count)
 
 
 def _leading(given: list[Value], numbers: list[int]) -> list[Value]:
