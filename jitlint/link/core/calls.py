@@ -78,9 +78,7 @@ def decorated(m: Machine, f: Frame, value: Func) -> Value:
     for node in reversed(value.fn.node.decorators):
         decorator = evaluator.evaluate(m, f, node)
         result = call(m, f, node.at, decorator, Args([out]))
-        handed_on = type(result) is Xform and result.target is out and arity.hands_on(result)
-        same = result is value and (type(decorator) is Func or _takes_rule(decorator))
-        if not handed_on and not same:
+        if not _takes_the_same(decorator, out, result):
             value.fn.resigned = True
         kept = type(result) is ExtInst and result.dotted != dispatch.DISPATCH
         if result is not UNKNOWN and not (kept and type(decorator) in (Ext, ExtInst, Method)):
@@ -92,9 +90,13 @@ def decorated(m: Machine, f: Frame, value: Func) -> Value:
     return UNKNOWN if out is value and dispatch.is_one_of_many(value.fn) else out
 
 
-def _takes_rule(decorator: Value) -> bool:
-    """Whether it is a method such as `defjvp`, which gives back the rule that it gets."""
-    return type(decorator) is Method and type(decorator.obj) is Xform
+def _takes_the_same(decorator: Value, given: Value, result: Value) -> bool:
+    """Whether what a decorator gives is called as what it got: a transform, or what gives that back, as a function of the
+    project or a method such as `defjvp` may."""
+    if type(result) is Xform and result.target is given and arity.hands_on(result):
+        return True
+    takes_rule = type(decorator) is Method and type(decorator.obj) is Xform
+    return result is given and (type(decorator) is Func or takes_rule)
 
 
 def make_super(m: Machine, f: Frame, explicit: list[Value]) -> Value:

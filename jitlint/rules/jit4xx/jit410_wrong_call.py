@@ -131,8 +131,18 @@ def check(event: ApiMisuse) -> Report | None:
     if event.detail == "filled":
         what = f"`{parameter}`" if not parameter.isdigit() else f"number {parameter}"
         return Report(f"`{api}` fills arrays into its text, but gets a plain value as {what}", _FILL_IN)
-    if event.detail.startswith("arity "):
-        return _called(event)
+    if event.detail.startswith(("arity ", "mesh ", "described ")):
+        return _called(event, api)
+    _, most, given = event.detail.split()
+    many = "1 argument" if most == "1" else f"{most} arguments"
+    return Report(
+        f"`{api}` takes {many} by position, but gets {given}",
+        "write a shape or several axes as one tuple, and pass the rest by name",
+    )
+
+
+def _said_otherwise(event: ApiMisuse, api: str) -> Report:
+    """Axes that are described as others than they are: those of devices, or of what a callback gives."""
     if event.detail.startswith("mesh "):
         _, rank, names = event.detail.split()
         axes, count = (
@@ -143,23 +153,18 @@ def check(event: ApiMisuse) -> Report | None:
             f"`{api}` gets devices with {axes}, but {count}",
             "each axis has one name: `np.array(jax.devices()).reshape(2, -1)` has two; `jax.make_mesh` puts devices in order",
         )
-    if event.detail.startswith("described "):
-        told, _, found = event.detail.removeprefix("described ").partition(" as ")
-        name = event.parameter.rpartition(".<locals>.")[2]
-        return Report(
-            f"`{api}` is told that `{name}` gives an array of shape {told}, but it gives one of shape {found}",
-            "describe what the function gives: `jax.ShapeDtypeStruct((), x.dtype)` is one number",
-        )
-    _, most, given = event.detail.split()
-    many = "1 argument" if most == "1" else f"{most} arguments"
+    told, _, found = event.detail.removeprefix("described ").partition(" as ")
+    name = event.parameter.rpartition(".<locals>.")[2]
     return Report(
-        f"`{api}` takes {many} by position, but gets {given}",
-        "write a shape or several axes as one tuple, and pass the rest by name",
+        f"`{api}` is told that `{name}` gives an array of shape {told}, but it gives one of shape {found}",
+        "describe what the function gives: `jax.ShapeDtypeStruct((), x.dtype)` is one number",
     )
 
 
-def _called(event: ApiMisuse) -> Report:
-    """A function that the library calls with another number of arguments than it takes."""
+def _called(event: ApiMisuse, api: str) -> Report:
+    """A function that the library calls with another number of arguments than it takes, or whose result is described otherwise."""
+    if not event.detail.startswith("arity "):
+        return _said_otherwise(event, api)
     _, given, takes = event.detail.split(maxsplit=2)
     count = "1 argument" if given == "1" else f"{given} arguments"
     name = event.parameter.rpartition(".<locals>.")[2]

@@ -31,13 +31,23 @@ def hole(parts: Sequence[ir.Node], call: ir.Call) -> spelling.Hole | None:
     for side, way in zip((True, False), ways):
         bounded = list(_bounded(parts, test, side))
         for node in singular.computed(spelling.written(parts, way)) if bounded else ():
-            if type(node) is not ir.Call or last_name(node.func) not in lexicon().gradients.growing:
-                continue
-            for argument, sign in _exponents(node):
-                is_bounded = any(sign == there and same_text(argument, other) for other, there in bounded)
-                if is_bounded and spelling.is_arithmetic(parts, argument):
-                    words, names = spelling.in_words([argument]), spelling.names_in(argument)
-                    return spelling.Hole(node.at, last_name(node.func), words, names, True)
+            found = _overflowing(parts, node, bounded)
+            if found is not None:
+                return found
+    return None
+
+
+def _overflowing(
+    parts: Sequence[ir.Node], node: ir.Node, bounded: Sequence[tuple[ir.Node, int]]
+) -> spelling.Hole | None:
+    """The call of a function that is infinite for large arguments, if these are what is bounded."""
+    if type(node) is not ir.Call or last_name(node.func) not in lexicon().gradients.growing:
+        return None
+    for argument, sign in _exponents(node):
+        is_bounded = any(sign == there and same_text(argument, other) for other, there in bounded)
+        if is_bounded and spelling.is_arithmetic(parts, argument):
+            words, names = spelling.in_words([argument]), spelling.names_in(argument)
+            return spelling.Hole(node.at, last_name(node.func), words, names, True)
     return None
 
 

@@ -62,17 +62,20 @@ def _widths(value: Value | None, rank: int) -> list[int] | None:
         return None
     plain = making.shape_of(value)
     if plain is not None and None not in plain:
-        numbers = [n for n in plain if n is not None]
-        return [sum(numbers) if len(numbers) == 2 else 2 * numbers[0]] * rank if len(numbers) < 3 else None
-    pairs = [making.shape_of(item) for item in items]
-    sums = [
-        a + b
-        for a, b in [pair for pair in pairs if pair and len(pair) == 2]
-        if a is not None and b is not None
-    ]
-    if len(sums) != len(items):
+        return [sum(n for n in plain if n is not None) * (2 // len(plain))] * rank if len(plain) < 3 else None
+    sums = [_pair(item) for item in items]
+    known = [width for width in sums if width is not None]
+    if len(known) < len(items):
         return None
-    return sums * rank if len(sums) == 1 else sums if len(sums) == rank else None
+    return known * rank if len(known) == 1 else known if len(known) == rank else None
+
+
+def _pair(value: Value) -> int | None:
+    """How many elements an axis gets before and behind, together."""
+    pair = making.shape_of(value)
+    if pair is None or len(pair) != 2 or pair[0] is None or pair[1] is None:
+        return None
+    return pair[0] + pair[1]
 
 
 def picked(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:

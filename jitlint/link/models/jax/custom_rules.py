@@ -59,36 +59,58 @@ def _run_rules(
     nondiff: list[int] | None,
     before: KeyUses | None,
 ) -> Value:
-    """The result as the rules give it. nondiff: the positions that are not differentiated, None if they are not known. before: the keys that were consumed
-    when the function had not run yet."""
+    """The result as the rules give it. nondiff: the positions that are not differentiated, None if they are not known. before:
+    the keys that were consumed when the function had not run yet."""
     given = [pytrees.remode(v, not_linear) for v in tangents]
     numbers = nondiff or []
-    lead = [given[n] if n < len(given) else UNKNOWN for n in numbers if n >= 0]
-    asked = x.spec.name.startswith("jax.custom_") and any(traced_modes(v) & L for v in tangents)
+    lead = _leading(given, numbers)
+    asked = _is_differentiated(x, tangents)
     backward = dict(x.rules).get("bwd")
-    own = by_own_rule(f)
-    certain = asked and nondiff is not None and all(n >= 0 for n in nondiff)
+    certain = asked and min([-1] if nondiff is None else nondiff, default=0) >= 0
     for kind, rule in x.rules:
-        pair: Value = UNKNOWN
-        args = Args(list(given))
-        if kind == "jvp":
-            args = Args([*lead, *[_leave_out(numbers, part) for part in (given, tangents)]])
-        if certain and kind != "bwd" and _refuses(m, f, at, x, kind, rule, args):
-            return result
-        if kind in ("jvp", "fwd"):
-            pair = _instead(m, own, at, before, rule, args)
+        moved = [*lead, _leave_out(numbers, given), _leave_out(numbers, tangents)]
+        args = Args(moved if kind == "jvp" else list(given))
+        refused = certain and kind != "bwd" and _refuses(m, f, at, x, kind, rule, args)
+        pair = UNKNOWN if refused or kind == "bwd" else _instead(m, f, at, before, rule, args)
         if kind == "jvp":
             result = _through(traced_modes(_second(pair)) & BEHIND, result)
         if asked:
             demands.check_rule(m, f, at, x, kind, rule, pair, 2)
         if kind == "fwd" and backward is not None:
             args = Args([*lead, _second(pair), _cotangent(f, result)])
-            if certain and _refuses(m, f, at, x, "bwd", backward, args):
-                return result
-            cotangents = _instead(m, own, at, before, backward, args)
-            if asked:
-                demands.check_rule(m, f, at, x, "bwd", backward, cotangents, len(given) - len(numbers))
+            _run_backwards(m, f, at, x, backward, args, before, asked, certain, len(given) - len(numbers))
     return result
+
+
+def _run_backwards(
+    m: Machine,
+    f: Frame,
+    at: int,
+    x: Xform,
+    rule: Value,
+    args: Args,
+    before: KeyUses | None,
+    asked: bool,
+    certain: bool,
+    count: int,
+) -> None:
+    """Run a backward rule and look at what it gives. asked, certain: as in `_run_rules`; count: of the arguments with a
+    derivative."""
+    if certain and _refuses(m, f, at, x, "bwd", rule, args):
+        return
+    cotangents = _instead(m, f, at, before, rule, args)
+    if asked:
+        demands.check_rule(m, f, at, x, "bwd", rule, cotangents, count)
+
+
+def _leading(given: list[Value], numbers: list[int]) -> list[Value]:
+    """The arguments that are not differentiated, which come first in a rule."""
+    return [given[n] if n < len(given) else UNKNOWN for n in numbers if n >= 0]
+
+
+def _is_differentiated(x: Xform, tangents: list[Value]) -> bool:
+    """Whether JAX itself runs the rules of a function for what it gets."""
+    return x.spec.name.startswith("jax.custom_") and any(traced_modes(v) & L for v in tangents)
 
 
 def _refuses(m: Machine, f: Frame, at: int, x: Xform, kind: str, rule: Value, args: Args) -> bool:
@@ -108,7 +130,7 @@ def _instead(m: Machine, f: Frame, at: int, before: KeyUses | None, rule: Value,
     draws the same is meant so."""
     after = keys.uses_of(f)
     keys.rewind(f, before)
-    result = evaluator.call(m, f, at, rule, args)
+    result = evaluator.call(m, by_own_rule(f), at, rule, args)
     keys.rewind(f, keys.merged(after, keys.uses_of(f)))
     return result
 
