@@ -66,16 +66,7 @@ def born(f: Frame, at: int, value: Value) -> None:
 def after_call(log: CompilationLog, f: Frame, node: ir.Call, callee: Value, result: Value) -> None:
     """Look at a call in host code: which function is called, is its result new, is it a compiled one."""
     for alt in alternatives(callee):
-        func = _function(alt)
-        if func is not None:
-            sites = log.sites.setdefault(func.fn.id, {})
-            sites.setdefault((f.module.name, node.at), CallSite(f, node, f.loops))
-        if _compiles(alt):
-            _called(log, f, node, alt, node.func)
-        elif type(alt) is Xform and _compiles(alt.target) and type(node.func) is ir.Call and node.func.args:
-            _called(log, f, node, alt.target, node.func.args[0].value)  # of `jax.vmap(compiled)(x)`
-        elif type(alt) is Bound and _compiles(alt.func):
-            compilation_arguments.check(log, f, log.m.texts.table(f), node, alt.func, 1)
+        _called_one(log, f, node, alt)
     func = _function(callee)
     if type(result) is Union and func is not None:
         for alt in alternatives(result):
@@ -86,6 +77,20 @@ def after_call(log: CompilationLog, f: Frame, node: ir.Call, callee: Value, resu
         return
     if isinstance(callee, (Ext, Class)) if func is None else (func.fn.id, id(result)) in log.fresh:
         born(f, node.at, result)
+
+
+def _called_one(log: CompilationLog, f: Frame, node: ir.Call, callee: Value) -> None:
+    func = _function(callee)
+    if func is not None:
+        sites = log.sites.setdefault(func.fn.id, {})
+        sites.setdefault((f.module.name, node.at), CallSite(f, node, f.loops))
+    if _compiles(callee):
+        _called(log, f, node, callee, node.func)
+    elif type(callee) is Xform and _compiles(callee.target):
+        if type(node.func) is ir.Call and node.func.args:
+            _called(log, f, node, callee.target, node.func.args[0].value)  # of `jax.vmap(compiled)(x)`
+    elif type(callee) is Bound and _compiles(callee.func):
+        compilation_arguments.check(log, f, log.m.texts.table(f), node, callee.func, 1)
 
 
 def _compiles(value: Value) -> TypeGuard[Xform]:

@@ -68,15 +68,18 @@ def _pure_method(m: Machine, f: Frame, func: ir.Attr, value: Value) -> str:
         found = given and _has_no_method_of_its_own(base, name)
     elif type(base) is ExtInst:
         found = any(_is_update(base.dotted, name, update) for update in lexicon().arrays.pure_updates)
-    elif type(base) is Arr and type(value) is Arr and not base.host:
-        words = lexicon().arrays
-        # no leaf of whatever kind
-        known = not base.weak and (base.dtype is not None or base.rank is not None)
-        meant = known and name in words.host_in_place_methods  # it changes an array of NumPy
-        found = meant or (bool(f.world.here & S) and name in words.pure_methods)
     else:
-        found = False
+        found = type(base) is Arr and type(value) is Arr and not base.host and _is_of_array(f, base, name)
     return f".{name}" if found else ""
+
+
+def _is_of_array(f: Frame, base: Arr, name: str) -> bool:
+    """Whether a method gives a new array, and somebody may have meant it to change its own."""
+    words = lexicon().arrays
+    known = not base.weak and (base.dtype is not None or base.rank is not None)  # no leaf of whatever kind
+    if known and name in words.host_in_place_methods:  # it changes an array of NumPy
+        return True
+    return bool(f.world.here & S) and name in words.pure_methods
 
 
 def _is_update(dotted: str, name: str, update: str) -> bool:
