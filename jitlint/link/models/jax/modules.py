@@ -7,7 +7,7 @@ the layers in a changed module have.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jitlint.infer.objects import is_cold
@@ -85,8 +85,10 @@ def _places(where: Func) -> Iterator[tuple[str, ...] | None]:
     if type(last) is not ir.Return or last.value is None or len(params) != 1:
         yield None
         return
-    many = isinstance(last.value, (ir.Tuple, ir.List))
-    for node in last.value.elts if many else [last.value]:  # type: ignore[union-attr]
+    chosen: Sequence[ir.Node] = [last.value]
+    if isinstance(last.value, (ir.Tuple, ir.List)):
+        chosen = last.value.elts
+    for node in chosen:
         yield _path(node, params[0].name)
 
 
