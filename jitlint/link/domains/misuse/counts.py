@@ -71,7 +71,7 @@ def _of_function(m: Machine, f: Frame, dotted: str, call: ir.Call) -> int:
     if dotted in counts.fixed:
         return int(counts.fixed[dotted])
     if dotted in counts.each:
-        return len(call.args)
+        return sum(arg.name is None for arg in call.args)
     if dotted in counts.parts:
         return _parts(m, f, given.get(_PARTS))
     if dotted in counts.with_aux:
