@@ -26,7 +26,7 @@ they, or the JAX in use, allow no newer one. A list that is filled after it was 
     instead="""\
 ```python
 self.blocks = nnx.List([Block(rngs=rngs) for _ in range(4)])
-self.heads = nnx.Dict(policy=nnx.Linear(8, 4, rngs=rngs))
+self.heads = nnx.Dict(words=nnx.Embed(8, 4, rngs=rngs))
 ```
 """,
     bad="""\
