@@ -158,9 +158,10 @@ def _position(site: Site, function: str, name: str) -> int | None:
 
 
 def argument_made_static(site: Site) -> Patch | None:
-    """What is no array is passed as a static argument."""
+    """What is no array is passed as a static argument; an object that only holds something that is none holds arrays, too."""
     call, name = site.node(ast.Call), site.facts.get("parameter", "")
-    found = _compiling(site, call) if call is not None and name.isidentifier() else None
+    is_whole = call is not None and name.isidentifier() and "which holds" not in site.facts.get("detail", "")
+    found = _compiling(site, call) if call is not None and is_whole else None
     return None if found is None else _with_static(site, found[0], name, found[1])
 
 
