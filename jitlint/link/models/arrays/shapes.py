@@ -132,7 +132,8 @@ def _in_order(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None
     rank = len(dims)
     if not order:
         return tuple(reversed(dims))
-    fits = sorted(axis % rank for axis in order) == list(range(rank)) if rank else False
+    inside = all(-rank <= axis < rank for axis in order)
+    fits = inside and sorted(axis % rank for axis in order) == list(range(rank))
     return tuple([dims[axis] for axis in order]) if fits else None
 
 
