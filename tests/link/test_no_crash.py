@@ -52,6 +52,9 @@ ODD = {
         + "    a, b = (a, b), (b, a)\n" * 60
         + "    return {a: 1}\n"
     ),
+    "axes in an order that the array does not have": (
+        "import jax.numpy as jnp\n\nn = 3\njnp.ones((2, 3)).transpose(0, n)\njnp.transpose(jnp.ones((2, 3)), (0, n))\n"
+    ),
     "class method of an unknown receiver": (
         "class A:\n    @classmethod\n    def m(cls): pass\n\n\n"
         "class B(A):\n    def f(self):\n        return super().m()\n\n\nB.f(open('x'))\n"
