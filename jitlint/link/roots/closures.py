@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import UNKNOWN, Arr, Func
-from jitlint.link.tables.ir_walk import bound_names
+from jitlint.link.tables.ir_walk import bound_by
 from jitlint.link.values import pytrees
-from jitlint.syntax import ir
 
 
 def forget_rebound(func: Func) -> None:
@@ -32,7 +31,4 @@ def _bound(fn: FuncInfo) -> Iterator[tuple[str, int]]:
     """The variables that a function sets, and where."""
     yield from ((param.name, fn.node.at) for param in fn.node.params)
     for node in fn.parts:
-        if type(node) is ir.Assign:
-            yield from ((name.id, node.at) for name in bound_names(node.targets))
-        elif isinstance(node, (ir.AugAssign, ir.AnnAssign, ir.For)):
-            yield from ((name.id, node.at) for name in bound_names([node.target]))
+        yield from ((name, node.at) for name in bound_by(node))

@@ -92,6 +92,18 @@ def bound_names(targets: Iterable[ir.Node]) -> Iterator[ir.Name]:
             yield from bound_names([target.value])
 
 
+def bound_by(node: ir.Node) -> list[str]:
+    """The variables that a statement, or an expression with a name, sets."""
+    if type(node) is ir.Assign:
+        return [name.id for name in bound_names(node.targets)]
+    if isinstance(node, (ir.AugAssign, ir.AnnAssign, ir.For)):
+        return [name.id for name in bound_names([node.target])]
+    if type(node) is ir.Walrus:
+        return [node.target]
+    targets = [item.target for item in node.items if item.target] if type(node) is ir.With else []
+    return [name.id for name in bound_names(targets)]
+
+
 def class_at(body: Sequence[ir.Node], qualname: str) -> ir.ClassDef | None:
     """The class of a qualified name among some statements and all that stands in them."""
     found = (node for node in nodes(list(body)) if type(node) is ir.ClassDef and node.qualname == qualname)

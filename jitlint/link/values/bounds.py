@@ -21,10 +21,6 @@ from jitlint.link.values import fitting
 from jitlint.syntax import ir
 
 
-def _int(value: Value | None) -> int | None:
-    return value.const if type(value) is Py and type(value.const) is int else None
-
-
 def after(dims: Dims | None, index: Sequence[Value]) -> Dims | None:
     """The sizes of a part of an array, or None if even their number is not known. index: what stands between the brackets.
 
@@ -122,7 +118,7 @@ def replaced(dims: Dims | None, index: Sequence[Value]) -> Dims | None:
 
 def _size_of(part: SliceVal, size: int | None) -> int | None:
     bounds = [part.lo, part.hi, part.step]
-    known = [_int(bound) for bound in bounds]
+    known = [fitting.int_of(bound) for bound in bounds]
     if size is None or known[2] == 0 or any(n is None and b is not None for n, b in zip(known, bounds)):
         return size if all(bound is None for bound in bounds) else None
     return len(range(*slice(*known).indices(size)))

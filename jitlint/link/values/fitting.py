@@ -169,6 +169,11 @@ def is_number(value: Value) -> bool:
     return type(value) is Py and value.kind in _NUMBERS and value.const is not NO_CONST
 
 
+def int_of(value: Value | None) -> int | None:
+    """The integer that a value certainly is."""
+    return value.const if type(value) is Py and type(value.const) is int else None
+
+
 def kind_of(value: Value) -> str | None:
     """Of which kind the numbers of an operand are."""
     if type(value) is Arr:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import Class, Ext
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_names
+from jitlint.link.tables.ir_walk import bound_by
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -32,7 +32,7 @@ class _Code(NamedTuple):
         found = [
             (node.at, node.value if type(node) is ir.Assign and _is_plain(node) else None)
             for node in self.parts
-            if name in _bound(node) and node.at < before and not _contains(node, before)
+            if name in bound_by(node) and node.at < before and not _contains(node, before)
         ]
         return max(found, key=lambda one: one[0])[1] if found else None
 
@@ -116,12 +116,3 @@ def _contains(node: ir.Node, at: int) -> bool:
 
 def _is_plain(node: ir.Assign) -> bool:
     return len(node.targets) == 1 and type(node.targets[0]) is ir.Name
-
-
-def _bound(node: ir.Node) -> list[str]:
-    if type(node) is ir.Assign:
-        return [name.id for name in bound_names(node.targets)]
-    if isinstance(node, (ir.AugAssign, ir.AnnAssign, ir.For)):
-        return [name.id for name in bound_names([node.target])]
-    targets = [item.target for item in node.items if item.target] if type(node) is ir.With else []
-    return [name.id for name in bound_names(targets)]

@@ -21,7 +21,6 @@ from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import OWN
-from jitlint.link.tables.ir_walk import call_at
 from jitlint.link.values import iteration, paths, pytrees
 
 Choice = tuple[str, int]
@@ -68,7 +67,7 @@ class Gradients(Domain[frozenset[Choice]]):
 
     def _hole(self, f: Frame, library: Library) -> Hole | None:
         """What has no derivative at zero, or overflows, and is taken there."""
-        call = call_at(f.fn.parts, library.at) if f.fn is not None else None
+        call = self.m.texts.table(f).calls.get(library.at)
         if f.fn is None or call is None:
             return None
         words = lexicon().gradients

@@ -77,7 +77,7 @@ def _is_left_out(k: Ledger, f: Frame, this: Use) -> bool:
     root = root_of(this.key)
     if this.api or root not in k.defaults:
         return False
-    call = call_at(meant.parts(f), this.site[1])
+    call = k.m.texts.table(f).calls.get(this.site[1])
     own = any(root_of(key) is root for key in inside(f.scope.vars.values()))
     return not own and (call is None or not is_repeated(f, call))
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from jitlint.link.engine.frame import Frame
-from jitlint.link.tables.ir_walk import bound_names, nodes
+from jitlint.link.tables.ir_walk import bound_by, bound_names, nodes
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -111,16 +111,7 @@ def _bound(loop: ir.For) -> Iterator[str]:
     """The variables that a loop binds, its own among them; one for each time."""
     yield from (name.id for name in bound_names([loop.target]))
     for node in nodes(loop.body):
-        if type(node) is ir.Assign:
-            yield from (name.id for name in bound_names(node.targets))
-        elif isinstance(node, (ir.AugAssign, ir.AnnAssign, ir.For)):
-            yield from (name.id for name in bound_names([node.target]))
-        elif type(node) is ir.With:
-            yield from (
-                name.id for i in node.items if i.target is not None for name in bound_names([i.target])
-            )
-        elif type(node) is ir.Walrus:
-            yield node.target
+        yield from bound_by(node)
 
 
 def _names(node: ir.Node) -> set[str]:

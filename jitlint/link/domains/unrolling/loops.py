@@ -20,7 +20,7 @@ from jitlint.infer.events import (
     UnrolledLoop,
 )
 from jitlint.infer.lattice import traced_modes
-from jitlint.infer.values import Arr, Ext, Py, S, Seq, Tree, Value, alternatives
+from jitlint.infer.values import Arr, Ext, S, Seq, Tree, Value, alternatives
 from jitlint.link.domains.unrolling import rows
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
@@ -28,7 +28,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Condition, Found
 from jitlint.link.tables import ir_walk, naming
 from jitlint.link.tables.code_tables import CodeTable
-from jitlint.link.values import paths
+from jitlint.link.values import fitting, paths
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -223,7 +223,7 @@ def _number(m: Machine, f: Frame, node: ir.Node | None) -> int | None:
         return node.value if type(node.value) is int else None
     if isinstance(node, (ir.Name, ir.Attr)):
         value = paths.peek(m, f, node)
-        return value.const if type(value) is Py and type(value.const) is int else None
+        return fitting.int_of(value)
     if type(node) is ir.UnaryOp and node.op == "-":
         inner = _number(m, f, node.operand)
         return None if inner is None else -inner

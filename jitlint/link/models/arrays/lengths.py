@@ -38,7 +38,7 @@ def from_half_spectrum(dims: Dims, by_name: _ByName, bound: results.Bound) -> Di
 
 def differences(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
     """Of the differences between neighbours."""
-    times, size = _int(by_name.get("n", _ONE)), _along(dims, by_name)
+    times, size = fitting.int_of(by_name.get("n", _ONE)), _along(dims, by_name)
     if times is None or times < 0 or size is None or "prepend" in by_name or "append" in by_name:
         return None
     return _with(dims, by_name, max(size - times, 0))
@@ -54,7 +54,7 @@ def padded(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
 
 def _widths(value: Value | None, rank: int) -> list[int] | None:
     """How many elements each axis gets: one number or one pair for all of them, or one pair for each."""
-    number = _int(value)
+    number = fitting.int_of(value)
     if number is not None:
         return [2 * number] * rank
     items = iteration.known_items(value) if value is not None else None
@@ -87,7 +87,7 @@ def picked(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
     axis = by_name.get("axis", NONE)
     if there is None or axis is NONE:
         return there
-    place = _int(axis)
+    place = fitting.int_of(axis)
     if place is None or not -len(dims) <= place < len(dims):
         return None
     place %= len(dims)
@@ -96,7 +96,7 @@ def picked(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
 
 def diagonal(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
     """Of a matrix with a vector as its diagonal, or of the diagonal of a matrix."""
-    offset = _int(by_name.get("k", _ZERO))
+    offset = fitting.int_of(by_name.get("k", _ZERO))
     if offset is None or None in dims:
         return None
     sizes = [size for size in dims if size is not None]
@@ -110,23 +110,19 @@ def diagonal(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
 def _asked(dims: Dims, by_name: _ByName) -> int | None:
     """How many elements of the axis a transform takes: all of them, or as many as are asked for."""
     asked = by_name.get("n", NONE)
-    return _along(dims, by_name) if asked is NONE else _int(asked)
+    return _along(dims, by_name) if asked is NONE else fitting.int_of(asked)
 
 
 def _along(dims: Dims, by_name: _ByName) -> int | None:
     """The size of the axis that a function goes along."""
-    axis = _int(by_name.get("axis", _LAST))
+    axis = fitting.int_of(by_name.get("axis", _LAST))
     return dims[axis] if axis is not None and -len(dims) <= axis < len(dims) else None
 
 
 def _with(dims: Dims, by_name: _ByName, size: int) -> Dims | None:
     """The sizes with another one along that axis."""
-    axis = _int(by_name.get("axis", _LAST))
+    axis = fitting.int_of(by_name.get("axis", _LAST))
     if axis is None or not -len(dims) <= axis < len(dims):
         return None
     axis %= len(dims)
     return (*dims[:axis], size, *dims[axis + 1 :])
-
-
-def _int(value: Value | None) -> int | None:
-    return value.const if type(value) is Py and type(value.const) is int else None

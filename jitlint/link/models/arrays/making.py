@@ -12,6 +12,7 @@ from typing import Final
 
 from jitlint.infer.dims import Dims
 from jitlint.infer.values import NONE, Arr, Py, Seq, Tup, Value
+from jitlint.link.values import fitting
 
 
 def dims_of(form: str, by_name: dict[str, Value]) -> Dims | None:
@@ -27,7 +28,7 @@ def _said_like(by_name: dict[str, Value]) -> Dims | None:
 
 
 def _said_as_range(by_name: dict[str, Value]) -> Dims | None:
-    given = [_int(by_name[key]) for key in ("start", "stop", "step") if key in by_name]
+    given = [fitting.int_of(by_name[key]) for key in ("start", "stop", "step") if key in by_name]
     exact = [n for n in given if n is not None]
     if len(exact) == len(given) and exact and (len(exact) < 3 or exact[2]):
         return (len(range(*exact)),)
@@ -37,12 +38,12 @@ def _said_as_range(by_name: dict[str, Value]) -> Dims | None:
 def _said_as_count(by_name: dict[str, Value]) -> Dims | None:
     if any(type(by_name.get(key)) is not Py for key in ("start", "stop")):
         return None
-    return (_int(by_name["num"]) if "num" in by_name else 50,)
+    return (fitting.int_of(by_name["num"]) if "num" in by_name else 50,)
 
 
 def _said_as_square(by_name: dict[str, Value]) -> Dims | None:
-    rows = _int(by_name.get("N", by_name.get("n")))
-    return rows, _int(by_name["M"]) if "M" in by_name else rows
+    rows = fitting.int_of(by_name.get("N", by_name.get("n")))
+    return rows, fitting.int_of(by_name["M"]) if "M" in by_name else rows
 
 
 def _said_by_nesting(by_name: dict[str, Value]) -> Dims | None:
@@ -55,7 +56,7 @@ _TWO: Final = Py("int", 2)
 
 def _said_by_joining(by_name: dict[str, Value]) -> Dims | None:
     """Of arrays that are put behind one another along an axis."""
-    axis = _int(by_name.get("axis", by_name.get("dimension", _FIRST)))
+    axis = fitting.int_of(by_name.get("axis", by_name.get("dimension", _FIRST)))
     return _put_behind(_all_sizes(next(iter(by_name.values()), None)), axis)
 
 
@@ -80,7 +81,7 @@ def _said_by_appending(by_name: dict[str, Value]) -> Dims | None:
 
 def _said_by_stacking(by_name: dict[str, Value]) -> Dims | None:
     """Of arrays that are put together along a new axis."""
-    found, axis = _all_sizes(next(iter(by_name.values()), None)), _int(by_name.get("axis", _FIRST))
+    found, axis = _all_sizes(next(iter(by_name.values()), None)), fitting.int_of(by_name.get("axis", _FIRST))
     if not found or axis is None or len(set(found)) != 1 or not -len(found[0]) - 1 <= axis <= len(found[0]):
         return None
     place = axis % (len(found[0]) + 1)
@@ -118,14 +119,14 @@ def _said_by_tiling(by_name: dict[str, Value]) -> Dims | None:
 
 def _said_by_repeating(by_name: dict[str, Value]) -> Dims | None:
     """Of an array whose elements are repeated, along an axis or as one row."""
-    dims, times = _sizes(by_name.get("a")), _int(by_name.get("repeats"))
+    dims, times = _sizes(by_name.get("a")), fitting.int_of(by_name.get("repeats"))
     if dims is None or times is None or "total_repeat_length" in by_name:
         return None
     axis = by_name.get("axis", NONE)
     if axis is NONE:
         count = _product(dims)
         return None if count is None else (count * times,)
-    place = _int(axis)
+    place = fitting.int_of(axis)
     if place is None or not -len(dims) <= place < len(dims):
         return None
     out = list(dims)
@@ -144,13 +145,13 @@ def _said_by_choosing(by_name: dict[str, Value]) -> Dims | None:
     """Of numbers below another, or elements of a row, that are drawn."""
     among = by_name.get("a")
     row = type(among) is Arr and among.rank == 1
-    return shape_of(by_name.get("shape", Tup(()))) if row or _int(among) is not None else None
+    return shape_of(by_name.get("shape", Tup(()))) if row or fitting.int_of(among) is not None else None
 
 
 def _said_by_shuffling(by_name: dict[str, Value]) -> Dims | None:
     """Of the numbers below another, or of an array, in another order."""
     what = by_name.get("x")
-    number = _int(what)
+    number = fitting.int_of(what)
     return _sizes(what) if number is None else (number,)
 
 
@@ -194,15 +195,11 @@ _FORMS: Final[dict[str, Callable[[dict[str, Value]], Dims | None]]] = {
 }
 
 
-def _int(value: Value | None) -> int | None:
-    return value.const if type(value) is Py and type(value.const) is int else None
-
-
 def shape_of(value: Value | None) -> Dims | None:
     """The sizes that a shape says."""
     if type(value) is Tup or (type(value) is Seq and value.items is not None):
-        return tuple([_int(item) for item in value.items or ()])
-    number = _int(value)
+        return tuple([fitting.int_of(item) for item in value.items or ()])
+    number = fitting.int_of(value)
     return None if number is None else (number,)
 
 

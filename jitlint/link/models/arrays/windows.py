@@ -48,16 +48,12 @@ def _windows(given: Mapping[str, Value]) -> Iterator[tuple[int, int | None, int 
         lengths = making.shape_of(given.get("slice_sizes")) if update is None else written
         yield from ((axis, *pair) for axis, pair in enumerate(zip(starts, lengths or ())))
         return
-    axis = _int(given.get("axis", _FIRST))
+    axis = fitting.int_of(given.get("axis", _FIRST))
     if axis is None:
         return
     if "index" in given:
-        yield axis, _int(given["index"]), 1
+        yield axis, fitting.int_of(given["index"]), 1
     elif update is None:
-        yield axis, _int(given.get("start_index")), _int(given.get("slice_size"))
+        yield axis, fitting.int_of(given.get("start_index")), fitting.int_of(given.get("slice_size"))
     elif written is not None and -len(written) <= axis < len(written):
-        yield axis, _int(given.get("start_index")), written[axis]
-
-
-def _int(value: Value | None) -> int | None:
-    return value.const if type(value) is Py and type(value.const) is int else None
+        yield axis, fitting.int_of(given.get("start_index")), written[axis]

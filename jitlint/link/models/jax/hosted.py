@@ -59,7 +59,7 @@ def _described(value: Value | None) -> Dims | None:
     items = iteration.known_items(value.attrs["shape"])
     if items is None:
         return None
-    return tuple([item.const if type(item) is Py and type(item.const) is int else None for item in items])
+    return tuple(map(fitting.int_of, items))
 
 
 def _shape_of(value: Value) -> Dims | None:
