@@ -128,6 +128,9 @@ class Timing(msgspec.Struct, frozen=True):
 
     clocks: frozenset[str]
     stopwatches: frozenset[str]
+    profile_starts: frozenset[str]
+    profile_stops: frozenset[str]
+    profiled_blocks: frozenset[str]
     work: tuple[str, ...]
     filling: tuple[str, ...]
     cheap: frozenset[str]

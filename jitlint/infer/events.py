@@ -230,10 +230,12 @@ class JitCreation(Event):
 @dataclass(frozen=True, slots=True)
 class UnrolledLoop(Event):
     """A Python loop in staged code. problem: unrolled (many turns, each a copy of the body), iteration (the rows of a
-    traced array, one by one). count: the number of turns, or what it comes from: shape, array."""
+    traced array, one by one). count: the number of turns, or what it comes from: shape, array. by_default: so many are
+    they where nobody asks for another number."""
 
     problem: str = "unrolled"
     count: str = ""
+    by_default: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,9 +345,11 @@ class Handler(Event):
 
 @dataclass(frozen=True, slots=True)
 class UnsyncedClock(Event):
-    """A clock is read while the work it should measure may be running. callee: what was started."""
+    """A clock is read while the work it should measure may be running. callee: what was started. profile: it is no clock
+    but a profile that ends."""
 
     callee: str = ""
+    profile: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,13 +78,22 @@ def test_a_weaker_witness_without_conditions_stays_when_the_stronger_one_falls()
 
 
 def test_a_trial_keeps_what_it_names_and_nothing_reaches_the_rest_before_the_end() -> None:
-    sink, condition = Sink(), If(True)
+    sink = Sink()
     with sink.trial(Named("telling")):
         sink.add((1,), truth("telling"))
         sink.add((2,), truth("nothing"))
-        sink.add((3,), truth("depends on more"), (condition,))
     assert whys(sink) == ["telling"]
-    assert not condition.shown
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_a_condition_in_a_trial_is_decided_by_what_the_trial_found(answer: bool) -> None:
+    sink, condition = Sink(), If(answer)
+    sink.add((9,), truth("elsewhere"))
+    with sink.trial(Named("telling", "depends")):
+        sink.add((1,), truth("telling"))
+        sink.add((2,), truth("depends"), (condition,))
+    assert whys(sink) == ["elsewhere", "telling", *(["depends"] if answer else [])]
+    assert [list(found) for found in condition.shown] == [[(1,)]]
 
 
 def test_a_trial_may_give_up_everything_that_it_found() -> None:

@@ -423,6 +423,7 @@ class Instruments:
         try:
             for owner, names, kind in (
                 (time, _CLOCKS, "clock"),
+                (jax.profiler, ("start_trace", "stop_trace"), "clock"),
                 (array, ("block_until_ready",), "wait"),
                 (np, ("asarray", "array"), "wait"),
             ):

@@ -36,14 +36,17 @@ class Trial(Protocol):
         ...
 
 
+_Waiting = tuple[Key, AnyEvent, tuple[Condition, ...]]
+
+
 class Sink:
     """The events of a session. A number tells in which order they came."""
 
     def __init__(self) -> None:
         self._count = 0
         self._plain: dict[Key, tuple[AnyEvent, int]] = {}
-        self._waiting: list[tuple[Key, AnyEvent, tuple[Condition, ...]]] = []
-        self._trials: list[tuple[Trial, dict[Key, tuple[AnyEvent, int]], int]] = []
+        self._waiting: list[_Waiting] = []
+        self._trials: list[tuple[Trial, dict[Key, tuple[AnyEvent, int]], list[_Waiting], int]] = []
         self._current = self._plain
         self.heard: Callable[[AnyEvent], None] | None = None
         """Gets what holds whatever comes, at once; the same thing perhaps several times."""
@@ -55,14 +58,10 @@ class Sink:
         """How often something belongs into the record that is not known."""
 
     def add(self, key: Key, event: AnyEvent, when: tuple[Condition, ...] = ()) -> None:
-        """Something was found. when: what must hold in the end for it to be reported.
-
-        A trial asks for what is sure in itself: what has a condition of its own counts for nothing there.
-        """
+        """Something was found. when: what must hold in the end for it to be reported."""
         self._count += 1
         if when:
-            if self._current is self._plain:
-                self._waiting.append((key, event, when))
+            self._waiting.append((key, event, when))
         else:
             _merge(self._current, key, event, self._count)
             if self.trial_number:
@@ -74,27 +73,33 @@ class Sink:
     def trial(self, trial: Trial) -> Iterator[None]:
         """What is found in the block depends on what the whole block turns out to be."""
         outer, found = self._current, dict[Key, tuple[AnyEvent, int]]()
-        number, record = self.trial_number, self.record
-        self.record = []
+        number, record, waiting = self.trial_number, self.record, self._waiting
+        self.record, self._waiting = [], []
         self._current, self.trial_number = found, len(self._trials) + 1
         try:
             yield
         finally:
-            self._current, self.trial_number, self.record = outer, number, record
             self._count += 1
-            self._trials.append((trial, found, self._count))
+            self._trials.append((trial, found, self._waiting, self._count))
+            self._current, self.trial_number, self.record, self._waiting = outer, number, record, waiting
 
     def judge(self) -> list[AnyEvent]:
         """Decide all conditions: what is to be reported."""
         out = dict(self._plain)
-        for trial, found, number in self._trials:
+        for trial, found, waiting, number in self._trials:
+            _decide(found, waiting, number)
             for key, event in trial.keeps({key: event for key, (event, _) in found.items()}):
                 _merge(out, key, event, number)
-        sure = {key: event for key, (event, _) in out.items()}
-        for key, event, when in self._waiting:
-            if all(condition.holds(sure) for condition in when):
-                _merge(out, key, event, self._count)
+        _decide(out, self._waiting, self._count)
         return [event for event, _ in out.values()]
+
+
+def _decide(found: dict[Key, tuple[AnyEvent, int]], waiting: list[_Waiting], number: int) -> None:
+    """Add what waits for no more than holds."""
+    sure = {key: event for key, (event, _) in found.items()} if waiting else {}
+    for key, event, when in waiting:
+        if all(condition.holds(sure) for condition in when):
+            _merge(found, key, event, number)
 
 
 def _merge(into: dict[Key, tuple[AnyEvent, int]], key: Key, event: AnyEvent, number: int) -> None:

@@ -109,6 +109,8 @@ def _transformed(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Valu
     wrap, spec = tables.wraps.get(dotted), tables.calls.get(dotted)
     known = wrap or spec
     if known is not None and not boundaries.takes(m, f, at, known, args):
+        if spec is not None and (args.pos or spec.params[0] in args.kw):
+            higher.run(m, f, at, spec, args)  # what else is wrong shows when the call is mended
         return UNKNOWN
     if wrap is not None:
         return xforms.apply(m, f, at, wrap, args)

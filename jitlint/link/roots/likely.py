@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import AnyEvent, ApiMisuse, ArrayStore, BadIndex, Convert, Truth
+from jitlint.infer.events import AnyEvent, ApiMisuse, ArrayStore, BadIndex, Convert, Truth, UnrolledLoop
 from jitlint.infer.grounds import RULED
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo, FuncInfo
@@ -249,7 +249,7 @@ def _run(
 
 class _Meant:
     """Whether a function is written to be traced, as all that was found in it shows. arrays: its result is of arrays.
-    stores: what is stored into the elements of an array counts, too."""
+    stores: what is stored into the elements of an array counts, too, and loops that are unrolled."""
 
     def __init__(self, constructs: bool, stores: bool) -> None:
         self.constructs = constructs
@@ -261,7 +261,7 @@ class _Meant:
         if any(_for_the_host(event) for event in found.values()) or not (self.arrays or self.constructs):
             return
         for key, event in found.items():
-            telling = _is_telling(event) or (self.stores and type(event) is ArrayStore)
+            telling = _is_telling(event) or (self.stores and isinstance(event, (ArrayStore, UnrolledLoop)))
             if telling and (not self.constructs or _is_static_number(event)):
                 yield key, event
 

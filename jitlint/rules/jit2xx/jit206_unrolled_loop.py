@@ -72,7 +72,8 @@ def check(event: UnrolledLoop) -> Report | None:
             "this loop is unrolled: the program gets a copy of its body for each index of an array's axis",
             "use `jax.lax.scan` or `jax.lax.fori_loop`",
         )
+    usual = ", where nobody asks for another number" if event.by_default else ""
     return Report(
-        f"this loop is unrolled: the program gets {event.count} copies of its body",
+        f"this loop is unrolled: the program gets {event.count} copies of its body{usual}",
         "use `jax.lax.fori_loop` or `jax.lax.scan`; turns that do not need each other are an axis for `jax.vmap`",
     )

@@ -18,6 +18,7 @@ such a call measures how long the handing over took (the first time: tracing and
 
 The difference of two readings is trustworthy if something between the last call and the second reading waits for
 the result: `block_until_ready`, `jax.device_get`, or a conversion to Python or NumPy (`float`, `np.asarray`, `print`).
+So is a profile (`jax.profiler.trace`, `stop_trace`): it holds the work that was done when it ended.
 A stopwatch of the project (methods that read the clock, a context manager around a block) is reported where it is used.
 """,
     instead="""\
@@ -71,6 +72,11 @@ def check(event: UnsyncedClock) -> Report | None:
     """Report readings that come too early."""
     named = event.callee if event.callee.startswith("jax.") else event.callee.rpartition(".")[2]
     callee = "a JAX call" if not named or named == "<lambda>" else f"`{named}`"
+    if event.profile:
+        return Report(
+            f"nothing waits for the result of {callee}, so the profile may end before the work does",
+            "call `jax.block_until_ready(result)` before the profile ends",
+        )
     return Report(
         f"nothing waits for the result of {callee}, so this measures only how long it took to start the work",
         "call `jax.block_until_ready(result)` before the clock is read again",

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Optional, Union
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.host_calls import HostCall
 from jitlint.infer.program import FuncInfo
+from jitlint.link.domains.timing import calls as timing_calls
 from jitlint.link.domains.timing import walk as timing_walk
-from jitlint.link.domains.timing.state import DONE, ENTRY, Clocks, Pending, Work, either, join_all
+from jitlint.link.domains.timing.state import DONE, ENTRY, PROFILE, Clocks, Pending, Work, either, join_all
 from jitlint.syntax import ir
 
 if TYPE_CHECKING:
@@ -31,13 +33,13 @@ def method(w: Walker, node: ir.Call, noted: HostCall) -> bool:
 
 
 def run(w: Walker, fn: FuncInfo, owner: str, at: int) -> bool:
-    """Run a method on the readings that the object ``owner`` holds."""
+    """Run a method on the readings that the object ``owner`` holds, and on the profile of the process."""
     if fn.id not in w.clocked or not fn.node.params or fn.node.is_generator or w.depth >= MAX_INNER:
         return False
     inner = w.enter(fn)
     own = fn.node.params[0].name
-    before = {name: work for name, work in w.state.readings.items() if name.startswith(owner + ".")}
-    inner.state.readings |= {own + name[len(owner) :]: work for name, work in before.items()}
+    before = _renamed(w.state, owner, own)
+    inner.state.readings |= before
     inner.state.readings[ENTRY] = None
     _walk(inner)
     _early(w, inner, list(before.values()), at)
@@ -45,14 +47,22 @@ def run(w: Walker, fn: FuncInfo, owner: str, at: int) -> bool:
     if after is None:
         return True
     _leave(w, after.readings.get(ENTRY), at)
-    for name, work in after.readings.items():
-        if name.startswith(own + "."):
-            w.state.readings[owner + name[len(own) :]] = work
+    w.state.readings.pop(PROFILE, None)
+    w.state.readings |= _renamed(after, own, owner)
     return True
 
 
-_Manager = Union[FuncInfo, tuple[Optional[FuncInfo], FuncInfo], None]
-"""The generator that is a context manager, or ``__enter__`` and ``__exit__``; None when that is not known."""
+def _renamed(state: Clocks, owner: str, other: str) -> dict[str, Pending]:
+    """The readings that an object holds, under another name of it; the profile has none."""
+    return {
+        other + name.removeprefix(owner) if name != PROFILE else name: work
+        for name, work in state.readings.items()
+        if name == PROFILE or name.startswith(owner + ".")
+    }
+
+
+_Manager = Union[FuncInfo, tuple[Optional[FuncInfo], FuncInfo], str, None]
+"""The generator that is a context manager, or ``__enter__`` and ``__exit__``; `PROFILE`; None when that is not known."""
 
 
 def block(w: Walker, node: ir.With) -> bool:
@@ -83,12 +93,14 @@ def _mark(at: int) -> str:
 
 def _closed(w: Walker, at: int, owner: str, manager: _Manager, ends: list[Clocks], reached: bool) -> None:
     mark = _mark(at)
+    pending: Pending = None
+    for i, state in enumerate(ends):
+        one = state.readings.get(mark)
+        pending = one if i == 0 else either(pending, one)
     if type(manager) is FuncInfo:
-        pending: Pending = None
-        for i, state in enumerate(ends):
-            one = state.readings.get(mark)
-            pending = one if i == 0 else either(pending, one)
         _generator(w, manager, pending, at)
+    elif manager == PROFILE:
+        timing_calls.profiled(w, at, pending)
     elif isinstance(manager, tuple):
         after, end = w.state, join_all(ends)  # a block that is left by `return` is left with what ran then
         w.state = end.copy() if end is not None else w.state
@@ -101,6 +113,9 @@ def _closed(w: Walker, at: int, owner: str, manager: _Manager, ends: list[Clocks
 
 def _manager(w: Walker, item: ir.WithItem) -> _Manager:
     """A pair of ``__enter__`` (or None) and ``__exit__``, or the generator that is a context manager, or None."""
+    made = item.value
+    if type(made) is ir.Call and w.dotted(made.func) in lexicon().timing.profiled_blocks:
+        return PROFILE
     place = (w.module.name, item.value.at)
     known = w.m.host_calls.managers.get(place)
     if known is not None:
@@ -134,9 +149,9 @@ def _walk(inner: Walker) -> None:
 
 def _early(w: Walker, inner: Walker, pending: list[Pending], at: int) -> None:
     """A clock read inside comes too early for work that runs outside: that is to be said outside."""
-    for work in inner.found.values():
+    for (_, since), work in inner.found.items():
         if any(work is one for one in pending):
-            w.found.setdefault((at, ""), work)
+            w.found.setdefault((at, PROFILE if since == PROFILE else ""), work)
 
 
 def _leave(w: Walker, left: Pending, at: int) -> None:

@@ -10,7 +10,7 @@ from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Func, Xform
 from jitlint.link.domains.timing import blocks as timing_blocks
 from jitlint.link.domains.timing import walk as timing_walk
-from jitlint.link.domains.timing.state import DONE, Pending, Work
+from jitlint.link.domains.timing.state import DONE, PROFILE, Pending, Work
 from jitlint.syntax import ir
 
 if TYPE_CHECKING:
@@ -25,6 +25,12 @@ def call(w: Walker, node: ir.Call) -> str:
         return timing_walk.CLOCK
     if name in lexicon().timing.stopwatches:
         return _stopwatch(w, node)
+    if name in lexicon().timing.profile_starts:
+        w.state.readings[PROFILE] = None
+        return ""
+    if name in lexicon().timing.profile_stops:
+        profiled(w, node.at, w.state.readings.pop(PROFILE, None))
+        return ""
     receiver = ""
     if name is None and type(node.func) is ir.Attr:
         receiver = timing_walk.evaluate(w, node.func.obj)
@@ -42,6 +48,12 @@ def call(w: Walker, node: ir.Call) -> str:
     if held or _says_so(node.func):
         w.state.waited()
     return held
+
+
+def profiled(w: Walker, at: int, running: Pending) -> None:
+    """A profile ends. running: what was started since it began."""
+    if isinstance(running, Work):
+        w.found.setdefault((at, PROFILE), running)
 
 
 def _says_so(node: ir.Node | None) -> bool:

@@ -16,7 +16,7 @@ from jitlint.infer.host_calls import place_in_source
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.timing import blocks as timing_blocks
 from jitlint.link.domains.timing.meant import is_meant
-from jitlint.link.domains.timing.state import DONE, ENTRY, Clocks, Pending, either
+from jitlint.link.domains.timing.state import DONE, ENTRY, PROFILE, Clocks, Pending, either
 from jitlint.link.domains.timing.walk import Walker, run_block
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Key
@@ -86,7 +86,7 @@ class _Engine:
         """Record what a walk found."""
         info = walker.module
         parts = walker.fn.parts if walker.fn is not None else below(info.tree.body) if walker.found else []
-        for (at, _), work in walker.found.items():
+        for (at, since), work in walker.found.items():
             key = (UnsyncedClock, info.name, at)
             if key in self.said:
                 continue
@@ -96,7 +96,9 @@ class _Engine:
                 level = Confidence.POSSIBLE
             place = Place(info.name, at, function, (), "test" if info.is_test else "jit", level)
             step = Step(work.module, work.at, f"`{work.name}` starts here, and nothing waits for its result")
-            self.m.sink.add(key, UnsyncedClock(place, also=(step,), callee=work.name))
+            self.m.sink.add(
+                key, UnsyncedClock(place, also=(step,), callee=work.name, profile=since == PROFILE)
+            )
 
 
 def _arrays(fn: FuncInfo) -> set[str]:

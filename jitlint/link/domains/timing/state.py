@@ -29,6 +29,9 @@ Pending = Union[Work, Done, None]
 ENTRY: Final = "$entry"
 """The pseudo reading at the start of a function."""
 
+PROFILE: Final = "$profile"
+"""The pseudo reading at the start of a profile, of which a process has one."""
+
 
 @dataclass(slots=True)
 class Clocks:

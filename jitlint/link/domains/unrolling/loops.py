@@ -7,7 +7,7 @@ not: report loops over layers, dicts or other containers, and small constant cou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import (
@@ -21,7 +21,7 @@ from jitlint.infer.events import (
 )
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import Arr, Ext, S, Seq, Tree, Value, alternatives
-from jitlint.link.domains.unrolling import rows
+from jitlint.link.domains.unrolling import defaults, rows
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -57,15 +57,15 @@ def check_for(known: rows.Rows, f: Frame, node: ir.For, iterable: Value) -> None
             problem=problem, count="array",
         )  # fmt: skip
         return
-    count = _count(m, f, table, node.iter, iterable)
+    turns = _turns(m, f, table, node.iter, iterable)
     if _length_of(f, table, node.iter):  # callers differ in how many there are
         if _chain(f, table, node):
             when = (Accepted(f, node), *rows.enough(known, f, table, node.iter))
             m.emit(
                 f, UnrolledLoop, node.iter.at, None, Confidence.LIKELY, when=when, problem="unrolled", count="shape"
             )  # fmt: skip
-    elif count is not None and count >= LARGE:
-        _large(m, f, table, node, node.iter.at, count)
+    elif turns is not None and turns.number >= LARGE:
+        _large(m, f, table, node, node.iter.at, turns)
 
 
 def check_while(m: Machine, f: Frame, node: ir.While) -> None:
@@ -76,13 +76,14 @@ def check_while(m: Machine, f: Frame, node: ir.While) -> None:
         return
     if type(test.left) is not ir.Name or leaves_early(node.body):
         return
-    end = _number(m, f, test.rights[0])
     start, step = _counted(m, f, table.bound.get(test.left.id, []))
-    if end is None or start is None or not step:
+    if start is None or not step:
         return
-    count = abs(end - start) // abs(step)
-    if count >= LARGE:
-        _large(m, f, table, node, test.at, count)
+    end = _number(m, f, test.rights[0])
+    by_default = end is None
+    end = _number(m, f, test.rights[0], by_default)
+    if end is not None and abs(end - start) // abs(step) >= LARGE:
+        _large(m, f, table, node, test.at, _Turns(abs(end - start) // abs(step), by_default))
 
 
 def _counted(m: Machine, f: Frame, values: list[ir.Node]) -> tuple[int | None, int | None]:
@@ -108,21 +109,34 @@ def check_comprehension(known: rows.Rows, f: Frame, node: ir.Comp, iterable: Val
             problem="iteration", count="array",
         )  # fmt: skip
         return
-    count = _count(m, f, m.texts.table(f), part.iter, iterable)
-    if count is None or count < LARGE or not any(type(part) in _COMPUTING for part in below(node.elt)):
+    turns = _turns(m, f, m.texts.table(f), part.iter, iterable)
+    if turns is None or turns.number < LARGE or not any(type(part) in _COMPUTING for part in below(node.elt)):
         return  # a list of what is there already adds nothing to the program
     if traced_modes(evaluator.evaluate(m, f, node.elt)) & S:
-        m.emit(f, UnrolledLoop, part.iter.at, None, Confidence.LIKELY, problem="unrolled", count=str(count))
+        m.emit(
+            f, UnrolledLoop, part.iter.at, None, Confidence.LIKELY, problem="unrolled", count=str(turns.number),
+            by_default=turns.by_default,
+        )  # fmt: skip
 
 
-def _large(m: Machine, f: Frame, table: CodeTable, node: ir.For | ir.While, at: int, count: int) -> None:
+class _Turns(NamedTuple):
+    """How often a loop turns. by_default: where nobody asks for another number."""
+
+    number: int
+    by_default: bool = False
+
+
+def _large(m: Machine, f: Frame, table: CodeTable, node: ir.For | ir.While, at: int, turns: _Turns) -> None:
     if naming.is_benchmark(f.module.path):
         return
     chained = _chain(f, table, node)
     if chained or _computes(f, table, node):
         level = None if chained else Confidence.LIKELY
         when = (Accepted(f, node),)
-        m.emit(f, UnrolledLoop, at, None, level, when=when, problem="unrolled", count=str(count))
+        m.emit(
+            f, UnrolledLoop, at, None, level, when=when, problem="unrolled", count=str(turns.number),
+            by_default=turns.by_default,
+        )  # fmt: skip
 
 
 def leaves_early(body: Sequence[ir.Node]) -> bool:
@@ -184,17 +198,19 @@ def _value(f: Frame, node: ir.Node | None) -> Value | None:
     return scopes.lookup(f, node.id) if type(node) is ir.Name else None
 
 
-def _count(m: Machine, f: Frame, table: CodeTable, node: ir.Node | None, iterable: Value) -> int | None:
-    """The number of turns when it is a known number."""
+def _turns(m: Machine, f: Frame, table: CodeTable, node: ir.Node | None, iterable: Value) -> _Turns | None:
+    """The number of turns when it is a known number, or what it is by default."""
     if type(iterable) is Seq and iterable.items is not None:
-        return len(iterable.items) if iterable.kind == "range" else 0
+        return _Turns(len(iterable.items) if iterable.kind == "range" else 0)
     if type(node) is not ir.Call:
         return None
     name = _builtin(f, node.func) if type(node.func) is ir.Name else ""
     if name in ("enumerate", "reversed") and node.args:
-        return _count(m, f, table, node.args[0].value, iterable)
-    if _counts(f, node):
-        return _range_length([_number(m, f, arg.value) for arg in node.args])
+        return _turns(m, f, table, node.args[0].value, iterable)
+    for by_default in (False, True) if _counts(f, node) else ():
+        count = _range_length([_number(m, f, arg.value, by_default) for arg in node.args])
+        if count is not None:
+            return _Turns(count, by_default)
     return None
 
 
@@ -217,18 +233,18 @@ def _range_length(bounds: list[int | None]) -> int | None:
     return len(range(*known))
 
 
-def _number(m: Machine, f: Frame, node: ir.Node | None) -> int | None:
-    """The integer that a simple expression is in this very call."""
+def _number(m: Machine, f: Frame, node: ir.Node | None, by_default: bool = False) -> int | None:
+    """The integer that a simple expression is in this very call. by_default: or where nobody asks for another one."""
     if type(node) is ir.Const:
         return node.value if type(node.value) is int else None
     if isinstance(node, (ir.Name, ir.Attr)):
-        value = paths.peek(m, f, node)
-        return fitting.int_of(value)
+        known = fitting.int_of(paths.peek(m, f, node))
+        return defaults.by_default(m, f, node) if known is None and by_default else known
     if type(node) is ir.UnaryOp and node.op == "-":
-        inner = _number(m, f, node.operand)
+        inner = _number(m, f, node.operand, by_default)
         return None if inner is None else -inner
     if type(node) is ir.BinOp and node.op in ("+", "-", "*"):
-        left, right = _number(m, f, node.left), _number(m, f, node.right)
+        left, right = (_number(m, f, side, by_default) for side in (node.left, node.right))
         if left is None or right is None:
             return None
         return left * right if node.op == "*" else left - right if node.op == "-" else left + right
