@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final, Optional
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import traced_modes, why_of
@@ -109,25 +110,30 @@ def _transformed(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Valu
     wrap, spec = tables.wraps.get(dotted), tables.calls.get(dotted)
     known = wrap or spec
     if known is not None and not boundaries.takes(m, f, at, known, args):
-        if spec is not None and (args.pos or spec.params[0] in args.kw):
-            higher.run(m, f, at, spec, args)  # what else is wrong shows when the call is mended
+        if spec is not None:
+            _run_by(m, f, at, spec, args)  # what else is wrong shows when the call is mended
         return UNKNOWN
     if wrap is not None:
         return xforms.apply(m, f, at, wrap, args)
     if spec is not None:
-        if spec.curried and len(args.pos) < len(spec.params):
-            return Partial(Ext(dotted), args.pos, args.kw)
-        if spec.params[0] not in args.kw and not args.pos:
-            return UNKNOWN
-        if dotted.startswith("jax.") and sorting.refuses(m, f, at, dotted, args):
-            return UNKNOWN
-        _ask_leaves(m, f, at, args)  # what it takes for leaves is followed there
-        return higher.run(m, f, at, spec, args)
+        return _run_by(m, f, at, spec, args)
     kind = tables.decorators.get(dotted)
     if kind is not None:
         return _decorate(m, f, at, dotted, kind, args)
     handed = tables.handed.get(dotted)
     return None if handed is None else callbacks.hand_over(m, f, handed, args)
+
+
+def _run_by(m: Machine, f: Frame, at: int, spec: HigherOrder, args: Args) -> Value:
+    """A call of what runs functions at once."""
+    if spec.curried and len(args.pos) < len(spec.params):
+        return Partial(Ext(spec.name), args.pos, args.kw)
+    if spec.params[0] not in args.kw and not args.pos:
+        return UNKNOWN
+    if spec.name.startswith("jax.") and sorting.refuses(m, f, at, spec.name, args):
+        return UNKNOWN
+    _ask_leaves(m, f, at, args)  # what it takes for leaves is followed there
+    return higher.run(m, f, at, spec, args)
 
 
 def _asked_leaves(m: Machine, f: Frame, at: int, args: Args) -> Args:

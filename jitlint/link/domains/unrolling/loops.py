@@ -6,7 +6,8 @@ not: report loops over layers, dicts or other containers, and small constant cou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from jitlint.base.diagnostic import Confidence
@@ -37,6 +38,12 @@ LARGE: Final = 50
 
 _REFUSED: Final = frozenset({Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse})
 """Events of things that fail."""
+
+_COMBINED: Final[dict[str, Callable[[int, int], int]]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+}
 
 _BLOCKS: Final = ("body", "orelse", "final")
 _DEPTH: Final = 5
@@ -240,15 +247,14 @@ def _number(m: Machine, f: Frame, node: ir.Node | None, by_default: bool = False
     if isinstance(node, (ir.Name, ir.Attr)):
         known = fitting.int_of(paths.peek(m, f, node))
         return defaults.by_default(m, f, node) if known is None and by_default else known
-    if type(node) is ir.UnaryOp and node.op == "-":
+    if type(node) is ir.UnaryOp:
         inner = _number(m, f, node.operand, by_default)
-        return None if inner is None else -inner
-    if type(node) is ir.BinOp and node.op in ("+", "-", "*"):
-        left, right = (_number(m, f, side, by_default) for side in (node.left, node.right))
-        if left is None or right is None:
-            return None
-        return left * right if node.op == "*" else left - right if node.op == "-" else left + right
-    return None
+        return None if inner is None or node.op != "-" else -inner
+    combine = _COMBINED.get(node.op) if type(node) is ir.BinOp else None
+    if type(node) is not ir.BinOp or combine is None:
+        return None
+    left, right = (_number(m, f, side, by_default) for side in (node.left, node.right))
+    return None if left is None or right is None else combine(left, right)
 
 
 def _length_of(f: Frame, table: CodeTable, node: ir.Node | None) -> bool:
