@@ -48,6 +48,8 @@ def _collect(fn: FuncInfo) -> None:
             look = _LOOKS.get(type(node))
             if look is not None:
                 look(collector, node)
+        for name in collector.objects & found.keys():
+            found[name].discard("array")
         fn.evidence = {name: kinds.pop() for name, kinds in found.items() if len(kinds) == 1}
         fn.evidence |= {name: "ref" for name, kinds in found.items() if "ref" in kinds}
         for name in names - set(found):
@@ -57,7 +59,9 @@ def _collect(fn: FuncInfo) -> None:
 
 
 class _Collector:
-    __slots__ = ("found", "loads", "names", "strong", "tested")
+    """objects: names that are asked for what neither arrays of JAX nor those of NumPy have: operators of their own, then."""
+
+    __slots__ = ("found", "loads", "names", "objects", "strong", "tested")
 
     def __init__(self, names: set[str], found: dict[str, set[str]]) -> None:
         self.names = names
@@ -65,6 +69,7 @@ class _Collector:
         self.loads: dict[str, int] = {}
         self.tested: dict[str, int] = {}
         self.strong: set[str] = set()
+        self.objects: set[str] = set()
 
     def test(self, node: Any) -> None:
         """A name whose truth is asked, and nothing else: outside of a test ``a or b`` gives the object itself."""
@@ -109,6 +114,13 @@ def _attr(c: _Collector, node: ir.Attr) -> None:
         c.note(node.obj, "map")
     elif node.name in lexicon().evidence.sequence_attributes:
         c.note(node.obj, "seq")
+    elif type(node.obj) is ir.Name and node.obj.id in c.names and not _arrays_have(node.name):
+        c.objects.add(node.obj.id)
+
+
+def _arrays_have(name: str) -> bool:
+    known = catalogue()
+    return known.array_attribute(name) is not None or known.array_method(name) is not None
 
 
 def _binop(c: _Collector, node: ir.BinOp) -> None:

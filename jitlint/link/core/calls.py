@@ -252,7 +252,7 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
     bound = bind_arguments(f, func, args)
     if fn.veiled or fn.disguised:
         bound = _as_decorated(fn, bound)
-    parameters.refine(func, bound)
+    parameters.refine(m, func, bound)
     if f.fn is not fn and not f.module.is_test:
         fn.reached = True
     result = activate(m, f, at, func, bound)

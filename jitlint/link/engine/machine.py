@@ -180,6 +180,7 @@ class Machine:
     ruling: list[tuple[tuple[str, int], str]] | None = None
     properties_by_name: dict[str, list[tuple[ClassInfo, Value]]] = field(default_factory=dict)
     methods_by_name: dict[str, list[tuple[ClassInfo, Func]]] = field(default_factory=dict)
+    special_methods: dict[str, list[ClassInfo]] = field(default_factory=dict)
     host_calls: HostCalls = field(default_factory=HostCalls)
     texts: Texts = field(default_factory=Texts)
     domains: Domains = field(default_factory=Domains)

@@ -82,7 +82,9 @@ def _note_members(m: Machine, info: ClassInfo) -> None:
     """What is found by its name alone, for receivers that are not known, and what is asked for every name."""
     info.watched = info.watched or "__getattribute__" in info.namespace
     for name, value in info.namespace.items():
-        if type(value) is Func and not name.startswith("__") and name not in m.catalogue.common_methods:
+        if name.startswith("__") and name.endswith("__"):
+            m.special_methods.setdefault(name, []).append(info)
+        elif type(value) is Func and not name.startswith("__") and name not in m.catalogue.common_methods:
             m.methods_by_name.setdefault(name, []).append((info, value))
         elif type(value) is Descr and value.kind != "staticmethod" and name not in m.catalogue.common_methods:
             m.properties_by_name.setdefault(name, []).append((info, value.func))

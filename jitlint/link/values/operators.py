@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.catalogue import dtypes
-from jitlint.infer.grounds import GUESSED, SEEN, USED, Ground
+from jitlint.infer.grounds import GUESSED, RULED, SEEN, USED, Ground
 from jitlint.infer.lattice import join
 from jitlint.infer.values import (
     BOOL,
@@ -41,7 +41,7 @@ from jitlint.link.engine.events import (
 )
 from jitlint.link.engine.frame import Args, Frame, settle
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import callbacks, fitting, hashing, text_format
+from jitlint.link.values import callbacks, fitting, flattening, hashing, text_format
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.values.concatenation import combine_containers
 from jitlint.link.values.questions.kinds import find_method
@@ -161,7 +161,7 @@ def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Va
         return combine_containers(op, left, right)
     if type(right) is Map or _is_text_or_none(left) or _is_text_or_none(right):
         return UNKNOWN
-    out = _combine(f, op, left, right, _result_dtype(op, left, right), _result_rank(op, left, right))
+    out = _combine(m, f, op, left, right, _result_dtype(op, left, right), _result_rank(op, left, right))
     return _sized(op, out, left, right)
 
 
@@ -236,7 +236,9 @@ def _result_rank(op: str, left: Value, right: Value) -> int | None:
     return max(a, b)
 
 
-def _combine(f: Frame, op: str, left: Value, right: Value, dtype: str | None, rank: int | None) -> Value:
+def _combine(
+    m: Machine, f: Frame, op: str, left: Value, right: Value, dtype: str | None, rank: int | None
+) -> Value:
     """The array that an operator gives: traced when an operand is, staged when a JAX array takes part.
 
     A NumPy array with something unknown may give either kind of array.
@@ -263,7 +265,7 @@ def _combine(f: Frame, op: str, left: Value, right: Value, dtype: str | None, ra
         ground = SEEN
     host = not modes and _may_be_on_host(left) and _may_be_on_host(right)
     out = Arr(modes, dtype, rank, why, max(level, f.world.base), ground, host)
-    out.kind = _kind_of_result(op, left, right) if modes else _jax_ground(left, right)
+    out.kind = _kind_of_result(m, op, left, right) if modes else _jax_ground(left, right)
     return settle(f, out)
 
 
@@ -298,17 +300,31 @@ _UNDERSTOOD: Final = (Arr, Tree, Py, Seq, Tup)
 """Operands of which it is known what an operator does with them and an array."""
 
 
-def _kind_of_result(op: str, left: Value, right: Value) -> Ground:
+def _kind_of_result(m: Machine, op: str, left: Value, right: Value) -> Ground:
     """On what ground the result is an array: as soon as one operand is no container, the other is none.
 
-    What is not understood may be of a class that takes arrays as operands and answers with its own kind.
+    What is not understood may be of a class that takes arrays as operands and answers with its own kind; so may be a pytree
+    of unknown structure, in a project that has such a class.
     """
+    if _has_own_operator(m, op):
+        arrays = [v.kind for v in (left, right) if isinstance(v, (Arr, Tree)) and _is_array(v)]
+        if not arrays or min(arrays) > RULED:
+            return min(arrays, default=GUESSED)
     if any(type(v) not in _UNDERSTOOD for v in (left, right)):
         return USED
     if op in _NEVER_OF_CONTAINERS:
         return SEEN
     grounds = [_kind_ground(value, op) for value in (left, right)]
     return min(grounds) if op != "==" and op != "!=" else max(grounds)
+
+
+def _is_array(value: Arr | Tree) -> bool:
+    return isinstance(value, Arr) or value.evidence == "array"
+
+
+def _has_own_operator(m: Machine, op: str) -> bool:
+    """Whether a pytree class of the project says what an operator does."""
+    return any(map(flattening.is_pytree, m.special_methods.get(f"__{DUNDER.get(op)}__", ())))
 
 
 def _kind_ground(value: Value, op: str) -> Ground:
@@ -353,7 +369,7 @@ def _unary(m: Machine, f: Frame, at: int, op: str, value: Value) -> Value:
             return py(-a.const if op == "-" else +a.const)
         return Py("int" if a.kind == "bool" else a.kind) if a.kind in NUMBER_KINDS else UNKNOWN
     if t is Arr or t is Tree:
-        return _sized(op, _combine(f, op, value, value, _dtype_of(value), _rank_of(value)), value, value)
+        return _sized(op, _combine(m, f, op, value, value, _dtype_of(value), _rank_of(value)), value, value)
     if t is Inst or (t is Tup and a.cls is not None):
         method = find_method(a, {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[op])
         return evaluator.call(m, f, at, method, Args([value])) if method is not None else UNKNOWN
@@ -429,7 +445,7 @@ def _compare_arrays(m: Machine, f: Frame, at: int, op: str, left: Value, right: 
             return BOOL if type(b) is not Tup else Arr(0, "bool", None, "", 0, SEEN, True)
     if fitting.is_sure(left) and fitting.is_sure(right):
         fitting.check_sizes(m, f, at, op, (left, right))
-    return _sized(op, _combine(f, op, left, right, "bool", _result_rank(op, left, right)), left, right)
+    return _sized(op, _combine(m, f, op, left, right, "bool", _result_rank(op, left, right)), left, right)
 
 
 def _compare_instances(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:

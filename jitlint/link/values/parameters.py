@@ -301,12 +301,18 @@ def _of_library_use(value: Value) -> Value:
     return UNKNOWN if value is NONE else value
 
 
-def refine(func: Func, bound: dict[str, Value]) -> None:
-    """Let the function's own uses say what an unknown pytree among its arguments is."""
+def _is_said_object(m: Machine, func: Func, name: str) -> bool:
+    """Whether an annotation names a class of the project, which may have operators of its own."""
+    param = next((p for p in func.fn.node.params if p.name == name), None)
+    return param is not None and type(resolve(m, func.scope, param.annotation)) is Class
+
+
+def refine(m: Machine, func: Func, bound: dict[str, Value]) -> None:
+    """Let the function's own uses say what an unknown pytree among its arguments is, unless it says so itself."""
     for name, value in bound.items():
         if type(value) is Tree and value.evidence == "" and value.modes:
             kind = parameter_evidence(func.fn).get(name, "")
-            if kind:
+            if kind and not (kind == "array" and _is_said_object(m, func, name)):
                 bound[name] = Tree(value.modes, value.why, value.level, value.traced, kind, USED)
 
 
