@@ -212,6 +212,7 @@ class Keys(msgspec.Struct, frozen=True):
     evaluating: frozenset[str]
     inverses: frozenset[str]
     references: frozenset[str]
+    halves: frozenset[str]
     derivatives: frozenset[str]
     choosing: frozenset[str]
     comparing: frozenset[str]

@@ -39,10 +39,11 @@ _DEPTH: Final = 3
 
 
 def ordered_fields(info: ClassInfo) -> dict[str, tuple[ir.Expr | None, Value | None]]:
-    """The annotated fields of a class and its project bases in constructor order."""
+    """The annotated fields of a class and its project bases in constructor order: what a plain base annotates is no field."""
     out: dict[str, tuple[ir.Expr | None, Value | None]] = {}
     for cls in reversed(mro(info)):
-        out.update(cls.fields)
+        if cls is info or cls.shape or cls.role or cls.pytree or cls.extern:
+            out.update(cls.fields)
     return out
 
 

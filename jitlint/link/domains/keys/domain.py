@@ -168,8 +168,13 @@ class Keys(Domain[calls.Summary]):
         """Keys that are not others in every run are the same in all of them."""
         found = frozenset([key for key in keys.inside(repeat.own) if not copies.is_copy(key)])
         around = MANY.of(inner)
-        own = found & around.own if repeat.batch and around is not None else found
-        MANY.put(inner, Runs(own, repeat.batch, repeat.devices))
+        seeds = bool(found) and all(keys.keys_of(value) for value in repeat.own)
+        if repeat.batch and around is not None and not seeds:
+            # The lanes of an axis of nothing but keys are repetitions of one experiment: all of its parts share theirs.
+            own = found | around.own if around.seeds else found & around.own
+        else:
+            own = found
+        MANY.put(inner, Runs(own, repeat.batch, repeat.devices, seeds))
 
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
         """A module may be mapped together with its key."""

@@ -69,14 +69,18 @@ class Draws:
 
 class Runs:
     """A function is about to run many times. own: keys that are others in every run. batch: all runs are one. devices: each
-    is a device. used: what one run consumes. back: keys that it has made, consumed and given back."""
+    is a device. seeds: nothing but keys is another in every run. used: what one run consumes. back: keys that it has made,
+    consumed and given back."""
 
-    __slots__ = ("back", "batch", "devices", "own", "used")
+    __slots__ = ("back", "batch", "devices", "own", "seeds", "used")
 
-    def __init__(self, own: frozenset[Key], batch: bool = False, devices: bool = False) -> None:
+    def __init__(
+        self, own: frozenset[Key], batch: bool = False, devices: bool = False, seeds: bool = False
+    ) -> None:
         self.own = own
         self.batch = batch
         self.devices = devices
+        self.seeds = seeds
         self.used: dict[Key, Use] = {}
         self.back: dict[Key, Use] = {}
 

@@ -138,7 +138,15 @@ def _is_reference(f: Frame, this: Use, found: Use) -> bool:
     words = lexicon().keys.references
     marked = [any(naming.has_word(n.id, words) for n in given(call)) for call in (one, other)]
     same = last_name(one.func) == last_name(other.func) != ""
-    return same and len(alike) > 1 and marked[0] is not marked[1]
+    return same and ((len(alike) > 1 and marked[0] is not marked[1]) or _are_halves(one, other))
+
+
+def _are_halves(one: ir.Call, other: ir.Call) -> bool:
+    """Whether two calls differ in nothing but which part of a data set they get: one random map is made for both."""
+    words = lexicon().keys.halves
+    told = [[set(n.id.lower().split("_")) for n in given(call)] for call in (one, other)]
+    rest = [[name - words for name in names] for names in told]
+    return rest[0] == rest[1] and told[0] != told[1]
 
 
 def given(call: ir.Call) -> list[ir.Name]:

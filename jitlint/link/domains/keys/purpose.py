@@ -36,7 +36,7 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     path = k.m.modules[this.module].path
     if naming.is_benchmark(path):
         return True  # what is measured does not depend on the numbers
-    if _is_test(path):
+    if _is_test(path) or _is_checked(f, this, found):
         return made_apart or not (_is_slip(this, found) or _leaves_one_over(f, this, found))
     told = is_document(path)
     whole = told or not (this.api and found.api)
@@ -58,7 +58,22 @@ def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
     """Whether the turns of a loop are for things of which each is to get the same numbers."""
     if _starts_over(k, f, this) or _begins_alike(f, this):
         return True
-    return not this.api and bool(f.loops) and compares(k, f)
+    loop = f.loops[-1] if f.loops else _followed(k, f)
+    return loop is not None and not this.api and compares(k, f, loop) and not _is_chain(this, loop)
+
+
+def _followed(k: Ledger, f: Frame) -> ir.For | None:
+    """The innermost loop of which each turn is followed for itself, as it goes through few things that are known."""
+    around = k.m.texts.table(f).around.get(f.at, ())
+    return next((node for node, _ in reversed(around) if type(node) is ir.For), None)
+
+
+def _is_chain(this: Use, loop: ir.Node) -> bool:
+    """Whether a turn goes on with what the turn before it made: it is no other attempt at the same."""
+    parts = below(loop.body) if type(loop) is ir.For else []
+    bindings = [n for n in parts if type(n) is ir.Assign]
+    call = call_at(parts, this.site[1])
+    return call is not None and any(_is_handed_on(name, bindings) for name in meant.given(call))
 
 
 def _is_drawn(use: Use) -> bool:
@@ -136,6 +151,22 @@ def _is_test(path: str) -> bool:
     return named or not {"test", "tests", "testing"}.isdisjoint(parts[:-1])
 
 
+_CHECKS: Final = 2
+"""So many assertions after the numbers were drawn are what the code is there for."""
+
+
+def _is_checked(f: Frame, this: Use, found: Use) -> bool:
+    """Whether a program is a test, though its file is not called one: what comes of both uses is only asserted."""
+    if found.site[0] != f.module.name or this.function != f.qualname:
+        return False
+    checks = [n for n in meant.parts(f) if _asserts(n) and n.at > found.site[1]]
+    return len(checks) >= _CHECKS
+
+
+def _asserts(node: ir.Node) -> bool:
+    return type(node) is ir.Assert or (type(node) is ir.Call and last_name(node.func).startswith("assert"))
+
+
 def _is_slip(this: Use, found: Use) -> bool:
     """Whether a test hardly means to use the key again: tests compare what equal keys give, but not different draws."""
     draws = all(u.api and u.api != f"{RANDOM}split" for u in (this, found))
@@ -168,12 +199,11 @@ def _differ(this: Use, found: Use) -> bool:
     )
 
 
-def compares(k: Ledger, f: Frame) -> bool:
-    """Whether the innermost loop goes through things that the program lists one by one: each is to get the same numbers.
+def compares(k: Ledger, f: Frame, loop: ir.Node) -> bool:
+    """Whether a loop goes through things that the program lists one by one: each is to get the same numbers.
 
     Things have names, or are rates and scales; sizes and shapes are those of layers, which are to differ.
     """
-    loop = f.loops[-1]
     over = loop.iter if type(loop) is ir.For else loop.fors[-1].iter if type(loop) is ir.Comp else None
     if type(over) is ir.Call and type(over.func) is ir.Attr and over.func.name in ("items", "keys", "values"):
         over = over.func.obj

@@ -106,7 +106,7 @@ def _made(k: Ledger, f: Frame, at: int, short: str, args: Args, out: Value) -> V
     key = k.m.keys.derived(None, "const", f.scope.key, const)
     if len(makers) > 1:
         _start_again(f, key)
-    if f.loops and compares(k, f):
+    if f.loops and compares(k, f, f.loops[-1]):
         _forget(f, key)
     return with_key(out, key)
 
