@@ -303,6 +303,9 @@ class Contracts(msgspec.Struct, frozen=True):
     makes_with: dict[str, str]
     asks_since: dict[str, tuple[str, ...]]
     collectives: dict[str, str]
+    settling: frozenset[str]
+    spreading: frozenset[str]
+    alike: tuple[str, ...]
     meshes: frozenset[str]
 
 

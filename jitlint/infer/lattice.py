@@ -15,6 +15,7 @@ from jitlint.infer.dims import Dims
 from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import Either, KeyUses, either
 from jitlint.infer.objects import NOTE, seen_as
+from jitlint.infer.spreading import VARIES
 from jitlint.infer.values import (
     FORI,
     NO_CONST,
@@ -233,8 +234,8 @@ _MERGES: Final[dict[type, Callable[[Any, Any], Value | None]]] = {
 
 
 def _joined(a: int, b: int) -> int:
-    """Modes of either; through a loop goes only what does so both ways."""
-    return (a | b) & ~(WHILE | FORI) | (a & b)
+    """Modes of either; through a loop goes only what does so both ways, and so with what differs from device to device."""
+    return (a | b) & ~(WHILE | FORI | VARIES) | (a & b)
 
 
 _CONTAINERS = frozenset({Tup, Seq, Map, Inst})
@@ -345,7 +346,8 @@ def _apart(value: Value) -> Value:
 
 
 def traced_modes(value: Value, depth: int = 3) -> int:
-    """The modes of all tracers certainly or possibly inside a value."""
+    """The modes of all tracers certainly or possibly inside a value. That one part differs from device to device says nothing of
+    the others."""
     a: Any = value
     t = type(value)
     if t is Arr or t is Tree:
@@ -358,7 +360,7 @@ def traced_modes(value: Value, depth: int = 3) -> int:
         found = [traced_modes(part, depth - 1) for part in a.alts]
         return functools.reduce(_joined, found)
     for part in parts(value):
-        out |= traced_modes(part, depth - 1)
+        out |= traced_modes(part, depth - 1) & ~VARIES
     return out
 
 

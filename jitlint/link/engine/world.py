@@ -24,7 +24,8 @@ class World:
     kernel: the code becomes a kernel, where Python loops are how registers are laid out. looks: somebody only wants to see
     what the code would do, as `jax.eval_shape` does: nothing is computed. pushed: the level right inside the innermost
     derivative, if that goes forwards only, else 0. sheltered: a handler around, of a caller perhaps, is there for what does not fit.
-    axes: the names of axes that the maps around bind, None if some of these are not known.
+    axes: the names of axes that the maps around bind, None if some of these are not known. spread: the axes of a mesh of
+    which it is followed what differs over them, by the places of their bits.
     """
 
     __slots__ = (
@@ -42,6 +43,7 @@ class World:
         "modes",
         "pushed",
         "sheltered",
+        "spread",
     )
 
     def __init__(
@@ -59,6 +61,7 @@ class World:
         pushed: int = 0,
         sheltered: bool = False,
         axes: frozenset[str] | None = frozenset(),
+        spread: tuple[str, ...] = (),
     ) -> None:
         self.here = here
         self.level = level
@@ -73,8 +76,9 @@ class World:
         self.pushed = pushed
         self.sheltered = sheltered
         self.axes = axes
+        self.spread = spread
         self.key = (
-            here, level, excused, eager_jit, modes, base, floor, expected, kernel, looks, pushed, sheltered, axes
+            here, level, excused, eager_jit, modes, base, floor, expected, kernel, looks, pushed, sheltered, axes, spread
         )  # fmt: skip
 
     def inside(
@@ -107,13 +111,15 @@ class World:
             (level if pushes else 0) if modes & L else self.pushed,
             self.sheltered,
             None if kernel else self.axes,  # it has axes of its own, named after its grid
+            () if kernel else self.spread,
         )
 
-    def mapped(self, axes: frozenset[str] | None) -> World:
-        """This world where a map binds these axes as well; None: perhaps any."""
+    def mapped(self, axes: frozenset[str] | None, spread: tuple[str, ...] | None = None) -> World:
+        """This world where a map binds these axes as well; None: perhaps any. spread: what is followed, None: what is already."""
         out = self.but()
         out.axes = None if self.axes is None or axes is None else self.axes | axes
-        out.key = (*self.key[:-1], out.axes)
+        out.spread = self.spread if spread is None else spread
+        out.key = (*self.key[:-2], out.axes, out.spread)
         return out
 
     def but(
@@ -140,6 +146,7 @@ class World:
             self.pushed,
             self.sheltered if sheltered is None else sheltered,
             self.axes,
+            self.spread,
         )
 
 

@@ -11,6 +11,7 @@ from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.program import FuncInfo
+from jitlint.infer.spreading import VARIES
 from jitlint.infer.values import (
     NO_CONST,
     TRUE,
@@ -42,6 +43,7 @@ from jitlint.link.models.jax import (
     jax_calls,
     leaves,
     train_states,
+    varying,
     xforms,
 )
 from jitlint.link.models.python import builtin_calls as python_calls
@@ -61,6 +63,8 @@ WRAPS = "functools.wraps.applied"
 def call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
     """Call the library function ``dotted`` (a canonical name)."""
     out = _call(m, f, at, dotted, args)
+    if f.world.spread:
+        out = varying.after_library(f, dotted, args, out)
     answer = m.domains.on_library(f, at, dotted, args, out)
     return out if answer is None else answer
 
@@ -223,7 +227,7 @@ def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Va
     modes = 0
     why = ""
     for value in (*args.pos, *args.kw.values()):
-        modes |= traced_modes(value, 2)
+        modes |= traced_modes(value, 2) & ~VARIES
         why = why or why_of(value)
     m.domains.on_library(f, at, f"{obj.dotted}.__call__", args, owner=obj)
     sized = layers.called(m, f, at, obj, args)

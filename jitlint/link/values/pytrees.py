@@ -12,6 +12,7 @@ from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
 from jitlint.infer.lattice import join, parts, reshaped, traced_level, traced_modes, why_of
 from jitlint.infer.objects import without_notes
 from jitlint.infer.sizes import DEPTH, is_large
+from jitlint.infer.spreading import of_a_map
 from jitlint.infer.values import (
     BEHIND,
     FRESH,
@@ -271,7 +272,7 @@ def _lower_instance(value: Inst, change: _Change, drop: int, here: int, level: i
 
 
 def _lowered(modes: int, drop: int, here: int, outer: int) -> int:
-    left = (modes & ~drop) | here | (modes & outer)
+    left = of_a_map((modes & ~drop) | here | (modes & outer))
     return left if left & L else left & ~BEHIND
 
 

@@ -21,6 +21,8 @@ returns must have the structure, shapes and dtypes of the carry that it receives
 The branches of `cond` and `switch` likewise have to agree with each other, and one number chooses among them: a boolean
 or an integer. Python numbers in the initial carry are
 promoted without complaint (`0` becomes a float if the body returns one); arrays are not.
+Inside of `jax.shard_map`, a carry that is the same on all devices, as zeros are, must not become one that differs from device
+to device: begin with `jax.lax.pcast(carry, "data", to="varying")`, or bring the parts together in the body.
 """,
     instead="""\
 Give the initial carry the dtype and shape of the result, and return the same structure from every branch:

@@ -29,6 +29,12 @@ only axes that the mesh of its `NamedSharding`, or of `jax.shard_map`, has:
 
 > ValueError: Resource axis: dp of P('dp',) is not found in mesh: ('data', 'model').
 
+A tree of specifications has the keys of the tree that it is for. What is split over an axis of the mesh differs from device
+to device, and so does all that is computed of it, until a collective such as `jax.lax.pmean` brings it together; `out_specs`
+that do not name the axis say that a result is the same on all devices:
+
+> ValueError: shard_map applied to the function 'loss' was given out_specs which require replication which can't be statically inferred given the mesh
+
 Collectives such as `jax.lax.pmean` know a mapped axis by the name that `axis_name` of the map, or a mesh, gives it:
 
 > NameError: Found an unbound axis name: batch. To fix this, please call psum under `jax.shard_map`.
@@ -81,6 +87,16 @@ def check_name(event: ApiMisuse) -> Report | None:
         return Report(
             f"`{event.api}` gets a specification for {axes} {_plural('axis', 'axes', axes)}, but the array has {rank}",
             "give the specification at most one entry for each axis of the array",
+        )
+    if event.problem == "other-keys":
+        return Report(
+            f"`{event.api}` gets a tree of specifications with other keys than the tree that they are for: {event.detail}",
+            "give it an entry for each key, or one specification for the whole dict",
+        )
+    if event.problem == "varies":
+        return Report(
+            f"`out_specs` of `{event.api}` says that a result is the same all along the mesh axis `{event.parameter}`, but it differs",
+            f'bring together what the devices have, as with `jax.lax.pmean(x, "{event.parameter}")`, or name the axis in `out_specs`',
         )
     if event.problem != "unbound-axis":
         return None

@@ -10,6 +10,7 @@ from jitlint.infer.events import OutOfBounds
 from jitlint.infer.grounds import GUESSED, SEEN, USED
 from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.objects import forget_notes
+from jitlint.infer.spreading import VARIES
 from jitlint.infer.values import (
     NONE,
     STATIC,
@@ -286,7 +287,7 @@ def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args
     modes = 0
     why = ""
     for value in (*args.pos, *args.kw.values()):
-        modes |= traced_modes(value, 2)
+        modes |= traced_modes(value, 2) & ~VARIES
         why = why or why_of(value)
     if (modes or f.world.here) and m.transforms.computes(obj.dotted, name):
         return Arr(

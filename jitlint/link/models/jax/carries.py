@@ -35,6 +35,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.jax import varying
 from jitlint.link.values import fitting, flattening, pytrees
 from jitlint.link.values.operators import operand_of
 
@@ -49,7 +50,7 @@ _WORDS: Final = {
 
 def check_carry(m: Machine, f: Frame, at: int, spec: HigherOrder, init: Value, out: Value) -> None:
     """The body of a loop must return what it received."""
-    _report(m, f, at, spec, "carry-mismatch", mismatch(init, out))
+    _report(m, f, at, spec, "carry-mismatch", mismatch(init, out) or varying.mismatch(f, init, out))
 
 
 def check_combined(m: Machine, f: Frame, at: int, spec: HigherOrder, given: Value, result: Value) -> None:
@@ -92,7 +93,9 @@ def check_condition(m: Machine, f: Frame, at: int, spec: HigherOrder, result: Va
 def check_branches(m: Machine, f: Frame, at: int, spec: HigherOrder, results: list[Value]) -> None:
     """All branches return the same structure and types."""
     for other in results[1:]:
-        detail = mismatch(results[0], other, strict=True)
+        detail = mismatch(results[0], other, strict=True) or varying.mismatch(
+            f, results[0], other, branches=True
+        )
         if detail:
             _report(m, f, at, spec, "branch-mismatch", detail)
             return

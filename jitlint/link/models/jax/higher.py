@@ -13,6 +13,7 @@ from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import Step
 from jitlint.infer.grounds import GUESSED, RULED, SEEN
 from jitlint.infer.lattice import join, joined, or_unknown, traced_modes
+from jitlint.infer.spreading import MAY_VARY, VARIES
 from jitlint.infer.values import (
     BEHIND,
     NONE,
@@ -54,7 +55,7 @@ from jitlint.link.models.jax.references import references
 from jitlint.link.values import iteration, keys, pytrees
 from jitlint.link.values.questions.signatures import describe, signature
 
-ALL_MODES = S | B | L
+ALL_MODES = S | B | L | VARIES | MAY_VARY
 PULLBACK = "jax.vjp.pullback"
 MAX_CHILDREN = 8
 """Children of a tree that `jax.tree.map` is followed into one by one."""
@@ -383,7 +384,7 @@ def _result(
 ) -> Value:
     outer = 0
     for value in named.values():
-        outer |= traced_modes(value)
+        outer |= traced_modes(value) & ~VARIES
     made = _RESULTS.get(spec.result)
     return UNKNOWN if made is None else made(_Ran(m, f, at, spec, named, results, given, outer))
 

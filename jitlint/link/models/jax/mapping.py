@@ -15,7 +15,7 @@ from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import NO_CONST, NONE, Arr, Map, Py, Seq, Tup, Value, Xform, alternatives
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import arrival, shardings
+from jitlint.link.models.jax import arrival, shardings, varying
 from jitlint.link.values import fitting, iteration, pytrees
 
 _DEPTH: Final = 4
@@ -39,7 +39,8 @@ def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None
         detail = f"{len(wanted)} for {in_words(result)}"
         report(m, f, at, x.spec.name, "results-count", detail, x.spec.results)
     elif x.spec.specs:
-        shardings.check_joined(m, f, at, x, result)
+        if not shardings.refuses_joining(m, f, at, x, result):
+            varying.check_joined(m, f, at, x, result)
     elif x.spec.axes:
         _check_axes(m, f, at, x, x.options.get(x.spec.results), result)
 

@@ -33,7 +33,7 @@ def partition_spec(m: Machine, f: Frame, at: int, args: Args) -> Value:
 def mesh(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """Devices in rows, with a name for each axis; what is not known to the last name is nothing."""
     given = args.get(1, "axis_names")
-    names = list(_names([given])) if given is not None else []
+    names = list(named_in([given])) if given is not None else []
     known = names and None not in names
     devices = args.get(0, "devices")
     if known and type(devices) is Arr and devices.kind is SEEN and not devices.weak and not m.guards:
@@ -50,7 +50,7 @@ def mesh(m: Machine, f: Frame, at: int, args: Args) -> Value:
 def sharding(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """A specification for the axes of one mesh; JAX refuses names that the mesh does not have."""
     over, spec = args.get(0, "mesh"), args.get(1, "spec")
-    split = _split(spec)
+    split = split_of(spec)
     if split is None:
         return UNKNOWN
     if _misnamed(m, f, at, SHARDING, over, split):
@@ -69,13 +69,17 @@ def bound_axes(x: Xform) -> frozenset[str] | None:
             else None
         )
     given = x.options.get("axis_name")
-    names = list(_names([given])) if given is not None else []
+    names = list(named_in([given])) if given is not None else []
     return frozenset(name for name in names if name is not None) if None not in names else None
 
 
 def check_placed(m: Machine, f: Frame, at: int, api: str, value: Value, where: Value | None) -> None:
-    """An array is split: has it as many axes as are spoken of."""
-    split = _split(where)
+    """An array is split: has it as many axes as are spoken of. A tree of places begins as the tree that is placed does."""
+    odd = _other_keys(where, value)
+    if odd:
+        m.emit(f, ApiMisuse, at, value, api=api, problem="other-keys", detail=odd)
+        return
+    split = split_of(where)
     if split is None or type(value) is not Arr or value.rank is None or value.dtype == "key":
         return
     if len(split) > value.rank and not f.world.modes & B:
@@ -92,21 +96,24 @@ def refuses_split(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     return any(_unfit(m, f, at, x, marks.of(i), value) for i, value in enumerate(args.pos))
 
 
-def check_joined(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
+def refuses_joining(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> bool:
     """What each device gives is put together along axes that it has."""
-    if not f.world.modes & B:
-        _unfit(m, f, at, x, x.options.get(x.spec.results), result)
+    return not f.world.modes & B and _unfit(m, f, at, x, x.options.get(x.spec.results), result)
 
 
 def _unfit(m: Machine, f: Frame, at: int, x: Xform, mark: Value | None, value: Value, depth: int = 4) -> bool:
     """Record that a specification names an axis which the mesh does not have, or more axes than an array has."""
-    split = _split(mark)
+    split = split_of(mark)
     if split is None:
-        pairs = _together(mark, value) if depth else ()
+        odd = _other_keys(mark, value, 1)
+        if odd:
+            m.emit(f, ApiMisuse, at, value, api=x.spec.name, problem="other-keys", detail=odd)
+            return True
+        pairs = together(mark, value) if depth else ()
         return any(_unfit(m, f, at, x, one, other, depth - 1) for one, other in pairs)
     if _misnamed(m, f, at, x.spec.name, x.options.get("mesh"), split):
         return True
-    for leaf in _leaves(value, depth):
+    for leaf in leaves_of(value, depth):
         if type(leaf) is Arr and leaf.rank is not None and leaf.dtype != "key" and len(split) > leaf.rank:
             m.emit(
                 f, ApiMisuse, at, leaf, api=x.spec.name, problem="long-spec",
@@ -116,7 +123,7 @@ def _unfit(m: Machine, f: Frame, at: int, x: Xform, mark: Value | None, value: V
     return False
 
 
-def _together(mark: Value | None, value: Value) -> Iterable[tuple[Value, Value]]:
+def together(mark: Value | None, value: Value) -> Iterable[tuple[Value, Value]]:
     """The parts of a tree of specifications with those of the tree that they speak of."""
     if type(mark) is Map and type(value) is Map and value.rest is None and mark.rest is None:
         return [(mark.entries[key], value.entries[key]) for key in mark.entries if key in value.entries]
@@ -126,12 +133,32 @@ def _together(mark: Value | None, value: Value) -> Iterable[tuple[Value, Value]]
     return zip(ours or (), others or ()) if fits else ()
 
 
-def _leaves(value: Value, depth: int) -> Iterable[Value]:
+def _other_keys(mark: Value | None, value: Value, depth: int = 4) -> str:
+    """The keys that a tree of specifications lacks, or has for nothing, "" if it certainly is a prefix or nobody knows."""
+    if (
+        not depth
+        or type(mark) is not Map
+        or type(value) is not Map
+        or not (_is_closed(mark) and _is_closed(value))
+    ):
+        return ""
+    odd = mark.entries.keys() ^ value.entries.keys()
+    if odd:
+        return ", ".join(f"`{key}`" for key in sorted(map(str, odd))[:3])
+    return next(filter(None, (_other_keys(one, part, depth - 1) for one, part in together(mark, value))), "")
+
+
+def _is_closed(value: Map) -> bool:
+    return value.rest is None and not value.open
+
+
+def leaves_of(value: Value, depth: int) -> Iterable[Value]:
+    """The leaves of a pytree, or what is too deep in it to be taken apart."""
     parts = pytrees.children(value) if depth else None
     if parts is None:
         yield value
     for part in parts or ():
-        yield from _leaves(part, depth - 1)
+        yield from leaves_of(part, depth - 1)
 
 
 def _misnamed(m: Machine, f: Frame, at: int, api: str, over: Value | None, split: list[Value]) -> bool:
@@ -140,7 +167,7 @@ def _misnamed(m: Machine, f: Frame, at: int, api: str, over: Value | None, split
     if type(axes) is not Tup:
         return False
     there = [axis.const for axis in axes.items if type(axis) is Py]
-    other = next((name for name in _names(split) if name is not None and name not in there), None)
+    other = next((name for name in named_in(split) if name is not None and name not in there), None)
     if other is not None:
         m.emit(
             f, ApiMisuse, at, api=api, problem="no-mesh-axis", parameter=other,
@@ -149,18 +176,19 @@ def _misnamed(m: Machine, f: Frame, at: int, api: str, over: Value | None, split
     return other is not None
 
 
-def _split(value: Value | None) -> list[Value] | None:
+def split_of(value: Value | None) -> list[Value] | None:
+    """What a specification, or a sharding, is made of; None for what is none."""
     split = value.attrs.get(SPLIT) if type(value) is ExtInst else None
     return list(split.items) if type(split) is Tup else None
 
 
-def _names(entries: Iterable[Value]) -> Iterable[str | None]:
+def named_in(entries: Iterable[Value]) -> Iterable[str | None]:
     """The names in a specification; None for what may hold others."""
     for entry in entries:
         if type(entry) is Py and entry.kind == "none":
             continue
         items = iteration.known_items(entry) if type(entry) in (Tup, Seq) else None
         if items is not None:
-            yield from _names(items)
+            yield from named_in(items)
         else:
             yield entry.const if type(entry) is Py and isinstance(entry.const, str) else None

@@ -14,6 +14,7 @@ from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.events import Step
 from jitlint.infer.grounds import RULED
 from jitlint.infer.lattice import join, traced_modes
+from jitlint.infer.spreading import VARIES
 from jitlint.infer.values import (
     NONE,
     UNKNOWN,
@@ -36,7 +37,7 @@ from jitlint.link.engine.budgets import MAX_STACK
 from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine, Site
-from jitlint.link.engine.world import CHECKED, SPREAD, World
+from jitlint.link.engine.world import CHECKED, World
 from jitlint.link.models.arrays import layers
 from jitlint.link.models.jax import (
     arity,
@@ -48,7 +49,7 @@ from jitlint.link.models.jax import (
     leaf_shapes,
     mapping,
     operands,
-    shardings,
+    varying,
 )
 from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.tables import naming
@@ -177,6 +178,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     steps = _steps(f, x, at)
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = scopes.in_world(f, world, steps, ground)
+    arrived = varying.arrived(f, x, arrived)
     _tell_lanes(m, inner, x, arrived)
     transformed = Transformed(x, args, inner)
     m.domains.on_transform(f, transformed)
@@ -187,7 +189,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     outer = 0
     for value in (*args.pos, *args.kw.values()):
         outer |= traced_modes(value, 2)
-    return _leave(m, f, at, inner, x, args, result, outer)
+    return _leave(m, f, at, inner, x, args, result, outer & ~VARIES)
 
 
 def _tell_lanes(m: Machine, inner: Frame, x: Xform, arrived: Args) -> None:
@@ -212,9 +214,8 @@ def _sets_up(target: Value) -> bool:
 def _world_inside(f: Frame, x: Xform) -> World:
     spec: Wrap = x.spec
     world = f.world.inside(spec.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
-    marks = (SPREAD if spec.specs else 0) | (CHECKED if spec.result == "checkify" else 0)
-    world = world.but(marks=marks) if marks else world
-    return world.mapped(shardings.bound_axes(x)) if spec.specs or "axis_name" in x.options else world
+    world = world.but(marks=CHECKED) if spec.result == "checkify" else world
+    return varying.mapped(x, world) if spec.specs or "axis_name" in x.options else world
 
 
 def _body_frame(f: Frame, spec: Wrap) -> Frame:
@@ -254,7 +255,8 @@ def _leave(
     demands.check_result(m, f, at, x, result)
     w = f.world
     kept = outer & ~S if not w.here else outer
-    out = pytrees.lower(result, spec.modes, w.here, w.level, kept, as_is=spec.filter, sized=not spec.specs)
+    drop = spec.modes if w.spread else spec.modes | varying.MARKS
+    out = pytrees.lower(result, drop, w.here, w.level, kept, as_is=spec.filter, sized=not spec.specs)
     if spec.axes:
         lanes = mapping.lanes(x, args)
         out = pytrees.with_rank(out, 1 if "out_axes" not in x.options else None, size=lanes)
@@ -316,7 +318,7 @@ def _gradient(m: Machine, f: Frame, x: Xform, args: Args) -> Value:
     out: list[Value] = []
     for n in nums if nums is not None else [0]:
         value = args.pos[n] if -len(args.pos) <= n < len(args.pos) else UNKNOWN
-        modes = traced_modes(value) | f.world.here
+        modes = traced_modes(value) & ~VARIES | f.world.here
         if value is UNKNOWN:
             out.append(Tree(modes, "", f.world.level))
         else:
