@@ -355,6 +355,8 @@ def kind_of_result(subject: Subject, dtype: str) -> str:
     return "complex" if np.dtype(kept[0].dtype).kind == "c" else element(kept[0])
 
 
+Places = dict[str, tuple[int | str, ...]]
+"""Where the arguments of a call stand, by parameter: several fill one like ``*operands``."""
 EXACT = ("int8", "int32", "bfloat16", "float32", "int", "float", "int*", "float*")
 """The exact dtypes that arguments are given."""
 OF_DEFAULTS = {"int": "int", "float": "float"}
@@ -375,11 +377,10 @@ def exact_line(subject: Subject) -> str:
     twin = twins().get(short) if owner == "array" else None
     if twin is not None and twin.fn.parameters[0].name in FIRST:
         return re.sub(rf"\b{twin.fn.parameters[0].name}\b", "self", exact_line(twin))
-    places = {
-        p.name: place
-        for p, place in zip(fn.bind(len(base.args), list(base.kwargs)), places_of(base))
-        if p is not None and (place in varied(subject, base) or p.name in fn.result.arguments)
-    }
+    places: Places = {}
+    for p, place in zip(fn.bind(len(base.args), list(base.kwargs)), places_of(base)):
+        if p is not None and (place in varied(subject, base) or p.name in fn.result.arguments):
+            places[p.name] = (*places.get(p.name, ()), place)
     method = subject.name.startswith("array.")
     names = [*(["self"] if method else []), *places]
     seen: list[tuple[dict[str, Operand], str]] = []
@@ -444,9 +445,7 @@ def exact_forms(fn: ApiFunction, names: list[str]) -> Iterator[Exact]:
     )
 
 
-def disturbing(
-    subject: Subject, base: Call, places: dict[str, int | str], names: list[str], form: Exact
-) -> Iterator[str]:
+def disturbing(subject: Subject, base: Call, places: Places, names: list[str], form: Exact) -> Iterator[str]:
     """The options with which a form says something false."""
     for name, text in options(subject):
         if name in ("dtype", *names):
@@ -459,9 +458,9 @@ def disturbing(
                 break
 
 
-def exact_result(subject: Subject, call: Call, places: dict[str, int | str], assigned: dict[str, str]) -> str:
+def exact_result(subject: Subject, call: Call, places: Places, assigned: dict[str, str]) -> str:
     """The exact dtype of a call whose arguments have these; "" when the call fails or gives no array."""
-    for name, place in places.items():
+    for name, place in ((name, place) for name, filled in places.items() for place in filled):
         text = call.args[place] if isinstance(place, int) else call.kwargs[place]
         call = call.put(place, exact_text(value_of(text), assigned[name]))
     if is_weak(assigned.get("self", "")):

@@ -31,6 +31,8 @@ import msgspec
 from jitlint.catalogue.schema import CatalogueError
 
 STRONG: Final = "+"
+OBJECT: Final = "dtype"
+"""The kind of a value that is a dtype; a dtype that is known is told behind it."""
 Operand = tuple[Optional[str], Optional[str]]
 """The kind of an operand (bool, int, number, float, complex; None: not known) and its exact dtype."""
 
@@ -68,6 +70,27 @@ def dtype_of(kind: str | None, exact: str | None) -> str | None:
 def exact_of(dtype: str | None) -> str | None:
     """The exact dtype of an array with this dtype, None when it is not known."""
     return dtype.exact if type(dtype) is Dtype else "bool" if dtype == "bool" else None
+
+
+@cache
+def told(dtype: str, exact: str | None) -> str:
+    """The kind of the value ``x.dtype`` for an array of this dtype: it says what is made with it, which is never weak."""
+    kind = "int" if dtype == "number" else str(dtype)
+    return " ".join([OBJECT, kind, *([] if exact is None else [without_star(exact)])])
+
+
+def is_object(kind: str) -> bool:
+    """Whether a value of this kind is a dtype."""
+    return kind.partition(" ")[0] == OBJECT
+
+
+@cache
+def of_told(kind: str) -> str | None:
+    """The dtype that the kind of a value says; None where that says nothing, or the value is no dtype."""
+    words = kind.split()
+    if words[:1] != [OBJECT] or len(words) == 1:
+        return None
+    return dtype_of(words[1], words[2] if len(words) > 2 else None)
 
 
 def joined(left: str | None, right: str | None) -> str | None:

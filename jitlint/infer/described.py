@@ -99,7 +99,9 @@ def _words(value: Any) -> str:
     if t is Py:
         if value.const is not NO_CONST and value.kind != "enum":
             return shorten(repr(value.const), _LONGEST)
-        return {"none": "None", "static": "Python value"}.get(value.kind, f"Python {value.kind}")
+        return {"none": "None", "static": "Python value"}.get(
+            value.kind, f"Python {value.kind.partition(' ')[0]}"
+        )
     if t is Tup:
         return value.cls.qualname if value.cls is not None else "tuple"
     if t is Seq:

@@ -129,7 +129,7 @@ def _merge(a: Value, b: Value, depth: int, known: _Known) -> Value | None:
 
 def _merge_constants(a: Py, b: Py) -> Value | None:
     if a.kind != b.kind:
-        return None
+        return Py(dtypes.OBJECT) if dtypes.is_object(a.kind) and dtypes.is_object(b.kind) else None
     if type(a.const) is type(b.const) and a.const == b.const:
         return a
     if a.const is NO_CONST:

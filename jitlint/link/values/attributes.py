@@ -46,7 +46,7 @@ from jitlint.link.engine.domain import Load, Store
 from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import bounds, callbacks, classes, fields, library_objects
+from jitlint.link.values import bounds, callbacks, classes, fields, library_objects, operators
 from jitlint.link.values.flattening import is_pytree
 from jitlint.link.values.questions.kinds import find_method, is_plain_enum, mro
 from jitlint.link.values.questions.ownership import outlives
@@ -127,7 +127,7 @@ def _counted(name: str, array: Arr | None = None) -> Value:
         return py(rank)
     if name in lexicon().arrays.counting_attributes:
         return INT
-    return Py("dtype") if name == "dtype" else STATIC
+    return operators.dtype_value(array) if name == "dtype" else STATIC
 
 
 def _refused(m: Machine, f: Frame, at: int, obj: Arr, name: str, kind: str) -> None:
@@ -320,7 +320,8 @@ def _python(m: Machine, f: Frame, at: int, obj: Py, name: str) -> Value:
         return Method(obj, name)
     if obj.kind == "slice":
         return INT
-    return STATIC if obj.kind in ("static", "enum", "dtype", "int", "float", "bool") else UNKNOWN
+    kind = obj.kind.partition(" ")[0]  # a dtype that is known is told behind it
+    return STATIC if kind in ("static", "enum", "dtype", "int", "float", "bool") else UNKNOWN
 
 
 def _module(m: Machine, f: Frame, at: int, obj: Mod, name: str) -> Value:

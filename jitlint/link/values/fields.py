@@ -34,6 +34,8 @@ from jitlint.syntax import ir
 
 FIELD: Final = "dataclasses.Field"
 _MARK: Final = "dataclasses.Field.value"
+CHILD_NAME: Final = "jax.tree_util.KeyEntry"
+"""What stands beside a child to say which one it is, and is none itself."""
 _FLAGS: Final = ("static", "pytree_node")
 _DEPTH: Final = 3
 
@@ -111,6 +113,8 @@ def _marked(value: Value, depth: int) -> set[str] | None:
         name = value.attrs["name"]
         return {str(name.const)} if type(name) is Py else None
     if type(value) is Ext or value is NONE or (type(value) is Py and value.kind == "str"):
+        return set()
+    if type(value) is ExtInst and value.dotted == CHILD_NAME:
         return set()
     parts = _all_parts(value)
     if parts is None or not depth:

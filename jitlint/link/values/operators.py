@@ -197,6 +197,12 @@ def operand_of(value: Value) -> dtypes.Operand:
     return dtype, dtypes.exact_of(dtype)
 
 
+def dtype_value(array: Arr | None) -> Py:
+    """``x.dtype``."""
+    dtype = array.dtype if array is not None and not array.host else None
+    return Py(dtypes.OBJECT if dtype in (None, "key") else dtypes.told(str(dtype), dtypes.exact_of(dtype)))
+
+
 def _result_kind(op: str, left: Value, right: Value) -> str | None:
     a, b = _dtype_of(left), _dtype_of(right)
     if a is None or b is None:

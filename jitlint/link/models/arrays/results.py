@@ -10,7 +10,17 @@ import functools
 from dataclasses import dataclass
 from typing import Optional
 
-from jitlint.catalogue.dtypes import Exact, Operand, combined, dtype_of, is_weak, named, without_star
+from jitlint.catalogue.dtypes import (
+    Exact,
+    Operand,
+    combined,
+    dtype_of,
+    is_weak,
+    kind_of,
+    named,
+    of_told,
+    without_star,
+)
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.ranks import EVERY_AXIS, Argument
 from jitlint.catalogue.schema import VAR_POSITIONAL, ApiFunction, Parameter, Result
@@ -97,19 +107,36 @@ def _dtype(m: Machine, made: Made, by_name: dict[str, Value]) -> str | None:
         return dtype_named(given)
     if not made.whole and made.fn.parameter("dtype") is not None:
         return None
-    return dtype_of(_kind(m, made, by_name), _exact(m, made, by_name))
+    kind, exact = _kind(m, made), _exact(m, made)
+    made_of = None if exact is None else kind_of(exact)
+    unlike = made_of is not None and made_of != ("int" if kind == "number" else kind)
+    return dtype_of(kind, None if unlike else exact)  # the real part of a complex number is of another kind
 
 
-def _exact(m: Machine, made: Made, by_name: dict[str, Value]) -> str | None:
+def _exact(m: Machine, made: Made) -> str | None:
     """The exact dtype that the arguments give the result."""
-    exact = m.catalogue.exact_dtype(made.fn.name) if made.whole else None
-    if exact is None or len(by_name) < len(made.bound):
+    exact = m.catalogue.exact_dtype(made.fn.name)
+    if exact is None or not _is_told(made, exact):
         return None
-    values = dict(by_name) if made.receiver is None else {"self": made.receiver, **by_name}
     nested = lexicon().arrays.sizes.get(made.fn.name) == "nested"
-    operands = {name: _operand(values[name], nested) for name in exact.names if name in values}
+    operands: dict[str, Operand] = {}
+    named = [(p.name, value) for p, value in made.bound]
+    for name, value in named if made.receiver is None else [("self", made.receiver), *named]:
+        if name in exact.names:
+            operand = _operand(value, nested)
+            operands[name] = combined(operands[name], operand) if name in operands else operand
     given = {p.name for p, value in made.bound if value is not NONE and _may_matter(p, exact)}
     return exact.of(operands, given | (operands.keys() & {"self"}))
+
+
+def _is_told(made: Made, exact: Exact) -> bool:
+    """Whether no argument that has a say in the dtype is hidden behind ``*`` or ``**``."""
+    if made.whole:
+        return True
+    told = {p.name for p, _ in made.bound if p.kind != VAR_POSITIONAL}
+    return not any(
+        _may_matter(p, exact) or p.name in exact.unless for p in made.fn.parameters if p.name not in told
+    )
 
 
 def _promotes(m: Machine, made: Made) -> bool:
@@ -119,7 +146,9 @@ def _promotes(m: Machine, made: Made) -> bool:
 
 
 def _may_matter(param: Parameter, exact: Exact) -> bool:
-    """Whether a parameter can have a say in the dtype of a result."""
+    """Whether a parameter can have a say in the dtype of a result; a PRNG key has none."""
+    if param.role in ("key", "consumed-key"):
+        return param.name in exact.names
     return not param.must_be_static or "type" in param.name or param.name in (*exact.names, *exact.unless)
 
 
@@ -135,11 +164,13 @@ def _operand(value: Value, nested: bool) -> Operand:
     return kind, without_star(exact) if exact is not None else None
 
 
-def _kind(m: Machine, made: Made, by_name: dict[str, Value]) -> str | None:
+def _kind(m: Machine, made: Made) -> str | None:
     if made.result.kind != "like":
         return _plain_dtype(made.result.kind)
-    sources = [made.receiver if n == "self" else by_name.get(n) for n in made.result.arguments]
-    present = [value for value in sources if value is not None]
+    followed = made.result.arguments
+    present = [value for p, value in made.bound if p.name in followed]  # several fill one like `*operands`
+    if made.receiver is not None and "self" in followed:
+        present.insert(0, made.receiver)
     kinds = {_dtype_of(value) for value in present if value is not NONE}
     found = _widest(kinds)
     if found is None:  # a float and something unknown give a float, complex numbers apart
@@ -153,7 +184,7 @@ def _kind(m: Machine, made: Made, by_name: dict[str, Value]) -> str | None:
 def kind_on_host(m: Machine, fn: ApiFunction, bound: Bound) -> str | None:
     """The kind of numbers that the twin of a function in NumPy gives: the same, but it does not give way to other types."""
     made = Made(fn, fn.result, bound, None, 0, "", 0, 0, True)
-    found = _kind(m, made, {param.name: value for param, value in bound})
+    found = _kind(m, made)
     return "int" if found == "number" else found if found != "key" else None
 
 
@@ -164,6 +195,9 @@ def dtype_kind(value: Value | None) -> str | None:
 
 def dtype_named(value: Value | None) -> str | None:
     """The dtype that a ``dtype=`` argument names, exact where its name is."""
+    told = of_told(value.kind) if type(value) is Py else None
+    if told is not None:
+        return told
     name = name_of(value)
     return dtype_of(lexicon().arrays.dtypes.get(name), named(name))
 

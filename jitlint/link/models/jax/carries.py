@@ -156,15 +156,24 @@ def _items_to_compare(
     if not isinstance(init, (Tup, Seq)) or not isinstance(out, (Tup, Seq)):
         return ""
     if init.items is None or out.items is None:
-        return ""
+        return _rests_to_compare(init, out, path)
     if len(init.items) != len(out.items):
         return f"{kind} of {len(init.items)} {verbs[0]}, one of {len(out.items)} {verbs[1]}{where}"
     return [(f"{path}[{i}]", x, y) for i, (x, y) in enumerate(zip(init.items, out.items))]
 
 
+def _rests_to_compare(init: Value, out: Value, path: str) -> _Pairs:
+    """What is said of all elements of two lists or dicts together: where the elements differ in that, all of them do."""
+    before, after = getattr(init, "rest", None), getattr(out, "rest", None)
+    return [] if before is None or after is None else [(f"{path}[...]", before, after)]
+
+
 def _entries_to_compare(init: Value, out: Value, path: str, where: str) -> _Pairs | str:
-    if type(init) is not Map or type(out) is not Map or init.rest is not None or out.rest is not None:
+    """The entries of two dicts; how the dicts differ if their keys do."""
+    if type(init) is not Map or type(out) is not Map:
         return ""
+    if init.rest is not None or out.rest is not None:
+        return "" if init.entries or out.entries else _rests_to_compare(init, out, path)
     if set(init.entries) != set(out.entries):
         extra = sorted(map(str, set(init.entries) ^ set(out.entries)))
         return f"the dict keys differ ({', '.join(extra[:3])}){where}"

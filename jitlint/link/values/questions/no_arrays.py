@@ -57,7 +57,8 @@ def _first_refused(m: Machine, parts: Iterable[Value], depth: int) -> str:
 
 
 def _refused_constant(m: Machine, value: Py, depth: int) -> str:
-    return str(value.kind) if value.kind in ("str", "bytes", "dtype", "enum", "slice") else ""
+    kind = value.kind.partition(" ")[0]  # a dtype that is known is told behind it
+    return kind if kind in ("str", "bytes", "dtype", "enum", "slice") else ""
 
 
 def _refused_sequence(m: Machine, value: Seq, depth: int) -> str:
