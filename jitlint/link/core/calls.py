@@ -43,7 +43,7 @@ from jitlint.link.engine.domain import Activation
 from jitlint.link.engine.frame import BY_CHOICE, Args, Frame
 from jitlint.link.engine.machine import Machine, Memo
 from jitlint.link.models import registry as libraries
-from jitlint.link.models.arrays import binding, methods
+from jitlint.link.models.arrays import binding, methods, numpy_calls
 from jitlint.link.models.jax import arity, mapping, xforms
 from jitlint.link.models.python import dispatch
 from jitlint.link.values import boxes, classes, keys, parameters, pytrees
@@ -80,7 +80,7 @@ def decorated(m: Machine, f: Frame, value: Func) -> Value:
         result = call(m, f, node.at, decorator, Args([out]))
         if not _takes_the_same(decorator, out, result):
             value.fn.resigned = True
-        kept = type(result) is ExtInst and result.dotted != dispatch.DISPATCH
+        kept = type(result) is ExtInst and result.dotted not in (dispatch.DISPATCH, numpy_calls.FOR_EACH)
         if result is not UNKNOWN and not (kept and type(decorator) in (Ext, ExtInst, Method)):
             out = result
         elif type(decorator) in (Ext, ExtInst, Method):
@@ -256,7 +256,9 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
     if f.fn is not fn and not f.module.is_test:
         fn.reached = True
     result = activate(m, f, at, func, bound)
-    return dispatch.narrowed(func.fn, bound, result) if type(result) is Union else result
+    if fn.veiled or fn.disguised:
+        result = pytrees.with_rank(result, None)  # what the decorator gives may be more than that
+    return dispatch.narrowed(fn, bound, result) if type(result) is Union else result
 
 
 def _as_decorated(fn: FuncInfo, bound: dict[str, Value]) -> dict[str, Value]:

@@ -193,6 +193,11 @@ def _with_container(m: Machine, f: Frame, at: int, op: str, left: Value, right: 
     parameters, or their gradients, for one array. What a parameter holds may be more than one thing at a time."""
     if op not in _ARITHMETIC or f.confidence is not Confidence.CERTAIN:
         return False
+    name = _named_tuple_among(op, left, right)
+    if name:
+        detail = f"a `{name}`"
+        m.emit(f, ApiMisuse, at, None, api=op, problem="list-argument", detail=detail, exception="TypeError")
+        return True
     for one, box in ((left, right), (right, left)):
         if not _never_meet(one, box) or _is_given(f, box):
             continue
@@ -204,6 +209,24 @@ def _with_container(m: Machine, f: Frame, at: int, op: str, left: Value, right: 
             )  # fmt: skip
             return True
     return False
+
+
+def _named_tuple_among(op: str, left: Value, right: Value) -> str:
+    """The class of a named tuple of arrays that certainly has no such operator with the other operand, or "". A whole number
+    repeats it, and another tuple is put behind it."""
+    for box, other in ((left, right), (right, left)):
+        cls = box.cls if type(box) is Tup else None
+        if cls is None or cls.extern or not _holds_array(box):
+            continue
+        if type(other) is Tup:
+            refused = op != "+" and not (other.cls is not None and other.cls.extern)
+        elif type(other) is Arr:
+            refused = _holds_array(other) and (op != "*" or other.dtype == "float")
+        else:
+            refused = type(other) is Py and (other.kind == "float" or (other.kind == "int" and op != "*"))
+        if refused:
+            return cls.name
+    return ""
 
 
 def _never_meet(one: Value, box: Value) -> bool:

@@ -57,6 +57,8 @@ from jitlint.syntax import ir
 Handler = Callable[[Machine, Frame, int, Args], Value]
 
 MEMO = "functools.lru_cache.cached"
+_PARTIAL: Final = "jax.tree_util.Partial"
+_BOUND: Final = "$bound"
 WRAPS = "functools.wraps.applied"
 
 
@@ -248,7 +250,7 @@ def _pulled_back(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Val
     if type(loop) is Py and loop.const:
         carries.emit_reverse(m, f, at, str(loop.const))
     directions.check_cotangent(m, f, at, obj, args)
-    return UNKNOWN
+    return directions.pulled_back(f, obj, args)
 
 
 def _dtype_call(m: Machine, f: Frame, dotted: str, args: Args) -> Value:
@@ -305,6 +307,19 @@ def _partial(m: Machine, f: Frame, at: int, args: Args) -> Value:
     if type(func) is Ext and func.dotted in m.transforms.wraps and len(args.pos) == 1:
         return Partial(func, [], dict(args.kw), (f.module.name, at))
     return Partial(func, list(args.pos[1:]), dict(args.kw), (f.module.name, at))
+
+
+def _tree_partial(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """A function with arguments bound that is a pytree of these."""
+    out = _unknown(m, f, at, _PARTIAL, args)
+    if not args.pos or args.more is not None or args.kw_more is not None:
+        return out
+    return ExtInst(_PARTIAL, {**made(f, _PARTIAL).attrs, _BOUND: _partial(m, f, at, args)})
+
+
+def _call_partial(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
+    function = obj.attrs.get(_BOUND)
+    return UNKNOWN if function is None else evaluator.call(m, f, at, function, args)
 
 
 def _memo_call(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -369,6 +384,8 @@ _INSTANCES: Final[dict[str, Callable[[Machine, Frame, int, ExtInst, Args], Value
     dispatch.DISPATCH: dispatch.call,
     jax_calls.UNRAVEL: jax_calls.unravelled,
     higher.PULLBACK: _pulled_back,
+    _PARTIAL: _call_partial,
+    numpy_calls.FOR_EACH: numpy_calls.for_each,
     exporting.EXPORTER: exporting.exported,
     exporting.CALL: exporting.called,
 }
@@ -380,5 +397,6 @@ _OWN: dict[str, Handler] = {
     "functools.partial": _partial,
     "functools.update_wrapper": _update_wrapper,
     MEMO: _memo_call,
+    _PARTIAL: _tree_partial,
     WRAPS: _wraps_apply,
 }

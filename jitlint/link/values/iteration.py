@@ -213,6 +213,8 @@ def _unpack(m: Machine, f: Frame, target: ir.Tuple | ir.List, value: Value) -> N
     targets = target.elts
     star = next((i for i, e in enumerate(targets) if type(e) is ir.Starred), None)
     slots = [[] for _ in targets]  # type: list[list[Value]]
+    if star is None:
+        _check_parts(m, f, target.at, value, len(targets))
     for alt in alternatives(value):
         for slot, part in zip(slots, _unpacked(m, f, target.at, alt, len(targets), star)):
             slot.append(part)
@@ -232,19 +234,22 @@ def _unpacked(m: Machine, f: Frame, at: int, value: Value, count: int, star: int
             tail = count - star - 1
             middle = items[star : len(items) - tail]
             return [*items[:star], Seq("list", middle, None, level, f.token), *items[len(items) - tail :]]
-    if type(value) is Arr and star is None:
-        _count_rows(m, f, at, value, count)
     if type(value) is Arr and value.key is not None and star is None:
         return [keys.item(m, value, i) for i in range(count)]
     one = _any_unpacked(m, f, at, value)
     return [Seq("list", None, one, level, f.token) if i == star else one for i in range(count)]
 
 
-def _count_rows(m: Machine, f: Frame, at: int, array: Arr, count: int) -> None:
-    """Record an array that has more or fewer rows than there are names for them."""
-    rows = array.dims[0] if array.dims and fitting.is_sure(array) else None
-    if rows is not None and rows != count:
-        fitting.report(m, f, at, "=", "rows", f"{rows} and {count}", array)
+def _check_parts(m: Machine, f: Frame, at: int, value: Value, count: int) -> None:
+    """Record what has no parts, or, as an array, more or fewer rows than there are names for them."""
+    number = fitting.is_number(value) and f.world.level > 0  # what a transform, or a library, hands over
+    if number or (fitting.is_sure(value) and fitting.rank_of(value) == 0):
+        fitting.report(m, f, at, "=", "apart", "", value)
+        return
+    for array in alternatives(value):
+        rows = array.dims[0] if type(array) is Arr and array.dims and fitting.is_sure(array) else None
+        if rows is not None and rows != count:
+            fitting.report(m, f, at, "=", "rows", f"{rows} and {count}", array)
 
 
 def _any_unpacked(m: Machine, f: Frame, at: int, value: Value) -> Value:

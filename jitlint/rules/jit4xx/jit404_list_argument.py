@@ -20,7 +20,8 @@ Other than NumPy, `jax.numpy` does not turn lists and tuples into arrays behind 
 Under a trace every element would become a separate operation, slow to compile and easy to overlook, so JAX
 wants the conversion to be visible. `jnp.array`, `jnp.stack` and `jnp.concatenate` do accept sequences. No function
 of arrays takes a dict, a set, a str or an object of a plain class; many refuse even one whose class
-has a method `__jax_array__`, as `jax.jit` does.
+has a method `__jax_array__`, as `jax.jit` does. Nor has a named tuple of arrays the operators of an array. The gradient by
+such an argument is one, too: `jax.grad` differentiates by the first argument unless `argnums` says otherwise.
 """,
     instead="""\
 Convert explicitly:
@@ -46,7 +47,7 @@ total(1.0, 2.0)
 """,
     outcome=Raises(
         ("TypeError", "ValueError"),
-        says=r"abstract array|during abstractification|valid JAX array type|ArrayLike|determine dtype|requires ndarray or scalar|unsupported operand type\(s\) for .*(Tracer|Array|tuple|dict)|can't multiply sequence by non-int",
+        says=r"abstract array|during abstractification|valid JAX array type|ArrayLike|determine dtype|requires ndarray or scalar|unsupported operand type\(s\) for|can't multiply sequence by non-int",
     ),
     since="0.1",
     remedy=Remedy(
@@ -58,6 +59,9 @@ total(1.0, 2.0)
 
 
 _OTHER = "hand over the array that is meant, or make one first with `jnp.array`"
+_NAMED = (
+    "take the field that is meant; if it is a gradient, `argnums` chooses the argument that it is taken by"
+)
 _INSTEAD = {
     "a dict": "go over its values: `jax.tree.map(f, d)`, or `jnp.stack(list(d.values()))`",
 }
@@ -70,8 +74,9 @@ def check(event: ApiMisuse) -> Report | None:
         return None
     parameter = f"`{event.parameter}` of `{event.api}`" if event.parameter else f"`{event.api}`"
     if event.detail:
+        other = _NAMED if event.detail.endswith("`") and not event.parameter else _OTHER
         return Report(
-            f"{parameter} needs an array, but gets {event.detail}", _INSTEAD.get(event.detail, _OTHER)
+            f"{parameter} needs an array, but gets {event.detail}", _INSTEAD.get(event.detail, other)
         )
     return Report(
         f"{parameter} needs an array, but gets a Python sequence",

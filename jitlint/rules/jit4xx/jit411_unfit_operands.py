@@ -62,6 +62,10 @@ So many names as results take these apart:
 
 > ValueError: not enough values to unpack (expected 3, got 2)
 
+One number has no parts at all, as the loss of a function that returns nothing beside it:
+
+> TypeError: iteration over a 0-d array
+
 What was exported is called with arrays of the axes that it was exported for, and sizes without a number are computed with
 others of their own scope only, as those of one `jax.export.symbolic_shape`:
 
@@ -85,7 +89,7 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
 """,
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError", "AttributeError", "AssertionError"),
-        says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|same dtypes|does not accept dtype|number of dimensions|inconsistent size for core|ndim to be equal|[Ii]ncompatible shapes|contracting dimensions"
+        says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|0-d array|same dtypes|does not accept dtype|number of dimensions|inconsistent size for core|ndim to be equal|[Ii]ncompatible shapes|contracting dimensions"
         r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|inconsistent size for core|ndim to be equal|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef|[Ii]ncompatible types|[Cc]annot broadcast|equal division|squeeze out|Einstein sum|einsum|axes don.t match|same rank|same number of dim|permutation|[Tt]ranspose"
         r"|needs to have rank|must satisfy the invariant|with a scalar index|scalar shape|feature dimension size|feature_group_count|spatial dimensions|must have ndim|broadcast together|nonnegative and less than|len\(",
     ),
@@ -136,6 +140,10 @@ _ARRAYS = {
     "rows": (
         "unpacks an array of {0} rows into {1} names",
         "unpacking goes along the first axis; `x.T` has the columns first",
+    ),
+    "apart": (
+        "unpacks one number, which has no parts",
+        "give it one name; with `has_aux=True`, a function returns `loss, aux`, and a derivative rule gets what `nondiff_argnums` counts first",
     ),
     "results": (
         "gives {0} results, but is unpacked as {1}",

@@ -2,8 +2,9 @@
 ``domains``).
 
 ``jnp.sqrt(jnp.sum((x[:, None] - x[None]) ** 2, -1))`` is zero on its diagonal, whatever ``x`` is, and a root has no derivative
-there. What it does: reads how the argument of a root is written, in the functions that it comes from as well. What it does not:
-follow what was chosen or added before the root is taken, which is how this is mended.
+there. What it does: reads how the argument of a root is written, in the functions that it comes from as well, and whether
+two parameters are given one array. What it does not: follow what was chosen or added before the root is taken, which is how
+this is mended; a bound of zero mends nothing.
 """
 
 from __future__ import annotations
@@ -26,12 +27,18 @@ _DEPTH: Final = 10
 _LAST: Final = (-1, 2)
 
 
+Pairs = frozenset[frozenset[str]]
+"""Parameters that are given the same by a call, two at a time."""
+
+
 class _Place(NamedTuple):
-    """Whose code is read. frame: of the activation, None for a function that it calls."""
+    """Whose code is read. frame: of the activation, None for a function that it calls. alike: parameters that were given
+    one array."""
 
     m: Machine
     fn: FuncInfo
     frame: Frame | None
+    alike: Pairs = frozenset()
 
     def value(self, node: ir.Node) -> Value | None:
         """What a name stands for, as far as it is known."""
@@ -40,12 +47,21 @@ class _Place(NamedTuple):
         return self.fn.module.scope.vars.get(node.id) if type(node) is ir.Name else None
 
 
-def hole(m: Machine, f: Frame, fn: FuncInfo, call: ir.Call) -> spelling.Hole | None:
+def given_twice(call: ir.Call | None, bound: dict[str, Value]) -> Pairs:
+    """The parameters to which a call gives one variable: ``distances(x, x)``."""
+    names = [arg.value.id for arg in call.args if type(arg.value) is ir.Name] if call is not None else []
+    if len(set(names)) == len(names):
+        return frozenset()
+    arrays = [(name, value) for name, value in bound.items() if type(value) is Arr]
+    return frozenset(frozenset((p, q)) for p, one in arrays for q, other in arrays if p != q and one is other)
+
+
+def hole(m: Machine, f: Frame, fn: FuncInfo, call: ir.Call, alike: Pairs) -> spelling.Hole | None:
     """The root of what is zero wherever a row meets itself."""
     under = spelling.operand_of(call)
     if not under:
         return None
-    place = _Place(m, fn, f)
+    place = _Place(m, fn, f, alike)
     found = _zero(place, call, _DEPTH) if _goes_along(call) else _zero(place, under[0], _DEPTH)
     return spelling.Hole(call.at, last_name(call.func), found, spelling.names_in(under[0])) if found else None
 
@@ -64,7 +80,22 @@ def _zero(place: _Place, node: ir.Node | None, depth: int) -> str:
         return ""
     if last_name(node.func) in spelling.ABSOLUTE or _goes_along(node):
         return next((_zero(place, part, depth - 1) for part in spelling.operand_of(node)), "")
-    return _returned(place, node, depth)
+    bounded = _bounded_by_zero(node)
+    return _zero(place, bounded, depth - 1) if bounded is not None else _returned(place, node, depth)
+
+
+def _bounded_by_zero(call: ir.Call) -> ir.Node | None:
+    """What a call keeps from being negative, but not from being zero: ``jnp.maximum(x, 0.0)``, ``x.clip(0)``."""
+    words = {name.rpartition(".")[2] for name in lexicon().gradients.bounding}
+    given = [arg.value for arg in call.args if arg.name in (None, "min", "a_min") and not arg.star][:2]
+    if len(given) == 1 and type(call.func) is ir.Attr:
+        given.insert(0, call.func.obj)
+    if last_name(call.func) not in words or len(given) != 2:
+        return None
+    bounds = [spelling.number(node) for node in given]
+    return next(
+        (one for one, bound in zip(given, reversed(bounds)) if bound is not None and bound <= 0), None
+    )
 
 
 def _goes_along(call: ir.Call) -> bool:
@@ -90,13 +121,23 @@ def _returned(place: _Place, call: ir.Call, depth: int) -> str:
 def _difference(place: _Place, node: ir.BinOp) -> str:
     """The array, if all of its rows are taken from all of its rows: ``x[:, None] - x[None]``."""
     left, right = (spelling.written(place.fn.parts, side) for side in (node.left, node.right))
-    if type(left) is not ir.Sub or type(right) is not ir.Sub or not same_text(left.obj, right.obj):
+    if type(left) is not ir.Sub or type(right) is not ir.Sub or not _are_one(place, left.obj, right.obj):
         return ""
     array = place.value(left.obj)
     shapes = _new_axis(left.index), _new_axis(right.index)
     if None in shapes or shapes[0] == shapes[1] or (type(array) is Arr and rank_of(array) == 1):
         return ""
     return path_text(left.obj) or "an array"
+
+
+def _are_one(place: _Place, one: ir.Node, other: ir.Node) -> bool:
+    """Whether two expressions are certainly the same array."""
+    if same_text(one, other):
+        return True
+    if type(one) is not ir.Name or type(other) is not ir.Name or place.frame is None:
+        return False
+    held = place.frame.scope.vars
+    return frozenset((one.id, other.id)) in place.alike and held.get(one.id) is held.get(other.id)
 
 
 def _new_axis(index: ir.Node) -> int | None:

@@ -13,7 +13,8 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import NanGradient
 from jitlint.infer.lattice import traced_modes
-from jitlint.infer.values import BACK, HOLE, L, Py, Tup, Value
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import BACK, HOLE, Func, L, Py, Tup, Value
 from jitlint.link.domains.gradients import apart, bounded, overflow, singular
 from jitlint.link.domains.gradients.spelling import Hole
 from jitlint.link.engine.domain import Activation, Domain, Library, Transformed
@@ -38,21 +39,30 @@ class Gradients(Domain[frozenset[Choice]]):
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self._returned: set[Choice] = set()
-        self._holes: dict[Choice, Hole | None] = {}
+        self._holes: dict[tuple[Choice, apart.Pairs], Hole | None] = {}
+        self._alike: dict[FuncInfo, apart.Pairs] = {}
 
     def hears_of(self, dotted: str) -> bool:
         """What chooses between two values, and roots."""
         words = lexicon().gradients
         return dotted in words.choosing or dotted in words.bounding or _is_root(dotted)
 
+    def on_bind(self, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> None:
+        """One array may be given to two parameters."""
+        if f.world.modes & BACK and len(bound) > 1:
+            pairs = apart.given_twice(self.m.texts.table(f).calls.get(at), bound)
+            if pairs or func.fn in self._alike:
+                self._alike[func.fn] = pairs
+
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A choice is made under a derivative."""
         if f.world.modes & OWN or not f.world.modes & BACK or not traced_modes(library.result) & L:
             return None
         choice = (f.module.name, library.at)
-        if choice not in self._holes:
-            self._holes[choice] = self._hole(f, library)
-        hole = self._holes[choice]
+        alike = self._alike.get(f.fn, frozenset()) if f.fn is not None else frozenset()
+        if (choice, alike) not in self._holes:
+            self._holes[choice, alike] = self._hole(f, library, alike)
+        hole = self._holes[choice, alike]
         values = [paths.peek(self.m, f, name) for name in hole.names] if hole is not None else []
         traced = next((v for v in values if v is not None and traced_modes(v) & L), None)
         if hole is None or traced is None:
@@ -65,7 +75,7 @@ class Gradients(Domain[frozenset[Choice]]):
         )  # fmt: skip
         return pytrees.remode(library.result, lambda modes: modes | HOLE if modes & L else modes)
 
-    def _hole(self, f: Frame, library: Library) -> Hole | None:
+    def _hole(self, f: Frame, library: Library, alike: apart.Pairs) -> Hole | None:
         """What has no derivative at zero, or overflows, and is taken there."""
         call = self.m.texts.table(f).calls.get(library.at)
         if f.fn is None or call is None:
@@ -75,7 +85,7 @@ class Gradients(Domain[frozenset[Choice]]):
             return singular.hole(f.fn.parts, call) or overflow.hole(f.fn.parts, call)
         if library.dotted in words.bounding:
             return bounded.hole(f.fn, call)
-        return apart.hole(self.m, f, f.fn, call)
+        return apart.hole(self.m, f, f.fn, call, alike)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """A differentiated function has returned: what it gives beside the value has no derivative."""

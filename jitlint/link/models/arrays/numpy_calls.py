@@ -9,7 +9,7 @@ from jitlint.catalogue.schema import EXCEPTION_LETTERS, ApiFunction, NumpyFuncti
 from jitlint.infer.dims import Dims
 from jitlint.infer.events import ArrayStore, SilentAnswer
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Map, Py, S, Seq, Tree, Tup, Value
+from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, ExtInst, Map, Py, S, Seq, Tree, Tup, Value
 from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import confidence_of, emit_numpy, emit_static, here_why, hurt, tracer_inside
 from jitlint.link.engine.frame import Args, Frame
@@ -27,6 +27,7 @@ from jitlint.link.models.arrays.results import (
 from jitlint.link.values import fitting
 from jitlint.link.values.library_objects import made
 
+FOR_EACH: Final = "numpy.vectorize"
 _EACH: Final = "each"
 _SHUFFLED: Final = "shuffled"
 ARRAY_CONVERSION: Final = EXCEPTION_LETTERS["A"]
@@ -70,8 +71,9 @@ def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
         return Py("dtype") if fn.name == "numpy.dtype" else STATIC
     if fn.result == "none":
         return NONE
-    if fn.result == "opaque" and fn.name.startswith("numpy.random."):
-        return made(f, fn.name)
+    if fn.result == "opaque":
+        plain = fn.name != FOR_EACH or (len(args.pos) == 1 and not args.kw)
+        return made(f, fn.name) if plain else UNKNOWN
     if fn.result == "list":
         kind = "list" if "split" in fn.name else "tuple"
         return Seq(kind, None, Arr(0, host=True), f.world.level)
@@ -82,6 +84,19 @@ def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
         return UNKNOWN
     out = Arr(0, dtype_named(args.kw.get("dtype")), None, "", 0, SEEN, True)
     _measure(m, fn.name, args, out)
+    return out
+
+
+def for_each(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
+    """A function that goes through the elements of its arguments is called: they, and the result, are arrays of NumPy."""
+    values = [*args.pos, *args.kw.values()]
+    if any(emit_numpy(m, f, at, value, obj.dotted) for value in values):
+        return UNKNOWN
+    sizes = fitting.together([fitting.dims_of(value) for value in values])
+    if not values or args.more is not None or sizes is None or sizes is fitting.CLASH:
+        return UNKNOWN
+    out = Arr(0, None, None, "", 0, SEEN, True)
+    _take(out, sizes)
     return out
 
 

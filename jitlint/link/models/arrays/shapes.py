@@ -31,6 +31,8 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
     form = lexicon().arrays.moves.get(fn.name, "")
     if form == "letters":
         return _letters(m, f, at, fn, bound)
+    if form == "drawn":
+        return _undrawable(m, f, at, fn, bound)
     array = _array(bound, receiver)
     rank = fitting.rank_of(array) if array is not None and fitting.is_array(array) else None
     if array is None or not rank:
@@ -264,6 +266,19 @@ def _unspreadable(
         return False
     detail = f"{shape_text(dims)} as {shape_text(tuple(wanted))}" if wanted else ""
     return bool(detail) and fitting.report(m, f, at, fn.name, "spread", detail, array)
+
+
+def _undrawable(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
+    """What numbers are drawn with, such as their mean, is repeated until it has the shape that is asked for."""
+    items = iteration.known_items(next((v for p, v in bound if p.name == "shape"), NONE))
+    wanted = tuple(map(fitting.int_of, items or ()))
+    for param, value in bound if wanted else ():
+        with_them = not param.must_be_static and param.role not in ("consumed-key", "key")
+        dims = fitting.dims_of(value) if with_them and fitting.is_array(value) else None
+        if dims is not None and not fits_into(dims, wanted):
+            detail = f"{shape_text(dims)} as {shape_text(wanted)}"
+            return fitting.report(m, f, at, fn.name, "spread", detail, value)
+    return False
 
 
 def _unsolvable(

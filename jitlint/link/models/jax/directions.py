@@ -10,14 +10,17 @@ from __future__ import annotations
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import NO_CONST, NONE, Arr, ExtInst, Map, Py, Seq, Tup, Value
+from jitlint.infer.lattice import traced_modes
+from jitlint.infer.values import NO_CONST, NONE, UNKNOWN, Arr, ExtInst, Map, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax.mapping import in_words, report
+from jitlint.link.models.jax import leaf_shapes
+from jitlint.link.models.jax.mapping import in_words, leaves, report
 from jitlint.link.values import fitting, pytrees
 
 RESULT = "result"
-"""Where the function that `jax.vjp` gives keeps what the differentiated one gave."""
+INPUTS = "inputs"
+"""Where the function that `jax.vjp` gives keeps what the differentiated one gave, and by what the derivative is taken."""
 
 
 def check_tangents(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
@@ -43,6 +46,22 @@ def check_cotangent(m: Machine, f: Frame, at: int, pullback: ExtInst, args: Args
     detail = _unlike(args.pos[0], result)
     if detail:
         report(m, f, at, "jax.vjp", "unlike-cotangent", detail)
+
+
+def pulled_back(f: Frame, pullback: ExtInst, args: Args) -> Value:
+    """What comes out at the other end: a tuple with a derivative by each input."""
+    inputs = pullback.attrs.get(INPUTS)
+    if type(inputs) is not Tup or len(args.pos) != 1 or args.kw:
+        return UNKNOWN
+    modes = f.world.here | traced_modes(args.pos[0])
+    return Tup(tuple([_derivative_by(f, value, modes) for value in inputs.items]))
+
+
+def _derivative_by(f: Frame, value: Value, modes: int) -> Value:
+    """A derivative by an input; unknown for what may hold whole or complex numbers, which have others."""
+    inside = list(leaves(value))
+    plain = inside and all(fitting.kind_of(leaf) == "float" for leaf in inside)
+    return leaf_shapes.derivative_by(f, value, modes | traced_modes(value)) if plain else UNKNOWN
 
 
 def _unlike(given: Value, wanted: Value, depth: int = 4) -> str:

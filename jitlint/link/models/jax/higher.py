@@ -457,7 +457,7 @@ def _of_vjp(ran: _Ran) -> Value:
     loop = Py("str", carries.loop_behind(inside))
     pullback = ExtInst(PULLBACK, {"loop": loop}) if ran.spec.name.endswith("vjp") else UNKNOWN
     if type(pullback) is ExtInst and ran.spec.name == "jax.vjp" and (has_aux or aux is None):
-        pullback.attrs[directions.RESULT] = inside
+        pullback.attrs |= {directions.RESULT: inside, directions.INPUTS: ran.named.get("primals", UNKNOWN)}
     if has_aux and type(value) is Tup:
         return Tup((value.items[0], pullback, value.items[1]))
     return Tup((value, pullback))

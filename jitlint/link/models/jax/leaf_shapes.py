@@ -10,8 +10,15 @@ from jitlint.catalogue.dtypes import exact_of, is_weak
 from jitlint.infer.lattice import reshaped
 from jitlint.infer.objects import seen_as
 from jitlint.infer.sizes import DEPTH
-from jitlint.infer.values import FRESH, Arr, Inst, Map, Py, Seq, Value
+from jitlint.infer.values import BEHIND, FRESH, Arr, Inst, L, Map, Py, Seq, Value
+from jitlint.link.engine.frame import Frame, result_level
 from jitlint.link.values import flattening, pytrees
+
+
+def derivative_by(f: Frame, value: Value, modes: int) -> Value:
+    """A derivative by a value: floats in its structure and of its sizes. modes: of what it is computed from."""
+    leaf = Arr(modes & ~(L | BEHIND), "float", None, "", result_level(f, [value]))
+    return shaped_as(pytrees.rebuild(value, leaf), value)
 
 
 def shaped_as(value: Value, model: Value, depth: int = DEPTH) -> Value:

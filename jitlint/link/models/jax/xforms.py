@@ -35,7 +35,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.budgets import MAX_STACK
 from jitlint.link.engine.domain import Repeat, Transformed
-from jitlint.link.engine.frame import Args, Frame, result_level
+from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.engine.world import CHECKED, World
 from jitlint.link.models.arrays import layers
@@ -322,8 +322,7 @@ def _gradient(m: Machine, f: Frame, x: Xform, args: Args) -> Value:
         if value is UNKNOWN:
             out.append(Tree(modes, "", f.world.level))
         else:
-            leaf = Arr(custom_rules.not_linear(modes), "float", None, "", result_level(f, [value]))
-            out.append(leaf_shapes.shaped_as(pytrees.rebuild(value, leaf), value))
+            out.append(leaf_shapes.derivative_by(f, value, modes))
     return Tup(tuple(out)) if many else (out[0] if out else UNKNOWN)
 
 
