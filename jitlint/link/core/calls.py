@@ -255,9 +255,13 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
     parameters.refine(m, func, bound)
     if f.fn is not fn and not f.module.is_test:
         fn.reached = True
-    result = activate(m, f, at, func, bound)
+    return _result_as_decorated(fn, bound, activate(m, f, at, func, bound))
+
+
+def _result_as_decorated(fn: FuncInfo, bound: dict[str, Value], result: Value) -> Value:
+    """What a call gives. What a decorator that is not understood gives may be more than that."""
     if fn.veiled or fn.disguised:
-        result = pytrees.with_rank(result, None)  # what the decorator gives may be more than that
+        result = pytrees.with_rank(result, None)
     return dispatch.narrowed(fn, bound, result) if type(result) is Union else result
 
 

@@ -212,21 +212,21 @@ def _with_container(m: Machine, f: Frame, at: int, op: str, left: Value, right: 
 
 
 def _named_tuple_among(op: str, left: Value, right: Value) -> str:
-    """The class of a named tuple of arrays that certainly has no such operator with the other operand, or "". A whole number
-    repeats it, and another tuple is put behind it."""
+    """The class of a named tuple of arrays that certainly has no such operator with the other operand, or ""."""
     for box, other in ((left, right), (right, left)):
         cls = box.cls if type(box) is Tup else None
-        if cls is None or cls.extern or not _holds_array(box):
-            continue
-        if type(other) is Tup:
-            refused = op != "+" and not (other.cls is not None and other.cls.extern)
-        elif type(other) is Arr:
-            refused = _holds_array(other) and (op != "*" or other.dtype == "float")
-        else:
-            refused = type(other) is Py and (other.kind == "float" or (other.kind == "int" and op != "*"))
-        if refused:
+        if cls is not None and not cls.extern and _holds_array(box) and _refuses_tuple(op, other):
             return cls.name
     return ""
+
+
+def _refuses_tuple(op: str, other: Value) -> bool:
+    """Whether no operator takes this and a tuple. A whole number repeats it, and another tuple is put behind it."""
+    if type(other) is Tup:
+        return op != "+" and (other.cls is None or not other.cls.extern)
+    if type(other) is Arr:
+        return _holds_array(other) and (op != "*" or other.dtype == "float")
+    return type(other) is Py and (other.kind == "float" or (other.kind == "int" and op != "*"))
 
 
 def _never_meet(one: Value, box: Value) -> bool:

@@ -72,8 +72,7 @@ def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
     if fn.result == "none":
         return NONE
     if fn.result == "opaque":
-        plain = fn.name != FOR_EACH or (len(args.pos) == 1 and not args.kw)
-        return made(f, fn.name) if plain else UNKNOWN
+        return _opaque(f, fn.name, args)
     if fn.result == "list":
         kind = "list" if "split" in fn.name else "tuple"
         return Seq(kind, None, Arr(0, host=True), f.world.level)
@@ -85,6 +84,12 @@ def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
     out = Arr(0, dtype_named(args.kw.get("dtype")), None, "", 0, SEEN, True)
     _measure(m, fn.name, args, out)
     return out
+
+
+def _opaque(f: Frame, name: str, args: Args) -> Value:
+    """An object of NumPy; what goes through elements as a signature says, or through some of its arguments, is not known."""
+    plain = name != FOR_EACH or (len(args.pos) == 1 and not args.kw)
+    return made(f, name) if plain else UNKNOWN
 
 
 def for_each(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
