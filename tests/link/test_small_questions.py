@@ -264,7 +264,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
             return bool(b > 0)
         @jit
         def f(x):
-            return jax.tree.map(positive, Box(x, "a"), Box(x, "b"))
+            return jax.tree.map(positive, Box(x, "a"), Box(x, "a"))
         f(1.)
         """,
         ["Truth form=bool in positive: certain"],

@@ -433,9 +433,10 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
             _store_shared(m, f, at, alt, name, value)
         elif type(alt) is Ext:
             m.replace(f, f"{alt.dotted}.{name}")
-        elif type(alt) is ExtInst:
+        elif isinstance(alt, (ExtInst, Tree)):
             m.domains.on_store(f, Store(at, "library", alt, name, value, None, several))
-            alt.attrs[name] = join(alt.attrs.get(name, value), value)
+            attrs: dict[str, Value] = getattr(alt, "attrs", {})
+            attrs[name] = join(attrs.get(name, value), value)
         elif type(alt) is Tup and alt.cls is not None and len(alts) == 1:
             m.domains.on_store(f, Store(at, "field", alt, name, value))
         elif type(alt) is Arr and _refuses(m, alt, name):

@@ -29,6 +29,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
+from jitlint.link.values.flattening import is_static_field
 from jitlint.link.values.questions.kinds import constant_strings, mro
 from jitlint.syntax import ir
 
@@ -146,6 +147,14 @@ def mark_fields(info: ClassInfo, kind: str, options: dict[str, Value]) -> None:
             info.opaque_flatten = not _is_known(data)
         if meta is not None:
             info.meta_fields = frozenset(constant_strings(meta))
+        if data is None and meta is None and not options.keys() - {"nodetype"} and _says_all(info):
+            own = {name for name, (_, default) in info.fields.items() if not is_static_field(default)}
+            info.data_fields = frozenset(own)
+
+
+def _says_all(info: ClassInfo) -> bool:
+    """Whether a dataclass has no fields but its own."""
+    return info.shape == "dataclass" and bool(info.fields) and not any(cls.fields for cls in mro(info)[1:])
 
 
 def _is_known(names: Value) -> bool:

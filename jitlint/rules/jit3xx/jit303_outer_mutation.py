@@ -18,7 +18,8 @@ from outside, a default argument) happens once, while JAX traces, and not again 
 counter stays at one, a log keeps one entry.
 
 A list or dict that is passed in as an argument is taken apart at the boundary and rebuilt inside: changing it changes
-the copy, and the caller never sees it.
+the copy, and the caller never sees it. So are the modules, optimisers and metrics of `flax.nnx` under `jax.jit`: only `nnx.jit`
+hands their changes back.
 """,
     instead="""\
 Return what should be kept and let the caller store it:
@@ -66,6 +67,11 @@ _HELP = "return the new value and keep it outside the traced function"
 @RULE.on(Mutation)
 def check(event: Mutation) -> Report | None:
     """Report a change; name what is changed."""
+    if event.lost and event.what:
+        return Report(
+            f"`{event.what}` changes a copy of the argument `{event.name}`: the caller's object stays as it was",
+            "compile the function with `nnx.jit`, which hands changes back, or return the changed object",
+        )
     if event.lost:
         return Report(
             "this changes a copy of the argument: the caller's object stays as it was",

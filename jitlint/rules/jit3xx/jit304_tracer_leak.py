@@ -24,6 +24,7 @@ trace. So does an object that the traced function returns when a static field of
 say an optimiser) was made inside: only the other fields are replaced by results.
 
 A module of `flax.nnx` refuses to be changed in a trace that is younger than it: `TraceContextError`, at the statement itself.
+Whoever draws a key from its `nnx.Rngs` changes it as well: the draws are counted.
 The variables of a Linen module (`self.variable`, `self.put_variable`) belong to whoever applies it, so one that is written in a branch of
 `jax.lax.cond`, or in a loop, that began inside the module leaks; the transforms of `flax.linen` hand variables in and out.
 
@@ -108,7 +109,7 @@ def check(event: Leak) -> Report | None:
         )
     if event.target == REFUSED:
         return Report(
-            f"the attribute{named} of a module from outside of the trace is set, which Flax refuses",
+            f"the attribute{named} of a module from outside of the trace is changed, which Flax refuses",
             "hand the module to the transformed function as an argument, with `nnx.jit` and its kin, or return the value",
             case="refused",
         )

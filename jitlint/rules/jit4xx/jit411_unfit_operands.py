@@ -51,6 +51,9 @@ A reference, such as a kernel of Pallas gets, is no array until it is read:
 Nor is `x.at[i]` the element: it is the place to which `set`, `add` and the like belong. `x.at[i] == y` does not even raise:
 it is False, whatever the array holds.
 
+`jax.tree.map` goes through several pytrees together only if they have one structure, and the static fields of an object belong to it:
+two models with other names do not fit.
+
 Layers are made for certain sizes: those of Flax for the last axis, whatever is before it, those of Equinox for one example
 without a batch:
 
@@ -187,6 +190,10 @@ _LAYERS = {
     "vector": (
         "takes one vector of {0} elements, but gets an array of shape {1}",
         "`jax.vmap(layer)(x)` goes through the rows of a matrix; other sizes need another layer",
+    ),
+    "one-vector": (
+        "takes one vector, but gets an array of shape {1}",
+        "`jax.vmap(layer)(x)` goes through the rows of a matrix",
     ),
     "layer-shape": (
         "takes an array of shape {0}, but gets one of shape {1}",

@@ -15,7 +15,8 @@ RULE = Rule(
     explanation="""\
 A static argument is part of the compiled program: for each new value JAX traces and compiles again and keeps the old
 programs too. Values are compared with `==` and `hash`, so a new lambda, a new `functools.partial` or a new instance of
-a class without `__eq__` and `__hash__` is a new value each time, even when nothing about it has changed.
+a class without `__eq__` and `__hash__` is a new value each time, even when nothing about it has changed. So is an optimiser:
+`optax.adam` makes new functions whenever it is called.
 
 A loop counter, a learning rate, a label with a number in it are such values. `equinox.filter_jit` takes every argument
 that is not an array as static, Python numbers included.

@@ -18,7 +18,7 @@ registered classes of these. A str, a function, a dtype, a set or an object of a
 
 > TypeError: Error interpreting argument to <function norm at 0x...> as an abstract array. The problematic value is of type <class 'str'> and was passed to the function at path kind.
 
-The same holds for the fields of an object. Where a class keeps some of its fields static, the rule warns of others that its
+The same holds for the fields of an object: a name or an option among the leaves of a registered class is refused with it. Where a class keeps some of its fields static, the rule warns of others that its
 annotations call a set or an object of a plain class.
 """,
     instead="""\
@@ -94,6 +94,8 @@ def check(event: TransformMisuse) -> Report | None:
     help_ = "list the parameter in `static_argnames`, or register the class as a pytree"
     if "which holds" in value:
         help_ = "use the transforms of Equinox, such as `eqx.filter_jit`, or mark the field `eqx.field(static=True)`"
+    if "whose field" in value:
+        help_ = "keep the field out of the leaves: list it in `meta_fields`, or mark it static where it is declared"
     return Report(f"{argument} of a function under `{event.transform}` is traced, but gets {value}", help_)
 
 

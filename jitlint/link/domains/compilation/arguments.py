@@ -11,15 +11,15 @@ from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step, VaryingArgument
-from jitlint.infer.program import ClassInfo
-from jitlint.infer.values import Class, Inst, Xform
+from jitlint.infer.values import Xform
 from jitlint.link.domains.compilation import runs as compilation_runs
-from jitlint.link.domains.compilation.log import CallSite, CompilationLog, Question, births
+from jitlint.link.domains.compilation.identities import new_object
+from jitlint.link.domains.compilation.log import CallSite, CompilationLog, Question
 from jitlint.link.domains.compilation.variation import Chance, Variation
 from jitlint.link.engine.frame import Frame
+from jitlint.link.tables import ir_walk
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.values.questions import signatures
-from jitlint.link.values.questions.kinds import mro
 from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
 
@@ -87,41 +87,20 @@ def _fresh(log: CompilationLog, q: Question, variation: Variation) -> str:
             return ""
         values = [v for v in q.table.bound.get(node.id, ()) if v is not None]
         node = values[0] if len(values) == 1 and q.table.stands_in(values[0], variation.loops) else None
+    if type(node) is ir.Call and _is_variant(q, variation, node):
+        return ""
     return new_object(log, q.frame, node, variation)
 
 
-def new_object(log: CompilationLog, f: Frame, node: ir.Node | None, variation: Variation) -> str:
-    """What an expression makes that is equal only to itself: a function, a partial, a plain object."""
-    if type(node) is ir.Lambda:
-        return "a new lambda"
-    if type(node) is ir.FuncDef:
-        return "a new inner function"
-    if type(node) is not ir.Call:
-        return ""
-    if variation.dotted(node.func) in ("functools.partial", "jax.tree_util.Partial"):
-        return "a new partial application"
-    birth = births(f).get(node.at)
-    made = birth.value if birth is not None else None
-    if type(made) is Inst and equal_to_itself_only(made.cls):
-        return f"a new `{made.cls.name}`"
-    value = variation.static(node.func)
-    if type(value) is Class and equal_to_itself_only(value.info):
-        return f"a new `{value.info.name}`"
-    return ""
-
-
-def equal_to_itself_only(info: ClassInfo) -> bool:
-    """Whether instances of a class are compared and hashed by identity."""
-    for cls in mro(info):
-        if cls.extern or cls.shape or cls.role or cls.pytree or cls.metaclass is not None:
-            return False
-        if any(
-            type(base) is not Class and getattr(base, "dotted", "") != "builtins.object" for base in cls.bases
-        ):
-            return False
-        if "__eq__" in cls.namespace or "__hash__" in cls.namespace:
-            return False
-    return True
+def _is_variant(q: Question, variation: Variation, made: ir.Call) -> bool:
+    """Whether an object is made of what a loop goes through, other than numbers, or of what the callers choose: each is
+    compiled for on purpose."""
+    loops = [loop for loop in variation.loops if type(loop) is ir.For and not variation.counts(loop.iter)]
+    chosen = {name.id for name in ir_walk.bound_names([loop.target for loop in loops])}
+    if not variation.loops and q.frame.fn is not None:
+        chosen |= {param.name for param in q.frame.fn.node.params}
+    given = ir_walk.nodes([arg.value for arg in made.args])
+    return any(type(part) is ir.Name and part.id in chosen for part in given)
 
 
 def finish(log: CompilationLog) -> None:
@@ -141,7 +120,7 @@ def finish(log: CompilationLog) -> None:
 def _ask_itself(log: CompilationLog, q: Question) -> None:
     """Record an argument that is another one at every run of the function that passes it, if it runs many times."""
     if q.static:
-        how, kind = new_object(log, q.frame, q.arg, Variation(log.m, q.frame, q.table, ())), "fresh"
+        how, kind = _fresh(log, q, Variation(log.m, q.frame, q.table, ())), "fresh"
     else:
         how, kind = Chance(log.m, q.frame, q.table).shape(q.arg), "shape"
     many = compilation_runs.runs_many(log, q.frame.fn) if how else None

@@ -60,7 +60,7 @@ class Variation:
         if type(node) is ir.Tuple:
             return self._first(node.elts, depth)
         if type(node) is ir.Sub:
-            moves = self.scalar(node.index, depth - 1) and self._counts(node.obj)
+            moves = self.scalar(node.index, depth - 1) and self.counts(node.obj)
             return "an element that is another one at every turn" if moves else ""
         return self._number(node, depth) if type(node) is ir.Call else ""
 
@@ -97,7 +97,7 @@ class Variation:
         if name in lexicon().compilation.same_number or name.startswith(
             ("math.", "numpy.float", "numpy.int")
         ):
-            return self._first(args, depth)
+            return self._first(_lasting(name, args), depth)
         return "a number drawn at random" if self._draws(name, node) else ""
 
     def _draws(self, name: str, node: ir.Call) -> bool:
@@ -105,10 +105,8 @@ class Variation:
         if not name and type(node.func) is ir.Attr:
             obj = self.static(node.func.obj)
             name = f"{obj.dotted}.{node.func.name}" if type(obj) is ExtInst else ""
-        if (
-            not name.startswith(("random.", "numpy.random."))
-            or name.rpartition(".")[2] not in lexicon().compilation.draws
-        ):
+        draws = name.rpartition(".")[2] in lexicon().compilation.draws
+        if not draws or not name.startswith(("random.", "numpy.random.")):
             return False
         bounds = [self.number(arg.value) for arg in node.args]
         known = [b for b in bounds if b is not None]
@@ -168,11 +166,8 @@ class Variation:
 
     def _is_number(self, name: str, step: ir.Node | None) -> bool:
         value = scopes.lookup(self.f, name)
-        kinds = (
-            [type(a) is Py and a.kind in ("int", "float", "static") for a in alternatives(value)]
-            if value
-            else []
-        )
+        alts = alternatives(value) if value else []
+        kinds = [type(a) is Py and a.kind in ("int", "float", "static") for a in alts]
         return bool(kinds) and all(kinds) and isinstance(step, (ir.Const, ir.Name, ir.Attr, ir.BinOp))
 
     def _inside(self, name: str) -> list[ir.Node | None]:
@@ -196,7 +191,7 @@ class Variation:
         if type(target) is ir.Name:
             if target.id != name:
                 return None
-            return f"`{name}`, which changes at every turn" if self._counts(iterable) else ""
+            return f"`{name}`, which changes at every turn" if self.counts(iterable) else ""
         if not isinstance(target, (ir.Tuple, ir.List)):
             return None
         func, args = "", list[ir.Arg]()
@@ -219,14 +214,14 @@ class Variation:
         found = self._element(count, inner, name)
         return self._element(element, inner, name) if found is None else found
 
-    def _counts(self, iterable: ir.Node | None) -> bool:
+    def counts(self, iterable: ir.Node | None) -> bool:
         """Whether an iterable gives many different numbers."""
         iterable = self._written(iterable)
         if type(iterable) is not ir.Call:
             return False
         name = self.dotted(iterable.func)
         if name in ("builtins.reversed", "tqdm.tqdm", "tqdm.auto.tqdm", "builtins.iter") and iterable.args:
-            return self._counts(iterable.args[0].value)
+            return self.counts(iterable.args[0].value)
         if name in lexicon().compilation.counting:
             return True
         length = self._length(iterable)
@@ -453,6 +448,21 @@ class Chance(Variation):
         return (
             values[0] if len(values) == 1 and not isinstance(values[0], (ir.AugAssign, ir.FuncDef)) else None
         )
+
+
+def _lasting(name: str, args: Sequence[ir.Expr]) -> Sequence[ir.Expr]:
+    """The arguments of a function whose changes show for long in what it gives."""
+    clips = name in lexicon().compilation.clipping
+    return [arg for arg in args if not clips or _is_gradual(arg)]
+
+
+def _is_gradual(node: ir.Node | None) -> bool:
+    """Whether a number that changes takes small steps: held at a bound, it still takes many values before."""
+    if type(node) is not ir.BinOp:
+        return False
+    step = node.right.value if type(node.right) is ir.Const else None
+    large = type(step) is not int or step > FEW
+    return (node.op == "/" and large) or _is_gradual(node.left) or _is_gradual(node.right)
 
 
 def _is(name: str, node: ir.Node | None) -> bool:

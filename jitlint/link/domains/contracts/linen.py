@@ -10,7 +10,8 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, Step
-from jitlint.infer.values import FALSE, NONE, ExtInst, Map, Py, Seq, Tup, Value
+from jitlint.infer.grounds import weaken
+from jitlint.infer.values import FALSE, NO_CONST, NONE, ExtInst, Map, Py, Seq, Tup, Value, const_of
 from jitlint.link.domains.contracts import scopes
 from jitlint.link.domains.contracts.needs import Need
 from jitlint.link.engine.domain import Activation, Library
@@ -79,9 +80,14 @@ def _remember(layer: ExtInst, dotted: str, args: Args) -> None:
     if off is not None and whole:
         layer.attrs[_OFF] = off
     stream, rate = args.get(3, "rng_collection"), args.get(0, "rate")
-    drops = type(rate) is Py and type(rate.const) is float and rate.const > 0.0
-    if dotted == _DROPOUT and stream is None and drops and whole:
-        layer.attrs[_STREAM] = rate or NONE
+    if dotted == _DROPOUT and stream is None and whole and rate is not None and _may_drop(rate):
+        layer.attrs[_STREAM] = rate
+
+
+def _may_drop(rate: Value) -> bool:
+    """Whether a rate may be another than zero; of one that is not known, nobody can tell."""
+    const = const_of(rate)
+    return const is NO_CONST or (type(const) is float and const > 0.0)
 
 
 def _need(f: Frame, at: int, layer: ExtInst, args: Args) -> Need | None:
@@ -95,7 +101,9 @@ def _need(f: Frame, at: int, layer: ExtInst, args: Args) -> Need | None:
     kind, wanted = ("mutable", "batch_stats") if batch else ("rngs", "dropout")
     if not batch and (_STREAM not in layer.attrs or "rng" in args.kw):
         return None
-    return Need(kind, wanted, layer.dotted, f.module.name, at, f.qualname, f.confidence)
+    sure = batch or const_of(layer.attrs[_STREAM]) is not NO_CONST
+    level = f.confidence if sure else weaken(f.confidence, 1)
+    return Need(kind, wanted, layer.dotted, f.module.name, at, f.qualname, level, sure=sure)
 
 
 def _note(f: Frame, need: Need | None) -> None:
@@ -171,9 +179,10 @@ def _lacks(args: Args, need: Need) -> bool:
     """Whether an ``apply`` certainly does not give what a layer needs."""
     given = args.kw.get(need.kind)
     if given is None or given is NONE or given is FALSE:
-        return True
+        return need.sure
     if need.kind == "rngs":  # where a stream is missing, that of the parameters takes its place
-        return type(given) is Map and not given.open and not {need.name, "params"} & given.entries.keys()
+        named = given.entries.keys() if type(given) is Map and not given.open else {need.name}
+        return not {need.name, "params"} & named and (need.sure or bool(named))
     return _misses(given, need.name)
 
 

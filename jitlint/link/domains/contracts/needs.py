@@ -11,7 +11,8 @@ from jitlint.infer.program import ClassInfo
 class Need(NamedTuple):
     """One layer, where it is called or made, needs the collection or the stream ``name``, or a method around that may make it.
 
-    kind: mutable, rngs, params (a key for parameters that it makes), scope. owner: the class whose method makes it.
+    kind: mutable, rngs, params (a key for parameters that it makes), scope. owner: the class whose method makes it. sure: whether
+    it draws whatever its rate is, which may be nothing.
     """
 
     kind: str
@@ -22,3 +23,4 @@ class Need(NamedTuple):
     function: str
     confidence: Confidence
     owner: Optional[ClassInfo] = None
+    sure: bool = True

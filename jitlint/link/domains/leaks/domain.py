@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.values import Func, Inst, Map, Seq, Value
+from jitlint.infer.values import ExtInst, Func, Inst, Map, Seq, Tree, Value
 from jitlint.link.domains.leaks import layers, pending, stores
 from jitlint.link.engine.domain import Activation, Change, Domain, Library, Store, Transformed
 from jitlint.link.engine.frame import Frame
@@ -41,15 +41,18 @@ class Leaks(Domain[Left]):
             stores.cached(self.m, f, store.key, owner, value, kind)
         elif kind == "library":
             layers.stored(f, store)
+        if type(owner) in (ExtInst, Tree):
             stores.changed(self.m, f, store)
 
     def hears_of(self, dotted: str) -> bool:
-        """Methods of modules."""
-        return dotted.startswith(layers.MODULE)
+        """Methods of modules, and of streams of keys."""
+        return dotted.startswith((layers.MODULE, *lexicon().captures.streams))
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
-        """A module writes to one of its variables, or is applied."""
+        """A module writes to one of its variables, draws a key, or is applied."""
         layers.heard(f, library)
+        if f.world.level and type(library.owner) is ExtInst:
+            stores.drawn(self.m, f, library)
         return None
 
     def on_change(self, f: Frame, change: Change) -> None:
@@ -89,8 +92,9 @@ class Leaks(Domain[Left]):
         """A transformed function may be given objects as they are."""
         layers.transformed(transformed)
         found = stores.given(transformed)
-        if found:
-            stores.GIVEN.put(transformed.inner, [*found, *(stores.GIVEN.of(f) or ())])
+        if transformed.inner.world.level == f.world.level:
+            found += stores.GIVEN.of(f) or ()
+        stores.GIVEN.put(transformed.inner, found)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """Static fields of a result keep what was put into them."""

@@ -13,7 +13,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import REFUSED, Leak
 from jitlint.infer.grounds import weaken
 from jitlint.infer.lattice import parts
-from jitlint.infer.objects import itself
+from jitlint.infer.objects import is_cold, itself
 from jitlint.infer.values import (
     UNKNOWN,
     Bound,
@@ -24,6 +24,7 @@ from jitlint.infer.values import (
     Partial,
     Scope,
     Seq,
+    Tree,
     Tup,
     Union,
     Value,
@@ -31,10 +32,11 @@ from jitlint.infer.values import (
 from jitlint.link.domains.leaks import pending
 from jitlint.link.domains.leaks.pending import Pending
 from jitlint.link.engine import surroundings
-from jitlint.link.engine.domain import Store, Transformed
+from jitlint.link.engine.domain import Library, Store, Transformed
 from jitlint.link.engine.events import confidence_of
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import ir_walk
 from jitlint.link.values import flattening, paths, pytrees
 from jitlint.link.values.questions import ownership
 from jitlint.link.values.questions.ownership import deepest_tracer
@@ -78,7 +80,8 @@ def _refused(m: Machine, f: Frame, at: int, box: Inst, what: str) -> None:
     the value is. What is transformed as a method may be given its module as an argument, and so may what is only meant to be
     traced."""
     meant = f.entry is not Confidence.CERTAIN
-    if meant or box.level >= f.world.level or f.world.excused or ownership.is_guess(f, box):
+    guess = is_cold(box) or (box.token is None and not box.level)  # what a trace around was given is known
+    if meant or box.level >= f.world.level or f.world.excused or guess:
         return
     if all(itself(one) is not itself(box) for one in GIVEN.of(f) or ()):
         m.emit(f, Leak, at, None, target=REFUSED, what=what, used=True)
@@ -87,7 +90,7 @@ def _refused(m: Machine, f: Frame, at: int, box: Inst, what: str) -> None:
 def changed(m: Machine, f: Frame, store: Store) -> None:
     """A variable of a module gets another array: ``module.variable.value = array``, ``module.variable[...] = array``."""
     library = store.owner
-    if type(library) is not ExtInst or library.dotted not in m.transforms.variables:
+    if not _is_variable(m, library):
         return
     node = surroundings.statement(f)
     target = (
@@ -97,6 +100,26 @@ def changed(m: Machine, f: Frame, store: Store) -> None:
     box = paths.peek(m, f, variable.obj) if type(variable) is ir.Attr else None
     if type(variable) is ir.Attr and type(box) is Inst and box.attrs.get(variable.name) is library:
         stored(m, f, store.at, box, UNKNOWN, "attribute", variable.name)
+
+
+def drawn(m: Machine, f: Frame, library: Library) -> None:
+    """A key is drawn from a stream that a module holds, which counts its draws: ``module.rngs.noise()``, ``module.rngs()``."""
+    owner, method = library.owner, library.dotted.rpartition(".")[2]
+    if type(owner) is not ExtInst or owner.dotted not in lexicon().captures.streams or method == "items":
+        return
+    call = ir_walk.call_at(f.fn.parts if f.fn is not None else [], library.at)
+    func = call.func if call is not None else None
+    stream = func.obj if type(func) is ir.Attr and method != "__call__" else func
+    box = paths.peek(m, f, stream.obj) if type(stream) is ir.Attr else None
+    if type(stream) is ir.Attr and type(box) is Inst and box.attrs.get(stream.name) is owner:
+        stored(m, f, library.at, box, UNKNOWN, "attribute", stream.name)
+
+
+def _is_variable(m: Machine, value: Value) -> bool:
+    """Whether a value is a variable of a module, as it was made or as a trace got it."""
+    if type(value) is ExtInst:
+        return value.dotted in m.transforms.variables
+    return type(value) is Tree and value.evidence == "ref"
 
 
 def stored_in_scope(m: Machine, f: Frame, scope: Scope, name: str, value: Value, target: str) -> None:

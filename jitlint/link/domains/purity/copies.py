@@ -35,21 +35,23 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A parameter's copy is changed and not given back."""
+    """A parameter's copy is changed and not given back. what: the function of a library that has changed it."""
 
     frame: Frame
     at: int
     fn: FuncInfo
     name: str
     level: Confidence
+    what: str = ""
 
 
 @dataclass(slots=True)
 class Copies:
     """rebuilt: containers that a trace makes of its arguments, by identity, with the function and the parameter.
-    changes: of these. sites: calls of compiled functions, by the number of the function."""
+    objects: the same of objects that a library looks after. changes: of these. sites: calls of compiled functions, by the number of the function."""
 
     rebuilt: dict[int, tuple[Value, FuncInfo, str]] = field(default_factory=dict)
+    objects: dict[int, tuple[Value, FuncInfo, str]] = field(default_factory=dict)
     changes: dict[tuple[str, int], Change] = field(default_factory=dict)
     sites: dict[int, dict[tuple[str, int], Site]] = field(default_factory=dict)
 
@@ -75,7 +77,10 @@ def finish(m: Machine, copies: Copies) -> None:
         sites = copies.sites.get(change.fn.id, {}).values()
         if any(_is_read(m, site, _argument(site, change)) for site in sites):
             f = change.frame
-            m.emit(f, Mutation, change.at, None, change.level, target="element", name=change.name, lost=True)
+            m.emit(
+                f, Mutation, change.at, None, change.level, target="element", what=change.what, name=change.name,
+                lost=True,
+            )  # fmt: skip
 
 
 def _argument(site: Site, change: Change) -> ir.Node | None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Bound, Inst, Map, Py, Seq, Tree, Value, Xform
 from jitlint.link.domains.purity import copies, handlers, mutations, side_effects
 from jitlint.link.domains.purity.copies import Copies
 from jitlint.link.domains.purity.environment import SETS, Environment
-from jitlint.link.engine.domain import Called, Change, Domain, Library, Store
-from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.domain import Called, Change, Domain, Library, Store, Transformed
+from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.syntax import ir
 
+_COPIES: Final = Slot[bool]()
+"""Whether a transformed function gets copies of the objects that a library looks after."""
 _ADVANCES: Final = ("next", "iteration")
 
 
@@ -28,14 +31,16 @@ class Purity(Domain[None]):
         self.environment = Environment()
 
     def hears_of(self, dotted: str) -> bool:
-        """The catalogue knows which calls have an effect."""
-        return self.m.catalogue.effect(dotted) is not None
+        """The catalogue knows which calls have an effect, and which change an object that they are given."""
+        return self.m.catalogue.effect(dotted) is not None or dotted in lexicon().captures.updating
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """Output, input, hidden state of the host; which variables of the environment the program sets."""
         if self.m.catalogue.effect(library.dotted) == SETS:
             self.environment.is_set(library.args)
-        if f.world.floor:
+        if f.world.floor and library.dotted in lexicon().captures.updating:
+            mutations.updated(self.m, self.copies, f, library)
+        elif f.world.floor:
             side_effects.called(self.m, f, library, self.environment)
         return None
 
@@ -43,7 +48,12 @@ class Purity(Domain[None]):
         """The outermost traced function gets copies of the dicts that are its arguments."""
         world = inner.world
         if world.floor and inner.fn is not None and f.scope.level < world.floor == world.level:
-            mutations.entered(self.copies, inner.fn, inner.scope.vars)
+            mutations.entered(self.copies, inner.fn, inner.scope.vars, _COPIES.of(f) or False)
+
+    def on_transform(self, f: Frame, transformed: Transformed) -> None:
+        """Transforms of JAX itself do not hand back what becomes of an object."""
+        if transformed.x.spec.name in lexicon().captures.copying:
+            _COPIES.put(transformed.inner, True)
 
     def on_store(self, f: Frame, store: Store) -> None:
         """An older object, or a copy that nobody will see, gets another part."""

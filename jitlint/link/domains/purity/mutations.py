@@ -11,11 +11,25 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Mutation
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import NO_CONST, SETS, Inst, Map, Py, Seq, Tree, Value, alternatives, const_of
+from jitlint.infer.values import (
+    NO_CONST,
+    SETS,
+    ExtInst,
+    Inst,
+    Map,
+    Py,
+    Seq,
+    Tree,
+    Value,
+    alternatives,
+    const_of,
+)
 from jitlint.link.domains.purity.copies import Change, Copies
 from jitlint.link.engine import surroundings
+from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import ir_walk
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.questions.kinds import is_thread_local
 from jitlint.link.values.questions.ownership import is_guess
@@ -29,12 +43,35 @@ _FORMS: Final = ("shape", "dtype", "ndim", "size", "aval", "weak_type")
 """What is the same for all calls that one trace serves."""
 
 
-def entered(copies: Copies, fn: FuncInfo, bound: dict[str, Value]) -> None:
+def entered(copies: Copies, fn: FuncInfo, bound: dict[str, Value], objects: bool) -> None:
     """A traced function starts: the dicts among its arguments are copies made for it. Lists are work lists more often,
-    and objects of pytree classes that change themselves are the business of their libraries."""
+    and objects of pytree classes that change themselves are the business of their libraries, if it is their transform."""
     for name, value in bound.items():
         if type(value) is Map or type(value) is Tree:
             copies.rebuilt.setdefault(id(value), (value, fn, name))
+        elif objects and (type(value) is ExtInst or type(value) is Inst):
+            copies.objects[id(value)] = (value, fn, name)
+
+
+def updated(m: Machine, copies: Copies, f: Frame, library: Library) -> None:
+    """An optimiser, a metric or a module is updated in place: if the traced function got a copy, and does nothing with it
+    afterwards, that is lost."""
+    box = library.owner if library.owner is not None else library.args.get(0, "node")
+    held, fn, name = copies.objects.get(id(box), (None, f.fn, ""))
+    if held is None or held is not box or fn is None or fn is not f.fn:
+        return
+    if not surroundings.returns_whole(fn, name) and _is_last_use(fn, name, library.at):
+        level = Confidence.POSSIBLE if f.module.is_test else Confidence.LIKELY
+        change = Change(f, library.at, fn, name, level, library.dotted)
+        copies.changes.setdefault((f.module.name, library.at), change)
+
+
+def _is_last_use(fn: FuncInfo, name: str, at: int) -> bool:
+    """Whether a function does not mention a variable after a call."""
+    call = ir_walk.call_at(fn.parts, at)
+    here = set(map(id, below([call]))) if call is not None else set[int]()
+    uses = [part for part in fn.parts if type(part) is ir.Name and part.id == name and id(part) not in here]
+    return call is not None and all(part.at < call.at for part in uses)
 
 
 def lost(m: Machine, copies: Copies, f: Frame, at: int, box: Value) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Optional, Union
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import ApiMisuse
@@ -66,10 +67,12 @@ class _Call:
             return numbers if len(numbers) == count else [None] * count
         return [self.number(role)] * count
 
-    def refuse(self, how: str, detail: str, exception: str = "ValueError") -> Arr:
+    def refuse(
+        self, how: str, detail: str, exception: str = "ValueError", level: Confidence | None = None
+    ) -> Arr:
         """Record that the array does not fit; what the layer gives once it does."""
         self.m.emit(
-            self.f, ApiMisuse, self.at, self.x, api=self.api, problem="unfit", parameter=how, detail=detail,
+            self.f, ApiMisuse, self.at, self.x, level, api=self.api, problem="unfit", parameter=how, detail=detail,
             exception=exception,
         )  # fmt: skip
         return self.array(None)
@@ -243,6 +246,9 @@ def _product(c: _Call) -> Value | None:
         return c.refuse("layer-few", f"1 for {shape_text(dims)}")
     if fitting.product((out, size), dims) is fitting.CLASH:
         return c.refuse("vector", f"{size} for {shape_text(dims)}", "TypeError")
+    if len(dims) > 1 and c.const("bias") is True and None in (size, out, *dims[-2:]):
+        # The bias is added along the axis of the rows: only a square of exactly this size gets through.
+        return c.refuse("one-vector", f"1 for {shape_text(dims)}", "TypeError", Confidence.LIKELY)
     found = (*dims[:-2], out, *(dims[-1:] if len(dims) > 1 else ()))
     if c.const("bias") is True and fitting.together((found, (out,))) is fitting.CLASH:
         return c.refuse("vector", f"{size} for {shape_text(dims)}")

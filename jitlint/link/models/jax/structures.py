@@ -1,18 +1,22 @@
 """Pytrees that are gone through together and have unlike structures (layer: ``link``, room ``models``).
 
-What it does: compares dicts, lists and plain tuples whose parts are all known, from the outside inwards, until the first tree has a
-leaf. What it does not: speak of objects, of named tuples, or of what `is_leaf` may take for a leaf.
+What it does: compares dicts, lists and plain tuples whose parts are all known, and the static fields of objects of one class,
+from the outside inwards, until the first tree has a leaf. What it does not: speak of objects of several classes, of named
+tuples, or of what `is_leaf` may take for a leaf.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import HigherOrder
-from jitlint.infer.values import NO_CONST, Map, Py, Seq, Tup, Value
+from jitlint.infer.objects import is_cold
+from jitlint.infer.program import ClassInfo
+from jitlint.infer.values import NO_CONST, UNKNOWN, Inst, Map, Py, Seq, Tup, Value, const_of
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import fitting, iteration
+from jitlint.link.values import fitting, flattening, iteration
 from jitlint.link.values.pytrees import NUMBERS
 
 _DEPTH: Final = 6
@@ -34,7 +38,7 @@ def _difference(tree: Value, other: Value, depth: int) -> str:
     """In what a tree certainly has another structure than the first one, or ""."""
     kind, others = _kind(tree), _kind(other)
     if not depth or kind in ("", "a leaf") or not others:
-        return ""
+        return _of_objects(tree, other, depth)
     if kind != others:
         return f"{kind} and {others}"
     if type(tree) is Map and type(other) is Map:
@@ -48,6 +52,28 @@ def _difference(tree: Value, other: Value, depth: int) -> str:
             return f"{kind} of {len(ours)} and one of {len(theirs)}"
         pairs = list(zip(ours, theirs))
     return next(filter(None, (_difference(a, b, depth - 1) for a, b in pairs)), "")
+
+
+def _of_objects(tree: Value, other: Value, depth: int) -> str:
+    """The same of two objects of one class: what is static belongs to the structure."""
+    if not depth or type(tree) is not Inst or type(other) is not Inst or tree.cls is not other.cls:
+        return ""
+    cls, data = tree.cls, flattening.data_names(tree.cls)
+    if is_cold(tree) or is_cold(other) or not _is_understood(cls):
+        return ""
+    for name in sorted(flattening.meta_names(cls)):
+        one, two = const_of(tree.attrs.get(name, UNKNOWN)), const_of(other.attrs.get(name, UNKNOWN))
+        if NO_CONST not in (one, two) and one != two:
+            return f"the static field `{name}` of `{cls.name}` is {one!r} in one and {two!r} in the other"
+    pairs = [(tree.attrs.get(name, UNKNOWN), other.attrs.get(name, UNKNOWN)) for name in sorted(data or ())]
+    return next(filter(None, (_difference(a, b, depth - 1) for a, b in pairs)), "")
+
+
+def _is_understood(cls: ClassInfo) -> bool:
+    """Whether it is known which fields of a class are its children."""
+    if cls.extern or flattening.is_opaque(cls):
+        return False
+    return flattening.data_names(cls) is not None or cls.role in lexicon().captures.pytree_roles
 
 
 def _kind(value: Value) -> str:

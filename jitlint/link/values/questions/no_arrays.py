@@ -35,7 +35,8 @@ def refused(m: Machine, function: str, value: Value) -> str:
     if type(value) is Inst:
         told = not_an_array(m, value)
         converts = becomes_array(value) and function not in lexicon().arrays.traces_arguments
-        return f"an object of `{told}`" if told and not converts else ""
+        named = told if told.startswith("an object") else f"an object of `{told}`"
+        return named if told and not converts else ""
     if type(value) is Py and value.kind in ("str", "bytes"):
         return f"a {value.kind}"
     if type(value) is Seq and value.kind in ("set", "frozenset", "range"):
@@ -68,6 +69,13 @@ def _refused_sequence(m: Machine, value: Seq, depth: int) -> str:
 
 
 def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
+    field = "" if is_cold(value) else _text_field(value)
+    if field:
+        return f"an object of `{value.cls.name}`, {WHOSE_FIELD} `{field}` is a text"
+    return _refused_class(m, value, depth)
+
+
+def _refused_class(m: Machine, value: Inst, depth: int) -> str:
     cls = value.cls
     if cls.role == _CALLABLE_LEAVES and not value.open and not is_cold(value):
         held = [part for name, part in value.attrs.items() if name not in flattening.static_names(value)]
@@ -79,6 +87,22 @@ def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
         return ""
     return "" if flattening.is_pytree(cls) or _subscribed(m, value) else str(cls.name)
 
+
+def _text_field(value: Inst) -> str:
+    """The field of a registered object that certainly is a text and one of its leaves, or ""."""
+    cls = value.cls
+    data = flattening.data_names(cls)
+    if cls.role == _STRUCT and data is None:
+        data = frozenset(value.attrs.keys() & cls.fields.keys() - flattening.meta_names(cls))
+    if data is None or value.open or cls.extern or cls.role not in ("", _STRUCT):
+        return ""
+    texts = {name for name, part in value.attrs.items() if type(part) is Py and part.kind in ("str", "bytes")}
+    return min(texts & data, default="")
+
+
+WHOSE_FIELD: Final = "whose field"
+_STRUCT: Final = "struct"
+"""The role of dataclasses that a library registers: their fields are leaves, if they do not say otherwise."""
 
 HOLDS_FUNCTION: Final = "which holds a function"
 

@@ -1,0 +1,79 @@
+"""Which expressions make an object that is equal only to itself (layer: ``link``, room ``domains``).
+
+What it does: knows functions, partial applications, objects of plain classes, and what libraries make of closures, made where
+the expression stands or by the function that it calls. What it does not: follow functions that hand out what others have made.
+"""
+
+from __future__ import annotations
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.program import ClassInfo
+from jitlint.infer.values import Class, Ext, Func, Inst
+from jitlint.link.domains.compilation.log import CompilationLog, births
+from jitlint.link.domains.compilation.variation import Variation
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.code_tables import CodeTable
+from jitlint.link.values import parameters
+from jitlint.link.values.questions.kinds import mro
+from jitlint.syntax import ir
+
+
+def new_object(log: CompilationLog, f: Frame, node: ir.Node | None, variation: Variation) -> str:
+    """What an expression makes that is equal only to itself: a function, a partial, a plain object."""
+    if type(node) is ir.Lambda:
+        return "a new lambda"
+    if type(node) is ir.FuncDef:
+        return "a new inner function"
+    if type(node) is not ir.Call:
+        return ""
+    if variation.dotted(node.func) in ("functools.partial", "jax.tree_util.Partial"):
+        return "a new partial application"
+    birth = births(f).get(node.at)
+    made = birth.value if birth is not None else None
+    if type(made) is Inst and equal_to_itself_only(made.cls):
+        return f"a new `{made.cls.name}`"
+    value = variation.static(node.func)
+    if type(value) is Class and equal_to_itself_only(value.info):
+        return f"a new `{value.info.name}`"
+    if type(value) is Ext and value.dotted in lexicon().compilation.of_closures:
+        return f"a new `{value.dotted}`"
+    return _handed_out(log.m, value) if type(value) is Func else ""
+
+
+def _handed_out(m: Machine, func: Func) -> str:
+    """What a function makes anew for everybody who calls it, whichever way it returns, or ""."""
+    fn = func.fn
+    if fn.node.decorators or fn.node.is_generator or fn.node.is_async or fn.node.is_lambda:
+        return ""
+    table = CodeTable(fn.module, fn.body)
+    made = [_made(m, func, table, node.value) for node in fn.parts if type(node) is ir.Return]
+    return made[0] if made and all(made) else ""
+
+
+def _made(m: Machine, func: Func, table: CodeTable, node: ir.Node | None) -> str:
+    """What a ``return`` gives that the function has made itself and that is equal only to itself."""
+    inner = False
+    if type(node) is ir.Name and node.id in func.fn.node.local_names:
+        values = table.bound.get(node.id, ())
+        node = values[0] if len(values) == 1 else None
+        inner = type(node) is ir.FuncDef and not func.fn.module.tree.functions[node.function].decorators
+    if inner or type(node) is ir.Lambda:
+        return "a new inner function" if inner else "a new lambda"
+    called = parameters.resolve(m, func.scope, node.func) if type(node) is ir.Call else None
+    made = type(called) is Ext and called.dotted in lexicon().compilation.of_closures
+    return f"a new `{called.dotted}`" if type(called) is Ext and made else ""
+
+
+def equal_to_itself_only(info: ClassInfo) -> bool:
+    """Whether instances of a class are compared and hashed by identity."""
+    for cls in mro(info):
+        if cls.extern or cls.shape or cls.role or cls.pytree or cls.metaclass is not None:
+            return False
+        if any(
+            type(base) is not Class and getattr(base, "dotted", "") != "builtins.object" for base in cls.bases
+        ):
+            return False
+        if "__eq__" in cls.namespace or "__hash__" in cls.namespace:
+            return False
+    return True
