@@ -46,19 +46,7 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
         return True
     if how == "loop" and _is_each_alike(k, f, this):
         return True
-    if how in _EVERY:
-        return meant.evaluates(f, this)
-    return _is_looked_at(k, f, this, found) or meant.evaluates_again(f, this, found)
-
-
-def _is_looked_at(k: Ledger, f: Frame, this: Use, found: Use) -> bool:
-    """Whether an evaluation has drawn from the key of a state, which then goes on as it was."""
-    if this.api or found.api:
-        return False
-    calls = [call_at(fn.parts, found.at) for fn in k.m.modules[found.module].namesakes(found.function)]
-    words = lexicon().keys.evaluating
-    told = any(naming.has_word(last_name(call.func), words) for call in calls if call is not None)
-    return told or meant.evaluates(f, found)
+    return meant.evaluates(f, this) if how in _EVERY else meant.evaluates_again(f, this, found)
 
 
 def _is_told(this: Use, found: Use, how: str) -> bool:
