@@ -183,7 +183,8 @@ class KeyReuse(Event):
     place in an earlier turn), calls (the same place in an earlier call of the function, which has the key from
     outside), many (code that runs many times, as a scan's body or under vmap, consumes a key that is the same each
     time), shared (the same, seen from the call that hands it the key), carried (the turn before has handed it on,
-    used), default (a field's default, which all objects made without a key have in common), streams (one call starts
+    used), kept (a new one is made for a state, and the old one goes on in it), constant (a constant is folded into a key
+    that stays in a state), default (a field's default, which all objects made without a key have in common), streams (one call starts
     several streams with it).
     """
 
@@ -293,10 +294,11 @@ class Capture(Event):
 @dataclass(frozen=True, slots=True)
 class DroppedUpdate(Event):
     """The new value that an update makes is thrown away. method: set, add, ... of ``x.at[i]``; what: another function or
-    method, ``optax.apply_updates``, "" for these."""
+    method, ``optax.apply_updates``, "" for these. kept: the part of a state of which the old one goes on instead, "" if none."""
 
     method: str = "set"
     what: str = ""
+    kept: str = ""
 
 
 @dataclass(frozen=True, slots=True)

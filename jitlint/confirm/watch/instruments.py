@@ -7,10 +7,8 @@ What a release of JAX does not have is not observed; it never fails for that.
 
 from __future__ import annotations
 
-import bisect
 import contextlib
 import datetime
-import dis
 import functools
 import importlib
 import inspect
@@ -26,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
+from jitlint.confirm.watch.drops import OF_A_JITTED_FUNCTION, called_name, is_dropped
 from jitlint.confirm.watch.looks import described, named, typed_fields
 from jitlint.confirm.watch.spots import DOTTED, is_only_looked_at
 
@@ -241,11 +240,16 @@ class Instruments:
                 stack = self._stack(caller)
                 if data is not None and stack:
                     self._makers_by_key[data.tobytes()] = stack[0]
-        if event == "return" and argument is not None and _is_dropped(frame, argument):
-            name = _called_name(frame)
-            if name != _OF_A_JITTED_FUNCTION:  # what is compiled answers after it
-                self._seen.dropped.append(self._data.Dropped(name, self._stack(frame.f_back)[0]))
+        if event == "return":
+            self.returned(frame, argument)
         return self.on_return
+
+    def returned(self, frame: FrameType, argument: Any) -> None:
+        """What a project line has called returns: is the array that it made thrown away at once?"""
+        if argument is not None and is_dropped(frame, argument):
+            name = called_name(frame)
+            if name != OF_A_JITTED_FUNCTION:  # what is compiled answers after it
+                self._seen.dropped.append(self._data.Dropped(name, self._stack(frame.f_back)[0]))
 
     def _is_batching(self) -> bool:
         trace = getattr(self._current, "trace", None)
@@ -463,37 +467,3 @@ def _plain(index: Any) -> Any:
     if known is None:
         raise TypeError("the index is traced")
     return known
-
-
-@functools.lru_cache(maxsize=512)
-def _instructions(code: CodeType) -> tuple[list[int], list[str]]:
-    """Offsets and names of a function's instructions."""
-    instructions = list(dis.get_instructions(code))
-    return [one.offset for one in instructions], [one.opname for one in instructions]
-
-
-_WRAPPER = "reraise_with_filtered_traceback"
-_OF_A_JITTED_FUNCTION = "cache_miss"
-
-
-def _called_name(frame: FrameType) -> str:
-    """The name of the function that a frame stands for."""
-    name = frame.f_code.co_name
-    return str(getattr(frame.f_locals.get("fun"), "__name__", name)) if name == _WRAPPER else name
-
-
-def _is_dropped(frame: FrameType, value: Any) -> bool:
-    """Whether a project line throws away at once what a library function returns, and an array is in that."""
-    caller = frame.f_back
-    if caller is None or not _discards(caller.f_code, caller.f_lasti):
-        return False
-    return any(isinstance(leaf, (jax.Array, jax.core.Tracer)) for leaf in jax.tree.leaves(value))
-
-
-def _discards(code: CodeType, offset: int) -> bool:
-    """Whether what the call at ``offset`` (or in its cache entries behind it) answers is dropped at once."""
-    offsets, names = _instructions(code)
-    following = bisect.bisect_right(offsets, offset)
-    if names[following - 1] == "PRECALL":  # Python 3.11 calls in two steps
-        following += 1
-    return names[following : following + 1] == ["POP_TOP"]

@@ -318,6 +318,10 @@ class Recorder:
             self.seen.staged[place] += self._instruments.is_staging()
             for watch in self._watches.get(place, ()):
                 self._look(frame, watch)
+        elif event == "return":
+            caller = frame.f_back
+            if caller is not None and self._watched.get(caller.f_code.co_filename):
+                self._instruments.returned(frame, argument)
         elif event == "exception":
             self.seen.broken.add((frame.f_code.co_filename, frame.f_lineno))
             if isinstance(argument[1], Exception):

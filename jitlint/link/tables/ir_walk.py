@@ -104,6 +104,14 @@ def bound_by(node: ir.Node) -> list[str]:
     return [name.id for name in bound_names(targets)]
 
 
+def changed_in(loop: ir.For | ir.While) -> set[str]:
+    """The variables that a loop sets, those that it goes through among them."""
+    changed = {name for part in nodes(loop.body) for name in bound_by(part)}
+    if type(loop) is ir.For:
+        changed |= {name.id for name in bound_names([loop.target])}
+    return changed
+
+
 def class_at(body: Sequence[ir.Node], qualname: str) -> ir.ClassDef | None:
     """The class of a qualified name among some statements and all that stands in them."""
     found = (node for node in nodes(list(body)) if type(node) is ir.ClassDef and node.qualname == qualname)

@@ -157,7 +157,9 @@ def _inherit_own(info: ClassInfo, parent: ClassInfo) -> None:
     """What a class has from a class of the project."""
     parent.stands_for_others = True
     info.watched = info.watched or parent.watched
-    info.shape = info.shape or (parent.shape if parent.shape == "namedtuple" and parent.fields else "")
+    if parent.shape == "namedtuple" and parent.fields:
+        info.shape = info.shape or parent.shape
+        info.fields.update(parent.fields)
     info.extern = info.extern or parent.extern
     info.pytree = info.pytree or (parent.pytree and parent.role in ("eqx", "struct"))
 

@@ -21,8 +21,13 @@ the time is spent: what nobody uses is not computed.
 So with all that makes a new value in the place of an old one: `optax.apply_updates`, `eqx.apply_updates`,
 `eqx.tree_at`, `dataclasses.replace`, `state.replace(...)`, `state.apply_gradients(...)`, `pair._replace(...)`,
 `jax.tree.map` over a formula, `jax.random.split` and `fold_in`, `jax.lax.stop_gradient`, `nnx.merge`, `nnx.clone`, `eqx.combine`,
-`eqx.filter`, `eqx.nn.inference_mode`, `update` of an optimiser of optax, and in traced code any function of `jax.numpy`. In tests and
-benchmarks, and in a `try`, such a call may be made to see that it runs, and nothing is said.
+`eqx.filter`, `eqx.nn.inference_mode`, `update` of an optimiser of optax, and in traced code any function of `jax.numpy`. So with a
+function of the project that does nothing but give another version of its argument, and in traced code with any that only
+computes. In tests and benchmarks, and in a `try`, such a call may be made to see that it runs, and nothing is said.
+
+What has a name may be lost as well: `batch_stats` is computed and read nowhere, and `state.apply_gradients(grads=grads)` goes on
+with the old `state.batch_stats`; or each turn of a loop takes `params, _ = step(params, opt_state)` and gives the next turn the
+old `opt_state`. Who means that says so with an underscore in the first case, and makes the state in the loop in the second.
 """,
     instead="""\
 Keep the result:
@@ -62,7 +67,12 @@ mark(jnp.zeros(3), 1)
 
 @RULE.on(DroppedUpdate)
 def check(event: DroppedUpdate) -> Report | None:
-    """Report updates that stand alone."""
+    """Report updates that stand alone, and new parts of a state that are lost."""
+    if event.kept:
+        return Report(
+            f"the old `{event.kept}` goes on here: the new one is computed, and nothing reads it",
+            f"keep the new `{event.kept}` in its place",
+        )
     if event.what:
         return Report(
             f"`{event.what}` makes a new value, and nothing keeps it: what it was given stays as it was",

@@ -24,7 +24,9 @@ with many numbers. A function that gives back a key that it has drawn from hands
 the default of a field is one key for all objects that are made without their own. So is a key that a Flax module gets
 for several streams: streams are told apart by their keys alone. A module that keeps a key from its making on (`self.key
 = nnx.Variable(rngs.noise())`), and draws noise for its argument from it, draws the same noise at every call. An array
-of copies (`jnp.broadcast_to(key, (n,))`, `jnp.stack([key] * n)`) is one key for all lanes that are mapped over it.
+of copies (`jnp.broadcast_to(key, (n,))`, `jnp.stack([key] * n)`) is one key for all lanes that are mapped over it. A state that
+is given back with its old key, although `key, sub = split(state.key)` has made a new one that nobody reads, draws the same
+numbers when it comes again; so does one whose key is folded with a constant, `fold_in(state.key, 0)`, and stays in it.
 
 Some repetition is meant: a function and its inverse (`rotate`, `inverse_rotate`), numbers that only stand for others
 (`dummy_input`, `fake_batch`), keys of a split that are thrown away unread, cells of a notebook that each begin with
@@ -94,6 +96,14 @@ _WORDS = {
     "carried": (
         "{} a PRNG key that goes on to the next turn of the loop, which uses it again",
         "draw from the other key of the split, and hand on the one that nobody has drawn from",
+    ),
+    "kept": (
+        "the state that goes on from here has its old PRNG key, which was split, so the same random bits come again",
+        "put the new key of the split into the state",
+    ),
+    "constant": (
+        "this folds a constant into a PRNG key that stays in the state, so every call with it gets the same random bits",
+        "fold in what counts the calls, such as `state.step`, or split the key and keep the new one in the state",
     ),
     "default": (
         "every object that is made without a key shares this one, so all of them draw the same random numbers",

@@ -6,12 +6,15 @@ from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import ApiMisuse, TransformMisuse
+from jitlint.infer.events import ApiMisuse, DroppedUpdate, TransformMisuse
 from jitlint.infer.values import NONE, ExtInst, Inst, Py, Value, alternatives, py
+from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import changed_in
 from jitlint.link.values.questions import no_arrays
+from jitlint.syntax import ir
 
 OPTAX: Final = "optax."
 _NEEDY: Final = "$needs parameters"
@@ -37,10 +40,32 @@ def _updates(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> None:
     if args.pos and args.get(1, "state") is None:
         m.emit(f, ApiMisuse, at, api=owner.dotted, problem="missing-argument", parameter="state")
         return
+    if _inside(owner, _COPIER):
+        _keeps_state(m, f, at)
     name = _inside(owner, _NEEDY)
     given = args.get(2, "params")
     if name and (given is None or given is NONE):
         m.emit(f, ApiMisuse, at, api=name, problem="missing-argument", parameter="params")
+
+
+def _keeps_state(m: Machine, f: Frame, at: int) -> None:
+    """The new state of an optimiser that has one is thrown away, and the next turn gets the old one again."""
+    node = surroundings.statement(f)
+    loop = f.loops[-1] if f.loops else None
+    call = node.value if type(node) is ir.Assign else None
+    if (
+        type(node) is not ir.Assign
+        or type(call) is not ir.Call
+        or call.at != at
+        or not isinstance(loop, (ir.For, ir.While))
+    ):
+        return
+    target, given = node.targets[0], call.args[1].value if len(call.args) > 1 else None
+    if type(target) is not ir.Tuple or len(target.elts) != 2 or type(given) is not ir.Name:
+        return
+    thrown = target.elts[1]
+    if type(thrown) is ir.Name and thrown.id == "_" and given.id not in changed_in(loop):
+        m.emit(f, DroppedUpdate, at, None, Confidence.LIKELY, kept=given.id)
 
 
 def _starts(m: Machine, f: Frame, at: int, owner: ExtInst, params: Value | None) -> None:

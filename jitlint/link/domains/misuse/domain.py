@@ -14,6 +14,7 @@ from jitlint.link.domains.misuse import (
     idioms,
     lent,
     metadata,
+    stale,
     static_fields,
     static_objects,
     wide,
@@ -34,6 +35,7 @@ class Misuse(Domain[None]):
         super().__init__(m)
         self._axes = axes.Axes(m)
         self._made: static_objects.Made = {}
+        self._lost: stale.Known = {}
         self._questions: absent.Questions = {}
         self._never_wide = wide.NeverOn(m)
 
@@ -65,6 +67,7 @@ class Misuse(Domain[None]):
                 idioms.thrown_away(self.m, f, node, value)
         elif type(node) is ir.Assign:
             counts.check(self.m, f, node, value)
+            stale.check(self._lost, self.m, f, node)
         elif type(node) is ir.Import:
             for name in node.names:
                 if name.asname:

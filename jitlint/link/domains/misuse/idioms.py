@@ -6,6 +6,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate, ImportIdiom
 from jitlint.infer.values import UNKNOWN, Arr, Ext, ExtInst, Inst, Mod, S, Tup, Value
+from jitlint.link.domains.misuse import helpers
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -55,8 +56,10 @@ def _makes(m: Machine, f: Frame, node: ir.Call, value: Value) -> str:
         dotted in lexicon().buffers.tree_maps and node.args and _only_computes(m, f, node.args[0].value)
     ):
         return dotted
-    pure = f.world.here & S and type(value) is Arr and dotted.startswith(("jax.numpy.", "jax.nn."))
-    return dotted if pure and m.catalogue.function(dotted) is not None else ""
+    if dotted:
+        pure = f.world.here & S and type(value) is Arr and dotted.startswith(("jax.numpy.", "jax.nn."))
+        return dotted if pure and m.catalogue.function(dotted) is not None else ""
+    return helpers.makes(m, f, node)
 
 
 def _pure_method(m: Machine, f: Frame, func: ir.Attr, value: Value) -> str:
@@ -105,10 +108,16 @@ def _only_computes(m: Machine, f: Frame, function: ir.Node | None) -> bool:
 
 def _is_formula(m: Machine, f: Frame, func: ir.Node | None) -> bool:
     """Whether a call of this does nothing but compute an array."""
-    if type(func) is ir.Attr and func.name in lexicon().arrays.pure_methods:
+    if type(func) is ir.Attr and (func.name in lexicon().arrays.pure_methods or _is_at(m, func)):
         return True
     dotted = _library_name(m, f, func)
     return dotted.startswith(("jax.numpy.", "jax.nn.")) and m.catalogue.function(dotted) is not None
+
+
+def _is_at(m: Machine, func: ir.Attr) -> bool:
+    """Whether a method makes a new array with other elements: ``x.at[i].set``."""
+    place = func.obj.obj if type(func.obj) is ir.Sub else None
+    return type(place) is ir.Attr and place.name == "at" and _updates(m, func.name)
 
 
 def _has_no_method_of_its_own(base: Inst, name: str) -> bool:

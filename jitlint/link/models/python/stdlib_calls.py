@@ -39,7 +39,7 @@ from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.events import emit_convert, tracer_inside
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.python import dispatch, math_calls
+from jitlint.link.models.python import dispatch, math_calls, named_tuples
 from jitlint.link.models.python import python_sequences as sequences
 from jitlint.link.models.python.builtin_calls import (
     BUILTIN_CALLS,
@@ -433,6 +433,7 @@ STDLIB_CALLS: Final[dict[str, Handler]] = {
     "collections.OrderedDict.fromkeys": sequences.dict_fromkeys,
     "collections.defaultdict": _defaultdict,
     "collections.deque": _deque,
+    "collections.namedtuple": named_tuples.make,
     "contextlib.suppress": instance_of("contextlib.suppress"),
     "copy.copy": _copy,
     "copy.deepcopy": _deepcopy,
@@ -453,6 +454,7 @@ STDLIB_CALLS: Final[dict[str, Handler]] = {
     "random.sample": _choices,
     "random.shuffle": _shuffle,
     "random.uniform": _uniform,
+    "typing.NamedTuple": named_tuples.make_typed,
     "typing.cast": _cast,
     "typing_extensions.cast": _cast,
 }

@@ -1,0 +1,281 @@
+"""New parts of a state that are computed and lost, while the old ones go on (layer: ``link``, room ``domains``).
+
+``key, sub = split(state.key)`` makes a new key for the state; ``state._replace(v=v)`` keeps the old one in it. And in a loop,
+``params, _ = step(params, opt_state)`` throws away what the next turn should be given. What it does: reads the statements of a
+function, and what the one that is called returns. What it does not: speak of a variable that is read anywhere, or of a
+part that no variable of its own name is computed for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import DroppedUpdate, KeyReuse, Step
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import Class, Func, Xform
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import naming
+from jitlint.link.tables.ir_walk import bound_by, bound_names, changed_in, inner_functions
+from jitlint.link.values import paths
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+_RENEWING: Final = frozenset({"replace", "_replace", "apply_gradients"})
+_RANDOM: Final = "jax.random."
+
+
+class Lost:
+    """What a function computes for nobody. unread: variables that it binds once and never mentions again. filled: lists
+    that it makes and fills, and never reads."""
+
+    __slots__ = ("filled", "unread")
+
+    def __init__(self, fn: FuncInfo) -> None:
+        mentioned = Counter(part.id for part in _everywhere(fn) if type(part) is ir.Name)
+        outer = {*fn.node.global_names, *fn.node.nonlocal_names}
+        self.unread = frozenset(name for name, times in mentioned.items() if times == 1 and name not in outer)
+        self.filled = _only_filled(fn, mentioned)
+
+
+Known = dict[int, Lost]
+"""Of functions, by their numbers, what they compute for nobody: looked up once."""
+
+
+def check(known: Known, m: Machine, f: Frame, node: ir.Assign) -> None:
+    """Record what a call gives anew and nobody reads, where the old one goes on."""
+    call, fn = node.value, f.fn
+    if type(call) is not ir.Call or fn is None or f.module.is_test or naming.is_benchmark(f.module.path):
+        return
+    if not any(isinstance(target, ir.Tuple) for target in node.targets):
+        _check_folded(m, f, fn, call)
+        return
+    lost = known.get(fn.id)
+    if lost is None:
+        lost = known[fn.id] = Lost(fn)
+    if lost.filled:
+        _check_collected(m, f, fn, node, lost)
+    names = [name.id for name in bound_names(node.targets)]
+    gone = [name for name in names if name == "_" or name in lost.unread]
+    for name in gone:
+        if not name.startswith("_"):
+            place = _keeps_old(m, f, fn, name)
+            if place is not None:
+                _lost(m, f, node, name, place)
+    if gone and f.loops and isinstance(f.loops[-1], (ir.For, ir.While)):
+        _check_turn(m, f, node, call, f.loops[-1], gone)
+        _check_member(m, f, node, call, f.loops[-1], gone)
+
+
+def _check_folded(m: Machine, f: Frame, fn: FuncInfo, call: ir.Call) -> None:
+    """A constant is folded into a key of a state, which goes on with that key."""
+    if len(call.args) != 2 or type(call.args[1].value) is not ir.Const:
+        return
+    key = call.args[0].value
+    owner = key.obj if type(key) is ir.Attr else None
+    if (
+        type(key) is not ir.Attr
+        or type(owner) is not ir.Name
+        or all(p.name != owner.id for p in fn.node.params)
+    ):
+        return
+    if (
+        paths.dotted(m, f, call.func) == f"{_RANDOM}fold_in"
+        and _keeps(m, f, fn, owner.id, key.name) is not None
+    ):
+        m.emit(f, KeyReuse, call.at, None, Confidence.LIKELY, api="", how="constant")
+
+
+def _lost(m: Machine, f: Frame, node: ir.Assign, name: str, place: ir.Call) -> None:
+    also = (Step(f.module.name, node.at, f"`{name}` is computed here"),)
+    call = node.value
+    if type(call) is ir.Call and paths.dotted(m, f, call.func).startswith(_RANDOM):
+        m.emit(f, KeyReuse, place.at, None, Confidence.LIKELY, api="", how="kept", also=also)
+    else:
+        m.emit(f, DroppedUpdate, place.at, None, Confidence.LIKELY, kept=name, also=also)
+
+
+def _everywhere(fn: FuncInfo) -> Iterator[ir.Node]:
+    """The nodes of a function and of those written in it."""
+    yield from fn.parts
+    for inner in inner_functions(fn.module, fn.body):
+        yield from inner.parts
+
+
+def _keeps_old(m: Machine, f: Frame, fn: FuncInfo, name: str) -> ir.Call | None:
+    """Where a state that has a part of this name, which the function reads, is made anew with the old one in it."""
+    params = {param.name for param in fn.node.params}
+    owners = {
+        part.obj.id
+        for part in _everywhere(fn)
+        if type(part) is ir.Attr and part.name == name and type(part.obj) is ir.Name and part.obj.id in params
+    }
+    if len(owners) != 1:
+        return None
+    return _keeps(m, f, fn, owners.pop(), name)
+
+
+def _keeps(m: Machine, f: Frame, fn: FuncInfo, owner: str, name: str) -> ir.Call | None:
+    """Where a state is made anew with the old part of this name in it, and nowhere with another one."""
+    calls = [part for part in fn.parts if type(part) is ir.Call]
+    if any(arg.name == name or arg.star for call in calls for arg in call.args if _renews(m, f, call, owner)):
+        return None
+    renewed = [call for call in calls if _renews(m, f, call, owner) and call.args]
+    if not renewed:
+        renewed = [call for call in calls if _is_made_with(m, f, call, owner, name)]
+    stored = any(
+        type(target) is ir.Attr and target.name == name
+        for part in _everywhere(fn)
+        if type(part) is ir.Assign
+        for target in part.targets
+    )
+    return max(renewed, key=lambda call: call.at) if renewed and not stored else None
+
+
+def _renews(m: Machine, f: Frame, call: ir.Call, owner: str) -> bool:
+    """Whether a call gives a state with some other parts."""
+    func = call.func
+    if type(func) is ir.Attr and type(func.obj) is ir.Name and func.obj.id == owner:
+        return func.name in _RENEWING
+    first = call.args[0].value if call.args else None
+    if type(first) is not ir.Name or first.id != owner:
+        return False
+    dotted = paths.dotted(m, f, func)
+    return dotted in lexicon().arrays.pure_functions and dotted.endswith(".replace")
+
+
+def _is_made_with(m: Machine, f: Frame, call: ir.Call, owner: str, name: str) -> bool:
+    """Whether a state of a class of the project is put together with the old part in it."""
+    if type(paths.peek(m, f, call.func)) is not Class:
+        return False
+    return any(
+        type(arg.value) is ir.Attr
+        and arg.value.name == name
+        and type(arg.value.obj) is ir.Name
+        and arg.value.obj.id == owner
+        for arg in call.args
+    )
+
+
+def _check_collected(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, lost: Lost) -> None:
+    """New versions of a part go into a list that nobody reads, and the state keeps the old part."""
+    names = {name.id for name in bound_names(node.targets)}
+    if not any(_filled_with(part, names) in lost.filled for part in fn.parts):
+        return
+    params = {param.name for param in fn.node.params}
+    for part in below(node.value):
+        if type(part) is ir.Attr and type(part.obj) is ir.Name and part.obj.id in params:
+            place = _keeps(m, f, fn, part.obj.id, part.name)
+            if place is not None:
+                _lost(m, f, node, part.name, place)
+
+
+def _filled_with(node: ir.Node, names: set[str]) -> str:
+    """The variable of a list that gets one of these variables."""
+    call = node.value if type(node) is ir.ExprStmt else None
+    if type(call) is not ir.Call or type(call.func) is not ir.Attr or call.func.name != "append":
+        return ""
+    given = call.args[0].value if len(call.args) == 1 else None
+    owner = call.func.obj
+    return owner.id if type(owner) is ir.Name and type(given) is ir.Name and given.id in names else ""
+
+
+def _only_filled(fn: FuncInfo, mentioned: Counter[str]) -> frozenset[str]:
+    """The lists that a function makes, fills and never reads."""
+    made: set[str] = set()
+    filled = Counter[str]()
+    for part in fn.parts:
+        if type(part) is ir.Assign and _is_list(part.value):
+            made.update(bound_by(part))
+        elif type(part) is ir.ExprStmt and type(part.value) is ir.Call:
+            func = part.value.func
+            if type(func) is ir.Attr and func.name == "append" and type(func.obj) is ir.Name:
+                filled[func.obj.id] += 1
+    return frozenset(name for name in made if filled[name] and mentioned[name] == filled[name] + 1)
+
+
+def _is_list(node: ir.Expr) -> bool:
+    return type(node) is ir.List or (
+        type(node) is ir.Tuple and all(type(part) is ir.List for part in node.elts)
+    )
+
+
+def _check_turn(
+    m: Machine, f: Frame, node: ir.Assign, call: ir.Call, loop: ir.For | ir.While, gone: list[str]
+) -> None:
+    """A turn throws away the new version of what the next turn is given as it was."""
+    target = node.targets[0]
+    callee = _called(m, f, call)
+    if callee is None or type(target) is not ir.Tuple or f.fn is None:
+        return
+    changed = changed_in(loop)
+    given = _given(callee, call)
+    carried = {arg.id for arg in given.values()} & {name.id for name in bound_names([target])}
+    for i, part in enumerate(target.elts):
+        if not carried or type(part) is not ir.Name or part.id not in gone:
+            continue
+        param = _renewed(callee, i, len(target.elts))
+        if param in given and given[param].id not in changed and param not in (callee.keys or ()):
+            m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=given[param].id)
+
+
+def _check_member(
+    m: Machine, f: Frame, node: ir.Assign, call: ir.Call, loop: ir.For | ir.While, gone: list[str]
+) -> None:
+    """A turn throws away the new state of a part of an optimiser, and puts the old one into the new list."""
+    target = node.targets[0]
+    given = [arg.value.id for arg in call.args[:2] if type(arg.value) is ir.Name and not arg.name]
+    if type(target) is not ir.Tuple or len(target.elts) != 2 or len(given) != 2 or type(loop) is not ir.For:
+        return
+    updates, state = target.elts
+    if type(call.func) is not ir.Attr or call.func.name != "update" or type(state) is not ir.Name:
+        return
+    if type(updates) is not ir.Name or updates.id != given[0]:
+        return
+    member = given[1] in {name.id for name in bound_names([loop.target])}
+    if state.id in gone and member and any(_filled_with(part, {given[1]}) for part in loop.body):
+        m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=given[1])
+
+
+def _called(m: Machine, f: Frame, call: ir.Call) -> FuncInfo | None:
+    """The function of the project that a call runs, compiled or not."""
+    value = paths.peek(m, f, call.func)
+    while type(value) is Xform:
+        value = value.target
+    plain = type(value) is Func and value.owner is None and all(not arg.star for arg in call.args)
+    return value.fn if plain and type(value) is Func else None
+
+
+def _given(callee: FuncInfo, call: ir.Call) -> dict[str, ir.Name]:
+    """The variables that a call hands over, by the parameters that get them."""
+    params = [param.name for param in callee.node.params]
+    found: dict[str, ir.Name] = {}
+    for i, arg in enumerate(call.args):
+        name = arg.name or (params[i] if i < len(params) else "")
+        if type(arg.value) is ir.Name and name:
+            found[name] = arg.value
+    return found
+
+
+def _renewed(callee: FuncInfo, place: int, results: int) -> str:
+    """The parameter that a function returns at a place of its results, computed anew by a call from what it was; ""."""
+    returned = [part.value for part in callee.parts if type(part) is ir.Return]
+    value = returned[0] if len(returned) == 1 else None
+    result = value.elts[place] if type(value) is ir.Tuple and len(value.elts) == results else None
+    if type(result) is not ir.Name:
+        return ""
+    name = result.id
+    if all(param.name != name for param in callee.node.params):
+        return ""
+    anew = any(
+        type(part) is ir.Assign
+        and type(part.value) is ir.Call
+        and name in bound_by(part)
+        and any(type(inside) is ir.Name and inside.id == name for inside in below(part.value))
+        for part in callee.parts
+    )
+    return name if anew else ""
