@@ -316,10 +316,8 @@ def _method(m: Machine, f: Frame, at: int, obj: Value, name: str) -> Value:
 
 
 def _python(m: Machine, f: Frame, at: int, obj: Py, name: str) -> Value:
-    if obj.kind in ("str", "bytes"):
-        return Method(obj, name)
-    if obj.kind == "slice":
-        return INT
+    if obj.kind in ("str", "bytes", "slice"):
+        return INT if obj.kind == "slice" else Method(obj, name)
     kind = obj.kind.partition(" ")[0]  # a dtype that is known is told behind it
     return STATIC if kind in ("static", "enum", "dtype", "int", "float", "bool") else UNKNOWN
 
@@ -435,8 +433,7 @@ def store(m: Machine, f: Frame, at: int, obj: Value, name: str, value: Value) ->
             m.replace(f, f"{alt.dotted}.{name}")
         elif isinstance(alt, (ExtInst, Tree)):
             m.domains.on_store(f, Store(at, "library", alt, name, value, None, several))
-            attrs: dict[str, Value] = getattr(alt, "attrs", {})
-            attrs[name] = join(attrs.get(name, value), value)
+            library_objects.keep(alt, name, value)
         elif type(alt) is Tup and alt.cls is not None and len(alts) == 1:
             m.domains.on_store(f, Store(at, "field", alt, name, value))
         elif type(alt) is Arr and _refuses(m, alt, name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from jitlint.infer.lattice import join
 from jitlint.infer.values import NONE, UNKNOWN, Arr, ExtInst, Py, Tree, Value, py
 from jitlint.link.engine.frame import Args, Frame
 
@@ -60,3 +61,9 @@ def constant(name: str, kind: str) -> Py:
     if kind == "none":
         return NONE
     return Py(kind) if name == "nan" else Py(kind, getattr(math, name))
+
+
+def keep(owner: Value, name: str, value: Value) -> None:
+    """Something is stored into an attribute of an object of a library, which may have held something else."""
+    if type(owner) is ExtInst:
+        owner.attrs[name] = join(owner.attrs.get(name, value), value)

@@ -122,16 +122,16 @@ def _is_quiet(m: Machine, around: Frame, fn: FuncInfo, given: frozenset[str], de
         if one.node.is_generator or one.node.is_async or one.node.global_names or one.node.nonlocal_names:
             return False
         own = frozenset(name for each in (fn, *inner) for name in each.node.local_names)
-        lists = frozenset(
-            name.id
-            for part in one.parts
-            if type(part) is ir.Assign and isinstance(part.value, (ir.List, ir.Dict))
-            for name in bound_names(part.targets)
-        )
-        known = _Known(m, around, own, lists, given | named, deep)
+        known = _Known(m, around, own, _containers(one), given | named, deep)
         if not all(_is_quiet_part(known, part) for part in one.parts):
             return False
     return True
+
+
+def _containers(fn: FuncInfo) -> frozenset[str]:
+    """The variables that a function makes lists and dicts itself."""
+    made = [p for p in fn.parts if type(p) is ir.Assign and isinstance(p.value, (ir.List, ir.Dict))]
+    return frozenset(name.id for part in made for name in bound_names(part.targets))
 
 
 class _Known:

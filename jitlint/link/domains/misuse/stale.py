@@ -9,7 +9,7 @@ part that no variable of its own name is computed for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -46,6 +46,12 @@ Known = dict[int, Lost]
 """Of functions, by their numbers, what they compute for nobody: looked up once."""
 
 
+def _lost_in(known: Known, fn: FuncInfo) -> Lost:
+    if fn.id not in known:
+        known[fn.id] = Lost(fn)
+    return known[fn.id]
+
+
 def check(known: Known, m: Machine, f: Frame, node: ir.Assign) -> None:
     """Record what a call gives anew and nobody reads, where the old one goes on."""
     call, fn = node.value, f.fn
@@ -54,21 +60,22 @@ def check(known: Known, m: Machine, f: Frame, node: ir.Assign) -> None:
     if not any(isinstance(target, ir.Tuple) for target in node.targets):
         _check_folded(m, f, fn, call)
         return
-    lost = known.get(fn.id)
-    if lost is None:
-        lost = known[fn.id] = Lost(fn)
+    lost = _lost_in(known, fn)
     if lost.filled:
         _check_collected(m, f, fn, node, lost)
     names = [name.id for name in bound_names(node.targets)]
     gone = [name for name in names if name == "_" or name in lost.unread]
-    for name in gone:
-        if not name.startswith("_"):
-            place = _keeps_old(m, f, fn, name)
-            if place is not None:
-                _lost(m, f, node, name, place)
+    _check_unread(m, f, fn, node, gone)
     if gone and f.loops and isinstance(f.loops[-1], (ir.For, ir.While)):
         _check_turn(m, f, node, call, f.loops[-1], gone)
-        _check_member(m, f, node, call, f.loops[-1], gone)
+
+
+def _check_unread(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, gone: list[str]) -> None:
+    """A variable that nobody reads holds the new version of a part that a state keeps as it was."""
+    for name in gone:
+        place = _keeps_old(m, f, fn, name) if not name.startswith("_") else None
+        if place is not None:
+            _lost(m, f, node, name, place)
 
 
 def _check_folded(m: Machine, f: Frame, fn: FuncInfo, call: ir.Call) -> None:
@@ -76,18 +83,16 @@ def _check_folded(m: Machine, f: Frame, fn: FuncInfo, call: ir.Call) -> None:
     if len(call.args) != 2 or type(call.args[1].value) is not ir.Const:
         return
     key = call.args[0].value
-    owner = key.obj if type(key) is ir.Attr else None
-    if (
-        type(key) is not ir.Attr
-        or type(owner) is not ir.Name
-        or all(p.name != owner.id for p in fn.node.params)
-    ):
-        return
-    if (
-        paths.dotted(m, f, call.func) == f"{_RANDOM}fold_in"
-        and _keeps(m, f, fn, owner.id, key.name) is not None
-    ):
+    owner = _owner(key, {param.name for param in fn.node.params})
+    folds = bool(owner) and paths.dotted(m, f, call.func) == f"{_RANDOM}fold_in"
+    if folds and type(key) is ir.Attr and _keeps(m, f, fn, owner, key.name) is not None:
         m.emit(f, KeyReuse, call.at, None, Confidence.LIKELY, api="", how="constant")
+
+
+def _owner(node: ir.Node, names: Set[str]) -> str:
+    """The variable, of some, of which an expression is an attribute."""
+    owner = node.obj if type(node) is ir.Attr else None
+    return owner.id if type(owner) is ir.Name and owner.id in names else ""
 
 
 def _lost(m: Machine, f: Frame, node: ir.Assign, name: str, place: ir.Call) -> None:
@@ -109,31 +114,29 @@ def _everywhere(fn: FuncInfo) -> Iterator[ir.Node]:
 def _keeps_old(m: Machine, f: Frame, fn: FuncInfo, name: str) -> ir.Call | None:
     """Where a state that has a part of this name, which the function reads, is made anew with the old one in it."""
     params = {param.name for param in fn.node.params}
-    owners = {
-        part.obj.id
-        for part in _everywhere(fn)
-        if type(part) is ir.Attr and part.name == name and type(part.obj) is ir.Name and part.obj.id in params
-    }
-    if len(owners) != 1:
-        return None
-    return _keeps(m, f, fn, owners.pop(), name)
+    parts = [part for part in _everywhere(fn) if type(part) is ir.Attr and part.name == name]
+    owners = {_owner(part, params) for part in parts} - {""}
+    return _keeps(m, f, fn, owners.pop(), name) if len(owners) == 1 else None
 
 
 def _keeps(m: Machine, f: Frame, fn: FuncInfo, owner: str, name: str) -> ir.Call | None:
     """Where a state is made anew with the old part of this name in it, and nowhere with another one."""
     calls = [part for part in fn.parts if type(part) is ir.Call]
-    if any(arg.name == name or arg.star for call in calls for arg in call.args if _renews(m, f, call, owner)):
+    renewing = [call for call in calls if _renews(m, f, call, owner)]
+    if any(_may_give(call, name) for call in renewing) or any(_stores(p, name) for p in _everywhere(fn)):
         return None
-    renewed = [call for call in calls if _renews(m, f, call, owner) and call.args]
-    if not renewed:
-        renewed = [call for call in calls if _is_made_with(m, f, call, owner, name)]
-    stored = any(
-        type(target) is ir.Attr and target.name == name
-        for part in _everywhere(fn)
-        if type(part) is ir.Assign
-        for target in part.targets
-    )
-    return max(renewed, key=lambda call: call.at) if renewed and not stored else None
+    made = [call for call in calls if _is_made_with(m, f, call, owner, name)]
+    return max([call for call in renewing if call.args] or made, key=lambda call: call.at, default=None)
+
+
+def _may_give(call: ir.Call, name: str) -> bool:
+    return any(arg.name == name or arg.star for arg in call.args)
+
+
+def _stores(node: ir.Node, name: str) -> bool:
+    """Whether a statement puts something into an attribute of this name."""
+    targets = node.targets if type(node) is ir.Assign else []
+    return any(type(target) is ir.Attr and target.name == name for target in targets)
 
 
 def _renews(m: Machine, f: Frame, call: ir.Call, owner: str) -> bool:
@@ -152,13 +155,8 @@ def _is_made_with(m: Machine, f: Frame, call: ir.Call, owner: str, name: str) ->
     """Whether a state of a class of the project is put together with the old part in it."""
     if type(paths.peek(m, f, call.func)) is not Class:
         return False
-    return any(
-        type(arg.value) is ir.Attr
-        and arg.value.name == name
-        and type(arg.value.obj) is ir.Name
-        and arg.value.obj.id == owner
-        for arg in call.args
-    )
+    values = [arg.value for arg in call.args]
+    return any(type(part) is ir.Attr and part.name == name and _owner(part, {owner}) for part in values)
 
 
 def _check_collected(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, lost: Lost) -> None:
@@ -168,10 +166,10 @@ def _check_collected(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, lost: 
         return
     params = {param.name for param in fn.node.params}
     for part in below(node.value):
-        if type(part) is ir.Attr and type(part.obj) is ir.Name and part.obj.id in params:
-            place = _keeps(m, f, fn, part.obj.id, part.name)
-            if place is not None:
-                _lost(m, f, node, part.name, place)
+        owner = _owner(part, params)
+        place = _keeps(m, f, fn, owner, part.name) if owner and type(part) is ir.Attr else None
+        if place is not None and type(part) is ir.Attr:
+            _lost(m, f, node, part.name, place)
 
 
 def _filled_with(node: ir.Node, names: set[str]) -> str:
@@ -223,24 +221,6 @@ def _check_turn(
             m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=given[param].id)
 
 
-def _check_member(
-    m: Machine, f: Frame, node: ir.Assign, call: ir.Call, loop: ir.For | ir.While, gone: list[str]
-) -> None:
-    """A turn throws away the new state of a part of an optimiser, and puts the old one into the new list."""
-    target = node.targets[0]
-    given = [arg.value.id for arg in call.args[:2] if type(arg.value) is ir.Name and not arg.name]
-    if type(target) is not ir.Tuple or len(target.elts) != 2 or len(given) != 2 or type(loop) is not ir.For:
-        return
-    updates, state = target.elts
-    if type(call.func) is not ir.Attr or call.func.name != "update" or type(state) is not ir.Name:
-        return
-    if type(updates) is not ir.Name or updates.id != given[0]:
-        return
-    member = given[1] in {name.id for name in bound_names([loop.target])}
-    if state.id in gone and member and any(_filled_with(part, {given[1]}) for part in loop.body):
-        m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=given[1])
-
-
 def _called(m: Machine, f: Frame, call: ir.Call) -> FuncInfo | None:
     """The function of the project that a call runs, compiled or not."""
     value = paths.peek(m, f, call.func)
@@ -266,16 +246,12 @@ def _renewed(callee: FuncInfo, place: int, results: int) -> str:
     returned = [part.value for part in callee.parts if type(part) is ir.Return]
     value = returned[0] if len(returned) == 1 else None
     result = value.elts[place] if type(value) is ir.Tuple and len(value.elts) == results else None
-    if type(result) is not ir.Name:
-        return ""
-    name = result.id
-    if all(param.name != name for param in callee.node.params):
-        return ""
-    anew = any(
-        type(part) is ir.Assign
-        and type(part.value) is ir.Call
-        and name in bound_by(part)
-        and any(type(inside) is ir.Name and inside.id == name for inside in below(part.value))
-        for part in callee.parts
-    )
-    return name if anew else ""
+    name = result.id if type(result) is ir.Name else ""
+    is_parameter = any(param.name == name for param in callee.node.params)
+    return name if is_parameter and any(_updates(part, name) for part in callee.parts) else ""
+
+
+def _updates(node: ir.Node, name: str) -> bool:
+    """Whether a statement computes a variable, by a call, from what it was."""
+    call = node.value if type(node) is ir.Assign and name in bound_by(node) else None
+    return type(call) is ir.Call and any(type(p) is ir.Name and p.id == name for p in below(call))
