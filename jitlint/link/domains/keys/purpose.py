@@ -65,7 +65,10 @@ def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
 def _followed(k: Ledger, f: Frame) -> ir.For | None:
     """The innermost loop of which each turn is followed for itself, as it goes through few things that are known."""
     around = k.m.texts.table(f).around.get(f.at, ())
-    return next((node for node, _ in reversed(around) if type(node) is ir.For), None)
+    loop = next((node for node, _ in reversed(around) if type(node) is ir.For), None)
+    over = loop.iter if loop is not None else None
+    computed = type(over) is ir.Name and f.fn is not None and over.id in f.fn.node.local_names
+    return None if computed or not isinstance(over, (ir.Name, ir.Tuple, ir.List)) else loop
 
 
 def _is_chain(this: Use, loop: ir.Node) -> bool:

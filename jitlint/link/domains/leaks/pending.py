@@ -15,13 +15,14 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Leak
 from jitlint.infer.grounds import weaken
+from jitlint.infer.lattice import parts
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Arr, Inst, Scope, Tree, Value
+from jitlint.infer.values import Arr, Inst, Map, Scope, Seq, Tree, Value
 from jitlint.link.domains.leaks import resetting
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_names, last_name
+from jitlint.link.tables.ir_walk import bound_by, bound_names, last_name
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -50,6 +51,9 @@ Leaked = dict[tuple[str, int, str, str], list[Pending]]
 """By statement and place, the tracers that were still there when their trace was left."""
 
 KEPT: Final = Slot[Kept]()
+
+_DEPTH: Final = 4
+"""So deep containers hold each other."""
 
 
 def place(box: Value | Scope, what: str) -> tuple[Hashable, ...]:
@@ -81,9 +85,22 @@ def leave(leaked: Leaked, f: Frame, kept: Kept) -> None:
             keep(f, key, pending)
         return
     for pending in kept.values():
-        if pending is not None and not _is_unseen(f, pending):
+        if pending is not None and not (_is_unseen(f, pending) or _is_let_go(f, pending.box)):
             place = (pending.frame.module.name, pending.at, pending.target, pending.what)
             leaked.setdefault(place, []).append(pending)
+
+
+def _is_let_go(f: Frame, box: object) -> bool:
+    """Whether what a trace itself was given, or made, is a container that nobody has after the call that has filled it: the
+    variables that hold it get the results, ``grads, state = jax.grad(loss, has_aux=True)(params, state)``."""
+    own = isinstance(box, (Seq, Map)) and 0 < f.scope.level <= box.level
+    names = bound_by(statement) if own and (statement := surroundings.statement(f)) is not None else []
+    holding = {name for name, value in f.scope.vars.items() if names and _holds(value, box, _DEPTH)}
+    return bool(holding) and holding <= set(names)
+
+
+def _holds(value: Value, box: object, depth: int) -> bool:
+    return value is box or (depth > 0 and any(_holds(part, box, depth - 1) for part in parts(value)))
 
 
 def _is_unseen(f: Frame, one: Pending) -> bool:
