@@ -302,6 +302,7 @@ class Contracts(msgspec.Struct, frozen=True):
     needs_parameters: frozenset[str]
     copies_parameters: frozenset[str]
     composing: frozenset[str]
+    labelled: frozenset[str]
     choosing: frozenset[str]
     running: frozenset[str]
     compact_layers: frozenset[str]

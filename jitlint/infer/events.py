@@ -269,7 +269,8 @@ class DriftingState(Event):
 class DonatedRead(Event):
     """A buffer is read after a call took it over. name: what was given away, or "". callee: the donating function.
 
-    form: read, again (the donating call itself gets it a second time), twice (it gets it at two places), inside (what it gets holds it twice), method (another method reads the attribute).
+    form: read, again (the donating call itself gets it a second time), twice (it gets it at two places), inside (what it gets holds it twice), method (another method reads the attribute), kept (an
+    earlier turn of a loop has kept it).
     """
 
     name: str = ""

@@ -58,7 +58,7 @@ x = jnp.zeros((2, 3))
 """,
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError", "AttributeError", "jax.errors.JaxRuntimeError"),
-        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood",
+        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation",
     ),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
@@ -94,6 +94,10 @@ _FORMS = {
     "no-dtype": (
         "`{api}` gets `{parameter}` as its data type, which is none",
         "write a type, which is looked up where it is written: `jnp.float32`",
+    ),
+    "label": (
+        "`{api}` has no optimiser for the label `{parameter}`",
+        "give each label in the tree of labels an optimiser under that name; `optax.set_to_zero()` changes nothing",
     ),
     "attribute": (
         "`{api}` is no method, but it is called",

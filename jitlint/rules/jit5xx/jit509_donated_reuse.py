@@ -80,6 +80,11 @@ def check(event: DonatedRead) -> Report | None:
             f"{name} goes to {callee}, which takes over its buffer, and goes there again the next time",
             f"rebind it: `{event.name or 'x'} = ...`, or pass a copy",
         )
+    if event.form == "kept":
+        return Report(
+            f"`{{expr}}` is read here, but {callee} takes over its buffer in the turn after the one that kept it",
+            f"keep a copy: `jax.tree.map(jnp.copy, {event.name or 'state'})`; another name is the same buffer",
+        )
     if event.form == "method":
         return Report(
             f"`{{expr}}` is read here, but {callee} took over its buffer in another method",

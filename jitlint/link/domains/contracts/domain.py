@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Bound, Inst, Value
-from jitlint.link.domains.contracts import dropping, layers, linen, nnx, optimisers, scopes, unbound
+from jitlint.link.domains.contracts import dropping, labels, layers, linen, nnx, optimisers, scopes, unbound
 from jitlint.link.engine.domain import Activation, Called, Domain, Library, Store
 from jitlint.link.engine.frame import Frame
 
@@ -38,6 +38,7 @@ class Contracts(Domain[linen.Needs]):
         """One is made, or called."""
         if library.dotted.startswith(optimisers.OPTAX):
             optimisers.heard(self.m, f, library)
+            labels.heard(self.m, f, library)
         elif library.dotted.startswith(dropping.DROPOUT):
             dropping.heard(self.m, f, library)
         elif library.dotted.startswith(nnx.OPTIMISER):

@@ -102,7 +102,8 @@ class _Engine:
         self.said.add(key)
         info = self.m.modules[module]
         ground = "test" if info.is_test else "jit"
-        level = Confidence.CERTAIN if kill.array else Confidence.LIKELY
+        level = Confidence.CERTAIN if kill.array and not kill.kept else Confidence.LIKELY
+        form = "kept" if kill.kept else form
         place = Place(module, at, function, (), ground, level)
         name = f"`{kill.name}`" if kill.name else "an argument"
         told = (

@@ -18,13 +18,15 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """A donation: module, origin and words of the call. name: what was given away. array: certainly one array."""
+    """A donation: module, origin and words of the call. name: what was given away. array: certainly one array. kept: what is
+    gone is what an earlier turn of a loop has kept, unless it did so in the last one."""
 
     module: str
     at: int
     callee: str
     name: str
     array: bool
+    kept: bool = False
 
 
 def fresh() -> Term:

@@ -7,10 +7,12 @@ starts from what the first one left. Where paths meet, only what is dead on both
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.link.domains.donation.expressions import bind, evaluate, use
+from jitlint.link.domains.donation.kept import kept_by
 from jitlint.link.domains.donation.state import State, fresh, join, join_all
 from jitlint.link.domains.donation.walker import TURNS, Walker
 from jitlint.link.tables.ir_walk import inner_functions
@@ -87,6 +89,7 @@ def _loop(
     breaks, continues = w.breaks, w.continues
     w.breaks = []
     after: State | None = None
+    turns: list[State] = []
     for _ in range(TURNS):
         w.continues = []
         begin()
@@ -95,6 +98,7 @@ def _loop(
         if end is None:
             break
         after = end if after is None else join(after, end)
+        turns.append(end)
         w.state = end.copy()
     leaving = w.breaks
     w.breaks, w.continues = breaks, continues
@@ -107,7 +111,18 @@ def _loop(
     if out is None:
         return False
     w.state = out
+    if len(turns) == TURNS:
+        _keep(w, body, turns)
     return True
+
+
+def _keep(w: Walker, body: Sequence[ir.Node], turns: list[State]) -> None:
+    """What a turn has kept of what the next one donates may be gone."""
+    for kept, source in kept_by(body):
+        kill = turns[-1].killed(turns[0].name(source))
+        if kill is not None and kept not in w.unstable:
+            term = w.state.env[kept] = fresh()
+            w.state.kill(term, replace(kill, kept=True))
 
 
 def _for(w: Walker, node: ir.For) -> bool:
