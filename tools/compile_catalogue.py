@@ -50,6 +50,7 @@ FILES = (
     "jax_scipy",
     "jax_small",
     "numpy",
+    "optax",
     "scipy",
     "removed",
     "results",

@@ -1,0 +1,47 @@
+"""What the catalogue says about the results of optax's losses, against the installed optax."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from jitlint.catalogue.load import catalogue, results
+from jitlint.catalogue.ranks import Argument
+
+jax = pytest.importorskip("jax")
+optax = pytest.importorskip("optax")
+
+OWNER = "optax."
+LOSSES = sorted(name.removeprefix(OWNER) for name in results().ranks if name.startswith(OWNER))
+SHAPES = ((), (5,), (3,), (3, 5), (3, 1), (2, 3), (2, 3, 5))
+
+
+def shape_of(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape of what a loss gives; None when it refuses these arguments."""
+    given = [jax.ShapeDtypeStruct(shape, np.float32) for shape in shapes]
+    if name.endswith("integer_labels") and len(given) > 1:
+        given[1] = jax.ShapeDtypeStruct(shapes[1], np.int32)
+    try:
+        return tuple(jax.eval_shape(getattr(optax, name), *given).shape)
+    except (AssertionError, IndexError, TypeError, ValueError):
+        return None
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_axes_are_those_of_the_library(name: str) -> None:
+    function = catalogue().function(OWNER + name)
+    rank = catalogue().rank(OWNER + name)
+    assert function is not None and rank is not None
+    told = 0
+    for count in (1, 2):
+        params = [param.name for param in function.parameters[:count]]
+        for shapes in itertools.product(SHAPES, repeat=count):
+            found = shape_of(name, *shapes) if len(params) == count else None
+            if found is None:
+                continue
+            said = rank.of({p: Argument(rank=len(shape)) for p, shape in zip(params, shapes)})
+            assert said in (None, len(found)), shapes
+            told += said is not None
+    assert told > 3
