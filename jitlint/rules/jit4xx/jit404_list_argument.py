@@ -47,7 +47,7 @@ total(1.0, 2.0)
 """,
     outcome=Raises(
         ("TypeError", "ValueError"),
-        says=r"abstract array|during abstractification|valid JAX array type|ArrayLike|determine dtype|requires ndarray or scalar|unsupported operand type\(s\) for|can't multiply sequence by non-int",
+        says=r"abstract array|during abstractification|valid JAX array type|ArrayLike|determine dtype|requires ndarray or scalar|unsupported operand type\(s\) for|can't multiply sequence by non-int|can only concatenate tuple|[Oo]nly integer scalar arrays",
     ),
     since="0.1",
     remedy=Remedy(
