@@ -79,9 +79,14 @@ def told(dtype: str, exact: str | None) -> str:
     return " ".join([OBJECT, kind, *([] if exact is None else [without_star(exact)])])
 
 
+def plain_kind(kind: str) -> str:
+    """The kind of a value without the dtype that may be told behind it."""
+    return kind.partition(" ")[0]
+
+
 def is_object(kind: str) -> bool:
     """Whether a value of this kind is a dtype."""
-    return kind.partition(" ")[0] == OBJECT
+    return plain_kind(kind) == OBJECT
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.base.text import shorten
+from jitlint.catalogue.dtypes import plain_kind
 from jitlint.infer.dims import shape_text
 from jitlint.infer.events import Step
 from jitlint.infer.values import (
@@ -99,9 +100,7 @@ def _words(value: Any) -> str:
     if t is Py:
         if value.const is not NO_CONST and value.kind != "enum":
             return shorten(repr(value.const), _LONGEST)
-        return {"none": "None", "static": "Python value"}.get(
-            value.kind, f"Python {value.kind.partition(' ')[0]}"
-        )
+        return {"none": "None", "static": "Python value"}.get(value.kind, f"Python {plain_kind(value.kind)}")
     if t is Tup:
         return value.cls.qualname if value.cls is not None else "tuple"
     if t is Seq:

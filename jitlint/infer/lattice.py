@@ -345,6 +345,14 @@ def _apart(value: Value) -> Value:
     return anonymous(value) if type(value) is Arr and type(value.key) is Either else value
 
 
+def modes_among(values: Iterable[Value], depth: int = 3) -> int:
+    """The modes of all tracers inside any of several values, of which no single one is meant."""
+    out = 0
+    for value in values:
+        out |= traced_modes(value, depth)
+    return out & ~VARIES
+
+
 def traced_modes(value: Value, depth: int = 3) -> int:
     """The modes of all tracers certainly or possibly inside a value. That one part differs from device to device says nothing of
     the others."""
@@ -355,13 +363,10 @@ def traced_modes(value: Value, depth: int = 3) -> int:
         return modes
     if t in _LEAF_TYPES or depth <= 0:
         return 0
-    out = 0
     if t is Union:
         found = [traced_modes(part, depth - 1) for part in a.alts]
         return functools.reduce(_joined, found)
-    for part in parts(value):
-        out |= traced_modes(part, depth - 1) & ~VARIES
-    return out
+    return modes_among(parts(value), depth - 1)
 
 
 def traced_level(value: Value, depth: int = 3) -> int:

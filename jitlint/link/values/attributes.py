@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.dtypes import plain_kind
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED, SAID, weaken
@@ -318,8 +319,7 @@ def _method(m: Machine, f: Frame, at: int, obj: Value, name: str) -> Value:
 def _python(m: Machine, f: Frame, at: int, obj: Py, name: str) -> Value:
     if obj.kind in ("str", "bytes", "slice"):
         return INT if obj.kind == "slice" else Method(obj, name)
-    kind = obj.kind.partition(" ")[0]  # a dtype that is known is told behind it
-    return STATIC if kind in ("static", "enum", "dtype", "int", "float", "bool") else UNKNOWN
+    return STATIC if plain_kind(obj.kind) in ("static", "enum", "dtype", "int", "float", "bool") else UNKNOWN
 
 
 def _module(m: Machine, f: Frame, at: int, obj: Mod, name: str) -> Value:

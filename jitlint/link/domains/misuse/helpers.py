@@ -71,16 +71,22 @@ def _is_another(m: Machine, inside: Frame, fn: FuncInfo, result: ir.Expr) -> boo
     params = {param.name for param in fn.node.params}
     if type(result.func) is ir.Attr:
         owner = result.func.obj
-        if type(owner) is ir.Sub and type(owner.obj) is ir.Attr and owner.obj.name == "at":
-            return (
-                _mentions(owner.obj.obj, params) and m.catalogue.update_method(result.func.name) is not None
-            )
+        array = updated_at(m, result.func)
+        if array is not None:
+            return _mentions(array, params)
         if type(owner) is ir.Name and owner.id in params:
             return result.func.name in _RENEWS
     words = lexicon()
     dotted = paths.dotted(m, inside, result.func)
     renews = dotted in words.arrays.pure_functions or dotted in words.buffers.tree_maps
     return renews and any(_mentions(arg.value, params) for arg in result.args)
+
+
+def updated_at(m: Machine, func: ir.Attr) -> ir.Node | None:
+    """The array of which a method makes a new one with other elements, ``x`` of ``x.at[i].set``."""
+    place = func.obj.obj if type(func.obj) is ir.Sub else None
+    known = type(place) is ir.Attr and place.name == "at" and m.catalogue.update_method(func.name) is not None
+    return place.obj if known and type(place) is ir.Attr else None
 
 
 def _mentions(node: ir.Node, names: Set[str]) -> bool:
@@ -231,8 +237,8 @@ def _is_quiet_function(known: _Known, node: ir.Node) -> bool:
 def _is_quiet_method(known: _Known, func: ir.Attr) -> bool:
     """Whether a method of an array, of a container that the function has made or of a state only computes."""
     name, words = func.name, lexicon().arrays
-    if type(func.obj) is ir.Sub and type(func.obj.obj) is ir.Attr and func.obj.obj.name == "at":
-        return known.m.catalogue.update_method(name) is not None
+    if updated_at(known.m, func) is not None:
+        return True
     if name in _FILLS:
         return _mentions(func.obj, known.lists)
     if name in _RENEWS:

@@ -108,16 +108,13 @@ def _only_computes(m: Machine, f: Frame, function: ir.Node | None) -> bool:
 
 def _is_formula(m: Machine, f: Frame, func: ir.Node | None) -> bool:
     """Whether a call of this does nothing but compute an array."""
-    if type(func) is ir.Attr and (func.name in lexicon().arrays.pure_methods or _is_at(m, func)):
+    if type(func) is ir.Attr and (
+        func.name in lexicon().arrays.pure_methods
+        or (_updates(m, func.name) and helpers.updated_at(m, func) is not None)
+    ):
         return True
     dotted = _library_name(m, f, func)
     return dotted.startswith(("jax.numpy.", "jax.nn.")) and m.catalogue.function(dotted) is not None
-
-
-def _is_at(m: Machine, func: ir.Attr) -> bool:
-    """Whether a method makes a new array with other elements: ``x.at[i].set``."""
-    place = func.obj.obj if type(func.obj) is ir.Sub else None
-    return type(place) is ir.Attr and place.name == "at" and _updates(m, func.name)
 
 
 def _has_no_method_of_its_own(base: Inst, name: str) -> bool:

@@ -93,14 +93,10 @@ def _mark(at: int) -> str:
 
 def _closed(w: Walker, at: int, owner: str, manager: _Manager, ends: list[Clocks], reached: bool) -> None:
     mark = _mark(at)
-    pending: Pending = None
-    for i, state in enumerate(ends):
-        one = state.readings.get(mark)
-        pending = one if i == 0 else either(pending, one)
     if type(manager) is FuncInfo:
-        _generator(w, manager, pending, at)
+        _generator(w, manager, _running(ends, mark), at)
     elif manager == PROFILE:
-        timing_calls.profiled(w, at, pending)
+        timing_calls.profiled(w, at, _running(ends, mark))
     elif isinstance(manager, tuple):
         after, end = w.state, join_all(ends)  # a block that is left by `return` is left with what ran then
         w.state = end.copy() if end is not None else w.state
@@ -109,6 +105,15 @@ def _closed(w: Walker, at: int, owner: str, manager: _Manager, ends: list[Clocks
         w.state = w.state if reached else after
     for name in [name for name in w.state.readings if name == mark or name.startswith(mark + ".")]:
         del w.state.readings[name]
+
+
+def _running(ends: list[Clocks], mark: str) -> Pending:
+    """What surely runs since a block began, however it is left."""
+    pending: Pending = None
+    for i, state in enumerate(ends):
+        one = state.readings.get(mark)
+        pending = one if i == 0 else either(pending, one)
+    return pending
 
 
 def _manager(w: Walker, item: ir.WithItem) -> _Manager:

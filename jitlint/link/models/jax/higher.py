@@ -12,7 +12,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import Step
 from jitlint.infer.grounds import GUESSED, RULED, SEEN
-from jitlint.infer.lattice import join, joined, or_unknown, traced_modes
+from jitlint.infer.lattice import join, joined, modes_among, or_unknown
 from jitlint.infer.spreading import MAY_VARY, VARIES
 from jitlint.infer.values import (
     BEHIND,
@@ -382,9 +382,7 @@ def _result(
     results: list[Value],
     given: list[list[Value]],
 ) -> Value:
-    outer = 0
-    for value in named.values():
-        outer |= traced_modes(value) & ~VARIES
+    outer = modes_among(named.values())
     made = _RESULTS.get(spec.result)
     return UNKNOWN if made is None else made(_Ran(m, f, at, spec, named, results, given, outer))
 

@@ -13,8 +13,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import Wrap
 from jitlint.infer.events import Step
 from jitlint.infer.grounds import RULED
-from jitlint.infer.lattice import join, traced_modes
-from jitlint.infer.spreading import VARIES
+from jitlint.infer.lattice import join, modes_among
 from jitlint.infer.values import (
     NONE,
     UNKNOWN,
@@ -186,10 +185,8 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         rebuild(m, f, inner, at, args, arrived, spec.modes)
     result = evaluator.call(m, inner, at, x.target, arrived)
     m.domains.on_result(f, transformed, result)
-    outer = 0
-    for value in (*args.pos, *args.kw.values()):
-        outer |= traced_modes(value, 2)
-    return _leave(m, f, at, inner, x, args, result, outer & ~VARIES)
+    outer = modes_among((*args.pos, *args.kw.values()), 2)
+    return _leave(m, f, at, inner, x, args, result, outer)
 
 
 def _tell_lanes(m: Machine, inner: Frame, x: Xform, arrived: Args) -> None:
@@ -318,7 +315,7 @@ def _gradient(m: Machine, f: Frame, x: Xform, args: Args) -> Value:
     out: list[Value] = []
     for n in nums if nums is not None else [0]:
         value = args.pos[n] if -len(args.pos) <= n < len(args.pos) else UNKNOWN
-        modes = traced_modes(value) & ~VARIES | f.world.here
+        modes = modes_among([value]) | f.world.here
         if value is UNKNOWN:
             out.append(Tree(modes, "", f.world.level))
         else:

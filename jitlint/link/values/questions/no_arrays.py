@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from jitlint.catalogue.dtypes import plain_kind
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.objects import is_cold
 from jitlint.infer.values import (
@@ -58,7 +59,7 @@ def _first_refused(m: Machine, parts: Iterable[Value], depth: int) -> str:
 
 
 def _refused_constant(m: Machine, value: Py, depth: int) -> str:
-    kind = value.kind.partition(" ")[0]  # a dtype that is known is told behind it
+    kind = plain_kind(value.kind)
     return kind if kind in ("str", "bytes", "dtype", "enum", "slice") else ""
 
 
