@@ -104,6 +104,12 @@ def bound_by(node: ir.Node) -> list[str]:
     return [name.id for name in bound_names(targets)]
 
 
+def by_parameter(call: ir.Call, params: Sequence[ir.Param]) -> Iterator[tuple[str, ir.Expr]]:
+    """The arguments of a call, each with the parameter that gets it, "" where that is not written."""
+    for i, arg in enumerate(call.args):
+        yield arg.name or (params[i].name if i < len(params) else ""), arg.value
+
+
 def changed_in(loop: ir.For | ir.While) -> set[str]:
     """The variables that a loop sets, those that it goes through among them."""
     changed = {name for part in nodes(loop.body) for name in bound_by(part)}

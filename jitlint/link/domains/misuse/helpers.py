@@ -17,7 +17,7 @@ from jitlint.infer.values import Class, Func, S
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import bound_names, inner_functions
+from jitlint.link.tables.ir_walk import bound_names, by_parameter, inner_functions
 from jitlint.link.tables.results import only_result
 from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import mro
@@ -96,12 +96,10 @@ def _mentions(node: ir.Node, names: Set[str]) -> bool:
 def _given(m: Machine, f: Frame, node: ir.Call, fn: FuncInfo) -> frozenset[str] | None:
     """The parameters that get functions which only compute; None where the call hands over another one."""
     found: set[str] = set()
-    params = [param.name for param in fn.node.params]
-    for i, arg in enumerate(node.args):
-        name = arg.name or (params[i] if i < len(params) else "")
-        value = paths.peek(m, f, arg.value)
-        if type(arg.value) is ir.Lambda:
-            lambda_ = f.module.functions[arg.value.function]
+    for name, written in by_parameter(node, fn.node.params):
+        value = paths.peek(m, f, written)
+        if type(written) is ir.Lambda:
+            lambda_ = f.module.functions[written.function]
             if not _is_quiet(m, f, lambda_, frozenset(), _DEEP):
                 return None
             found.add(name)
@@ -213,12 +211,10 @@ def _is_quiet_call(known: _Known, call: ir.Call) -> bool:
 
 def _handed_on(known: _Known, call: ir.Call, fn: FuncInfo) -> frozenset[str]:
     """The parameters that get functions which only compute, of those that were looked at."""
-    params = [param.name for param in fn.node.params]
     return frozenset(
-        arg.name or params[i]
-        for i, arg in enumerate(call.args)
-        if (arg.name or i < len(params))
-        and (type(arg.value) is ir.Lambda or _mentions(arg.value, known.given))
+        name
+        for name, value in by_parameter(call, fn.node.params)
+        if name and (type(value) is ir.Lambda or _mentions(value, known.given))
     )
 
 

@@ -20,7 +20,7 @@ from jitlint.infer.values import Class, Func, Xform
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import bound_by, bound_names, changed_in, inner_functions
+from jitlint.link.tables.ir_walk import bound_by, bound_names, by_parameter, changed_in, inner_functions
 from jitlint.link.values import paths
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -232,13 +232,8 @@ def _called(m: Machine, f: Frame, call: ir.Call) -> FuncInfo | None:
 
 def _given(callee: FuncInfo, call: ir.Call) -> dict[str, ir.Name]:
     """The variables that a call hands over, by the parameters that get them."""
-    params = [param.name for param in callee.node.params]
-    found: dict[str, ir.Name] = {}
-    for i, arg in enumerate(call.args):
-        name = arg.name or (params[i] if i < len(params) else "")
-        if type(arg.value) is ir.Name and name:
-            found[name] = arg.value
-    return found
+    given = by_parameter(call, callee.node.params)
+    return {name: value for name, value in given if type(value) is ir.Name and name}
 
 
 def _renewed(callee: FuncInfo, place: int, results: int) -> str:
