@@ -415,7 +415,7 @@ def _comp_once(m: Machine, f: Frame, node: ir.Comp, bound: _Elements) -> Value:
     if node.kind == "set":
         hashing.hashed(m, f, node.elt.at, value, "set member")
     if node.kind == "generator" and f.world.level:
-        status.record_generator(m, f, node.at)
+        status.record_inner(m, f, "generator", node.at, "<genexpr>")
     return Seq(_kind(node), None, value, f.world.level, None)
 
 
@@ -423,7 +423,7 @@ def _comp_unrolled(m: Machine, f: Frame, node: ir.Comp, items: list[Value]) -> V
     out: list[Value] = []
     result = Map({}, None, f.world.level, None)
     if node.kind == "generator" and f.world.level:
-        status.record_generator(m, f, node.at)
+        status.record_inner(m, f, "generator", node.at, "<genexpr>")
     for item in items:
         iteration.bind(m, f, node.fors[0].target, item)
         value = evaluate(m, f, node.elt)

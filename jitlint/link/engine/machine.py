@@ -42,6 +42,7 @@ from jitlint.infer.values import (
     Inst,
     L,
     Tree,
+    Tup,
     Value,
     Xform,
     mode_letters,
@@ -213,9 +214,8 @@ class Machine:
 
     def tells_nothing(self, f: Frame, value: Value) -> bool:
         """Whether a function is run with anything, and stores that where the program itself says what there is by calling it."""
-        return (
-            value is UNKNOWN and self.cold is not None and self.cold is f.fn and surroundings.changes_older(f)
-        )
+        cold = self.cold is not None and self.cold is f.fn
+        return cold and _is_of_anything(value) and surroundings.changes_older(f)
 
     def intern(self, key: object) -> int:
         """A small number for a hashable key."""
@@ -422,3 +422,10 @@ def _doubt(kind: type[AnyEvent], fields: dict[str, object], f: Frame) -> int:
     else:
         return 0
     return 2 if about else 0
+
+
+def _is_of_anything(value: Value) -> bool:
+    """Whether a value, or a part of a tuple or object, is one of which nothing is known."""
+    if type(value) is Tup:
+        return any(map(_is_of_anything, value.items))
+    return value is UNKNOWN or (type(value) is Inst and UNKNOWN in value.attrs.values())

@@ -69,15 +69,21 @@ def _note_class(m: Machine, value: Value) -> None:
         m.traced_classes.add(value.cls.id)
 
 
-def record_generator(m: Machine, frame: Frame, at: int) -> None:
-    """A generator expression is a function of its own to Python."""
+def record_inner(m: Machine, frame: Frame, what: str, at: int, name: str) -> None:
+    """A generator expression, or the body of a class: a function of its own to Python, run by the one around it."""
     outer = m.traced.get(frame.fn.id) if frame.fn is not None else None
-    key = -(m.intern(("generator", frame.module.name, at)))
+    key = -(m.intern((what, frame.module.name, at)))
     old = m.traced.get(key)
     if outer is not None and (old is None or old.confidence.rank < frame.entry.rank):
-        name = f"{outer.qualname}.<locals>.<genexpr>"
         m.traced[key] = TracedFunction(
-            outer.module, name, at, at, outer.modes, outer.ground, frame.entry, because=outer.because
+            outer.module,
+            f"{outer.qualname}.<locals>.{name}",
+            at,
+            at,
+            outer.modes,
+            outer.ground,
+            frame.entry,
+            because=outer.because,
         )
 
 

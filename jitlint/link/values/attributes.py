@@ -49,7 +49,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import bounds, callbacks, classes, fields, library_objects, operators
 from jitlint.link.values.flattening import is_pytree
-from jitlint.link.values.questions.kinds import find_method, is_plain_enum, mro
+from jitlint.link.values.questions.kinds import find_method, is_plain_enum, metaclass_method, mro
 from jitlint.link.values.questions.ownership import outlives
 from jitlint.syntax import ir
 
@@ -358,21 +358,23 @@ def _class(m: Machine, f: Frame, at: int, obj: Class, name: str) -> Value:
         return fields.descriptions(info)
     if name in ("_make", "_fields") or (name == "create" and info.role == "struct"):
         return Method(obj, name)
-    return Ext("builtins.object.__new__") if name == "__new__" and not info.extern else UNKNOWN
+    if name == "__new__":
+        return UNKNOWN if info.extern else Ext("builtins.object.__new__")
+    found = metaclass_method(info, name)
+    return Bound(found, obj) if type(found) is Func else UNKNOWN
 
 
 def _class_attribute(obj: Class, name: str, found: Value) -> Value:
     """What a member of a class is when it is read through the class."""
-    info = obj.info
     if type(found) is Descr:
         if found.kind == "classmethod":
             return Bound(found.func, obj)
         return found.func if found.kind == "staticmethod" else UNKNOWN
     if type(found) is Func:
         return found
-    if is_plain_enum(info):
-        return Py("enum", f"{info.qualname}.{name}")
-    if info.metaclass is not None and "__new__" in info.metaclass.namespace:
+    if is_plain_enum(obj.info):
+        return Py("enum", f"{obj.info.qualname}.{name}")
+    if metaclass_method(obj.info, "__new__") is not None:
         return UNKNOWN  # the metaclass may have put something else there
     return found
 

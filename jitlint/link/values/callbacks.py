@@ -1,6 +1,7 @@
 """Functions that Python or a library runs though no followed call says so: special methods, callbacks (layer: ``link``, room ``values``).
 
-They are run once, for what they reach. What is found there is only *possible*, and their results stay unknown.
+They are run once, for what they reach. What is found there is only *possible*, unless Python runs them in any case, and
+their results stay unknown.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values.questions.kinds import find_method
+from jitlint.link.values.questions.kinds import find_method, metaclass_method
 
 GUESSES = 6
 """Runs of one function that rest on a guess."""
@@ -41,24 +42,30 @@ def worth(f: Frame, func: Func) -> bool:
     return surer or fn.guesses <= GUESSES
 
 
-def run_protocol(m: Machine, f: Frame, at: int, recv: Inst, name: str, args: list[Value]) -> None:
-    """A special method that Python runs behind an operation inside a trace; only its own findings matter."""
+def run_protocol(
+    m: Machine, f: Frame, at: int, recv: Inst, name: str, args: list[Value], surely: bool = False
+) -> None:
+    """A special method that Python runs behind an operation inside a trace; only its own findings matter.
+
+    surely: for any object of this class, whatever the arguments are.
+    """
     method = find_method(recv, name)
-    if type(method) is Func and f.depth <= GUESS_DEPTH and worth(f, method):
-        inner = scopes.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
+    if type(method) is Func and f.depth <= GUESS_DEPTH and (surely or worth(f, method)):
+        inner = scopes.in_world(
+            f, f.world, f.steps, confidence=f.confidence if surely else Confidence.POSSIBLE
+        )
         evaluator.call(m, inner, at, method, Args([recv, *args]))
 
 
 def run_makers(m: Machine, f: Frame, at: int, inst: Inst, args: Args) -> None:
     """``C(...)`` inside a trace asks the metaclass of C, and its ``__new__``, before there is an object."""
-    meta = inst.cls.metaclass if f.world.level else None
-    if meta is not None and "__call__" in meta.namespace:
-        run_callbacks(m, f, at, Args([meta.namespace["__call__"]]), surely=True)
-    maker = find_method(inst, "__new__") if f.world.level else None
-    if type(maker) is Func and f.depth <= GUESS_DEPTH and worth(f, maker):
-        inner = scopes.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
-        given = Args([Class(inst.cls), *args.pos], args.kw, args.more, args.kw_more)
-        evaluator.call(m, inner, at, maker, given)
+    for maker in (
+        (metaclass_method(inst.cls, "__call__"), find_method(inst, "__new__")) if f.world.level else ()
+    ):
+        if type(maker) is Func and f.depth <= GUESS_DEPTH and worth(f, maker):
+            inner = scopes.in_world(f, f.world, f.steps, confidence=Confidence.POSSIBLE)
+            given = Args([Class(inst.cls), *args.pos], args.kw, args.more, args.kw_more)
+            evaluator.call(m, inner, at, maker, given)
 
 
 def run_implied(
@@ -70,7 +77,7 @@ def run_implied(
     for alt in alternatives(value):
         found = [name for name in names if type(alt) is Inst and type(find_method(alt, name)) is Func]
         if type(alt) is Inst and found:
-            run_protocol(m, f, at, alt, found[0], list(args))
+            run_protocol(m, f, at, alt, found[0], list(args), surely=alt is value and not args)
 
 
 def run_instance_check(m: Machine, f: Frame, at: int, value: Value, classes: Value) -> None:

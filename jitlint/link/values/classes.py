@@ -30,7 +30,7 @@ from jitlint.infer.values import (
     Value,
     alternatives,
 )
-from jitlint.link.engine import evaluator, scopes
+from jitlint.link.engine import evaluator, scopes, status
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
@@ -56,6 +56,8 @@ def define(m: Machine, f: Frame, node: ir.ClassDef) -> Value:
     )
     m.classes.append(info)
     inherit(m, info)
+    if f.world.level:
+        status.record_inner(m, f, "class", node.at, node.name)
     outer_scope, outer_cls = f.scope, f.cls
     f.scope, f.cls = scope, info
     try:

@@ -74,6 +74,12 @@ def find_method(value: Inst | Tup, name: str) -> Value | None:
     return None
 
 
+def metaclass_method(info: ClassInfo, name: str) -> Value | None:
+    """What a class has of its metaclass, in this project."""
+    meta = info.metaclass
+    return None if meta is None else next((c.namespace[name] for c in mro(meta) if name in c.namespace), None)
+
+
 def is_callable(value: Value) -> bool | None:
     """What `callable` answers."""
     a: Any = value
