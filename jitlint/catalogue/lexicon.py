@@ -42,6 +42,7 @@ class Arrays(msgspec.Struct, frozen=True):
     windows: frozenset[str]
     refuses: dict[str, str]
     alike: dict[str, str]
+    integers: dict[str, str]
     products: frozenset[str]
     draws_integers: frozenset[str]
     unread: frozenset[str]
@@ -123,6 +124,8 @@ class Buffers(msgspec.Struct, frozen=True):
     shape_only: frozenset[str]
     same_object: frozenset[str]
     holding: frozenset[str]
+    keeping: frozenset[str]
+    optimisers: tuple[str, ...]
     tree_maps: frozenset[str]
 
 
@@ -218,6 +221,7 @@ class Keys(msgspec.Struct, frozen=True):
     enabling: frozenset[str]
     placeholders: frozenset[str]
     evaluating: frozenset[str]
+    varied: frozenset[str]
     inverses: frozenset[str]
     references: frozenset[str]
     halves: frozenset[str]

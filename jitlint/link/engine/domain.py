@@ -104,11 +104,12 @@ class Transformed(NamedTuple):
 
 class Repeat(NamedTuple):
     """A function is about to run many times. own: values that are others in every run. batch: all runs are one.
-    devices: each is that of a device."""
+    devices: each is that of a device. lanes: the positions of the arguments that are others in every lane of a batch."""
 
     own: Sequence[Value]
     batch: bool = False
     devices: bool = False
+    lanes: frozenset[int] = frozenset()
 
 
 class Turn(NamedTuple):

@@ -62,9 +62,9 @@ def last_name(node: ir.Node | None) -> str:
 
 
 def is_class_variable(annotation: ir.Node | None) -> bool:
-    """Whether an annotation says that a name of a class body is no field: ``ClassVar[int]``."""
+    """Whether an annotation says that a name of a class body is no field: ``ClassVar[int]``, ``AbstractVar[bool]``."""
     named = annotation.obj if type(annotation) is ir.Sub else annotation
-    return last_name(named) in ("ClassVar", "AbstractClassVar")
+    return last_name(named) in ("ClassVar", "AbstractClassVar", "AbstractVar")
 
 
 def call_at(parts: Iterable[ir.Node], at: int) -> ir.Call | None:

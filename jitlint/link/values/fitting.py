@@ -114,7 +114,7 @@ def check_truth(m: Machine, f: Frame, at: int, form: str, value: Value) -> bool:
 
 def report(m: Machine, f: Frame, at: int, api: str, how: str, detail: str, value: Value) -> bool:
     """Record operands that do not fit, unless the function asks which dtype it has: another branch is for this one."""
-    if how in ("kind", "dtypes") and asks_for_dtype(f):
+    if how in ("kind", "dtypes", "integers") and asks_for_dtype(f):
         return False
     m.emit(
         f, ApiMisuse, at, value, api=api, problem="unfit", parameter=how, detail=detail,

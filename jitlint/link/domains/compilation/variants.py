@@ -70,6 +70,8 @@ def has_display(node: ir.Node | None) -> bool:
     """Whether an iterable is, or is made of, a written tuple, list, set or dict."""
     if isinstance(node, (ir.Tuple, ir.List, ir.Set, ir.Dict)):
         return True
+    if type(node) is ir.IfExp:
+        return has_display(node.body) and has_display(node.orelse)
     if type(node) is ir.Call:
         func = node.func
         if type(func) is ir.Attr and has_display(func.obj):

@@ -9,7 +9,7 @@ from typing import Any, Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.host_calls import HostCall
 from jitlint.infer.program import FuncInfo
-from jitlint.link.domains.donation import shared
+from jitlint.link.domains.donation import keeping, shared
 from jitlint.link.domains.donation.state import Kill, Term, fresh, join
 from jitlint.link.domains.donation.walker import TURNS, Summary, Walker, initial
 from jitlint.link.tables.ir_walk import path_text
@@ -237,6 +237,9 @@ def _call(w: Walker, node: ir.Call) -> Term:
             summary = w.summary_of(fn)
             if summary is not None:
                 return _call_known(w, node, call, fn, summary, receiver)
+    kept = keeping.kept(w, node, name)
+    if kept is not None:
+        return _keep(w, node, kept)
     if name is not None:
         return _call_library(w, node, name)
     if receiver is not None and type(node.func) is ir.Attr:
@@ -244,6 +247,16 @@ def _call(w: Walker, node: ir.Call) -> Term:
     for arg in node.args:
         w.state.forget(evaluate(w, arg.value))
     return fresh()
+
+
+def _keep(w: Walker, node: ir.Call, kept: list[tuple[str, ...]]) -> Term:
+    """An object that holds what it was made of."""
+    out = fresh()
+    for arg, places in zip(node.args, kept):
+        value = evaluate(w, arg.value)
+        for place in places:
+            w.state.store(out, place, value)
+    return out
 
 
 def _call_jitted(w: Walker, node: ir.Call, call: HostCall) -> Term:

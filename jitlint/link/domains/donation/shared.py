@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from jitlint.infer.program import FuncInfo, ModuleInfo
-from jitlint.infer.values import Class, Ext
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
+from jitlint.infer.values import Class, Ext, Func
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_by
+from jitlint.link.tables.ir_walk import bound_by, path_text
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -21,11 +22,12 @@ _DEPTH: Final = 6
 
 
 class _Code(NamedTuple):
-    """Code in which an expression stands: a function's, or a module's."""
+    """Code in which an expression stands: a function's, a method's of ``cls``, or a module's."""
 
     m: Machine
     module: ModuleInfo
     parts: Sequence[ir.Node]
+    cls: ClassInfo | None = None
 
     def last_value(self, name: str, before: int) -> ir.Node | None:
         """What a variable was set to last, above a place; None if that is not written as one expression."""
@@ -39,8 +41,10 @@ class _Code(NamedTuple):
 
 def name_of(m: Machine, module: ModuleInfo, fn: FuncInfo | None, node: ir.Node, before: int) -> str:
     """The variable whose arrays an object holds twice, "" if that is not certain. before: where the object is given away."""
+    parts = fn.parts if fn is not None else below(module.tree.body)
+    method = fn.values[0] if fn is not None and fn.values else None
     return _shared(
-        _Code(m, module, fn.parts if fn is not None else below(module.tree.body)), node, before, _DEPTH
+        _Code(m, module, parts, method.owner if method is not None else None), node, before, _DEPTH
     )
 
 
@@ -49,6 +53,8 @@ def _shared(code: _Code, node: ir.Node | None, before: int, depth: int) -> str:
         return ""
     if type(node) is ir.Name:
         return _shared(code, code.last_value(node.id, before), before, depth - 1)
+    if type(node) is ir.Attr:
+        return _begun(code, node, depth)
     if type(node) is ir.BinOp and node.op == "*" and type(node.left) is ir.List and len(node.left.elts) == 1:
         once = type(node.right) is ir.Const and node.right.value == 1
         return "" if once else next(_arrays(code, node.left.elts, before), "")
@@ -56,6 +62,22 @@ def _shared(code: _Code, node: ir.Node | None, before: int, depth: int) -> str:
     names = list(_arrays(code, held, before))
     twice = next((name for name in names if names.count(name) > 1), "")
     return twice or _returned(code, node, depth)
+
+
+def _begun(code: _Code, node: ir.Attr, depth: int) -> str:
+    """What an attribute of ``self`` holds twice from the beginning, as the constructor writes it."""
+    info = code.cls
+    init = info.namespace.get("__init__") if info is not None else None
+    if type(init) is not Func or type(node.obj) is not ir.Name or node.obj.id != "self":
+        return ""
+    values = [
+        part.value
+        for part in init.fn.parts
+        if type(part) is ir.Assign
+        and any(path_text(target) == f"self.{node.name}" for target in part.targets)
+    ]
+    inner = _Code(code.m, init.fn.module, init.fn.parts, info)
+    return _shared(inner, values[0], values[0].at, depth - 1) if len(values) == 1 else ""
 
 
 def _held(code: _Code, node: ir.Node) -> Sequence[ir.Node]:
@@ -74,17 +96,68 @@ def _held(code: _Code, node: ir.Node) -> Sequence[ir.Node]:
 def _arrays(code: _Code, held: Sequence[ir.Node], before: int) -> Iterator[str]:
     """The variables among some expressions that certainly hold arrays which JAX has made."""
     for node in held:
-        if type(node) is ir.Name and _is_of_arrays(code, code.last_value(node.id, before)):
+        if type(node) is ir.Name and (
+            _is_of_arrays(code, node, before, _DEPTH) or _is_optimised(code, node.id)
+        ):
             yield node.id
 
 
-def _is_of_arrays(code: _Code, node: ir.Node | None) -> bool:
+def _is_optimised(code: _Code, name: str) -> bool:
+    """Whether an optimiser makes its state for a variable: ``optim.init(params)``."""
+    return any(
+        type(node) is ir.Call
+        and type(node.func) is ir.Attr
+        and node.func.name == "init"
+        and any(path_text(arg.value) == name for arg in node.args[:1])
+        and _is_optimiser(code, node.func.obj, node.at)
+        for node in code.parts
+    )
+
+
+def _is_optimiser(code: _Code, node: ir.Node | None, before: int) -> bool:
+    if type(node) is ir.Name:
+        node = code.last_value(node.id, before)
+    if type(node) is not ir.Call:
+        return False
+    fn, returned = _only_return(code, node)
+    if fn is not None and returned is not None and type(returned.value) is ir.Call:
+        code, node = _Code(code.m, fn.module, fn.parts), returned.value
+    return _dotted(code, node.func).startswith(lexicon().buffers.optimisers)
+
+
+def _is_of_arrays(code: _Code, node: ir.Node | None, before: int, depth: int) -> bool:
+    if not depth:
+        return False
+    if type(node) is ir.Name:
+        value = code.last_value(node.id, before)
+        found = _is_of_arrays(code, value, before, depth - 1)
+        return found or (type(value) is ir.List and _is_filled(code, node.id, before, depth))
     if type(node) is ir.Dict:
-        return any(_is_of_arrays(code, value) for value in node.values)
+        return any(_is_of_arrays(code, value, before, depth) for value in node.values)
     if isinstance(node, (ir.Tuple, ir.List)):
-        return any(_is_of_arrays(code, value) for value in node.elts)
-    dotted = _dotted(code, node.func) if type(node) is ir.Call else ""
-    return dotted.startswith(("jax.numpy.", "jax.random.", "jax.tree."))
+        return any(_is_of_arrays(code, value, before, depth) for value in node.elts)
+    if type(node) is ir.BinOp:
+        return any(_is_of_arrays(code, side, before, depth - 1) for side in (node.left, node.right))
+    if type(node) is not ir.Call:
+        return False
+    fn, returned = _only_return(code, node)
+    if fn is not None and returned is not None:
+        inner = _Code(code.m, fn.module, fn.parts)
+        return _is_of_arrays(inner, returned.value, returned.at, depth - 1)
+    return _dotted(code, node.func).startswith(("jax.numpy.", "jax.random.", "jax.tree."))
+
+
+def _is_filled(code: _Code, name: str, before: int, depth: int) -> bool:
+    """Whether arrays are put into a list that is empty at first."""
+    return any(
+        type(node) is ir.Call
+        and type(node.func) is ir.Attr
+        and node.func.name == "append"
+        and path_text(node.func.obj) == name
+        and node.at < before
+        and any(_is_of_arrays(code, arg.value, node.at, depth - 1) for arg in node.args)
+        for node in code.parts
+    )
 
 
 def _dotted(code: _Code, node: ir.Node) -> str:
@@ -96,15 +169,21 @@ def _dotted(code: _Code, node: ir.Node) -> str:
 
 
 def _returned(code: _Code, node: ir.Node, depth: int) -> str:
-    """What the only function that a call reaches returns, if that is written at one place."""
+    """What the result of a call holds twice, as the function writes it."""
+    fn, returned = _only_return(code, node)
+    if fn is None or returned is None:
+        return ""
+    return _shared(_Code(code.m, fn.module, fn.parts), returned.value, returned.at, depth - 1)
+
+
+def _only_return(code: _Code, node: ir.Node) -> tuple[FuncInfo | None, ir.Return | None]:
+    """The only function that a call reaches, and what it returns, if that is written at one place."""
     noted = code.m.host_calls.calls.get((code.module.name, node.at)) if type(node) is ir.Call else None
     if noted is None or noted.jitted or noted.others or len(noted.functions) != 1:
-        return ""
+        return None, None
     fn = next(iter(noted.functions))
     returns = [part for part in fn.parts if type(part) is ir.Return]
-    if fn.node.is_generator or len(returns) != 1:
-        return ""
-    return _shared(_Code(code.m, fn.module, fn.parts), returns[0].value, returns[0].at, depth - 1)
+    return (fn, returns[0]) if len(returns) == 1 and not fn.node.is_generator else (None, None)
 
 
 def _contains(node: ir.Node, at: int) -> bool:

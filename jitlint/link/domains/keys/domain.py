@@ -174,7 +174,7 @@ class Keys(Domain[calls.Summary]):
             own = found | around.own if around.seeds else found & around.own
         else:
             own = found
-        MANY.put(inner, Runs(own, repeat.batch, repeat.devices, seeds))
+        MANY.put(inner, Runs(own, repeat.batch, repeat.devices, seeds, repeat.lanes))
 
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
         """A module may be mapped together with its key."""

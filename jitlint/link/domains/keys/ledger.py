@@ -69,18 +69,24 @@ class Draws:
 
 class Runs:
     """A function is about to run many times. own: keys that are others in every run. batch: all runs are one. devices: each
-    is a device. seeds: nothing but keys is another in every run. used: what one run consumes. back: keys that it has made,
-    consumed and given back."""
+    is a device. seeds: nothing but keys is another in every run. lanes: the positions of what is another in every run of a
+    batch. used: what one run consumes. back: keys that it has made, consumed and given back."""
 
-    __slots__ = ("back", "batch", "devices", "own", "seeds", "used")
+    __slots__ = ("back", "batch", "devices", "lanes", "own", "seeds", "used")
 
     def __init__(
-        self, own: frozenset[Key], batch: bool = False, devices: bool = False, seeds: bool = False
+        self,
+        own: frozenset[Key],
+        batch: bool = False,
+        devices: bool = False,
+        seeds: bool = False,
+        lanes: frozenset[int] = frozenset(),
     ) -> None:
         self.own = own
         self.batch = batch
         self.devices = devices
         self.seeds = seeds
+        self.lanes = lanes
         self.used: dict[Key, Use] = {}
         self.back: dict[Key, Use] = {}
 

@@ -13,7 +13,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key, Use, root_of
 from jitlint.infer.values import Map, Py, Seq, Tup, Value
 from jitlint.link.domains.keys import meant
-from jitlint.link.domains.keys.ledger import RANDOM, Ledger
+from jitlint.link.domains.keys.ledger import MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.turns import counts, is_repeated
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
@@ -32,6 +32,8 @@ _CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__", "setup"})
 
 def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     """Whether what the code around is there for speaks against a mistake."""
+    if how == "shared" and _are_variants(k, f, this):
+        return True
     made_apart = is_made_apart(k, this.key)
     path = k.m.modules[this.module].path
     if naming.is_benchmark(path):
@@ -47,6 +49,16 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     if how == "loop" and _is_each_alike(k, f, this):
         return True
     return meant.evaluates(f, this) if how in _EVERY else meant.evaluates_again(f, this, found)
+
+
+def _are_variants(k: Ledger, f: Frame, this: Use) -> bool:
+    """Whether the lanes of a batch differ in parameters or settings: each is to get the same numbers, to be compared."""
+    many, call = MANY.of(f), k.m.texts.table(f).calls.get(this.at)
+    if many is None or call is None or not many.lanes:
+        return False
+    given = [arg.value for arg in call.args if arg.name is None]
+    names = [last_name(given[i]) for i in many.lanes if i < len(given)]
+    return bool(names) and all(naming.has_word(name, lexicon().keys.varied) for name in names)
 
 
 def _is_told(this: Use, found: Use, how: str) -> bool:

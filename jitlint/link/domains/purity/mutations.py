@@ -10,6 +10,7 @@ from typing import Any, Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Mutation
+from jitlint.infer.grounds import at_most
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     NO_CONST,
@@ -61,7 +62,7 @@ def updated(m: Machine, copies: Copies, f: Frame, library: Library) -> None:
     if held is None or held is not box or fn is None or fn is not f.fn:
         return
     if not surroundings.returns_whole(fn, name) and _is_last_use(fn, name, library.at):
-        level = Confidence.POSSIBLE if f.module.is_test else Confidence.LIKELY
+        level = Confidence.POSSIBLE if f.module.is_test else at_most(f.confidence, Confidence.LIKELY)
         change = Change(f, library.at, fn, name, level, library.dotted)
         copies.changes.setdefault((f.module.name, library.at), change)
 
@@ -81,7 +82,7 @@ def lost(m: Machine, copies: Copies, f: Frame, at: int, box: Value) -> None:
         return
     _, fn, name = found
     if not surroundings.returns_whole(fn, name) and not surroundings.leads_to_raise(f):
-        level = Confidence.POSSIBLE if f.module.is_test else Confidence.LIKELY
+        level = Confidence.POSSIBLE if f.module.is_test else at_most(f.confidence, Confidence.LIKELY)
         copies.changes.setdefault((f.module.name, at), Change(f, at, fn, name, level))
 
 

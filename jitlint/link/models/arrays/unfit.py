@@ -29,6 +29,8 @@ def check(
     """Whether a call is refused for what its operands are."""
     if receiver is not None and not fitting.is_sure(receiver):
         return False
+    if _floats(m, f, at, fn, bound):
+        return True
     if receiver is None and _operands(m, f, at, fn, bound, whole):
         return True
     if receiver is not None and whole and _together(m, f, at, fn, bound, receiver):
@@ -48,6 +50,20 @@ def _operands(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bou
     if _not_square(m, f, at, fn.name, bound):
         return True
     return whole and (_alike(m, f, at, fn.name, given) or _together(m, f, at, fn, bound, None))
+
+
+def _floats(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
+    """Floats where only integers will do: as indices, or to count."""
+    name = lexicon().arrays.integers.get(fn.name)
+    found = next((value for param, value in bound if param.name == name), None) if name else None
+    if found is None:
+        return False
+    items = iteration.known_items(found) if isinstance(found, (Tup, Seq)) else [found]
+    for value in items or ():
+        sure = fitting.is_array(value) or fitting.is_number(value)
+        if sure and fitting.kind_of(value) == "float":
+            return fitting.report(m, f, at, fn.name, "integers", name or "", value)
+    return False
 
 
 def _reference(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:

@@ -125,6 +125,12 @@ def batched(x: Xform, args: Args) -> list[Value]:
     return [*own, *args.kw.values()]
 
 
+def lanes(x: Xform, args: Args) -> frozenset[int]:
+    """The positions of arguments of which every lane has something for itself."""
+    marks = Marks(x)
+    return frozenset([i for i, value in enumerate(args.pos) if _own(marks.of(i), value)])
+
+
 def _own(mark: Value | None, value: Value) -> list[Value]:
     if mark is None or _is_for_all(mark):
         return [] if mark is not None else [value]

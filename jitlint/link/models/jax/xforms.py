@@ -195,7 +195,8 @@ def _tell_lanes(m: Machine, inner: Frame, x: Xform, arrived: Args) -> None:
     devices = bool(spec.specs) or bool(spec.modes & S)
     alike = arrival.gives_one(x) or (devices and _sets_up(x.target))
     if (spec.axes or spec.specs) and not alike:
-        m.domains.on_repeat(inner, Repeat(arrival.batched(x, arrived), True, devices))
+        lanes = frozenset[int]() if devices else arrival.lanes(x, arrived)
+        m.domains.on_repeat(inner, Repeat(arrival.batched(x, arrived), True, devices, lanes))
 
 
 def _sets_up(target: Value) -> bool:
