@@ -129,9 +129,23 @@ def asks_for_dtype(f: Frame) -> bool:
 
 
 def asks_for_axes(f: Frame) -> bool:
-    """Whether the function asks how many axes something has. One raw key has as many as a row of typed ones, so that
-    the answer for a key is open, and the way that is taken with several."""
-    return f.fn is not None and any(type(p) is ir.Attr and p.name in ("ndim", "shape") for p in f.fn.parts)
+    """Whether the function asks how many axes a key has, or goes another way for other axes. One raw key has as many as a
+    row of typed ones, so that the answer for a key is open, and the way that is taken with several."""
+    if f.fn is None:
+        return False
+    tests = [p.test for p in f.fn.parts if isinstance(p, (ir.If, ir.IfExp, ir.While))]
+    return any(map(_asks_for_axes, below(tests))) or any(
+        _asks_for_axes(p) and type(p) is ir.Attr and _is_key(f, p.obj) for p in f.fn.parts
+    )
+
+
+def _asks_for_axes(node: ir.Node) -> bool:
+    return type(node) is ir.Attr and node.name in ("ndim", "shape")
+
+
+def _is_key(f: Frame, node: ir.Node) -> bool:
+    value = f.scope.vars.get(node.id) if type(node) is ir.Name else None
+    return type(value) is not Arr or value.dtype in (None, "key")
 
 
 def _asks_for_dtype(node: ir.Node) -> bool:

@@ -230,11 +230,12 @@ def _ravel_pytree(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 
 def unravelled(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
-    """What ``unravel(flat)`` gives: the pytree that was flattened, its leaves parts of ``flat``."""
+    """What ``unravel(flat)`` gives: the pytree that was flattened, its leaves parts of ``flat`` with their old shapes."""
     flat = args.pos[0] if args.pos else UNKNOWN
     if type(flat) is not Arr:
         return UNKNOWN
-    return pytrees.rebuild(obj.attrs["$tree"], Arr(flat.modes, None, None, flat.why, flat.level, flat.traced))
+    form = pytrees.remode(obj.attrs["$tree"], lambda modes: 0)
+    return pytrees.lift(form, flat.modes, flat.level, flat.why, sized=True)
 
 
 def _tree_reduce(m: Machine, f: Frame, at: int, args: Args) -> Value:
