@@ -129,8 +129,13 @@ def asks_for_dtype(f: Frame) -> bool:
 
 
 def asks_for_axes(f: Frame) -> bool:
-    """Whether the function asks how many axes a key has, or goes another way for other axes. One raw key has as many as a
-    row of typed ones, so that the answer for a key is open, and the way that is taken with several."""
+    """Whether the function asks how many axes something has. One raw key has as many as a row of typed ones, so that
+    the answer for a key is open, and the way that is taken with several."""
+    return f.fn is not None and any(map(_asks_for_axes, f.fn.parts))
+
+
+def asks_for_axes_of_keys(f: Frame) -> bool:
+    """Whether the function asks how many axes a key has, or goes another way for other axes."""
     if f.fn is None:
         return False
     tests = [p.test for p in f.fn.parts if isinstance(p, (ir.If, ir.IfExp, ir.While))]

@@ -93,7 +93,7 @@ def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
         return True
     mapped = list(_mapped(x, args))
     for name, value, axis in mapped:
-        if _is_one_key(value) and not x.spec.specs and not fitting.asks_for_axes(f):
+        if _is_one_key(value) and not x.spec.specs and not fitting.asks_for_axes_of_keys(f):
             report(m, f, at, x.spec.name, "no-axis", "one PRNG key", name, value)
             return True
         rank = rank_of(value)
