@@ -295,11 +295,13 @@ class Capture(Event):
 @dataclass(frozen=True, slots=True)
 class DroppedUpdate(Event):
     """The new value that an update makes is thrown away. method: set, add, ... of ``x.at[i]``; what: another function or
-    method, ``optax.apply_updates``, "" for these. kept: the part of a state of which the old one goes on instead, "" if none."""
+    method, ``optax.apply_updates``, "" for these. kept: the part of a state of which the old one goes on instead, "" if none.
+    unread: the variable that has what an optimiser, ``what``, says, "" if it is something else."""
 
     method: str = "set"
     what: str = ""
     kept: str = ""
+    unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)

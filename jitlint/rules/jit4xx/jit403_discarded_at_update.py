@@ -73,6 +73,11 @@ def check(event: DroppedUpdate) -> Report | None:
             f"the old `{event.kept}` goes on here: the new one is computed, and nothing reads it",
             f"keep the new `{event.kept}` in its place",
         )
+    if event.unread:
+        return Report(
+            f"nothing reads `{event.unread}`, so the parameters do not go where `{event.what}` says",
+            f"`params = optax.apply_updates(params, {event.unread})`",
+        )
     if event.what:
         return Report(
             f"`{event.what}` makes a new value, and nothing keeps it: what it was given stays as it was",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, DroppedUpdate, TransformMisuse
-from jitlint.infer.values import NONE, ExtInst, Inst, Py, Value, alternatives, py
+from jitlint.infer.values import NONE, ExtInst, Inst, Map, Py, Tup, Value, alternatives, py
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import changed_in
+from jitlint.link.tables.ir_walk import bound_names, changed_in
 from jitlint.link.values.questions import no_arrays
 from jitlint.syntax import ir
 
@@ -42,10 +43,31 @@ def _updates(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> None:
         return
     if _inside(owner, _COPIER):
         _keeps_state(m, f, at)
+    unread = _unread(f, at)
+    if unread:
+        m.emit(f, DroppedUpdate, at, None, Confidence.LIKELY, what=owner.dotted, unread=unread)
     name = _inside(owner, _NEEDY)
     given = args.get(2, "params")
     if name and (given is None or given is NONE):
         m.emit(f, ApiMisuse, at, api=name, problem="missing-argument", parameter="params")
+
+
+def _unread(f: Frame, at: int) -> str:
+    """The variable with the updates, if the function never reads it: the parameters go another way."""
+    node = surroundings.statement(f)
+    target = node.targets[0] if type(node) is ir.Assign and len(node.targets) == 1 else None
+    if f.fn is None or type(target) is not ir.Tuple or len(target.elts) != 2:
+        return ""
+    first, call = target.elts[0], node.value if type(node) is ir.Assign else None
+    if type(call) is not ir.Call or call.at != at or type(first) is not ir.Name or first.id.startswith("_"):
+        return ""
+    bound = {id(name) for part in f.fn.parts for name in bound_names(_targets(part))}
+    read = any(type(part) is ir.Name and part.id == first.id and id(part) not in bound for part in f.fn.parts)
+    return "" if read or first.id in f.fn.captured or first.id not in f.fn.node.local_names else first.id
+
+
+def _targets(node: ir.Node) -> Sequence[ir.Node]:
+    return node.targets if type(node) is ir.Assign else ()
 
 
 def _keeps_state(m: Machine, f: Frame, at: int) -> None:
@@ -92,10 +114,17 @@ def _remember(made: ExtInst, dotted: str, parts: list[Value]) -> None:
         (_NEEDY, contracts.needs_parameters, contracts.composing),
         (_COPIER, contracts.copies_parameters, whole),
     ):
-        inside = next(filter(None, (_inside(part, mark) for part in parts)), "")
+        inside = next(filter(None, (_inside(part, mark) for given in parts for part in _each(given))), "")
         found = dotted if dotted in names else inside if dotted in around else ""
         if found:
             made.attrs[mark] = py(found)
+
+
+def _each(given: Value) -> list[Value]:
+    """The transformations in an argument: itself, those of a named pair, or one for each label."""
+    if type(given) is Map:
+        return list(given.entries.values())
+    return list(given.items) if type(given) is Tup else [given]
 
 
 def _inside(value: Value | None, mark: str) -> str:
