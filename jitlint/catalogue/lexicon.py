@@ -312,6 +312,7 @@ class Contracts(msgspec.Struct, frozen=True):
     compact_layers: frozenset[str]
     makes_parameters: frozenset[str]
     holds_functions: frozenset[str]
+    pairs_functions: frozenset[str]
     holds_arrays: frozenset[str]
     makes_with: dict[str, str]
     asks_since: dict[str, tuple[str, ...]]

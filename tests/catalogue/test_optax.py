@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.load import catalogue, results
 from jitlint.catalogue.ranks import Argument
 
@@ -45,3 +46,24 @@ def test_axes_are_those_of_the_library(name: str) -> None:
             assert said in (None, len(found)), shapes
             told += said is not None
     assert told > 3
+
+
+def made(name: str) -> object:
+    """What a function of optax gives for the plainest arguments that it takes; None if it takes none of these."""
+    function = getattr(optax, name, None)
+    inner = optax.sgd(0.1)
+    for given in ((), (0.1,), (inner,), (inner, 2), ({"a": inner}, {"w": "a"}), (lambda g, p: g,)):
+        try:
+            return function(*given)  # type: ignore[misc]
+        except (AttributeError, TypeError, ValueError):
+            continue
+    return None
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dotted", sorted(lexicon().contracts.pairs_functions))
+def test_transformations_are_tuples_of_functions(dotted: str) -> None:
+    found = made(dotted.removeprefix(OWNER))
+    if found is None:
+        pytest.skip("this optax has no such function, or wants other arguments")
+    assert isinstance(found, tuple) and all(map(callable, found))

@@ -115,7 +115,8 @@ NO_LEAVES: Final = "linen"
 
 
 def _refused_object(m: Machine, value: ExtInst, depth: int) -> str:
-    if value.dotted in lexicon().contracts.holds_functions:
+    contracts = lexicon().contracts
+    if value.dotted in contracts.holds_functions or value.dotted in contracts.pairs_functions:
         return f"an object of `{value.dotted}`, {HOLDS_FUNCTION}"
     return "object" if value.dotted == "builtins.object" else ""
 
