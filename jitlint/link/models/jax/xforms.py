@@ -185,8 +185,29 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         rebuild(m, f, inner, at, args, arrived, spec.modes)
     result = evaluator.call(m, inner, at, x.target, arrived)
     m.domains.on_result(f, transformed, result)
-    outer = modes_among((*args.pos, *args.kw.values()), 2)
+    outer = modes_among((*args.pos, *args.kw.values(), *_closed_over(f, x.target)), 2)
     return _leave(m, f, at, inner, x, args, result, outer)
+
+
+def _closed_over(f: Frame, target: Value) -> list[Value]:
+    """What a function that is defined inside of a trace has from the functions around it."""
+    out: list[Value] = []
+    waiting, seen = [target], set[tuple[int, int]]()
+    while waiting and f.world.level:
+        one = waiting.pop()
+        if isinstance(one, Xform):
+            waiting.append(one.target)
+        elif isinstance(one, (Bound, Partial)):
+            waiting.append(one.func)
+            out += one.args if isinstance(one, Partial) else ()
+        place = (one.fn.id, one.scope.key) if type(one) is Func and one.scope.fn is not None else None
+        if type(one) is not Func or place is None or place in seen:
+            continue
+        seen.add(place)
+        held = [found for name in one.fn.outer_names if (found := one.scope.vars.get(name)) is not None]
+        out += [value for value in held if type(value) is not Func]
+        waiting += [value for value in held if isinstance(value, (Func, Partial))]
+    return out
 
 
 def _tell_lanes(m: Machine, inner: Frame, x: Xform, arrived: Args) -> None:
