@@ -32,8 +32,6 @@ _CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__", "setup"})
 
 def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     """Whether what the code around is there for speaks against a mistake."""
-    if how == "shared" and _are_variants(k, f, this):
-        return True
     made_apart = is_made_apart(k, this.key)
     path = k.m.modules[this.module].path
     if naming.is_benchmark(path):
@@ -48,7 +46,12 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
         return True
     if how == "loop" and _is_each_alike(k, f, this):
         return True
-    return meant.evaluates(f, this) if how in _EVERY else meant.evaluates_again(f, this, found)
+    return _is_same_each_time(k, f, this, how) if how in _EVERY else meant.evaluates_again(f, this, found)
+
+
+def _is_same_each_time(k: Ledger, f: Frame, this: Use, how: str) -> bool:
+    """Whether what runs many times is to draw the same numbers each time."""
+    return meant.evaluates(f, this) or (how == "shared" and _are_variants(k, f, this))
 
 
 def _are_variants(k: Ledger, f: Frame, this: Use) -> bool:
