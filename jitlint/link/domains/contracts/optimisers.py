@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, DroppedUpdate, TransformMisuse
+from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NONE, ExtInst, Inst, Map, Py, Tup, Value, alternatives, py
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
@@ -52,41 +52,44 @@ def _updates(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> None:
         m.emit(f, ApiMisuse, at, api=name, problem="missing-argument", parameter="params")
 
 
+def _bound_pair(f: Frame, at: int) -> tuple[ir.Tuple, ir.Call] | None:
+    """The two names that a statement binds the updates and the new state to, and the call of ``update``."""
+    node = surroundings.statement(f)
+    if type(node) is not ir.Assign or type(node.value) is not ir.Call or node.value.at != at:
+        return None
+    target = node.targets[0] if len(node.targets) == 1 else None
+    return (target, node.value) if type(target) is ir.Tuple and len(target.elts) == 2 else None
+
+
 def _unread(f: Frame, at: int) -> str:
     """The variable with the updates, if the function never reads it: the parameters go another way."""
-    node = surroundings.statement(f)
-    target = node.targets[0] if type(node) is ir.Assign and len(node.targets) == 1 else None
-    if f.fn is None or type(target) is not ir.Tuple or len(target.elts) != 2:
+    pair, fn = _bound_pair(f, at), f.fn
+    first = pair[0].elts[0] if pair is not None else None
+    if fn is None or type(first) is not ir.Name or first.id.startswith("_"):
         return ""
-    first, call = target.elts[0], node.value if type(node) is ir.Assign else None
-    if type(call) is not ir.Call or call.at != at or type(first) is not ir.Name or first.id.startswith("_"):
-        return ""
-    bound = {id(name) for part in f.fn.parts for name in bound_names(_targets(part))}
-    read = any(type(part) is ir.Name and part.id == first.id and id(part) not in bound for part in f.fn.parts)
-    return "" if read or first.id in f.fn.captured or first.id not in f.fn.node.local_names else first.id
+    return first.id if first.id in fn.node.local_names and not _is_read(fn, first.id) else ""
 
 
-def _targets(node: ir.Node) -> Sequence[ir.Node]:
-    return node.targets if type(node) is ir.Assign else ()
+def _is_read(fn: FuncInfo, name: str) -> bool:
+    """Whether a function, or one inside it, does something with a variable besides binding it."""
+    bound = {
+        id(target) for part in fn.parts if type(part) is ir.Assign for target in bound_names(part.targets)
+    }
+    named = (part for part in fn.parts if type(part) is ir.Name and part.id == name)
+    return name in fn.captured or any(id(part) not in bound for part in named)
 
 
 def _keeps_state(m: Machine, f: Frame, at: int) -> None:
     """The new state of an optimiser that has one is thrown away, and the next turn gets the old one again."""
-    node = surroundings.statement(f)
-    loop = f.loops[-1] if f.loops else None
-    call = node.value if type(node) is ir.Assign else None
-    if (
-        type(node) is not ir.Assign
-        or type(call) is not ir.Call
-        or call.at != at
-        or not isinstance(loop, (ir.For, ir.While))
-    ):
+    pair, loop = _bound_pair(f, at), f.loops[-1] if f.loops else None
+    if pair is None or not isinstance(loop, (ir.For, ir.While)):
         return
-    target, given = node.targets[0], call.args[1].value if len(call.args) > 1 else None
-    if type(target) is not ir.Tuple or len(target.elts) != 2 or type(given) is not ir.Name:
-        return
+    target, call = pair
+    given = call.args[1].value if len(call.args) > 1 else None
     thrown = target.elts[1]
-    if type(thrown) is ir.Name and thrown.id == "_" and given.id not in changed_in(loop):
+    if type(given) is not ir.Name or type(thrown) is not ir.Name or thrown.id != "_":
+        return
+    if given.id not in changed_in(loop):
         m.emit(f, DroppedUpdate, at, None, Confidence.LIKELY, kept=given.id)
 
 

@@ -190,24 +190,38 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
 
 
 def _closed_over(f: Frame, target: Value) -> list[Value]:
-    """What a function that is defined inside of a trace has from the functions around it."""
+    """What a function that is defined inside of a trace, and those that it calls, have from the functions around them."""
     out: list[Value] = []
-    waiting, seen = [target], set[tuple[int, int]]()
-    while waiting and f.world.level:
+    waiting, seen = [target] if f.world.level else [], set[tuple[int, int]]()
+    while waiting:
         one = waiting.pop()
-        if isinstance(one, Xform):
-            waiting.append(one.target)
-        elif isinstance(one, (Bound, Partial)):
-            waiting.append(one.func)
-            out += one.args if isinstance(one, Partial) else ()
-        place = (one.fn.id, one.scope.key) if type(one) is Func and one.scope.fn is not None else None
-        if type(one) is not Func or place is None or place in seen:
-            continue
-        seen.add(place)
-        held = [found for name in one.fn.outer_names if (found := one.scope.vars.get(name)) is not None]
-        out += [value for value in held if type(value) is not Func]
-        waiting += [value for value in held if isinstance(value, (Func, Partial))]
+        if isinstance(one, Func):
+            place = (one.fn.id, one.scope.key)
+            held = _held(one) if one.scope.fn is not None and place not in seen else []
+            seen.add(place)
+        else:
+            held = _wrapped(one)
+        out += [value for value in held if not isinstance(value, _FUNCTIONS)]
+        waiting += [value for value in held if isinstance(value, _FUNCTIONS)]
     return out
+
+
+_FUNCTIONS: Final = (Bound, Func, Partial, Xform)
+
+
+def _held(func: Func) -> list[Value]:
+    """The variables of the function around that a function takes."""
+    found = map(func.scope.vars.get, func.fn.outer_names)
+    return [value for value in found if value is not None]
+
+
+def _wrapped(value: Value) -> list[Value]:
+    """The function behind another one, and what it is given beforehand."""
+    if isinstance(value, Xform):
+        return [value.target]
+    if isinstance(value, Partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    return [value.func, value.recv] if isinstance(value, Bound) else []
 
 
 def _tell_lanes(m: Machine, inner: Frame, x: Xform, arrived: Args) -> None:
