@@ -220,6 +220,8 @@ class Keys(msgspec.Struct, frozen=True):
     silencing: frozenset[str]
     enabling: frozenset[str]
     placeholders: frozenset[str]
+    measuring: frozenset[str]
+    restoring: frozenset[str]
     evaluating: frozenset[str]
     varied: frozenset[str]
     inverses: frozenset[str]

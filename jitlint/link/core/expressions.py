@@ -120,6 +120,8 @@ def _attr_of(m: Machine, f: Frame, node: ir.Attr, obj: Value) -> Value:
         narrowed = variables.get(paths.path_key(node))
         if narrowed is not None:
             return narrowed
+    if f.world.floor and fields.keeps_function(obj, node.name):
+        m.domains.on_target(f, node.obj.at, None)
     return attributes.get(m, f, node.at, obj, node.name)
 
 

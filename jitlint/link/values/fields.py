@@ -13,16 +13,20 @@ from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     NONE,
     UNKNOWN,
+    Bound,
     Descr,
     Ext,
     ExtInst,
     Func,
     Inst,
     Map,
+    Method,
+    Partial,
     Py,
     Seq,
     Tup,
     Value,
+    Xform,
     py,
 )
 from jitlint.link.engine import evaluator
@@ -33,6 +37,7 @@ from jitlint.link.values.flattening import is_static_field
 from jitlint.link.values.questions.kinds import constant_strings, mro
 from jitlint.syntax import ir
 
+_FUNCTIONS: Final = (Bound, Ext, Func, Method, Partial, Xform)
 FIELD: Final = "dataclasses.Field"
 _MARK: Final = "dataclasses.Field.value"
 CHILD_NAME: Final = "jax.tree_util.KeyEntry"
@@ -197,3 +202,10 @@ def _self_attributes(node: ir.Expr, local: dict[str, set[str]]) -> set[str]:
     elif type(node) is ir.BinOp:
         out = _self_attributes(node.left, local) | _self_attributes(node.right, local)
     return out
+
+
+def keeps_function(obj: Value, name: str) -> bool:
+    """Whether a field of a state holds a function, which the states that are made of this one go on with."""
+    if type(obj) is not Inst or not (obj.cls.pytree or obj.cls.role):
+        return False
+    return isinstance(obj.attrs.get(name), _FUNCTIONS)

@@ -238,7 +238,7 @@ def _result_rank(op: str, left: Value, right: Value) -> int | None:
     if a is None or b is None:
         return None
     if op == "@":
-        return max(a + b - 2, 0) if a <= 2 and b <= 2 else max(a, b)
+        return max(a, b) - (1 if min(a, b) == 1 else 0)
     return max(a, b)
 
 

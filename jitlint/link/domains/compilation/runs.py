@@ -16,6 +16,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Step
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Func
+from jitlint.link.domains.compilation import variants
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog
 from jitlint.link.tables import ir_walk, naming
 from jitlint.link.tables.ir_walk import last_name
@@ -72,7 +73,7 @@ def runs_many(log: CompilationLog, fn: FuncInfo | None, depth: int = MAX_DEPTH) 
         return None
     own = _sites(log, fn, fn)
     base = [site for method in _overridden(fn) for site in _sites(log, method, fn)]
-    site = next((site for site in (*own, *base) if _repeats(site)), None)
+    site = next((site for site in (*own, *base) if _repeats(log, site)), None)
     if site is not None:
         step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
         level = _level(site, fn, site in own)
@@ -86,11 +87,15 @@ def _level(site: CallSite, fn: FuncInfo, own: bool) -> Confidence:
     return Confidence.CERTAIN if sure else Confidence.LIKELY
 
 
-def _repeats(site: CallSite) -> bool:
+def _repeats(log: CompilationLog, site: CallSite) -> bool:
     """Whether a call stands in a loop that makes it of the same function again: one that goes through functions calls
-    each of them once."""
+    each of them once, and one that goes through variants each of a few."""
     name = site.node.func.id if type(site.node.func) is ir.Name else ""
-    return any(name not in _names_of(loop) for loop in site.loops)
+    table = log.m.texts.table(site.frame)
+    return any(
+        name not in _names_of(loop) and not variants.is_written(site.frame, table, loop)
+        for loop in site.loops
+    )
 
 
 def _names_of(loop: ir.Node) -> set[str]:

@@ -10,9 +10,9 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Either, Key, Use
-from jitlint.infer.values import Arr, L, S, Value
+from jitlint.infer.values import Arr, Inst, L, S, Tup, Value
 from jitlint.link.domains.keys.unmet import never_meet
-from jitlint.link.engine import surroundings
+from jitlint.link.engine import scopes, surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import bound_names, call_at, last_name
@@ -38,7 +38,7 @@ def is_meant(f: Frame, this: Use, found: Use) -> bool:
         return True
     if _stands_for_others(f) or _is_dropped(f, this, found) or _belong_together(f, this, found):
         return True
-    if _is_reference(f, this, found):
+    if _is_reference(f, this, found) or _are_compared(f, this, found):
         return True
     captured = (this.module, this.at) != this.site and (found.module, found.at) != found.site
     return captured and this.site != found.site and bool(f.world.modes & L)
@@ -59,11 +59,21 @@ def _is_copy(f: Frame, this: Use, found: Use) -> bool:
 
 
 def _stands_for_others(f: Frame) -> bool:
-    """Whether the numbers are called a dummy, or made by a function that makes fakes."""
+    """Whether the numbers are called a dummy, made by a function that makes fakes, or made way for others."""
     words = lexicon().keys.placeholders
     if f.fn is not None and (naming.has_word(f.fn.name, words) or naming.begins_with(f.fn.name, {"example"})):
         return True
-    return any(naming.has_word(name, words) for name in _bound(surroundings.statement(f)))
+    names = _bound(surroundings.statement(f))
+    return any(naming.has_word(name, words) for name in names) or _is_form(f, names)
+
+
+def _is_form(f: Frame, names: Sequence[str]) -> bool:
+    """Whether a variable is there for its structure: what was stored takes its place."""
+    for node in parts(f) if len(names) == 1 and f.fn is not None else ():
+        if type(node) is ir.Call and naming.has_word(last_name(node.func), lexicon().keys.restoring):
+            if any(type(arg.value) is ir.Name and arg.value.id == names[0] for arg in node.args):
+                return True
+    return False
 
 
 def evaluates(f: Frame, this: Use) -> bool:
@@ -139,6 +149,65 @@ def _is_reference(f: Frame, this: Use, found: Use) -> bool:
     marked = [any(naming.has_word(n.id, words) for n in given(call)) for call in (one, other)]
     same = last_name(one.func) == last_name(other.func) != ""
     return same and ((len(alike) > 1 and marked[0] is not marked[1]) or _are_halves(one, other))
+
+
+def _are_compared(f: Frame, this: Use, found: Use) -> bool:
+    """Whether what one function gives for two things is taken from each other: the numbers are to cancel out."""
+    if this.site[0] != found.site[0] or this.site == found.site or this.api:
+        return False
+    code = parts(f)
+    one, other = (call_at(code, use.site[1]) for use in (this, found))
+    if one is None or other is None or _applied(f, one.func) != _applied(f, other.func):
+        return False
+    names = [
+        _bound(next((n for n in code if type(n) is ir.Assign and n.value is call), None))
+        for call in (one, other)
+    ]
+    told = [[n.id for n in given(call)] for call in (one, other)]
+    return told[0] != told[1] and any(
+        type(n) is ir.BinOp
+        and n.op == "-"
+        and {last_name(n.left), last_name(n.right)} == {*names[0], *names[1]}
+        for n in code
+    )
+
+
+def starts_again(f: Frame, this: Use, found: Use) -> bool:
+    """Whether two calls outside of any trace go on from one state, a record of which the key is but a part: what happens
+    from there is to be seen once more, with something else changed."""
+    if (f.fn is not None and f.fn.traced_contexts) or this.api or found.api:
+        return False
+    if this.site[0] != found.site[0] or this.site == found.site:
+        return False
+    code = parts(f)
+    one, other = (_states(f, call_at(code, use.site[1]), this.key) for use in (this, found))
+    return not one.isdisjoint(other)
+
+
+def starts_from_outside(f: Frame, this: Use) -> bool:
+    """Whether a function inside goes on, in each of its calls, from a state that it finds around itself."""
+    if this.api or this.module != f.module.name or this.site[1] == this.at:
+        return False
+    inner = (call_at(below(function.body), this.at) for function in f.module.functions)
+    return any(_states(f, call, this.key) for call in inner)
+
+
+def _states(f: Frame, call: ir.Call | None, key: Key) -> set[str]:
+    """The variables with records of which a key is a part that a call is given as they are."""
+    names = {arg.value.id for arg in call.args if type(arg.value) is ir.Name} if call is not None else set()
+    return {name for name in names if _is_state(scopes.lookup(f, name), key)}
+
+
+def _is_state(value: Value | None, key: Key) -> bool:
+    """Whether a record holds a key, and more than keys."""
+    if type(value) is Tup and value.cls is not None:
+        fields = list(value.items)
+    elif type(value) is Inst:
+        fields = list(value.attrs.values())
+    else:
+        return False
+    own = [field for field in fields if any(descends(key, one) for one in inside([field]))]
+    return bool(own) and any(not inside([field]) for field in fields)
 
 
 def _are_halves(one: ir.Call, other: ir.Call) -> bool:

@@ -44,13 +44,17 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
         return True
     if (made_apart and _fills_object(this, found)) or _is_left_out(k, f, this):
         return True
-    if how == "loop" and _is_each_alike(k, f, this):
+    if (how == "loop" and (_is_each_alike(k, f, this) or _is_measured(k, f))) or meant.starts_again(
+        f, this, found
+    ):
         return True
     return _is_same_each_time(k, f, this, how) if how in _EVERY else meant.evaluates_again(f, this, found)
 
 
 def _is_same_each_time(k: Ledger, f: Frame, this: Use, how: str) -> bool:
     """Whether what runs many times is to draw the same numbers each time."""
+    if how == "calls" and meant.starts_from_outside(f, this):
+        return True
     return meant.evaluates(f, this) or (how == "shared" and _are_variants(k, f, this))
 
 
@@ -113,6 +117,12 @@ def _is_left_out(k: Ledger, f: Frame, this: Use) -> bool:
     call = k.m.texts.table(f).calls.get(this.site[1])
     own = any(root_of(key) is root for key in inside(f.scope.vars.values()))
     return not own and (call is None or not is_repeated(f, call))
+
+
+def _is_measured(k: Ledger, f: Frame) -> bool:
+    """Whether a function reads clocks, and is called for it: how long something takes does not depend on the numbers."""
+    clocks = (f.module.name, f.fn) in k.m.host_calls.clocks
+    return clocks and f.fn is not None and naming.has_word(f.fn.name, lexicon().keys.measuring)
 
 
 def _starts_over(k: Ledger, f: Frame, this: Use) -> bool:

@@ -165,14 +165,25 @@ def make_zip(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """``zip(a, b, ...)``: the shortest known length when all are known."""
     columns = [spread(m, f, at, value) for value in args.pos]
     if args.more is not None:
-        inner = joined([*_elements(columns), iteration.element(m, f, at, args.more)])
-        return make_seq(f, "iter", None, Seq("tuple", None, inner, f.world.level))
+        return _zip_of_more(m, f, at, columns, args.more)
     known = [items for items, _ in columns if items is not None]
     if len(known) == len(columns):
         return make_seq(f, "iter", [Tup(row) for row in zip(*known)])
     if any(not items for items in known):
         return make_seq(f, "iter", [])
     return make_seq(f, "iter", None, Tup(tuple(_elements(columns))))
+
+
+def _zip_of_more(
+    m: Machine, f: Frame, at: int, columns: list[tuple[list[Value] | None, Value | None]], more: Value
+) -> Value:
+    """``zip(a, *rows)`` of nobody knows how many rows: each of as many items as they are known to have goes by itself."""
+    known = [items for items, _ in (*columns, spread(m, f, at, more)) if items is not None]
+    if len(known) == len(columns) + 1:
+        rows: list[Value] = [Seq("tuple", None, joined(row), f.world.level) for row in zip(*known)]
+        return make_seq(f, "iter", rows)
+    inner = joined([*_elements(columns), iteration.element(m, f, at, more)])
+    return make_seq(f, "iter", None, Seq("tuple", None, inner, f.world.level))
 
 
 def _elements(columns: list[tuple[list[Value] | None, Value | None]]) -> list[Value]:
