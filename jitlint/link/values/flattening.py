@@ -69,6 +69,11 @@ def is_opaque(info: ClassInfo) -> bool:
     return data_names(info) is None and _registration(info) is not None
 
 
+def is_known(value: Inst) -> bool:
+    """Whether the children of an instance are all known."""
+    return is_pytree(value.cls) and not value.open and not is_opaque(value.cls)
+
+
 def is_static_field(default: Value | None) -> bool:
     """``field(static=True)``, ``field(pytree_node=False)``, ``metadata=dict(static=True)``."""
     if type(default) is not ExtInst:

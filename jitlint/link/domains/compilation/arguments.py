@@ -63,7 +63,9 @@ def _ask(
         how = variation.shape(q.arg)
         kind = "shape"
         if not how and q.filter and type(q.arg) is not ir.Const:
-            how, kind = variation.scalar(q.arg), "filter"
+            how = _fresh(log, q, variation)
+            kind = "fresh" if how else "filter"
+            how = how or variation.scalar(q.arg)
     if not how:
         return False
     key = (q.frame.module.name, "argument", q.arg.at)
@@ -119,9 +121,9 @@ def finish(log: CompilationLog) -> None:
 
 def _ask_itself(log: CompilationLog, q: Question) -> None:
     """Record an argument that is another one at every run of the function that passes it, if it runs many times."""
-    if q.static:
-        how, kind = _fresh(log, q, Variation(log.m, q.frame, q.table, ())), "fresh"
-    else:
+    how = _fresh(log, q, Variation(log.m, q.frame, q.table, ())) if q.static or q.filter else ""
+    kind = "fresh"
+    if not q.static and not how:
         how, kind = Chance(log.m, q.frame, q.table).shape(q.arg), "shape"
     many = compilation_runs.runs_many(log, q.frame.fn) if how else None
     if many is not None and (many.site is not None or not q.static):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo
-from jitlint.infer.values import Class, Ext, Func, Inst
+from jitlint.infer.values import Class, Ext, Func, Inst, Value
 from jitlint.link.domains.compilation.log import CompilationLog, births
 from jitlint.link.domains.compilation.variation import Variation
 from jitlint.link.engine.frame import Frame
@@ -25,6 +25,8 @@ def new_object(log: CompilationLog, f: Frame, node: ir.Node | None, variation: V
         return "a new lambda"
     if type(node) is ir.FuncDef:
         return "a new inner function"
+    if type(node) is ir.Attr and type(node.obj) is ir.Call:
+        return _of_closures(variation.static(node.obj.func))
     if type(node) is not ir.Call:
         return ""
     if variation.dotted(node.func) in ("functools.partial", "jax.tree_util.Partial"):
@@ -36,9 +38,13 @@ def new_object(log: CompilationLog, f: Frame, node: ir.Node | None, variation: V
     value = variation.static(node.func)
     if type(value) is Class and equal_to_itself_only(value.info):
         return f"a new `{value.info.name}`"
-    if type(value) is Ext and value.dotted in lexicon().compilation.of_closures:
-        return f"a new `{value.dotted}`"
-    return _handed_out(log.m, value) if type(value) is Func else ""
+    return _handed_out(log.m, value) if type(value) is Func else _of_closures(value)
+
+
+def _of_closures(func: Value | None) -> str:
+    """What a library makes of closures when this is called, which are others each time, or ""."""
+    made = type(func) is Ext and func.dotted in lexicon().compilation.of_closures
+    return f"a new `{func.dotted}`" if type(func) is Ext and made else ""
 
 
 def _handed_out(m: Machine, func: Func) -> str:
@@ -61,8 +67,7 @@ def _made(m: Machine, func: Func, table: CodeTable, node: ir.Node | None) -> str
     if inner or type(node) is ir.Lambda:
         return "a new inner function" if inner else "a new lambda"
     called = parameters.resolve(m, func.scope, node.func) if type(node) is ir.Call else None
-    made = type(called) is Ext and called.dotted in lexicon().compilation.of_closures
-    return f"a new `{called.dotted}`" if type(called) is Ext and made else ""
+    return _of_closures(called)
 
 
 def equal_to_itself_only(info: ClassInfo) -> bool:

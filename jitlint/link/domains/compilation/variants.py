@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.values import Class, Map, Seq, Tup
+from jitlint.infer.values import Class, Func, Map, Seq, Tup
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.code_tables import CodeTable
@@ -29,7 +29,7 @@ def is_written(f: Frame, table: CodeTable, loop: ir.Node | None) -> bool:
                 return True
             values = table.bound.get(node.id, ())
             node = values[0] if len(values) == 1 else None
-        if has_display(node) or (type(node) is ir.Call and _takes_written(f, table, node)):
+        if _has_display(f, node) or (type(node) is ir.Call and _takes_written(f, table, node)):
             return True
     return False
 
@@ -66,15 +66,18 @@ def _iterables(loop: ir.Node | None) -> list[ir.Node | None]:
     return [part.iter for part in loop.fors] if type(loop) is ir.Comp else [getattr(loop, "iter", None)]
 
 
-def has_display(node: ir.Node | None) -> bool:
-    """Whether an iterable is, or is made of, a written tuple, list, set or dict."""
+def _has_display(f: Frame, node: ir.Node | None) -> bool:
+    """Whether an iterable is, or is made of, a written tuple, list, set or dict; what a function of the project makes of
+    one may be anything."""
     if isinstance(node, (ir.Tuple, ir.List, ir.Set, ir.Dict)):
         return True
     if type(node) is ir.IfExp:
-        return has_display(node.body) and has_display(node.orelse)
+        return _has_display(f, node.body) and _has_display(f, node.orelse)
     if type(node) is ir.Call:
         func = node.func
-        if type(func) is ir.Attr and has_display(func.obj):
+        if type(func) is ir.Name and type(scopes.lookup(f, func.id)) is Func:
+            return False
+        if type(func) is ir.Attr and _has_display(f, func.obj):
             return True
-        return any(has_display(arg.value) for arg in node.args)
+        return any(_has_display(f, arg.value) for arg in node.args)
     return False

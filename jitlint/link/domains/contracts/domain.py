@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Bound, Inst, Value
-from jitlint.link.domains.contracts import dropping, labels, layers, linen, nnx, optimisers, scopes, unbound
+from jitlint.link.domains.contracts import (
+    dropping,
+    gradients,
+    labels,
+    layers,
+    linen,
+    nnx,
+    optimisers,
+    scopes,
+    unbound,
+)
 from jitlint.link.engine.domain import Activation, Called, Domain, Library, Store
 from jitlint.link.engine.frame import Frame
 
@@ -13,10 +23,14 @@ class Contracts(Domain[linen.Needs]):
     """Knows of an optimiser whether it needs the parameters, and of layers what an ``apply`` around must give them."""
 
     callees = frozenset({Bound, Inst})
+    hears_names = True
     keeps = frozenset({linen.NEEDS})
 
     def on_call(self, f: Frame, called: Called) -> None:
-        """A module may be one that is called by itself."""
+        """A module may be one that is called by itself, or gradients may be applied."""
+        gradients.applied(self.m, f, called)
+        if type(called.callee) not in self.callees:
+            return
         scopes.called_module(self.m, f, called)
         unbound.called_method(self.m, f, called)
 
@@ -38,6 +52,8 @@ class Contracts(Domain[linen.Needs]):
         """One is made, or called."""
         if library.dotted.startswith(optimisers.OPTAX):
             optimisers.heard(self.m, f, library)
+            if library.owner is not None and library.dotted.endswith(".update"):
+                gradients.updated(self.m, f, library)
             labels.heard(self.m, f, library)
         elif library.dotted.startswith(dropping.DROPOUT):
             dropping.heard(self.m, f, library)

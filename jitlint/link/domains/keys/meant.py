@@ -69,11 +69,14 @@ def _stands_for_others(f: Frame) -> bool:
 
 def _is_form(f: Frame, names: Sequence[str]) -> bool:
     """Whether a variable is there for its structure: what was stored takes its place."""
-    for node in parts(f) if len(names) == 1 and f.fn is not None else ():
-        if type(node) is ir.Call and naming.has_word(last_name(node.func), lexicon().keys.restoring):
-            if any(type(arg.value) is ir.Name and arg.value.id == names[0] for arg in node.args):
-                return True
-    return False
+    if len(names) != 1 or f.fn is None:
+        return False
+    calls = [node for node in parts(f) if type(node) is ir.Call]
+    return any(
+        naming.has_word(last_name(call.func), lexicon().keys.restoring)
+        and any(type(arg.value) is ir.Name and arg.value.id == names[0] for arg in call.args)
+        for call in calls
+    )
 
 
 def evaluates(f: Frame, this: Use) -> bool:

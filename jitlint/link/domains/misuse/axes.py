@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import ApiMisuse
+from jitlint.infer.events import ApiMisuse, Step
 from jitlint.infer.values import Py
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import SPREAD
+from jitlint.link.models.jax.xforms import CALLED
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
 
@@ -38,11 +39,13 @@ class Axes:
         axis = library.args.get(place, "axis_name")
         if type(axis) is not Py or not isinstance(axis.const, str):
             return
-        called = any(step.message == "and called here" and step.because == "seen" for step in f.steps)
-        missed = bool(f.world.modes & SPREAD and f.world.axes) and axis.const not in (f.world.axes or ())
-        if called or missed:
+        caller = next((s for s in f.steps if s.message == CALLED and s.because == "seen"), None)
+        missed = bool(f.world.axes) and axis.const not in (f.world.axes or ())
+        mapped = missed and bool(f.world.modes & SPREAD)
+        if caller is not None or mapped:
+            unbound = _Unbound(self, axis.const, missed, None if mapped else caller)
             self._m.emit(
-                f, ApiMisuse, library.at, when=(_Unbound(self, axis.const, missed),),
+                f, ApiMisuse, library.at, when=(unbound,),
                 api=library.dotted, problem="unbound-axis", parameter=axis.const,
             )  # fmt: skip
 
@@ -57,6 +60,12 @@ class Axes:
                 mapped = mapped or any(last_name(node) == _OVER_MESH for node in parts)
             self._any = any(map(_takes_names, made)) or (mapped and not made)
         return self._names
+
+    def runs(self, call: Step) -> bool:
+        """Whether a call is made when the program runs, outside of any trace."""
+        module = self._m.modules[call.module]
+        around = (fn for fn in module.functions if any(_is_call(part, call.at) for part in fn.parts))
+        return all(fn.hosted for fn in around)
 
     def may_map(self, name: str) -> bool:
         """Whether a map of the program, of which not all is understood, gives its axis this name."""
@@ -73,16 +82,23 @@ class Axes:
 
 
 class _Unbound:
-    """missed: the maps around are known, and bind others."""
+    """missed: the maps around are known, and bind others. caller: where somebody calls the mapped function, if others might
+    map that again."""
 
-    def __init__(self, axes: Axes, name: str, missed: bool) -> None:
+    def __init__(self, axes: Axes, name: str, missed: bool, caller: Step | None) -> None:
         self._axes = axes
         self._name = name
         self._missed = missed
+        self._caller = caller
 
     def holds(self, found: Found) -> bool:
         """Whether nothing in the program can have bound the axis, or nothing around does."""
-        return not (self._axes.may_map if self._missed else self._axes.may_bind)(self._name)
+        missed = self._missed and (self._caller is None or self._axes.runs(self._caller))
+        return not (self._axes.may_map if missed else self._axes.may_bind)(self._name)
+
+
+def _is_call(node: ir.Node, at: int) -> bool:
+    return type(node) is ir.Call and node.at == at
 
 
 def _binds(node: ir.Call, name: str) -> bool:

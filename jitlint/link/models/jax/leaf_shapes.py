@@ -15,9 +15,10 @@ from jitlint.link.engine.frame import Frame, result_level
 from jitlint.link.values import flattening, pytrees
 
 
-def derivative_by(f: Frame, value: Value, modes: int) -> Value:
-    """A derivative by a value: floats in its structure and of its sizes. modes: of what it is computed from."""
-    leaf = Arr(modes & ~(L | BEHIND), "float", None, "", result_level(f, [value]))
+def derivative_by(f: Frame, value: Value, modes: int, around: int = 0) -> Value:
+    """A derivative by a value: floats in its structure and of its sizes. modes: of what it is computed from. around: those of
+    derivatives around it that follow it."""
+    leaf = Arr((modes & ~(L | BEHIND)) | around, "float", None, "", result_level(f, [value]))
     return shaped_as(pytrees.rebuild(value, leaf), value)
 
 

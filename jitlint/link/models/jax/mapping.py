@@ -12,11 +12,11 @@ from typing import Final, TypeGuard
 
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import NO_CONST, NONE, Arr, Map, Py, Seq, Tup, Value, Xform, alternatives
+from jitlint.infer.values import NO_CONST, NONE, Arr, Inst, Map, Py, Seq, Tup, Value, Xform, alternatives
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import arrival, shardings, varying
-from jitlint.link.values import fitting, iteration, pytrees
+from jitlint.link.values import fitting, flattening, iteration, pytrees
 
 _DEPTH: Final = 4
 
@@ -160,6 +160,11 @@ def _parts(value: Value, path: str = "", depth: int = _DEPTH) -> Iterator[tuple[
     elif depth and isinstance(value, (Tup, Seq)) and pytrees.children(value):
         for i, part in enumerate(value.items or ()):
             yield from _parts(part, f"{path}[{i}]", depth - 1)
+    elif depth and type(value) is Inst and flattening.is_known(value):
+        static = flattening.static_names(value)
+        for name, part in value.attrs.items():
+            if name not in static:
+                yield from _parts(part, f"{path}.{name}", depth - 1)
     else:
         yield path, value
 

@@ -22,6 +22,7 @@ from jitlint.infer.values import (
     Class,
     Ext,
     Func,
+    L,
     Partial,
     Py,
     S,
@@ -302,15 +303,15 @@ def _leave(
     if spec.result == "array":
         return Arr(w.here, None, None, "", w.level)
     differentiated = spec.result in ("grad", "jacobian", "value_and_grad")
-    return _differentiated(m, f, x, args, out) if differentiated else UNKNOWN
+    return _differentiated(m, f, x, args, out, outer & L) if differentiated else UNKNOWN
 
 
-def _differentiated(m: Machine, f: Frame, x: Xform, args: Args, out: Value) -> Value:
-    """Derivatives, with the value of the function and what it gives beside it if that is asked for."""
+def _differentiated(m: Machine, f: Frame, x: Xform, args: Args, out: Value, around: int) -> Value:
+    """Derivatives, with the value of the function and what it gives beside it if that is asked for. around: as for a gradient."""
     spec: Wrap = x.spec
     has_aux = _has_aux(x)
     value, extra = _with_aux(out) if has_aux else (out, UNKNOWN)
-    gradient = _gradient(m, f, x, args)
+    gradient = _gradient(f, x, args, around)
     if spec.result == "jacobian":
         gradient = pytrees.with_rank(gradient, None)
         if type(value) is not Arr:
@@ -344,8 +345,8 @@ def _has_aux(x: Xform) -> bool:
     return type(aux) is Py and aux.const is True
 
 
-def _gradient(m: Machine, f: Frame, x: Xform, args: Args) -> Value:
-    """A gradient has the structure of the argument it belongs to."""
+def _gradient(f: Frame, x: Xform, args: Args, around: int) -> Value:
+    """A gradient has the structure of the argument it belongs to. around: whether a derivative around it goes on through it."""
     nums = constant_ints(x.options["argnums"]) if "argnums" in x.options else [0]
     many = "argnums" in x.options and type(x.options["argnums"]) is not Py
     out: list[Value] = []
@@ -353,9 +354,9 @@ def _gradient(m: Machine, f: Frame, x: Xform, args: Args) -> Value:
         value = args.pos[n] if -len(args.pos) <= n < len(args.pos) else UNKNOWN
         modes = modes_among([value]) | f.world.here
         if value is UNKNOWN:
-            out.append(Tree(modes, "", f.world.level))
+            out.append(Tree(modes | around, "", f.world.level))
         else:
-            out.append(leaf_shapes.derivative_by(f, value, modes))
+            out.append(leaf_shapes.derivative_by(f, value, modes, around))
     return Tup(tuple(out)) if many else (out[0] if out else UNKNOWN)
 
 
