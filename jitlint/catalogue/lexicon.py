@@ -43,6 +43,7 @@ class Arrays(msgspec.Struct, frozen=True):
     refuses: dict[str, str]
     alike: dict[str, str]
     integers: dict[str, str]
+    one_dtype: dict[str, str]
     products: frozenset[str]
     draws_integers: frozenset[str]
     unread: frozenset[str]

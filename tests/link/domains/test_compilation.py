@@ -76,10 +76,19 @@ CASES: dict[str, tuple[str, list[str]]] = {
             for i in range(100):
                 x = step(x)
             return x
-        for n in (2, 3):
+        for n in range(2, 4):
             train(n)
         """,
         ["JitCreation repeated=call what=lambda in train: possible eager"],
+    ),
+    "made per call of what is called for each variant": (
+        """
+        def train(n):
+            return jax.jit(lambda: jnp.ones(n))()
+        for n in (2, 3):
+            train(n)
+        """,
+        [],
     ),
     "made per call, called once": (
         """

@@ -122,8 +122,8 @@ def _measure(m: Machine, name: str, args: Args, out: Arr) -> None:
 
 def _measure_as(m: Machine, twin: ApiFunction, bound: Bound, out: Arr) -> None:
     rank, form = m.catalogue.rank(twin.name), lexicon().arrays.sizes.get(twin.name, "")
-    if twin.parameter("dtype") is None:
-        out.dtype = kind_on_host(m, twin, bound)
+    asked = next((value for param, value in bound if param.name == "dtype"), NONE)
+    out.dtype = kind_on_host(m, twin, bound) if asked is NONE else dtype_named(asked)
     if rank is not None:
         out.rank = rank.of(described(bound, None))
     if form:

@@ -29,7 +29,7 @@ def check(
     """Whether a call is refused for what its operands are."""
     if receiver is not None and not fitting.is_sure(receiver):
         return False
-    if _floats(m, f, at, fn, bound):
+    if _floats(m, f, at, fn, bound) or _several_dtypes(m, f, at, fn, bound):
         return True
     if receiver is None and _operands(m, f, at, fn, bound, whole):
         return True
@@ -64,6 +64,19 @@ def _floats(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound
         if sure and fitting.kind_of(value) == "float":
             return fitting.report(m, f, at, fn.name, "integers", name or "", value)
     return False
+
+
+def _several_dtypes(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
+    """Arguments of unlike dtypes, for a function that converts none of them."""
+    names = lexicon().arrays.one_dtype.get(fn.name, "").split()
+    given = [value for param, value in bound if param.name in names]
+    if len(given) < 2 or not all(fitting.is_array(v) or fitting.is_number(v) for v in given):
+        return False
+    kinds = [kind for value in given if (kind := fitting.kind_of(value)) not in (None, "key")]
+    other = next((kind for kind in kinds if kind != kinds[0]), None)
+    if len(kinds) < len(given) or other is None:
+        return False
+    return fitting.report(m, f, at, fn.name, "dtypes", f"{kinds[0]} and {other}", given[0])
 
 
 def _reference(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -113,9 +113,9 @@ def _run_all(
     split = _split_tree(m, named) if spec.result == "tree_map" else None
     if split is not None:
         tree, children = split
-        again = again or not _holds_keys(tree)
+        again = again or not leaves.holds_keys(tree)
         parts = [_run_part(m, f, at, spec, child, again) for child in children]
-        return pytrees.with_children(tree, parts)
+        return leaves.with_children(tree, parts)
     results: list[Value] = []
     given: list[list[Value]] = []
     branches: list[Value] = []
@@ -176,32 +176,16 @@ def _map_told(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str,
 def _split_tree(m: Machine, named: dict[str, Value]) -> tuple[Value, list[dict[str, Value]]] | None:
     """The calls for each child of a small tree whose leaves are of different kinds or sizes; None when one call says it all."""
     tree = named.get("tree", UNKNOWN)
-    if not _is_of_many_kinds(tree):
+    if not leaves.is_of_many_kinds(tree):
         return None
     rest = named.get("rest", Tup(()))
     trees = [tree, *rest.items] if type(rest) is Tup else []
-    parts = [pytrees.children(t) for t in trees]
+    parts = [leaves.children(t) if leaves.is_like(t, tree) else None for t in trees]
     first = parts[0] if parts else None
     if not first or len(first) > MAX_CHILDREN or any(p is None or len(p) != len(first) for p in parts):
         return None
     columns = zip(*[p for p in parts if p is not None])
     return tree, [{**named, "tree": column[0], "rest": Tup(tuple(column[1:]))} for column in columns]
-
-
-def _holds_keys(tree: Value) -> bool:
-    return bool(keys.inside(pytrees.children(tree) or ()))
-
-
-def _is_of_many_kinds(tree: Value) -> bool:
-    leaf, below = pytrees.leaf(tree), pytrees.children(tree) or ()
-    return type(leaf) is Union or _holds_keys(tree) or _are_of_many_sizes(leaf, below)
-
-
-def _are_of_many_sizes(leaf: Value, children: Iterable[Value]) -> bool:
-    """Whether more is known of the sizes of some children of a tree than of all its leaves together."""
-    if type(leaf) is not Arr or leaf.dims is not None:
-        return False
-    return any(type(child) is Arr and child.dims is not None for child in children)
 
 
 def bind(spec: HigherOrder, args: Args) -> dict[str, Value]:

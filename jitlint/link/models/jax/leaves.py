@@ -7,12 +7,14 @@ result. What it does not: say what such a function does with a traced value; tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from jitlint.infer.sizes import DEPTH
 from jitlint.infer.values import (
+    FRESH,
     NONE,
     UNKNOWN,
+    Arr,
     Ext,
     ExtInst,
     Func,
@@ -23,12 +25,13 @@ from jitlint.infer.values import (
     Seq,
     Tree,
     Tup,
+    Union,
     Value,
 )
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import pytrees
+from jitlint.link.values import flattening, keys, pytrees
 
 MAX_NODES = 64
 """Containers of one tree that are asked about."""
@@ -109,3 +112,53 @@ def columns(trees: list[Value]) -> list[list[Value]] | None:
 def _beside(tree: Value, count: int) -> list[Value] | None:
     """The children of a further tree; each is as unknown as a whole that is not known."""
     return [tree] * count if tree is UNKNOWN or type(tree) in (Tree, ExtInst) else pytrees.children(tree)
+
+
+def children(tree: Value) -> list[Value] | None:
+    """As `pytrees.children`, of objects too whose fields are all known."""
+    names = _fields(tree)
+    return pytrees.children(tree) if not isinstance(tree, Inst) else [tree.attrs[name] for name in names]
+
+
+def with_children(tree: Value, parts: list[Value]) -> Value:
+    """As `pytrees.with_children`, of objects too whose fields are all known."""
+    if not isinstance(tree, Inst):
+        return pytrees.with_children(tree, parts)
+    return Inst(tree.cls, {**tree.attrs, **dict(zip(_fields(tree), parts))}, FRESH, None, tree.open)
+
+
+def _fields(tree: Value) -> list[str]:
+    """The names of the children of an object, none if they are not known."""
+    if not isinstance(tree, Inst) or not flattening.is_known(tree):
+        return []
+    static = flattening.static_names(tree)
+    return [name for name in tree.attrs if name not in static]
+
+
+def is_like(other: Value, tree: Value) -> bool:
+    """Whether children that stand at one place belong together."""
+    if type(other) is not Inst and type(tree) is not Inst:
+        return True
+    return type(other) is Inst and type(tree) is Inst and other.cls is tree.cls
+
+
+def holds_keys(tree: Value) -> bool:
+    """Whether there are PRNG keys among the children."""
+    return bool(keys.inside(children(tree) or ()))
+
+
+def is_of_many_kinds(tree: Value) -> bool:
+    """Whether something is to be said of the leaves one by one."""
+    leaf, below = pytrees.leaf(tree), children(tree) or ()
+    return type(leaf) is Union or holds_keys(tree) or _are_of_many_forms(leaf, below)
+
+
+def _are_of_many_forms(leaf: Value, parts: Iterable[Value]) -> bool:
+    """Whether more is known of the sizes or dtypes of some children of a tree than of all its leaves together."""
+    if type(leaf) is not Arr or (leaf.dims is not None and leaf.dtype is not None):
+        return False
+    return any(
+        (child.dims is not None and leaf.dims is None) or (child.dtype is not None and leaf.dtype is None)
+        for child in parts
+        if type(child) is Arr
+    )
