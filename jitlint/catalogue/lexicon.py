@@ -315,6 +315,7 @@ class Contracts(msgspec.Struct, frozen=True):
     compact_layers: frozenset[str]
     makes_parameters: frozenset[str]
     holds_functions: frozenset[str]
+    holds_flags: frozenset[str]
     pairs_functions: frozenset[str]
     holds_arrays: frozenset[str]
     makes_with: dict[str, str]

@@ -17,6 +17,7 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import bound_names, call_at, last_name
 from jitlint.link.tables.results import only_result
+from jitlint.link.values import flattening
 from jitlint.link.values.keys import inside
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -205,7 +206,7 @@ def _is_state(value: Value | None, key: Key) -> bool:
     """Whether a record holds a key, and more than keys."""
     if type(value) is Tup and value.cls is not None:
         fields = list(value.items)
-    elif type(value) is Inst:
+    elif type(value) is Inst and flattening.is_pytree(value.cls):
         fields = list(value.attrs.values())
     else:
         return False

@@ -10,16 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import HigherOrder, Wrap
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
+from jitlint.infer.objects import is_cold
 from jitlint.infer.values import (
     BACK,
     NO_CONST,
     NONE,
     UNKNOWN,
     Arr,
+    ExtInst,
     Func,
+    Inst,
     Map,
     Py,
     Seq,
@@ -32,7 +36,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import mapping, operands, turns
 from jitlint.link.models.jax.mapping import in_words, is_no_pair, leaves, rank_of, report, size_of
-from jitlint.link.values import iteration, pytrees
+from jitlint.link.values import flattening, iteration, pytrees
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
 
@@ -237,10 +241,17 @@ def _whole_leaves(value: Value, path: str, depth: int = _DEPTH) -> Iterator[tupl
     elif depth and isinstance(value, (Tup, Seq)) and pytrees.children(value):
         for i, part in enumerate(value.items or ()):
             yield from _whole_leaves(part, f"{path}[{i}]", depth - 1)
+    elif depth and type(value) is Inst and flattening.is_known(value) and not is_cold(value):
+        static = flattening.static_names(value)
+        for name, part in value.attrs.items():
+            if name not in static:
+                yield from _whole_leaves(part, f"{path}.{name}", depth - 1)
 
 
 def _whole(value: Value) -> str:
     """Which kind of whole number a value certainly is, or ""."""
+    if type(value) is ExtInst and value.dotted in lexicon().contracts.holds_flags:
+        return "bool"
     if type(value) is Py:
         return value.kind if value.kind in _NUMBERS and value.const is not NO_CONST else ""
     if type(value) is Arr and value.dtype in (*_NUMBERS, "number"):

@@ -57,7 +57,7 @@ from jitlint.link.values.questions.signatures import describe, signature
 
 ALL_MODES = S | B | L | VARIES | MAY_VARY
 PULLBACK = "jax.vjp.pullback"
-MAX_CHILDREN = 8
+MAX_CHILDREN = 16
 """Children of a tree that `jax.tree.map` is followed into one by one."""
 
 REPEATING = frozenset({"scan", "while", "fori", "stack", "tree_map"})
