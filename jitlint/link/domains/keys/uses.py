@@ -265,5 +265,7 @@ def check_carry(k: Ledger, f: Frame, given: Value, returned: Value, paired: bool
                 found = many.used[old]
                 if not found.told:
                     report(k, f, found, found, "many")
-            elif new in many.back and old in many.used:
-                report(k, f, many.back[new], many.used[old], "carried")
+                continue
+            again = many.back.get(new) or (many.used.get(new) if new is not old else None)
+            if again is not None and old in many.used:
+                report(k, f, again, many.used[old], "carried")
