@@ -6,6 +6,7 @@ import itertools
 
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import Descr, ExtInst, Inst, Map, Py, Tup, Value
+from jitlint.link.values.arithmetic import NUMBER_KINDS
 from jitlint.link.values.questions.kinds import mro
 
 
@@ -46,6 +47,13 @@ def static_names(value: Inst) -> frozenset[str]:
     return static if known is None else static | (value.attrs.keys() - known)
 
 
+def kept_names(value: Inst) -> frozenset[str]:
+    """The same, with those that are no leaves though nothing says so: no numbers, or of a class that nobody understands."""
+    opaque = is_opaque(value.cls)
+    odd = {k for k, v in value.attrs.items() if type(v) is Py and (opaque or v.kind not in NUMBER_KINDS)}
+    return static_names(value) | odd
+
+
 def data_names(info: ClassInfo) -> frozenset[str] | None:
     """The children, where the registration of the class itself, or of the next base that has one, says which they are.
 
@@ -69,9 +77,14 @@ def is_opaque(info: ClassInfo) -> bool:
     return data_names(info) is None and _registration(info) is not None
 
 
+_WITH_LEAVES = ("", "eqx", "struct")
+"""The roles of classes all of whose fields are children, but for those that say otherwise."""
+
+
 def is_known(value: Inst) -> bool:
     """Whether the children of an instance are all known."""
-    return is_pytree(value.cls) and not value.open and not is_opaque(value.cls)
+    plain = value.cls.role in _WITH_LEAVES and is_pytree(value.cls)
+    return plain and not value.open and not is_opaque(value.cls)
 
 
 def is_static_field(default: Value | None) -> bool:

@@ -480,12 +480,8 @@ def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
     if isinstance(value, (Tup, Seq, Map, Union)):
         return _CHANGED[type(value)](value, lambda part: rebuild(part, new_leaf, depth - 1), FRESH)
     if type(value) is Inst and flattening.is_pytree(value.cls):
-        static, opaque = flattening.static_names(value), flattening.is_opaque(value.cls)
-        kept = {k for k, v in value.attrs.items() if type(v) is Py and (opaque or v.kind not in NUMBERS)}
-        attrs = {
-            k: v if k in static or k in kept else rebuild(v, new_leaf, depth - 1)
-            for k, v in value.attrs.items()
-        }
+        kept = flattening.kept_names(value)
+        attrs = {k: v if k in kept else rebuild(v, new_leaf, depth - 1) for k, v in value.attrs.items()}
         return Inst(value.cls, attrs, FRESH, None, value.open)
     if type(value) is Tree:
         if type(new_leaf) is not Arr:

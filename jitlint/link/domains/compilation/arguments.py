@@ -54,18 +54,7 @@ def _ask(
     log: CompilationLog, q: Question, variation: Variation, also: tuple[Step, ...], certain: bool = True
 ) -> bool:
     """Record it when the argument varies in the loops; answers whether it does."""
-    kind, how = "", ""
-    if q.static:
-        how = _fresh(log, q, variation)
-        kind = "fresh" if how else "static"
-        how = how or variation.scalar(q.arg)
-    else:
-        how = variation.shape(q.arg)
-        kind = "shape"
-        if not how and q.filter and type(q.arg) is not ir.Const:
-            how = _fresh(log, q, variation)
-            kind = "fresh" if how else "filter"
-            how = how or variation.scalar(q.arg)
+    how, kind = _change(log, q, variation)
     if not how:
         return False
     key = (q.frame.module.name, "argument", q.arg.at)
@@ -79,6 +68,15 @@ def _ask(
             f, VaryingArgument, q.arg.at, None, confidence, problem=kind, parameter=q.parameter, how=how, also=also
         )  # fmt: skip
     return True
+
+
+def _change(log: CompilationLog, q: Question, variation: Variation) -> tuple[str, str]:
+    """How an argument changes from turn to turn, "" if it does not, and what changes of it."""
+    how = "" if q.static else variation.shape(q.arg)
+    if how or not (q.static or (q.filter and type(q.arg) is not ir.Const)):
+        return how, "shape"
+    how = _fresh(log, q, variation)
+    return (how, "fresh") if how else (variation.scalar(q.arg), "static" if q.static else "filter")
 
 
 def _fresh(log: CompilationLog, q: Question, variation: Variation) -> str:

@@ -163,17 +163,15 @@ def _are_compared(f: Frame, this: Use, found: Use) -> bool:
     one, other = (call_at(code, use.site[1]) for use in (this, found))
     if one is None or other is None or _applied(f, one.func) != _applied(f, other.func):
         return False
-    names = [
-        _bound(next((n for n in code if type(n) is ir.Assign and n.value is call), None))
-        for call in (one, other)
-    ]
-    told = [[n.id for n in given(call)] for call in (one, other)]
-    return told[0] != told[1] and any(
-        type(n) is ir.BinOp
-        and n.op == "-"
-        and {last_name(n.left), last_name(n.right)} == {*names[0], *names[1]}
-        for n in code
+    names = {*_bound(_binding(code, one)), *_bound(_binding(code, other))}
+    return [n.id for n in given(one)] != [n.id for n in given(other)] and any(
+        type(n) is ir.BinOp and n.op == "-" and {last_name(n.left), last_name(n.right)} == names for n in code
     )
+
+
+def _binding(code: Sequence[ir.Node], call: ir.Call) -> ir.Node | None:
+    """The assignment of what a call gives."""
+    return next((n for n in code if type(n) is ir.Assign and n.value is call), None)
 
 
 def starts_again(f: Frame, this: Use, found: Use) -> bool:

@@ -44,11 +44,14 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
         return True
     if (made_apart and _fills_object(this, found)) or _is_left_out(k, f, this):
         return True
-    if (how == "loop" and (_is_each_alike(k, f, this) or _is_measured(k, f))) or meant.starts_again(
-        f, this, found
-    ):
+    if how == "loop" and _is_each_alike(k, f, this):
         return True
-    return _is_same_each_time(k, f, this, how) if how in _EVERY else meant.evaluates_again(f, this, found)
+    return _is_same_each_time(k, f, this, how) if how in _EVERY else _is_once_more(f, this, found)
+
+
+def _is_once_more(f: Frame, this: Use, found: Use) -> bool:
+    """Whether an evaluation is called again, or what begins with a state that is left as it was."""
+    return meant.evaluates_again(f, this, found) or meant.starts_again(f, this, found)
 
 
 def _is_same_each_time(k: Ledger, f: Frame, this: Use, how: str) -> bool:
@@ -75,7 +78,7 @@ def _is_told(this: Use, found: Use, how: str) -> bool:
 
 def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
     """Whether the turns of a loop are for things of which each is to get the same numbers."""
-    if _starts_over(k, f, this) or _begins_alike(f, this):
+    if _starts_over(k, f, this) or _begins_alike(f, this) or _is_measured(k, f):
         return True
     loop = f.loops[-1] if f.loops else _followed(k, f)
     return loop is not None and not this.api and compares(k, f, loop) and not _is_chain(this, loop)

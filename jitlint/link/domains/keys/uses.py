@@ -259,13 +259,12 @@ def check_carry(k: Ledger, f: Frame, given: Value, returned: Value, paired: bool
     if paired:
         returned = returned.items[0] if type(returned) is Tup and returned.items else NONE
     before, after = inside([given]), inside([returned])
-    if len(before) == len(after):
-        for old, new in zip(before, after):
-            if old is new and old in many.used:
-                found = many.used[old]
-                if not found.told:
-                    report(k, f, found, found, "many")
-                continue
-            again = many.back.get(new) or (many.used.get(new) if new is not old else None)
-            if again is not None and old in many.used:
-                report(k, f, again, many.used[old], "carried")
+    for old, new in zip(before, after) if len(before) == len(after) else ():
+        first = many.used.get(old)
+        again = first if old is new else many.back.get(new) or many.used.get(new)
+        if first is None or again is None:
+            continue
+        if old is not new:
+            report(k, f, again, first, "carried")
+        elif not first.told:
+            report(k, f, first, first, "many")

@@ -7,14 +7,12 @@ What it does not: speak of functions that no known code calls, or of values of w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import HigherOrder, Wrap
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.objects import is_cold
 from jitlint.infer.values import (
     BACK,
     NO_CONST,
@@ -23,7 +21,6 @@ from jitlint.infer.values import (
     Arr,
     ExtInst,
     Func,
-    Inst,
     Map,
     Py,
     Seq,
@@ -36,7 +33,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import mapping, operands, turns
 from jitlint.link.models.jax.mapping import in_words, is_no_pair, leaves, rank_of, report, size_of
-from jitlint.link.values import flattening, iteration, pytrees
+from jitlint.link.values import iteration, pytrees
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
 
@@ -211,7 +208,7 @@ def _check_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
             name = _name_of(x, number)
             if operands.refused(m, f, at, x.spec.name, name, value, "non-array-argument"):
                 return True
-            found = next(_whole_leaves(value, ""), None)
+            found = _whole_leaf(value)
             if found is not None:
                 path, kind, leaf = found
                 report(m, f, at, x.spec.name, "no-real-input", kind, path, leaf)
@@ -230,22 +227,9 @@ def _name_of(x: Xform, number: int) -> str:
     return positional[number].name if 0 <= number < len(positional) else ""
 
 
-def _whole_leaves(value: Value, path: str, depth: int = _DEPTH) -> Iterator[tuple[str, str, Value]]:
-    """The integers and booleans in a pytree: where, of which kind, and the leaf itself."""
-    kind = _whole(value)
-    if kind:
-        yield path, kind, value
-    elif depth and type(value) is Map:
-        for key, part in value.entries.items():
-            yield from _whole_leaves(part, f"{path}[{key!r}]", depth - 1)
-    elif depth and isinstance(value, (Tup, Seq)) and pytrees.children(value):
-        for i, part in enumerate(value.items or ()):
-            yield from _whole_leaves(part, f"{path}[{i}]", depth - 1)
-    elif depth and type(value) is Inst and flattening.is_known(value) and not is_cold(value):
-        static = flattening.static_names(value)
-        for name, part in value.attrs.items():
-            if name not in static:
-                yield from _whole_leaves(part, f"{path}.{name}", depth - 1)
+def _whole_leaf(value: Value) -> tuple[str, str, Value] | None:
+    """The first integer or truth value in a pytree: where, of which kind, and the leaf itself."""
+    return next(((path, kind, leaf) for path, leaf in mapping.parts(value) if (kind := _whole(leaf))), None)
 
 
 def _whole(value: Value) -> str:

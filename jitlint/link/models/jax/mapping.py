@@ -12,6 +12,7 @@ from typing import Final, TypeGuard
 
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.grounds import SEEN
+from jitlint.infer.objects import is_cold
 from jitlint.infer.values import NO_CONST, NONE, Arr, Inst, Map, Py, Seq, Tup, Value, Xform, alternatives
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -147,31 +148,36 @@ def _mapped(x: Xform, args: Args) -> Iterator[tuple[str, Value, int]]:
         mark = marks.of(i)
         axis = 0 if mark is None else mark.const if type(mark) is Py else None
         if type(axis) is int:
-            yield from ((f"{i}{path}", part, axis) for path, part in _parts(value))
+            yield from ((f"{i}{path}", part, axis) for path, part in parts(value))
     for name, value in args.kw.items():
-        yield from ((f"{name}{path}", part, 0) for path, part in _parts(value))
+        yield from ((f"{name}{path}", part, 0) for path, part in parts(value))
 
 
-def _parts(value: Value, path: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, Value]]:
-    """The leaves of a pytree, as far as it is known, and where they are in it."""
-    if depth and type(value) is Map and value.rest is None:
-        for key, part in value.entries.items():
-            yield from _parts(part, f"{path}[{key!r}]", depth - 1)
-    elif depth and isinstance(value, (Tup, Seq)) and pytrees.children(value):
-        for i, part in enumerate(value.items or ()):
-            yield from _parts(part, f"{path}[{i}]", depth - 1)
-    elif depth and type(value) is Inst and flattening.is_known(value):
-        static = flattening.static_names(value)
-        for name, part in value.attrs.items():
-            if name not in static:
-                yield from _parts(part, f"{path}.{name}", depth - 1)
-    else:
+def parts(value: Value, path: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, Value]]:
+    """The leaves of a pytree, as far as it is known, and where they are in it: ``['w'][0].scale``."""
+    below = _named_children(value) if depth else None
+    if below is None:
         yield path, value
+        return
+    for name, part in below:
+        yield from parts(part, f"{path}{name}", depth - 1)
+
+
+def _named_children(value: Value) -> list[tuple[str, Value]] | None:
+    """The children of what is certainly no leaf, and how one gets to them."""
+    if type(value) is Map and value.rest is None:
+        return [(f"[{key!r}]", part) for key, part in value.entries.items()]
+    if isinstance(value, (Tup, Seq)) and pytrees.children(value):
+        return [(f"[{i}]", part) for i, part in enumerate(value.items or ())]
+    if type(value) is Inst and flattening.is_known(value) and not is_cold(value):
+        static = flattening.static_names(value)
+        return [(f".{name}", part) for name, part in value.attrs.items() if name not in static]
+    return None
 
 
 def leaves(value: Value, depth: int = _DEPTH) -> Iterator[Value]:
     """The leaves of a pytree, as far as it is known."""
-    return (part for _, part in _parts(value, "", depth))
+    return (part for _, part in parts(value, "", depth))
 
 
 def size_of(value: Value, axis: int) -> int | None:
