@@ -14,7 +14,7 @@ from jitlint.link.engine.domain import Called, Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import bound_names, last_name
-from jitlint.link.values import fitting
+from jitlint.link.values import fitting, paths
 from jitlint.syntax import ir
 
 _APPLIED: Final = "apply_gradients"
@@ -46,15 +46,15 @@ def _given(m: Machine, f: Frame, at: int, api: str, value: Value | None, node: i
         for part in f.fn.parts
         if type(part) is ir.Assign and any(name.id == node.id for name in bound_names(part.targets))
     ]
-    found = _more(f, bindings[0], value) if len(bindings) == 1 else ""
+    found = _more(m, f, bindings[0], value) if len(bindings) == 1 else ""
     if found:
         fitting.report(m, f, at, api, "trees", f"the parameters and {found}", value)
 
 
-def _more(f: Frame, binding: ir.Assign, value: Value) -> str:
+def _more(m: Machine, f: Frame, binding: ir.Assign, value: Value) -> str:
     """What a variable holds besides gradients, or in their place, or ""."""
     call, target = binding.value, binding.targets[0]
-    name, has_aux = _derivative(f, call.func) if type(call) is ir.Call else ("", False)
+    name, has_aux = _derivative(m, f, call.func) if type(call) is ir.Call else ("", False)
     valued = name.endswith(_VALUED)
     if not name.endswith(_DERIVED):
         return ""
@@ -74,12 +74,12 @@ def _is_pair(value: Value) -> bool:
     return type(value) is Tup and value.cls is None and len(value.items) == 2
 
 
-def _derivative(f: Frame, func: ir.Node) -> tuple[str, bool]:
-    """Which derivative is called, and whether it gives something besides; "" if that is none."""
+def _derivative(m: Machine, f: Frame, func: ir.Node) -> tuple[str, bool]:
+    """Which derivative of a library is called, and whether it gives something besides; "" if that is none."""
     if type(func) is ir.Call:
         given = {arg.name: arg.value for arg in func.args}
-        aux = given.get("has_aux")
-        return last_name(func.func), type(aux) is ir.Const and aux.value is True
+        name, aux = paths.dotted(m, f, func.func), given.get("has_aux")
+        return name if name in m.catalogue.transforms else "", type(aux) is ir.Const and aux.value is True
     made = scopes.lookup(f, func.id) if type(func) is ir.Name else None
     if type(made) is not Xform:
         return "", False
