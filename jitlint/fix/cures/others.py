@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from typing import Final
 
 from jitlint.base.diagnostic import Safety, Span
 from jitlint.fix.patch import Change, Patch
@@ -10,6 +12,8 @@ from jitlint.fix.site import Site
 
 _LOOPS = (ast.For, ast.While)
 _SIMPLE = (ast.Assign, ast.Expr, ast.AugAssign, ast.AnnAssign, ast.Return)
+
+_CALLED_KEY: Final = re.compile(r"key|rng|^k\d*$|^k_|_k$")
 
 
 def split(site: Site) -> Patch | None:
@@ -31,7 +35,7 @@ def _split_before(site: Site, use: Span, in_loop: bool = False) -> Patch | None:
     again = site.node(ast.Call)
     if first is None or again is None or document.scope(first) is not document.scope(again):
         return None
-    key, statement = _key(first, again), document.statement(first)
+    key, statement = _key(site, first, again), document.statement(first)
     indent = document.indent(statement) if isinstance(statement, _SIMPLE) else None
     if key is None or statement is None or indent is None or not _may_be_split(site, key, first, statement):
         return None
@@ -73,12 +77,12 @@ def _as_there(site: Site, call: ast.Call) -> str:
     return f"{site.document.source(function.value)}.split"
 
 
-def _key(first: ast.Call, again: ast.Call) -> ast.Name | None:
-    """The key that both calls get, as the first one has it."""
+def _key(site: Site, first: ast.Call, again: ast.Call) -> ast.Name | None:
+    """The key that both calls get, as the first one has it. What a function of the project gets may have the key inside."""
     names = {each.id for each in _arguments(again) if isinstance(each, ast.Name)}
     found = [each for each in _arguments(first) if isinstance(each, ast.Name) and each.id in names]
-    likely = [each for each in found if "key" in each.id.lower() or "rng" in each.id.lower()]
-    chosen = found if len(found) == 1 else likely
+    likely = [each for each in found if _CALLED_KEY.search(each.id.lower())]
+    chosen = found if len(found) == 1 and _as_there(site, first) else likely
     return chosen[0] if len(chosen) == 1 else None
 
 
