@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,11 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from jitlint.confirm.compiling import compile_quickly
+
 # Before anything imports JAX. What is compiled here runs once or twice: how fast it runs does not matter.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
-# Half the time of compiling goes into fused loops. A release that does not know the flag aborts.
-_QUICK = "--xla_cpu_use_fusion_emitters=false"
 # What one process has compiled, no other one compiles again.
 _SHARED = {
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
@@ -32,25 +30,18 @@ settings.load_profile("any-machine")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make compiling cheap, for this process and all that it starts."""
-    if hasattr(config, "workerinput") or "JAX_COMPILATION_CACHE_DIR" in os.environ:
+    if hasattr(config, "workerinput"):
         return
-    config.stash[_COMPILED] = os.environ["JAX_COMPILATION_CACHE_DIR"] = tempfile.mkdtemp(
-        prefix="jitlint-jax-"
-    )
-    os.environ.update(_SHARED)
-    if "XLA_FLAGS" not in os.environ and _is_known(_QUICK):
-        os.environ["XLA_FLAGS"] = _QUICK
+    compile_quickly()
+    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        folder = config.stash[_COMPILED] = tempfile.mkdtemp(prefix="jitlint-jax-")
+        os.environ.update(_SHARED, JAX_COMPILATION_CACHE_DIR=folder)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Forget what was compiled."""
-    shutil.rmtree(config.stash.get(_COMPILED, ""), ignore_errors=True)
-
-
-def _is_known(flag: str) -> bool:
-    """Whether the installed JAX runs with this flag of XLA."""
-    started = [sys.executable, "-c", "import jax; jax.devices()"]
-    return not subprocess.run(started, env={**os.environ, "XLA_FLAGS": flag}, capture_output=True).returncode
+    if _COMPILED in config.stash:
+        shutil.rmtree(config.stash[_COMPILED], ignore_errors=True)
 
 
 Write = Callable[[dict[str, str]], Path]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
-import resource
 import select
 import shutil
 import signal
@@ -19,6 +18,7 @@ import time
 import traceback
 from typing import NoReturn
 
+from jitlint.confirm.compiling import compile_quickly
 from jitlint.confirm.protocol import (
     TOO_LONG,
     Begin,
@@ -37,8 +37,6 @@ from jitlint.confirm.sandbox import Limits, become_subreaper, end_children, ente
 _STARTUP = 30.0
 # What JAX imports when it lowers a function for the first time; not all releases have all of it.
 _FOR_LOWERING = ("jaxlib.mlir.dialects.mhlo", "jaxlib.mlir.dialects.builtin", "jaxlib.mlir.extras.meta")
-# What is compiled runs for a moment only: without fused loops that takes half the time.
-_QUICK = "--xla_cpu_use_fusion_emitters=false"
 
 
 def main() -> int:
@@ -70,34 +68,14 @@ def _prepare() -> None:
     from jitlint.driver.registry import rules
 
     assert child and search
-    if jax.config.jax_platforms == "cpu" and _QUICK not in _flags() and _is_known(_QUICK):
-        os.environ["XLA_FLAGS"] = f"{_flags()} {_QUICK}".strip()
+    if jax.config.jax_platforms == "cpu":
+        compile_quickly()
     rules()
     instruments.prepare()
     jax.make_jaxpr(jax.numpy.sin)(jax.ShapeDtypeStruct((), "float32"))
     for name in _FOR_LOWERING:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-
-
-def _flags() -> str:
-    return os.environ.get("XLA_FLAGS", "")
-
-
-def _is_known(flag: str) -> bool:
-    """Whether this release of XLA takes a flag. Found out in a fork: a process with one that it does not take is aborted."""
-    fork = os.fork()
-    if fork == 0:
-        code = 1
-        try:
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            os.environ["XLA_FLAGS"] = flag
-            import jax
-
-            code = 0 if jax.devices() else 1
-        finally:
-            os._exit(code)
-    return os.waitpid(fork, 0)[1] == 0
 
 
 def _serve(task: Task, tasks: int, answers: int) -> None:

@@ -81,10 +81,13 @@ _WITH_LEAVES = ("", "eqx", "struct")
 """The roles of classes all of whose fields are children, but for those that say otherwise."""
 
 
-def is_known(value: Inst) -> bool:
-    """Whether the children of an instance are all known."""
+def child_names(value: Inst) -> list[str] | None:
+    """The attributes of an instance that are its children, if it is known which these are."""
     plain = value.cls.role in _WITH_LEAVES and is_pytree(value.cls)
-    return plain and not value.open and not is_opaque(value.cls)
+    if not plain or value.open or is_opaque(value.cls):
+        return None
+    static = static_names(value)
+    return [name for name in value.attrs if name not in static]
 
 
 def is_static_field(default: Value | None) -> bool:

@@ -52,8 +52,6 @@ class Contracts(Domain[linen.Needs]):
         """One is made, or called."""
         if library.dotted.startswith(optimisers.OPTAX):
             optimisers.heard(self.m, f, library)
-            if library.owner is not None and library.dotted.endswith(".update"):
-                gradients.updated(self.m, f, library)
             labels.heard(self.m, f, library)
         elif library.dotted.startswith(dropping.DROPOUT):
             dropping.heard(self.m, f, library)

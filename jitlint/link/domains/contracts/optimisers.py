@@ -9,6 +9,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, DroppedUpdate, TransformMisuse
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NONE, ExtInst, Inst, Map, Py, Tup, Value, alternatives, py
+from jitlint.link.domains.contracts import gradients
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Args, Frame
@@ -33,6 +34,7 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     elif type(owner) is ExtInst and args.more is None and args.kw_more is None:
         if dotted.endswith(".update"):
             _updates(m, f, library.at, owner, args)
+            gradients.updated(m, f, library)
         elif dotted.endswith(".init"):
             _starts(m, f, library.at, owner, args.get(0, "params"))
 

@@ -190,7 +190,7 @@ def starts_from_outside(f: Frame, this: Use) -> bool:
     """Whether a function inside goes on, in each of its calls, from a state that it finds around itself."""
     if this.api or this.module != f.module.name or this.site[1] == this.at:
         return False
-    inner = (call_at(below(function.body), this.at) for function in f.module.functions)
+    inner = (call_at(function.parts, this.at) for function in f.module.functions)
     return any(_states(f, call, this.key) for call in inner)
 
 

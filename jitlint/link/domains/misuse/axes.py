@@ -18,7 +18,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import SPREAD
 from jitlint.link.models.jax.xforms import CALLED
-from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.tables.ir_walk import call_at, last_name
 from jitlint.syntax import ir
 
 _OVER_MESH: Final = "shard_map"
@@ -64,8 +64,7 @@ class Axes:
     def runs(self, call: Step) -> bool:
         """Whether a call is made when the program runs, outside of any trace."""
         module = self._m.modules[call.module]
-        around = (fn for fn in module.functions if any(_is_call(part, call.at) for part in fn.parts))
-        return all(fn.hosted for fn in around)
+        return all(fn.hosted for fn in module.functions if call_at(fn.parts, call.at) is not None)
 
     def may_map(self, name: str) -> bool:
         """Whether a map of the program, of which not all is understood, gives its axis this name."""
@@ -95,10 +94,6 @@ class _Unbound:
         """Whether nothing in the program can have bound the axis, or nothing around does."""
         missed = self._missed and (self._caller is None or self._axes.runs(self._caller))
         return not (self._axes.may_map if missed else self._axes.may_bind)(self._name)
-
-
-def _is_call(node: ir.Node, at: int) -> bool:
-    return type(node) is ir.Call and node.at == at
 
 
 def _binds(node: ir.Call, name: str) -> bool:

@@ -70,13 +70,16 @@ def _several_dtypes(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: resul
     """Arguments of unlike dtypes, for a function that converts none of them."""
     names = lexicon().arrays.one_dtype.get(fn.name, "").split()
     given = [value for param, value in bound if param.name in names]
-    if len(given) < 2 or not all(fitting.is_array(v) or fitting.is_number(v) for v in given):
-        return False
-    kinds = [kind for value in given if (kind := fitting.kind_of(value)) not in (None, "key")]
+    sure = all(fitting.is_array(v) or fitting.is_number(v) for v in given)
+    return len(given) > 1 and sure and _unlike_dtypes(m, f, at, fn.name, given)
+
+
+def _unlike_dtypes(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
+    kinds = [fitting.kind_of(value) for value in given]
     other = next((kind for kind in kinds if kind != kinds[0]), None)
-    if len(kinds) < len(given) or other is None:
+    if other is None or None in kinds or "key" in kinds:
         return False
-    return fitting.report(m, f, at, fn.name, "dtypes", f"{kinds[0]} and {other}", given[0])
+    return fitting.report(m, f, at, name, "dtypes", f"{kinds[0]} and {other}", given[0])
 
 
 def _reference(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
@@ -177,9 +180,8 @@ def _alike(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool
         return all(map(fitting.is_array, given[:2])) and _unlike_ranks(m, f, at, name, given[:2])
     if not what or len(given) != 2 or not all(fitting.is_array(v) or fitting.is_number(v) for v in given):
         return False
-    kinds = [fitting.kind_of(value) for value in given]
-    if what.startswith("dtypes") and None not in kinds and "key" not in kinds and kinds[0] != kinds[1]:
-        return fitting.report(m, f, at, name, "dtypes", f"{kinds[0]} and {kinds[1]}", given[0])
+    if what.startswith("dtypes") and _unlike_dtypes(m, f, at, name, given):
+        return True
     return _unlike_ranks(m, f, at, name, given) or fitting.check_sizes(m, f, at, name, given)
 
 

@@ -38,7 +38,6 @@ from jitlint.link.values.questions.signatures import constant_ints, describe, si
 from jitlint.syntax import ir
 
 _NUMBERS: Final = frozenset({"int", "bool"})
-_DEPTH: Final = 4
 
 
 def refuses_arguments(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:

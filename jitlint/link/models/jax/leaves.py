@@ -1,7 +1,7 @@
-"""What `jax.tree.map` takes for a leaf when it is told by ``is_leaf`` (layer: ``link``, room ``models``).
+"""What `jax.tree.map` takes for leaves, and which of them are looked at one by one (layer: ``link``, room ``models``).
 
-What it does: asks the function about each container, as JAX does, and takes apart what is surely none, so that the function
-that is mapped gets what it will get. Where the answer is not known, what is mapped is guessed and nothing is known of the
+What it does: asks an ``is_leaf`` about each container, as JAX does, and takes apart what is surely none, so that the function
+that is mapped gets what it will get; tells trees whose leaves are of several kinds, objects among them. Where the answer is not known, what is mapped is guessed and nothing is known of the
 result. What it does not: say what such a function does with a traced value; that it is called is noted where it is called.
 """
 
@@ -116,23 +116,17 @@ def _beside(tree: Value, count: int) -> list[Value] | None:
 
 def children(tree: Value) -> list[Value] | None:
     """As `pytrees.children`, of objects too whose fields are all known."""
-    names = _fields(tree)
-    return pytrees.children(tree) if not isinstance(tree, Inst) else [tree.attrs[name] for name in names]
+    if type(tree) is not Inst:
+        return pytrees.children(tree)
+    return [tree.attrs[name] for name in flattening.child_names(tree) or ()]
 
 
 def with_children(tree: Value, parts: list[Value]) -> Value:
     """As `pytrees.with_children`, of objects too whose fields are all known."""
-    if not isinstance(tree, Inst):
+    if type(tree) is not Inst:
         return pytrees.with_children(tree, parts)
-    return Inst(tree.cls, {**tree.attrs, **dict(zip(_fields(tree), parts))}, FRESH, None, tree.open)
-
-
-def _fields(tree: Value) -> list[str]:
-    """The names of the children of an object, none if they are not known."""
-    if not isinstance(tree, Inst) or not flattening.is_known(tree):
-        return []
-    static = flattening.static_names(tree)
-    return [name for name in tree.attrs if name not in static]
+    named = dict(zip(flattening.child_names(tree) or (), parts))
+    return Inst(tree.cls, {**tree.attrs, **named}, FRESH, None, tree.open)
 
 
 def is_like(other: Value, tree: Value) -> bool:

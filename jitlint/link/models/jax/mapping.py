@@ -169,10 +169,10 @@ def _named_children(value: Value) -> list[tuple[str, Value]] | None:
         return [(f"[{key!r}]", part) for key, part in value.entries.items()]
     if isinstance(value, (Tup, Seq)) and pytrees.children(value):
         return [(f"[{i}]", part) for i, part in enumerate(value.items or ())]
-    if type(value) is Inst and flattening.is_known(value) and not is_cold(value):
-        static = flattening.static_names(value)
-        return [(f".{name}", part) for name, part in value.attrs.items() if name not in static]
-    return None
+    if type(value) is not Inst or is_cold(value):
+        return None
+    names = flattening.child_names(value)
+    return None if names is None else [(f".{name}", value.attrs[name]) for name in names]
 
 
 def leaves(value: Value, depth: int = _DEPTH) -> Iterator[Value]:
