@@ -296,6 +296,8 @@ class Tests(msgspec.Struct, frozen=True):
     parametrize: frozenset[str]
     params: frozenset[str]
     rows: frozenset[str]
+    row_alone: frozenset[str]
+    named_rows: frozenset[str]
     products: frozenset[str]
     request: tuple[str, ...]
     set_up: tuple[str, ...]

@@ -42,6 +42,8 @@ TESTS = {
         "def test(n): ...",
         True,
     ),
+    "one named row": (PARAMETERS + "@parameterized.named_parameters(('one', 3))", "def test(n): ...", True),
+    "one row": (PARAMETERS + "@parameterized.parameters((3, 1))", "def test(n, other): ...", True),
     "rows by names": (
         PARAMETERS + "@parameterized.named_parameters(dict(testcase_name='a', n=3))",
         "def test(n): ...",

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.lattice import or_unknown
 from jitlint.infer.program import ClassInfo, ModuleInfo
-from jitlint.infer.values import UNKNOWN, Bound, Class, Descr, Ext, ExtInst, Func, Inst, Map, Py, Seq, Value
+from jitlint.infer.values import UNKNOWN, Bound, Class, Descr, Ext, ExtInst, Func, Inst, Map, Py, Seq, Tup, Value
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -228,18 +228,19 @@ def _rows_of(m: Machine, frame: Frame, func: Func, node: ir.Expr) -> list[Row]:
     if dotted in tests.parametrize:
         return _by_names(m, frame, func, node)
     if dotted in tests.rows:
-        return _by_place(m, frame, func, node)
+        return _by_place(m, frame, func, node, dotted)
     return _of_columns(m, frame, node) if dotted in tests.products else []
 
 
-def _by_place(m: Machine, frame: Frame, func: Func, node: ir.Call) -> list[Row]:
-    """``parameters((1, 2), (3, 4))``: rows, or one sequence of them."""
-    names = [p.name for p in func.fn.node.params]
+def _by_place(m: Machine, frame: Frame, func: Func, node: ir.Call, dotted: str) -> list[Row]:
+    """``parameters((1, 2), (3, 4))``: rows, or one sequence of them; a tuple alone is a row where rows are arguments."""
+    names, tests = [p.name for p in func.fn.node.params], lexicon().tests
     values = [evaluator.evaluate(m, frame, arg.value) for arg in node.args]
-    if len(values) == 1 and type(values[0]) is not Map:
+    alone = (Map, Tup) if dotted in tests.row_alone else (Map,)
+    if len(values) == 1 and type(values[0]) not in alone:
         values = iteration.known_items(values[0]) or []
     own = names[1:] if func.owner is not None else names
-    return [row for value in values if (row := _row(value, own))]
+    return [row for value in values if (row := _row(value, own, dotted in tests.named_rows))]
 
 
 def _of_columns(m: Machine, frame: Frame, node: ir.Call) -> list[Row]:
@@ -285,13 +286,13 @@ def _cells(value: Value, width: int) -> list[Value]:
     return [value] if width == 1 else iteration.known_items(value) or []
 
 
-def _row(value: Value, names: list[str]) -> Row:
-    """A row of absl: a dict by names, a tuple by positions, or the only argument. A name of the case comes first."""
+def _row(value: Value, names: list[str], named: bool) -> Row:
+    """A row of absl: a dict by names, a tuple by positions, or the only argument. named: the name of the case comes first."""
     if type(value) is Map:
         return {name: v for name, v in value.entries.items() if isinstance(name, str) and name in names}
     items = iteration.known_items(value)
     if items is None:
         items = [value]
-    if len(items) == len(names) + 1:
+    if named:
         items = items[1:]
     return dict(zip(names, items)) if len(items) == len(names) else {}
