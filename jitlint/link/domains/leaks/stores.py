@@ -170,7 +170,8 @@ def taken_out(m: Machine, f: Frame, box: Seq | Map) -> None:
 
 
 def cached(m: Machine, f: Frame, func: Func, owner: Value, result: Value, target: str) -> None:
-    """The result of a function is kept by a cache: at its ``return``. The cache of a property is as old as its object."""
+    """The result of a function is kept by a cache: at its ``return``. The cache of a property is as old as its object; what an
+    outer trace made or was given goes with it, and whether that reads it again is not known."""
     tracer = deepest_tracer(result)
     level = owner.level if target == "cached_property" and type(owner) is Inst else func.scope.level
     if level >= f.world.level or tracer is None or tracer.level <= level:
@@ -178,7 +179,8 @@ def cached(m: Machine, f: Frame, func: Func, owner: Value, result: Value, target
     for at, value in func.fn.returned.items():
         if deepest_tracer(value) is not None:
             where = (func.fn.module.name, func.fn.qualname)
-            m.emit(f, Leak, at, tracer, confidence_of(result), where, target=target, what=func.fn.name)
+            confidence = Confidence.POSSIBLE if level else confidence_of(result)
+            m.emit(f, Leak, at, tracer, confidence, where, target=target, what=func.fn.name)
             return
 
 
