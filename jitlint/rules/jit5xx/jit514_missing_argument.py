@@ -33,6 +33,10 @@ Layers of `flax.nnx` and `equinox` draw their parameters when they are made, fro
 
 > TypeError: Linear.__init__() missing 1 required keyword-only argument: 'rngs'
 
+A `nnx.Rngs` has the streams that it was made with; a first argument starts all others:
+
+> KeyError: "No RngStream named 'dropout' found in Rngs."
+
 An optimiser of `flax.nnx` is told which variables it is for, and gets the model for each update, since flax 0.11:
 
 > TypeError: Missing required argument `wrt`. As of Flax 0.11.0 the `wrt` argument is required
@@ -75,10 +79,12 @@ updates, state = optimiser.update(params, optimiser.init(params), params)
             "ValueError",
             "TypeError",
             "RuntimeError",
+            "KeyError",
+            "AttributeError",
             "flax.errors.ModifyScopeVariableError",
             "flax.errors.InvalidRngError",
         ),
-        says=r"param|immutable|needs PRNG|missing 1 required positional argument: 'state'|missing 1 required keyword-only argument|requires a key"
+        says=r"param|immutable|needs PRNG|missing 1 required positional argument: 'state'|missing 1 required keyword-only argument|requires a key|No RngStream named"
         r"|Missing required argument|missing 1 required positional argument: 'model'",
     ),
     cases={"late": Raises(("flax.errors.InvalidRngError",), later=True, says="needs PRNG")},
@@ -129,7 +135,19 @@ def check(event: ApiMisuse) -> Report | None:
             f"`{event.api}` draws random numbers here, but `apply` gets no key for them",
             f'call `apply(..., rngs={{"{event.parameter}": key}})`, or set `deterministic=True`',
         )
+    if event.problem == "missing-stream":
+        return _of_streams(event)
     return None
+
+
+def _of_streams(event: ApiMisuse) -> Report:
+    """What draws from a stream of keys that is not there."""
+    drawing = f"`{event.api}` draws" if event.api else "this draws"
+    has = f"only {event.detail}" if event.detail else "none"
+    return Report(
+        f"{drawing} from the stream `{event.parameter}` of an `nnx.Rngs` that has {has}, and no default",
+        f"start it as well, `nnx.Rngs(..., {event.parameter}=1)`, or all that have no name: `nnx.Rngs(0)`",
+    )
 
 
 def _of_release(event: ApiMisuse) -> Report:

@@ -13,6 +13,7 @@ from jitlint.link.domains.contracts import (
     nnx,
     optimisers,
     scopes,
+    streams,
     unbound,
 )
 from jitlint.link.engine.domain import Activation, Called, Domain, Library, Store
@@ -45,11 +46,14 @@ class Contracts(Domain[linen.Needs]):
 
     def hears_of(self, dotted: str) -> bool:
         """Optimisers and layers."""
-        named = (optimisers.OPTAX, linen.LINEN, dropping.DROPOUT, nnx.OPTIMISER)
-        return dotted.startswith(named) or dotted in lexicon().contracts.makes_with
+        named = (optimisers.OPTAX, linen.LINEN, dropping.DROPOUT, nnx.OPTIMISER, *lexicon().captures.streams)
+        contracts = lexicon().contracts
+        return dotted.startswith(named) or dotted in contracts.makes_with or dotted in contracts.draws_from
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """One is made, or called."""
+        if library.dotted.startswith(tuple(lexicon().captures.streams)):
+            return streams.heard(self.m, f, library)
         if library.dotted.startswith(optimisers.OPTAX):
             optimisers.heard(self.m, f, library)
             labels.heard(self.m, f, library)
@@ -57,8 +61,11 @@ class Contracts(Domain[linen.Needs]):
             dropping.heard(self.m, f, library)
         elif library.dotted.startswith(nnx.OPTIMISER):
             nnx.heard(self.m, f, library)
+        elif library.dotted in lexicon().contracts.draws_from:
+            streams.given(self.m, f, library)
         elif library.dotted in lexicon().contracts.makes_with:
             layers.heard(self.m, f, library)
+            streams.given(self.m, f, library)
         else:
             linen.heard(self.m, f, library)
             unbound.heard(f, library)

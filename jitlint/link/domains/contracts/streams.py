@@ -1,0 +1,69 @@
+"""Streams of keys that a layer draws from (layer: ``link``, room ``domains``).
+
+What it does: remembers which streams an `nnx.Rngs` was made with, and compares what draws from it. What it does not: speak of
+one that has a default, which stands in for every other stream, or that is made of what is not written out.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import ApiMisuse
+from jitlint.infer.objects import NOTE
+from jitlint.infer.values import ExtInst, Py, Tup, Value
+from jitlint.link.engine.domain import Library
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import ir_walk
+
+_STREAMS: Final = f"{NOTE}streams"
+_DEFAULT: Final = "default"
+
+
+def heard(m: Machine, f: Frame, library: Library) -> Value | None:
+    """An object with streams is made, which may give another value, or one of its methods is called."""
+    if library.owner is None:
+        return _made(library)
+    _drawn(m, f, library)
+    return None
+
+
+def _made(library: Library) -> Value | None:
+    """The object, with the streams that it has; None if that is not known, or it has all."""
+    args, result = library.args, library.result
+    hidden = bool(args.pos) or args.more is not None or args.kw_more is not None
+    if hidden or _DEFAULT in args.kw or type(result) is not ExtInst:
+        return None
+    return ExtInst(result.dotted, {**result.attrs, _STREAMS: Tup(tuple(Py("str", name) for name in args.kw))})
+
+
+def _drawn(m: Machine, f: Frame, library: Library) -> None:
+    """A stream is asked for by its name: ``rngs.noise()``, or ``rngs()`` for the default."""
+    method = library.dotted.rpartition(".")[2]
+    call = ir_walk.call_at(f.fn.parts if f.fn is not None else [], library.at)
+    if method == "__call__":
+        _check(m, f, library.at, library.owner, _DEFAULT, "")
+    elif method not in lexicon().contracts.stream_methods:
+        _check(m, f, library.at if call is None else call.func.at, library.owner, method, "")
+
+
+def given(m: Machine, f: Frame, library: Library) -> None:
+    """A layer is made, and draws from what it is given: its first parameters, if nothing else is known of it."""
+    contracts = lexicon().contracts
+    name = contracts.draws_from.get(library.dotted, "params")
+    since = contracts.asks_since.get(library.dotted)
+    early = since is not None and m.catalogue.view.has_flax(*since) is False
+    if not early and not any(chosen in library.args.kw for chosen in contracts.chooses_stream):
+        _check(m, f, library.at, library.args.kw.get("rngs"), name, library.dotted)
+
+
+def _check(m: Machine, f: Frame, at: int, rngs: Value | None, name: str, api: str) -> None:
+    """api: the layer that draws, "" if the program does."""
+    streams = rngs.attrs.get(_STREAMS) if type(rngs) is ExtInst else None
+    if type(streams) is not Tup or m.guards:
+        return
+    names = [item.const for item in streams.items if type(item) is Py]
+    if name not in names:
+        has = ", ".join(f"`{one}`" for one in names)
+        m.emit(f, ApiMisuse, at, api=api, problem="missing-stream", parameter=name, detail=has)
