@@ -25,9 +25,20 @@ _DERIVED: Final = ("grad", _VALUED)
 def updated(m: Machine, f: Frame, library: Library) -> None:
     """``tx.update(grads, state, params)`` is called."""
     if type(library.args.get(2, "params")) is not Tup:
-        call = m.texts.table(f).calls.get(library.at)
-        first = call.args[0].value if call is not None and call.args else None
-        _given(m, f, library.at, "update", library.args.get(0, "updates"), first)
+        _updated(m, f, library, 0, "updates")
+
+
+def updated_model(m: Machine, f: Frame, library: Library) -> None:
+    """``optimizer.update(model, grads)`` of `flax.nnx` is called."""
+    _updated(m, f, library, 1, "grads")
+
+
+def _updated(m: Machine, f: Frame, library: Library, place: int, name: str) -> None:
+    call = m.texts.table(f).calls.get(library.at)
+    args = call.args if call is not None else []
+    by_name = next((arg.value for arg in args if arg.name == name), None)
+    node = args[place].value if by_name is None and len(args) > place else by_name
+    _given(m, f, library.at, "update", library.args.get(place, name), node)
 
 
 def applied(m: Machine, f: Frame, called: Called) -> None:
@@ -54,9 +65,9 @@ def _given(m: Machine, f: Frame, at: int, api: str, value: Value | None, node: i
 def _more(m: Machine, f: Frame, binding: ir.Assign, value: Value) -> str:
     """What a variable holds besides gradients, or in their place, or ""."""
     call, target = binding.value, binding.targets[0]
-    name, has_aux = _derivative(m, f, call.func) if type(call) is ir.Call else ("", False)
-    valued = name.endswith(_VALUED)
-    if not name.endswith(_DERIVED):
+    kind, has_aux = _derivative(m, f, call.func) if type(call) is ir.Call else ("", False)
+    valued = kind == _VALUED
+    if kind not in _DERIVED:
         return ""
     if type(target) is ir.Name:
         pair = (
@@ -75,11 +86,11 @@ def _is_pair(value: Value) -> bool:
 
 
 def _derivative(m: Machine, f: Frame, func: ir.Node) -> tuple[str, bool]:
-    """Which derivative of a library is called, and whether it gives something besides; "" if that is none."""
+    """What sort of derivative of a library is called, and whether it gives something besides; "" if that is none."""
     if type(func) is ir.Call:
         given = {arg.name: arg.value for arg in func.args}
-        name, aux = paths.dotted(m, f, func.func), given.get("has_aux")
-        return name if name in m.catalogue.transforms else "", type(aux) is ir.Const and aux.value is True
+        wrap, aux = m.transforms.wraps.get(paths.dotted(m, f, func.func)), given.get("has_aux")
+        return "" if wrap is None else wrap.result, type(aux) is ir.Const and aux.value is True
     made = scopes.lookup(f, func.id) if type(func) is ir.Name else None
     if type(made) is not Xform:
         return "", False

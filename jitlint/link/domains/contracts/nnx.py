@@ -14,6 +14,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import Ext, ExtInst, Inst, Map, Seq, Tup, Value, alternatives
+from jitlint.link.domains.contracts import gradients
 from jitlint.link.engine.domain import Library, Store
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -31,6 +32,8 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     dotted, args = library.dotted, library.args
     if args.more is not None or args.kw_more is not None or m.guards:
         return
+    if dotted == _UPDATE and library.owner is not None:
+        gradients.updated_model(m, f, library)
     if dotted == OPTIMISER and library.owner is None and "wrt" not in args.kw:
         _report(m, f, library.at, dotted, "wrt")
     elif dotted == _UPDATE and library.owner is not None and _lacks_model(args):
