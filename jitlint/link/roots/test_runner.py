@@ -15,7 +15,21 @@ from dataclasses import dataclass, field
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.lattice import or_unknown
 from jitlint.infer.program import ClassInfo, ModuleInfo
-from jitlint.infer.values import UNKNOWN, Bound, Class, Descr, Ext, ExtInst, Func, Inst, Map, Py, Seq, Tup, Value
+from jitlint.infer.values import (
+    UNKNOWN,
+    Bound,
+    Class,
+    Descr,
+    Ext,
+    ExtInst,
+    Func,
+    Inst,
+    Map,
+    Py,
+    Seq,
+    Tup,
+    Value,
+)
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine

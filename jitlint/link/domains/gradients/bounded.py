@@ -6,8 +6,6 @@ the derivative of the root is infinite or not defined there, and its gradient of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.gradients import spelling
@@ -15,13 +13,12 @@ from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
 
 
-def hole(fn: FuncInfo, call: ir.Call) -> spelling.Hole | None:
+def hole(code: spelling.Code, fn: FuncInfo, call: ir.Call) -> spelling.Hole | None:
     """The root that a lower bound keeps away from zero: `jnp.maximum(root, bound)`, `jnp.clip(root, bound)`."""
-    parts = fn.parts
     given = [arg.value for arg in call.args if arg.name in (None, "min", "a_min") and not arg.star][:2]
     if len(given) != 2 or not any(_is_positive(fn, node) for node in given):
         return None
-    found = [_root(parts, node) for node in given]
+    found = [_root(code, node) for node in given]
     return next((one for one in found if one is not None), None)
 
 
@@ -33,12 +30,12 @@ def _is_positive(fn: FuncInfo, node: ir.Node) -> bool:
     return value is not None and value > 0
 
 
-def _root(parts: Sequence[ir.Node], node: ir.Node) -> spelling.Hole | None:
-    root = spelling.written(parts, node)
+def _root(code: spelling.Code, node: ir.Node) -> spelling.Hole | None:
+    root = spelling.written(code.parts, node)
     if type(root) is not ir.Call or last_name(root.func) not in lexicon().gradients.roots or not root.args:
         return None
     under = root.args[0].value
-    if not spelling.may_be_zero(parts, under):
+    if not spelling.may_be_zero(code, under):
         return None
     zeros = list(spelling.factors(under))
     return spelling.Hole(root.at, last_name(root.func), spelling.in_words(zeros), spelling.names_in(under))

@@ -16,13 +16,14 @@ from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import BACK, HOLE, Func, L, Py, Tup, Value
 from jitlint.link.domains.gradients import apart, bounded, overflow, singular
-from jitlint.link.domains.gradients.spelling import Hole
+from jitlint.link.domains.gradients.spelling import Code, Hole
 from jitlint.link.engine.domain import Activation, Domain, Library, Transformed
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import OWN
 from jitlint.link.values import iteration, paths, pytrees
+from jitlint.syntax import ir
 
 Choice = tuple[str, int]
 """Module and origin of a call that chooses."""
@@ -80,11 +81,11 @@ class Gradients(Domain[frozenset[Choice]]):
         call = self.m.texts.table(f).calls.get(library.at)
         if f.fn is None or call is None:
             return None
-        words = lexicon().gradients
+        words, code = lexicon().gradients, _code(self.m, f, f.fn)
         if library.dotted in words.choosing:
-            return singular.hole(f.fn.parts, call) or overflow.hole(f.fn.parts, call)
+            return singular.hole(code, call) or overflow.hole(f.fn.parts, call)
         if library.dotted in words.bounding:
-            return bounded.hole(f.fn, call)
+            return bounded.hole(code, f.fn, call)
         return apart.hole(self.m, f, f.fn, call, alike)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
@@ -113,6 +114,25 @@ class Gradients(Domain[frozenset[Choice]]):
     def replay(self, f: Frame, activation: Activation, summary: frozenset[Choice]) -> None:
         """They are made again."""
         _note(f, summary)
+
+
+def _code(m: Machine, f: Frame | None, fn: FuncInfo) -> Code:
+    """The code of a function, of which an activation may be at hand."""
+
+    def called(call: ir.Call) -> tuple[Code, ir.Node] | None:
+        name = call.func
+        known = fn.module.scope.vars.get(name.id) if type(name) is ir.Name and f is None else None
+        callee = known if f is None else paths.peek(m, f, name)
+        if type(callee) is not Func or callee.fn.node.is_generator:
+            return None
+        returned = [part.value for part in callee.fn.parts if type(part) is ir.Return]
+        return (
+            (_code(m, None, callee.fn), returned[0])
+            if len(returned) == 1 and returned[0] is not None
+            else None
+        )
+
+    return Code(fn.parts, called)
 
 
 def _is_root(dotted: str) -> bool:

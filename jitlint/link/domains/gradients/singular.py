@@ -22,8 +22,9 @@ _AND: Final = frozenset({"&", "logical_and", "bitwise_and"})
 _OR: Final = frozenset({"|", "logical_or", "bitwise_or"})
 
 
-def hole(parts: Sequence[ir.Node], call: ir.Call) -> spelling.Hole | None:
+def hole(code: spelling.Code, call: ir.Call) -> spelling.Hole | None:
     """What the call of a choice excludes where it has no derivative."""
+    parts = code.parts
     if len(call.args) != 3 or any(arg.name or arg.star for arg in call.args):
         return None
     test, *ways = [arg.value for arg in call.args]
@@ -31,7 +32,7 @@ def hole(parts: Sequence[ir.Node], call: ir.Call) -> spelling.Hole | None:
         excluded = _excluded_spellings(parts, test, side)
         for found, zeros in _singular(spelling.written(parts, way)) if excluded else ():
             for zero in zeros:
-                if any(same_text(zero, other) for other in excluded) and spelling.may_be_zero(parts, zero):
+                if any(same_text(zero, other) for other in excluded) and spelling.may_be_zero(code, zero):
                     return found
     return None
 

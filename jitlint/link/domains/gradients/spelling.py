@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from jitlint.catalogue.lexicon import lexicon
@@ -25,6 +25,14 @@ class Hole(NamedTuple):
     argument: str
     names: tuple[ir.Node, ...]
     large: bool = False
+
+
+class Code(NamedTuple):
+    """Whose expressions are read. parts: of a function. called: what a function of the project returns that is called there, and
+    its code; None if that is not one expression."""
+
+    parts: Sequence[ir.Node]
+    called: Callable[[ir.Call], tuple[Code, ir.Node] | None]
 
 
 def written(parts: Sequence[ir.Node], node: ir.Node | None) -> ir.Node | None:
@@ -83,14 +91,14 @@ def factors(node: ir.Node) -> Iterator[ir.Node]:
         yield from factors(node.args[0].value)
 
 
-def may_be_zero(parts: Sequence[ir.Node], node: ir.Node, depth: int = _DEPTH) -> bool:
-    """Whether nothing keeps an expression away from zero: no addend, no `maximum`, no choice."""
-    if not depth or any(map(_keeps_away, below(node))):
+def may_be_zero(code: Code, node: ir.Node, depth: int = _DEPTH) -> bool:
+    """Whether nothing keeps an expression away from zero: no addend, no `maximum`, no choice, here or in what is called."""
+    if not depth or any(_keeps_away(code, part, depth) for part in below(node)):
         return False
     for name in _mentioned(node):
-        values = _assigned(parts, name)
+        values = _assigned(code.parts, name)
         if any(
-            value is None or name in _mentioned(value) or not may_be_zero(parts, value, depth - 1)
+            value is None or name in _mentioned(value) or not may_be_zero(code, value, depth - 1)
             for value in values
         ):
             return False
@@ -115,9 +123,12 @@ def is_arithmetic(parts: Sequence[ir.Node], node: ir.Node, depth: int = _DEPTH) 
     return True
 
 
-def _keeps_away(part: ir.Node) -> bool:
+def _keeps_away(code: Code, part: ir.Node, depth: int) -> bool:
     if type(part) is ir.Call:
-        return last_name(part.func) not in lexicon().gradients.keeping_zero
+        if last_name(part.func) in lexicon().gradients.keeping_zero:
+            return False
+        inner = code.called(part)
+        return inner is None or not may_be_zero(*inner, depth - 1)
     return isinstance(part, (ir.Lambda, ir.IfExp)) or (type(part) is ir.BinOp and _is_shifted(part))
 
 
