@@ -44,16 +44,21 @@ def makes(m: Machine, f: Frame, node: ir.Call) -> str:
     kept = any(
         isinstance(arg.value, (ir.Name, ir.Attr, ir.Sub)) for arg in node.args
     )  # what is made here, nobody misses
-    wanted = kept and result is not None and _is_another(m, _inside(func), fn, result)
+    wanted = kept and result is not None and _is_another(m, inside(func), fn, result)
     if not wanted and not (f.world.here & S and _gives_something(fn)):
         return ""
     given = _given(m, f, node, fn)
     return fn.name if given is not None and _computes(m, func, given, _DEEP) else ""
 
 
-def _inside(func: Func) -> Frame:
+def inside(func: Func) -> Frame:
     """A frame in which the names mean what they mean around a function."""
     return Frame(func.fn.module, func.scope, HOST)
+
+
+def computes(m: Machine, func: Func) -> bool:
+    """Whether a function or a method does nothing but make a value, whatever it is given."""
+    return _computes(m, func, frozenset(), _DEEP)
 
 
 def _gives_something(fn: FuncInfo) -> bool:
@@ -64,7 +69,7 @@ def _gives_something(fn: FuncInfo) -> bool:
     )
 
 
-def _is_another(m: Machine, inside: Frame, fn: FuncInfo, result: ir.Expr) -> bool:
+def _is_another(m: Machine, around: Frame, fn: FuncInfo, result: ir.Expr) -> bool:
     """Whether a function gives another version of its argument: the same with other fields, elements or leaves."""
     if type(result) is not ir.Call:
         return False
@@ -77,7 +82,7 @@ def _is_another(m: Machine, inside: Frame, fn: FuncInfo, result: ir.Expr) -> boo
         if type(owner) is ir.Name and owner.id in params:
             return result.func.name in _RENEWS
     words = lexicon()
-    dotted = paths.dotted(m, inside, result.func)
+    dotted = paths.dotted(m, around, result.func)
     renews = dotted in words.arrays.pure_functions or dotted in words.buffers.tree_maps
     return renews and any(_mentions(arg.value, params) for arg in result.args)
 
@@ -115,7 +120,7 @@ def _computes(m: Machine, func: Func, given: frozenset[str], deep: int) -> bool:
     fn = func.fn
     if not deep or fn.node.decorators or fn.node.is_generator or fn.node.is_async or fn.module.is_test:
         return False
-    return not fn.is_stub and _is_quiet(m, _inside(func), fn, given, deep)
+    return not fn.is_stub and _is_quiet(m, inside(func), fn, given, deep)
 
 
 def _is_quiet(m: Machine, around: Frame, fn: FuncInfo, given: frozenset[str], deep: int) -> bool:

@@ -6,7 +6,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate, ImportIdiom
 from jitlint.infer.values import UNKNOWN, Arr, Ext, ExtInst, Inst, Mod, S, Tup, Value
-from jitlint.link.domains.misuse import helpers
+from jitlint.link.domains.misuse import helpers, successors
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -59,16 +59,20 @@ def _makes(m: Machine, f: Frame, node: ir.Call, value: Value) -> str:
     if dotted:
         pure = f.world.here & S and type(value) is Arr and dotted.startswith(("jax.numpy.", "jax.nn."))
         return dotted if pure and m.catalogue.function(dotted) is not None else ""
-    return helpers.makes(m, f, node)
+    return helpers.makes(m, f, node) or successors.restored(m, f, node)
 
 
 def _pure_method(m: Machine, f: Frame, func: ir.Attr, value: Value) -> str:
     base, name = paths.peek(m, f, func.obj), func.name
     if type(base) is Tup:
         found = base.cls is not None and name == "_replace"
+        if not found:
+            return successors.method(m, base, name)
     elif type(base) is Inst:
         given = name == "replace" or (name == "apply_gradients" and _is_train_state(base))
         found = given and _has_no_method_of_its_own(base, name)
+        if not found:
+            return successors.method(m, base, name)
     elif type(base) is ExtInst:
         found = any(_is_update(base.dotted, name, update) for update in lexicon().arrays.pure_updates)
     else:

@@ -1,0 +1,81 @@
+"""Calls that give the next version of a value which cannot be changed, as statements (layer: ``link``, room ``domains``).
+
+What it does: finds methods of frozen classes that only make another object of the class, ``state.apply_ema(decay)``, and functions
+that put what was stored into what they are given, ``restore(path, state)``. What it does not: look into methods of classes whose
+objects may change, or that ask somebody unknown.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.program import ClassInfo, FuncInfo
+from jitlint.infer.values import Class, Func, Inst, Tup, Value
+from jitlint.link.domains.misuse import helpers
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import naming
+from jitlint.link.tables.ir_walk import by_parameter
+from jitlint.link.values import paths
+from jitlint.link.values.questions.kinds import find_method, mro
+from jitlint.syntax import ir
+
+_FROZEN_ROLES: Final = frozenset({"eqx", "struct"})
+_RENEWS: Final = frozenset({"replace", "_replace", "evolve"})
+
+
+def method(m: Machine, base: Value | None, name: str) -> str:
+    """How a method is called that does nothing but give the next version of its object; else ""."""
+    if not isinstance(base, (Inst, Tup)) or base.cls is None or not _is_frozen(base):
+        return ""
+    func = find_method(base, name)
+    if type(func) is not Func or not func.fn.node.params:
+        return ""
+    result = _only_returned(func.fn)
+    own = func.fn.node.params[0].name
+    is_next = type(result) is ir.Call and _is_next(m, helpers.inside(func), result, own, base.cls)
+    return f".{name}" if is_next and helpers.computes(m, func) else ""
+
+
+def restored(m: Machine, f: Frame, node: ir.Call) -> str:
+    """How a function is called that gives its argument with other fields, from what was stored; else ""."""
+    func = paths.peek(m, f, node.func)
+    if type(func) is not Func or func.owner is not None or func.fn.node.decorators:
+        return ""
+    fn, result = func.fn, _only_returned(func.fn)
+    if type(result) is not ir.Call or not naming.has_word(fn.name, lexicon().keys.restoring):
+        return ""
+    inside = helpers.inside(func)
+    for name, value in by_parameter(node, fn.node.params):
+        held = paths.peek(m, f, value) if isinstance(value, (ir.Name, ir.Attr)) else None
+        frozen = isinstance(held, (Inst, Tup)) and held.cls is not None and _is_frozen(held)
+        if frozen and isinstance(held, (Inst, Tup)) and _is_next(m, inside, result, name, held.cls):
+            return fn.name
+    return ""
+
+
+def _is_frozen(value: Inst | Tup) -> bool:
+    """Whether an object refuses to be changed, and so does whatever inherits from its class."""
+    if type(value) is Tup:
+        return True
+    line = mro(value.cls) if value.cls is not None else []
+    own = any("__setattr__" in cls.namespace for cls in line)
+    return not own and any(cls.frozen or cls.role in _FROZEN_ROLES for cls in line)
+
+
+def _only_returned(fn: FuncInfo) -> ir.Expr | None:
+    """What a function returns at its only ``return``."""
+    returns = [part.value for part in fn.parts if type(part) is ir.Return]
+    return returns[0] if len(returns) == 1 else None
+
+
+def _is_next(m: Machine, inside: Frame, result: ir.Call, own: str, cls: ClassInfo | None) -> bool:
+    """Whether an expression is an object like the one that a variable holds."""
+    func = result.func
+    if type(func) is ir.Attr and type(func.obj) is ir.Name and func.obj.id == own:
+        return func.name in _RENEWS or func.name == "__class__"
+    if paths.dotted(m, inside, func) in lexicon().arrays.pure_functions:
+        return any(type(arg.value) is ir.Name and arg.value.id == own for arg in result.args)
+    made = paths.peek(m, inside, func)
+    return type(made) is Class and made.info is cls
