@@ -38,7 +38,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.core import contexts, trials
 from jitlint.link.engine import effects, evaluator, status
-from jitlint.link.engine.budgets import MAX_STACK
+from jitlint.link.engine.budgets import MAX_ITEMS, MAX_STACK
 from jitlint.link.engine.domain import Activation
 from jitlint.link.engine.frame import BY_CHOICE, Args, Frame
 from jitlint.link.engine.machine import Machine, Memo
@@ -49,6 +49,7 @@ from jitlint.link.models.python import dispatch
 from jitlint.link.values import boxes, classes, keys, parameters, pytrees
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.taking import cannot_bind, with_bound
+from jitlint.syntax import ir
 
 _NO_FUNCTIONS: Final = frozenset({Arr, At, Py, Tup})
 _FEW_WAYS: Final = 3
@@ -459,11 +460,23 @@ def _set_receiver(frame: Frame, func: Func, bound: dict[str, Value]) -> None:
         frame.owner = func.owner
 
 
+def _generated(fn: FuncInfo, frame: Frame) -> Seq:
+    """What a generator gives: each thing in its place, if all of them are written one after the other."""
+    level = frame.world.level
+    written = [part for part in fn.body if type(part) is ir.ExprStmt and type(part.value) is ir.Yield]
+    if 1 < len(written) == len(frame.yields) <= MAX_ITEMS and not any(
+        isinstance(part, (ir.Return, ir.Try)) or (type(part) is ir.Yield and part.is_from)
+        for part in fn.parts
+    ):
+        return Seq("iter", frame.yields, None, level)
+    return Seq("iter", None, joined(frame.yields), level)
+
+
 def _result(fn: FuncInfo, frame: Frame, reached: bool) -> Value:
     if fn.node.is_async:
         return UNKNOWN
     if fn.node.is_generator:
-        return Seq("iter", None, frame.yields, frame.world.level)
+        return _generated(fn, frame)
     if reached and fn.is_stub:
         return UNKNOWN  # a stub: whoever overrides it returns something
     if reached:

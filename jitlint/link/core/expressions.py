@@ -457,7 +457,7 @@ def _yield(m: Machine, f: Frame, node: ir.Yield) -> Value:
     value = evaluate(m, f, node.value) if node.value is not None else NONE
     if node.is_from:
         value = iteration.element(m, f, node.at, value, quiet=True)
-    f.yields = value if f.yields is None else join(f.yields, value)
+    f.yields.append(value)
     return UNKNOWN
 
 

@@ -145,7 +145,7 @@ class Frame:
         self.confidence = confidence
         self.entry = confidence
         self.returns: Value | None = None
-        self.yields: Value | None = None
+        self.yields: list[Value] = []
         self.exits: dict[str, Value] = {}
         self.breaks: list[dict[str, Value]] = []
         self.continues: list[dict[str, Value]] = []

@@ -110,6 +110,8 @@ def _run_all(
     """Run the functions. again: not only on this part of a tree."""
     if spec.result == "tree_map" and "is_leaf" in named:
         return _map_told(m, f, at, spec, named)
+    if spec.result == "tree_map" and NONE in alternatives(named.get("tree", UNKNOWN)):
+        return _map_leaves(m, f, at, spec, named, again)
     split = _split_tree(m, named) if spec.result == "tree_map" else None
     if split is not None:
         tree, children = split
@@ -146,6 +148,22 @@ def _run_part(
 ) -> Value:
     """The function of `jax.tree.map` for a child of a tree: None has no leaves."""
     return NONE if child["tree"] is NONE else _run_all(m, f, at, spec, child, again)
+
+
+def _map_leaves(
+    m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value], again: bool
+) -> Value:
+    """The same of a tree that is None, or may be."""
+    tree, rest = _without_none(named["tree"]), named.get("rest", Tup(()))
+    if tree is None:
+        return NONE
+    if type(rest) is Tup:
+        rest = Tup(tuple([or_unknown(_without_none(part)) for part in rest.items]))
+    return join(NONE, _run_all(m, f, at, spec, {**named, "tree": tree, "rest": rest}, again))
+
+
+def _without_none(value: Value) -> Value | None:
+    return joined([alt for alt in alternatives(value) if alt is not NONE])
 
 
 def _map_told(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> Value:
