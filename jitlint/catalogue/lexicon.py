@@ -72,6 +72,7 @@ class Types(msgspec.Struct, frozen=True):
     """Classes that ``isinstance``, annotations and bases speak of, and what is a module."""
 
     modules: frozenset[str]
+    registering: frozenset[str]
     python: dict[str, tuple[str, ...]]
     containers: dict[str, tuple[str, ...]]
     callables: frozenset[str]

@@ -26,6 +26,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import flattening
+from jitlint.link.values.questions import registering
 from jitlint.link.values.questions.kinds import mro
 
 _DEPTH: Final = 4
@@ -150,6 +151,8 @@ def _library_name(m: Machine, dotted: str) -> str:
 def _subscribed(m: Machine, value: Inst) -> bool:
     """Objects that convert themselves or describe an array, or whose class is registered by a call not followed."""
     names = {name for cls in mro(value.cls) for name in cls.namespace}
+    if registering.is_forgotten(value.cls):
+        return False
     if becomes_array(value) and "tree_flatten" not in names:
         return m.catalogue.view.behaves("traces-no-array-likes") is not True
     return bool(names & {"__array__", "tree_flatten"}) or {"shape", "dtype"} <= names | value.attrs.keys()

@@ -1,0 +1,40 @@
+"""Classes that say how they are flattened, and that nobody registers (layer: ``link``, room ``values``).
+
+What it does: reads the module of the class. What it does not: speak of classes with bases or decorators, or of modules that do not
+import what registers a class: somebody else may do so for them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.program import ClassInfo
+from jitlint.link.tables import ir_walk
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+_METHODS: Final = frozenset({"tree_flatten", "tree_unflatten"})
+
+
+def is_forgotten(info: ClassInfo) -> bool:
+    """Whether a class is not registered although its module imports what does that, and nothing there mentions it for it."""
+    plain = not info.bases and info.metaclass is None and not info.extern and info.namespace.keys() >= _METHODS
+    if not plain or info.scope.fn is not None:
+        return False
+    body = info.module.tree.body
+    imported = {name.name for node in body if type(node) is ir.ImportFrom for name in node.names}
+    if not imported & lexicon().types.registering:
+        return False
+    for node in ir_walk.nodes(list(body)):
+        if type(node) is ir.ClassDef and node.name == info.name and node.decorators:
+            return False
+        if type(node) is ir.Call and any(_mentions(arg.value, info.name) for arg in node.args):
+            return False
+        if type(node) is ir.For and _mentions(node.iter, info.name):
+            return False
+    return True
+
+
+def _mentions(node: ir.Node, name: str) -> bool:
+    return any(type(part) is ir.Name and part.id == name for part in below(node))
