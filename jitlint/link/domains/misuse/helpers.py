@@ -8,7 +8,7 @@ into compiled functions, which are called once before a clock is read.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -29,7 +29,8 @@ _QUIET: Final = (
     ir.Assign, ir.AnnAssign, ir.AugAssign, ir.Break, ir.Continue, ir.ExprStmt, ir.For, ir.FuncDef, ir.If, ir.Pass, ir.Return,
 )  # fmt: skip
 _LOUD: Final = (ir.Await, ir.Yield)
-_FILLS: Final = frozenset({"append", "extend", "insert"})
+_FILLS: Final = frozenset({"append", "extend", "insert", "update"})
+_CONTAINERS: Final = frozenset({"dict", "list"})
 _RENEWS: Final = frozenset({"replace", "_replace"})
 _MAKES: Final = ("__init__", "__new__", "__post_init__")
 
@@ -139,8 +140,14 @@ def _is_quiet(m: Machine, around: Frame, fn: FuncInfo, given: frozenset[str], de
 
 def _containers(fn: FuncInfo) -> frozenset[str]:
     """The variables that a function makes lists and dicts itself."""
-    made = [p for p in fn.parts if type(p) is ir.Assign and isinstance(p.value, (ir.List, ir.Dict))]
+    made = [part for part in fn.parts if type(part) is ir.Assign and _is_container(part.value)]
     return frozenset(name.id for part in made for name in bound_names(part.targets))
+
+
+def _is_container(node: ir.Expr) -> bool:
+    """Whether a list or a dict is made: as a display, or by its class."""
+    called = node.func if type(node) is ir.Call else None
+    return isinstance(node, (ir.List, ir.Dict)) or (type(called) is ir.Name and called.id in _CONTAINERS)
 
 
 class _Known:
@@ -248,9 +255,25 @@ def _is_quiet_method(known: _Known, func: ir.Attr) -> bool:
 
 
 def _is_plain(value: Class) -> bool:
-    """Whether an object of a class is made by nothing but its fields."""
-    own = any(name in cls.namespace for cls in mro(value.info) for name in _MAKES)
-    return value.info.shape in ("namedtuple", "dataclass") and not own
+    """Whether an object of a class is made by nothing but its fields, or keeps what it is given."""
+    own = [cls.namespace[name] for cls in mro(value.info) for name in _MAKES if name in cls.namespace]
+    if value.info.shape in ("namedtuple", "dataclass"):
+        return not own
+    return not value.info.extern and len(own) == 1 and type(own[0]) is Func and _only_keeps(own[0].fn)
+
+
+def _only_keeps(fn: FuncInfo) -> bool:
+    """Whether a constructor does nothing but put its parameters into attributes."""
+    return fn.name == "__init__" and all(
+        type(part) is ir.Assign
+        and isinstance(part.value, (ir.Name, ir.Const))
+        and _is_attribute(part.targets)
+        for part in fn.body
+    )
+
+
+def _is_attribute(targets: Sequence[ir.Expr]) -> bool:
+    return all(type(target) is ir.Attr and type(target.obj) is ir.Name for target in targets)
 
 
 def _is_quiet_library(known: _Known, dotted: str, call: ir.Call) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate, ImportIdiom
-from jitlint.infer.values import UNKNOWN, Arr, Ext, ExtInst, Inst, Mod, S, Tup, Value
+from jitlint.infer.values import UNKNOWN, Arr, Ext, ExtInst, Inst, Mod, S, Tree, Tup, Value
 from jitlint.link.domains.misuse import helpers, successors
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
@@ -73,6 +73,8 @@ def _pure_method(m: Machine, f: Frame, func: ir.Attr, value: Value) -> str:
         found = given and _has_no_method_of_its_own(base, name)
         if not found:
             return successors.method(m, base, name)
+    elif base is None or base is UNKNOWN or type(base) is Tree:
+        found = name == "_replace"  # what named tuples are renewed by
     elif type(base) is ExtInst:
         found = any(_is_update(base.dotted, name, update) for update in lexicon().arrays.pure_updates)
     else:

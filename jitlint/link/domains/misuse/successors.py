@@ -1,8 +1,8 @@
-"""Calls that give the next version of a value which cannot be changed, as statements (layer: ``link``, room ``domains``).
+"""Calls that give the next version of a value, and change nothing, as statements (layer: ``link``, room ``domains``).
 
-What it does: finds methods of frozen classes that only make another object of the class, ``state.apply_ema(decay)``, and functions
-that put what was stored into what they are given, ``restore(path, state)``. What it does not: look into methods of classes whose
-objects may change, or that ask somebody unknown.
+What it does: finds methods that only make another object of their class, ``state.apply_ema(decay)``, and functions that put what
+was stored into a frozen object, ``restore(path, state)``. What it does not: look into methods that change something, or ask
+somebody unknown.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RENEWS: Final = frozenset({"replace", "_replace", "evolve"})
 
 def method(m: Machine, base: Value | None, name: str) -> str:
     """How a method is called that does nothing but give the next version of its object; else ""."""
-    if not isinstance(base, (Inst, Tup)) or base.cls is None or not _is_frozen(base):
+    if not isinstance(base, (Inst, Tup)) or base.cls is None:
         return ""
     func = find_method(base, name)
     if type(func) is not Func or not func.fn.node.params:

@@ -19,7 +19,9 @@ _METHODS: Final = frozenset({"tree_flatten", "tree_unflatten"})
 
 def is_forgotten(info: ClassInfo) -> bool:
     """Whether a class is not registered although its module imports what does that, and nothing there mentions it for it."""
-    plain = not info.bases and info.metaclass is None and not info.extern and info.namespace.keys() >= _METHODS
+    plain = (
+        not info.bases and info.metaclass is None and not info.extern and info.namespace.keys() >= _METHODS
+    )
     if not plain or info.scope.fn is not None:
         return False
     body = info.module.tree.body
