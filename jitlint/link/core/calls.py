@@ -79,6 +79,8 @@ def decorated(m: Machine, f: Frame, value: Func) -> Value:
     for node in reversed(value.fn.node.decorators):
         decorator = evaluator.evaluate(m, f, node)
         result = call(m, f, node.at, decorator, Args([out]))
+        if type(decorator) is Ext and m.catalogue.view.removed(decorator.dotted) is not None:
+            return UNKNOWN  # whoever has the name does with the function what nobody here knows
         if not _takes_the_same(decorator, out, result):
             value.fn.resigned = True
         kept = type(result) is ExtInst and result.dotted not in (dispatch.DISPATCH, numpy_calls.FOR_EACH)

@@ -74,8 +74,11 @@ def make_map(f: Frame, entries: dict[Any, Value], rest: Value | None = None, key
     return Map(entries, rest, f.world.level, f.token, key)
 
 
-def spread(m: Machine, f: Frame, at: int, iterable: Value) -> tuple[list[Value] | None, Value | None]:
-    """The elements when all are known, else (None, their join; None when nothing is known to be inside)."""
+def spread(
+    m: Machine, f: Frame, at: int, iterable: Value, quiet: bool = False
+) -> tuple[list[Value] | None, Value | None]:
+    """The elements when all are known, else (None, their join; None when nothing is known to be inside). quiet: something else
+    may be there."""
     if f.world.floor and type(iterable) is Seq:
         m.domains.on_change(f, Change(at, iterable, "iteration"))
     items = iteration.known_items(iterable)
@@ -87,7 +90,7 @@ def spread(m: Machine, f: Frame, at: int, iterable: Value) -> tuple[list[Value] 
         return [], None
     if type(iterable) is Seq:
         return None, iterable.rest
-    element = iteration.element(m, f, at, iterable)
+    element = iteration.element(m, f, at, iterable, quiet)
     return None, None if type(iterable) is Arr and iterable.rank == 0 else element
 
 
@@ -95,7 +98,7 @@ def collect(m: Machine, f: Frame, at: int, iterable: Value, kind: str) -> Value:
     """``list(iterable)``, ``tuple(iterable)`` and the like."""
 
     def one(alt: Value) -> Value:
-        items, rest = spread(m, f, at, alt)
+        items, rest = spread(m, f, at, alt, quiet=type(iterable) is Union)
         if kind == "tuple" and items is not None and len(items) <= MAX_ITEMS:
             return Tup(tuple(items))
         return make_seq(f, kind, items, rest)

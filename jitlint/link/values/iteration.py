@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from jitlint.infer.events import Convert
@@ -21,6 +21,7 @@ from jitlint.infer.values import (
     Seq,
     Tree,
     Tup,
+    Union,
     Value,
     Xform,
     alternatives,
@@ -49,8 +50,9 @@ def known_items(value: Value) -> list[Value] | None:
 
 
 def element(m: Machine, f: Frame, at: int, iterable: Value, quiet: bool = False) -> Value:
-    """What one turn of a loop over the value gets. A 0-d tracer is recorded unless ``quiet``."""
+    """What one turn of a loop over the value gets. A 0-d tracer is recorded unless ``quiet``, or another thing may be there."""
     out: Value | None = None
+    quiet = quiet or type(iterable) is Union
     for alt in alternatives(iterable):
         one = _element_of(m, f, at, alt, quiet)
         out = one if out is None else join(out, one)
@@ -215,12 +217,19 @@ def _unpack(m: Machine, f: Frame, target: ir.Tuple | ir.List, value: Value) -> N
     slots = [[] for _ in targets]  # type: list[list[Value]]
     if star is None:
         _check_parts(m, f, target.at, value, len(targets))
-    for alt in alternatives(value):
+    for alt in _fitting(value, len(targets)) if star is None else alternatives(value):
         for slot, part in zip(slots, _unpacked(m, f, target.at, alt, len(targets), star)):
             slot.append(part)
     for sub_target, parts in zip(targets, slots):
         node = sub_target.value if type(sub_target) is ir.Starred else sub_target
         bind(m, f, node, or_unknown(joined(parts)))
+
+
+def _fitting(value: Value, count: int) -> Sequence[Value]:
+    """The alternatives with so many parts, or all if there is none: those with another number are not there when this runs."""
+    alts = alternatives(value)
+    fitting = [alt for alt in alts if type(alt) is not Tup or len(alt.items) == count]
+    return fitting or alts
 
 
 def _unpacked(m: Machine, f: Frame, at: int, value: Value, count: int, star: int | None) -> list[Value]:

@@ -22,7 +22,7 @@ from jitlint.link.domains.leaks import resetting
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_by, bound_names, last_name
+from jitlint.link.tables.ir_walk import bound_by, bound_names, last_name, nodes
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -112,6 +112,8 @@ def record(m: Machine, leaked: Leaked) -> None:
     """Record the leaks, each with whether its value is read later."""
     for found in leaked.values():
         for one in found:
+            if _is_asked(m, one):
+                continue
             read = SURELY if one.derived else _is_read(m, one)
             confidence = weaken(one.confidence, 1) if read == PERHAPS else one.confidence
             if confidence is Confidence.POSSIBLE:  # too weak a chain for a use, not for the leak itself
@@ -120,6 +122,13 @@ def record(m: Machine, leaked: Leaked) -> None:
             outer, f.confidence = f.confidence, confidence
             m.emit(f, Leak, one.at, one.tracer, target=one.target, what=one.what, used=read != NEVER)
             f.confidence = outer
+
+
+def _is_asked(m: Machine, one: Pending) -> bool:
+    """Whether the code that sees a variable asks of its value whether it is a tracer: who does so knows what has been kept."""
+    if type(one.box) is not Scope:
+        return False
+    return any(surroundings.speak_of_tracing(list(nodes(list(body)))) for body in _seeing(m, one))
 
 
 NEVER: Final = 0

@@ -9,7 +9,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.schema import ApiFunction, Parameter, Result
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED, SEEN
-from jitlint.infer.lattice import join, reshaped, traced_modes, why_of
+from jitlint.infer.lattice import join, reshaped, seq_element, traced_modes, why_of
 from jitlint.infer.values import (
     NONE,
     TRUE,
@@ -275,8 +275,10 @@ def _list_argument(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parame
     if param.role == "consumed-key":
         return  # other words are due
     if (type(value) is Seq and value.kind == "list") or (type(value) is Tup and value.cls is None):
+        keeps_a_place = type(value) is Seq and seq_element(value) is None  # for what somebody fills in later
         m.emit(
-            f, ApiMisuse, at, None, api=fn.name, problem="list-argument", parameter=param.name, exception="TypeError",
+            f, ApiMisuse, at, None, Confidence.POSSIBLE if keeps_a_place else None, api=fn.name, problem="list-argument",
+            parameter=param.name, exception="TypeError",
         )  # fmt: skip
     elif not param.optional:
         _no_array(m, f, at, fn, param, value)
