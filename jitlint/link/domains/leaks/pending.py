@@ -125,8 +125,9 @@ def record(m: Machine, leaked: Leaked) -> None:
 
 
 def _is_asked(m: Machine, one: Pending) -> bool:
-    """Whether the code that sees a variable asks of its value whether it is a tracer: who does so knows what has been kept."""
-    if type(one.box) is not Scope:
+    """Whether the code that sees a variable of a function asks whether something is a tracer: who does so knows what has been
+    kept."""
+    if type(one.box) is not Scope or one.box.fn is None:
         return False
     return any(surroundings.speak_of_tracing(list(nodes(list(body)))) for body in _seeing(m, one))
 
