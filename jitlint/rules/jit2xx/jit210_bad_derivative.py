@@ -75,6 +75,9 @@ jax.grad(error)(jnp.ones(3))
 )
 
 
+_KINDS = {"bool": "a boolean", "key": "a PRNG key"}
+
+
 @RULE.on(TransformMisuse)
 def check(event: TransformMisuse) -> Report | None:
     """Report what has no derivative; ``parameter`` says where in the argument it is, ``detail`` what it is."""
@@ -92,7 +95,7 @@ def check(event: TransformMisuse) -> Report | None:
         )
     if event.problem == "no-real-input":
         where = f"the value at `{event.parameter}` of its argument" if event.parameter else "its argument"
-        kind = "a boolean" if event.detail == "bool" else "an integer"
+        kind = _KINDS.get(event.detail, "an integer")
         return Report(
             f"{api} differentiates by floats, but {where} is {kind}",
             "pass a float (`3.0`), or keep it out of the argument that is differentiated",

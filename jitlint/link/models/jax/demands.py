@@ -227,18 +227,18 @@ def _name_of(x: Xform, number: int) -> str:
 
 
 def _whole_leaf(value: Value) -> tuple[str, str, Value] | None:
-    """The first integer or truth value in a pytree: where, of which kind, and the leaf itself."""
+    """The first integer, truth value or PRNG key in a pytree: where, of which kind, and the leaf itself."""
     return next(((path, kind, leaf) for path, leaf in mapping.parts(value) if (kind := _whole(leaf))), None)
 
 
 def _whole(value: Value) -> str:
-    """Which kind of whole number a value certainly is, or ""."""
+    """Which kind of whole number, or of bits, a value certainly is, or ""."""
     if type(value) is ExtInst and value.dotted in lexicon().contracts.holds_flags:
         return "bool"
     if type(value) is Py:
         return value.kind if value.kind in _NUMBERS and value.const is not NO_CONST else ""
-    if type(value) is Arr and value.dtype in (*_NUMBERS, "number"):
-        return "bool" if value.dtype == "bool" else "int"
+    if type(value) is Arr and value.dtype in (*_NUMBERS, "number", "key"):
+        return value.dtype if value.dtype in ("bool", "key") else "int"
     return ""
 
 

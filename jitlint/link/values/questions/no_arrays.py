@@ -67,7 +67,12 @@ def _refused_constant(m: Machine, value: Py, depth: int) -> str:
 def _refused_sequence(m: Machine, value: Seq, depth: int) -> str:
     if value.kind in _NO_PYTREES:
         return _NO_PYTREES[value.kind]
-    return _first_refused(m, value.items, depth) if value.items is not None and value.kind == "list" else ""
+    if value.kind != "list":
+        return ""
+    if value.items is not None:
+        return _first_refused(m, value.items, depth)
+    kind = _first_refused(m, [value.rest], depth) if value.rest is not None else ""
+    return kind if kind.endswith(HOLDS_FUNCTION) else ""  # layers of a model, which has some
 
 
 def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
