@@ -12,6 +12,7 @@ from jitlint.catalogue.dtypes import differ, is_weak, shown
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import TransformMisuse
+from jitlint.infer.grounds import SEEN
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
@@ -199,12 +200,24 @@ def _fields_to_compare(init: Inst, out: Inst, path: str, verbs: tuple[str, str],
 
 def _arrays(init: Value, out: Value, where: str, verbs: tuple[str, str], strict: bool) -> str:
     before, after = _dtype(init), _dtype(out)
+    if (before == "key" and _is_number(out)) or (after == "key" and _is_number(init)):
+        words = ["a PRNG key" if dtype == "key" else f"`{_name(dtype)}`" for dtype in (before, after)]
+        return f"{words[0]} {verbs[0]}, {words[1]} {verbs[1]}{where}"
     if before and after and "key" not in (before, after) and not _fits(before, after, strict):
         return f"`{_name(before)}` {verbs[0]}, `{_name(after)}` {verbs[1]}{where}"
     known = None if before is None or after is None else _unlike(init, out, strict)
     if known is not None:
         return f"`{known[0]}` {verbs[0]}, `{known[1]}` {verbs[1]}{where}"
     return "" if "key" in (before, after) else _axes(init, out, where, verbs)
+
+
+def _is_number(value: Value) -> bool:
+    """Whether something is certainly one number, or an array that holds no bits of a key."""
+    if type(value) is Arr:
+        return value.kind is SEEN and (
+            value.dtype in ("float", "bool") or (value.dtype == "int" and value.rank == 0)
+        )
+    return type(value) is Py and value.kind in pytrees.NUMBERS
 
 
 def _axes(init: Value, out: Value, where: str, verbs: tuple[str, str]) -> str:
