@@ -161,6 +161,9 @@ class Domain(Generic[T]):
     def on_make(self, f: Frame, at: int, value: Value) -> None:
         """A function, a transformed function or an instance is made."""
 
+    def on_property(self, f: Frame, at: int, func: Func, value: Value) -> None:
+        """A property was asked for: what its function gave, now or when it was asked with the same values before."""
+
     def on_call(self, f: Frame, called: Called) -> None:
         """A call expression was evaluated: of one of the ``callees``, in host code or with arguments by name; or of anything, with such arguments, for who ``hears_names``. A dict that comes first gives arguments by name as well."""
 
@@ -264,6 +267,7 @@ class Domains:
         self.on_root: Callable[[FuncInfo | None], None] = _each(d, Domain.on_root)
         self.on_module: Callable[[Frame], None] = _each(d, Domain.on_module)
         self.on_make: Callable[[Frame, int, Value], None] = _each(d, Domain.on_make)
+        self.on_property: Callable[[Frame, int, Func, Value], None] = _each(d, Domain.on_property)
         self._calling: dict[tuple[type, bool], tuple[Callable[[Frame, Called], None], ...]] = {}
         self.on_load: Callable[[Frame, Load], None] = _each(d, Domain.on_load)
         self.on_target: Callable[[Frame, int, Value | None], None] = _each(d, Domain.on_target)

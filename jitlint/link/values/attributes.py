@@ -47,11 +47,9 @@ from jitlint.link.engine.domain import Load, Store
 from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import bounds, callbacks, classes, fields, library_objects, operators
-from jitlint.link.values.flattening import is_pytree
+from jitlint.link.values import bounds, callbacks, classes, fields, flattening, library_objects, operators
 from jitlint.link.values.questions.kinds import find_method, is_plain_enum, metaclass_method, mro
 from jitlint.link.values.questions.ownership import outlives
-from jitlint.syntax import ir
 
 
 def get(m: Machine, f: Frame, at: int, obj: Value, name: str) -> Value:
@@ -267,26 +265,16 @@ def _bind_wrapped(m: Machine, f: Frame, at: int, found: Descr, recv: Value) -> V
         return Bound(found.func, recv if cls is None else Class(cls))
     if found.kind not in ("property", "cached_property"):
         return found
-    if found.kind == "cached_property" and _is_filled(f, found, recv):
+    if found.kind == "cached_property" and flattening.is_filled(f, found, recv):
         return UNKNOWN
     result = evaluator.call(m, f, at, found.func, Args([recv]))
-    if found.kind == "cached_property" and type(recv) is Inst and type(found.func) is Func:
+    if type(found.func) is Func and found.kind == "property":
+        m.domains.on_property(f, at, found.func, result)
+    elif type(found.func) is Func and type(recv) is Inst:
         m.domains.on_store(f, Store(at, "cached_property", recv, found.func, result))
         if recv.level == f.world.level and recv.token is not None and not is_cold(recv):
             recv.attrs[found.func.fn.name] = result  # from now on it is an attribute like any other
     return result
-
-
-def _is_filled(f: Frame, found: Descr, recv: Value) -> bool:
-    """Whether a constructor has asked for a property before the trace began, however much is known of the object."""
-    if type(recv) is not Inst or type(found.func) is not Func or recv.level >= f.world.level:
-        return False
-    for cls in mro(recv.cls):
-        init: Any = cls.namespace.get("__init__")
-        for node in init.fn.parts if type(init) is Func and init.fn.node.params else ():
-            if type(node) is ir.Attr and node.name == found.func.fn.name and type(node.obj) is ir.Name:
-                return bool(node.obj.id == init.fn.node.params[0].name) and not is_pytree(recv.cls)
-    return False
 
 
 def _described(m: Machine, f: Frame, at: int, descriptor: Inst, recv: Value) -> Value:

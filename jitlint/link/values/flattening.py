@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 from jitlint.infer.program import ClassInfo
-from jitlint.infer.values import Descr, ExtInst, Inst, Map, Py, Tup, Value
+from jitlint.infer.values import Descr, ExtInst, Func, Inst, Map, Py, Tup, Value
+from jitlint.link.engine.frame import Frame
 from jitlint.link.values.arithmetic import NUMBER_KINDS
 from jitlint.link.values.questions.kinds import mro
+from jitlint.syntax import ir
 
 
 def static_items(value: Tup) -> frozenset[int]:
@@ -38,6 +41,18 @@ def is_kept(info: ClassInfo, name: str) -> bool:
     """Whether an attribute is what a cached property keeps: no field, so no transform hands it on."""
     found = next((cls.namespace[name] for cls in mro(info) if name in cls.namespace), None)
     return type(found) is Descr and found.kind == "cached_property"
+
+
+def is_filled(f: Frame, found: Descr, recv: Value) -> bool:
+    """Whether a constructor has asked for a property before the trace began, however much is known of the object."""
+    if type(recv) is not Inst or type(found.func) is not Func or recv.level >= f.world.level:
+        return False
+    for cls in mro(recv.cls):
+        init: Any = cls.namespace.get("__init__")
+        for node in init.fn.parts if type(init) is Func and init.fn.node.params else ():
+            if type(node) is ir.Attr and node.name == found.func.fn.name and type(node.obj) is ir.Name:
+                return bool(node.obj.id == init.fn.node.params[0].name) and not is_pytree(recv.cls)
+    return False
 
 
 def static_names(value: Inst) -> frozenset[str]:

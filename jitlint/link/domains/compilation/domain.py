@@ -30,6 +30,11 @@ class Compilation(Domain[None]):
         if not f.world.level and type(value) in _WITH_IDENTITY:
             makers.born(f, at, value)
 
+    def on_property(self, f: Frame, at: int, func: Func, value: Value) -> None:
+        """A property may make a function each time that it is asked for."""
+        if not f.world.level and (func.fn.id, id(value)) in self.log.fresh:
+            makers.born(f, at, value)
+
     def on_call(self, f: Frame, called: Called) -> None:
         """A compiled function may be called, or something new given."""
         if f.world.level:

@@ -226,7 +226,7 @@ def _name_of(table: CodeTable, at: int) -> str | None:
 def _birth_of(f: Frame, table: CodeTable, func: ir.Node | None, x: Xform) -> tuple[int, Birth] | None:
     """Where the compiled function that an expression names was made, if that was in this very activation."""
     here = births(f)
-    if type(func) is ir.Call:
+    if isinstance(func, (ir.Call, ir.Attr)):
         found = here.get(func.at)
         return (func.at, found) if found is not None else None
     if type(func) is not ir.Name or func.id in table.escaping or func.id in table.returned:
@@ -273,10 +273,9 @@ def _identity_of(
     log: CompilationLog, f: Frame, table: CodeTable, x: Xform, birth: Birth, at: int
 ) -> tuple[bool, str] | None:
     """Whether the compiled function is made of a new object every time, and what that is; None: not known."""
-    call = table.calls.get(at)
-    if call is not None:
+    if x.site != (f.module.name, at):
         for (_, value), known in log.fresh.items():
-            if value == id(x) and x.site != (f.module.name, at):
+            if value == id(x):
                 if known[1]:
                     return known[1], known[2]
                 break  # made of what the function was given
@@ -334,7 +333,8 @@ def _in_loop(
     key = (f.module.name, "jit", at)
     if key in log.done:
         return
-    maker = table.maker(at)
+    of_property = node.func if type(node.func) is ir.Attr and node.func.at == at else None
+    maker = table.maker(at) or of_property
     loop = birth.loops[-1]
     assigned = frozenset[str]().union(*[table.assigned(part) for part in birth.loops])
     here = x.site == (f.module.name, at)
