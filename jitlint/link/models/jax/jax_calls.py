@@ -34,6 +34,7 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.events import emit_truth, tracer_inside
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.arrays import arrays
 from jitlint.link.models.jax import checks, exporting, higher, modules, shardings
 from jitlint.link.values import array_references, classes, fields, iteration, pytrees, subscripts
 from jitlint.link.values.library_objects import PARTITION_SPEC
@@ -108,6 +109,19 @@ def _device_put(m: Machine, f: Frame, at: int, args: Args) -> Value:
     shardings.check_placed(m, f, at, "jax.device_put", value, args.get(1, "device"))
     lowered = pytrees.lower(value, 0, f.world.here, f.world.level, traced_modes(value))
     return lowered
+
+
+def _across(dotted: str) -> Handler:
+    """The handler of a function that gives arrays like its first argument, of what other devices hold."""
+
+    def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
+        described = m.catalogue.function(dotted)
+        if described is None or arrays.call_api(m, f, at, described, args) is UNKNOWN:
+            return UNKNOWN
+        value = _first(args, "x")
+        return pytrees.lower(value, 0, f.world.here, f.world.level, traced_modes(value))
+
+    return handler
 
 
 def _constrained(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -258,6 +272,10 @@ JAX_CALLS: dict[str, Handler] = {
     "jax.tree.all": _tree_all,
     "jax.tree.reduce": _tree_reduce,
     "jax.block_until_ready": _same,
+    **{
+        name: _across(name)
+        for name in ("jax.lax.pmax", "jax.lax.pmin", "jax.lax.ppermute", "jax.lax.pshuffle")
+    },
     "jax.device_put": _device_put,
     "jax.device_put_replicated": _replicate,
     "flax.jax_utils.replicate": _replicate,
