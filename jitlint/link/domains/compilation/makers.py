@@ -319,6 +319,12 @@ def _argument_is(table: CodeTable, at: int, kind: type) -> bool:
     return call is not None and bool(call.args) and type(call.args[0].value) is kind
 
 
+def _maker(table: CodeTable, call: ir.Call, at: int) -> ir.Node | None:
+    """What made a compiled function that is called: a call, a decorated definition, or a property that was asked for."""
+    asked = call.func
+    return asked if type(asked) is ir.Attr and asked.at == at else table.maker(at)
+
+
 def _in_loop(
     log: CompilationLog,
     f: Frame,
@@ -333,8 +339,7 @@ def _in_loop(
     key = (f.module.name, "jit", at)
     if key in log.done:
         return
-    of_property = node.func if type(node.func) is ir.Attr and node.func.at == at else None
-    maker = table.maker(at) or of_property
+    maker = _maker(table, node, at)
     loop = birth.loops[-1]
     assigned = frozenset[str]().union(*[table.assigned(part) for part in birth.loops])
     here = x.site == (f.module.name, at)

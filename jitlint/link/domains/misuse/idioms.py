@@ -64,22 +64,23 @@ def _makes(m: Machine, f: Frame, node: ir.Call, value: Value) -> str:
 
 def _pure_method(m: Machine, f: Frame, func: ir.Attr, value: Value) -> str:
     base, name = paths.peek(m, f, func.obj), func.name
-    if type(base) is Tup:
-        found = base.cls is not None and name == "_replace"
-        if not found:
-            return successors.method(m, base, name)
-    elif type(base) is Inst:
-        given = name == "replace" or (name == "apply_gradients" and _is_train_state(base))
-        found = given and _has_no_method_of_its_own(base, name)
-        if not found:
-            return successors.method(m, base, name)
-    elif base is None or base is UNKNOWN or type(base) is Tree:
+    if isinstance(base, (Inst, Tup)):
+        return f".{name}" if _renews(base, name) else successors.method(m, base, name)
+    if base is None or base is UNKNOWN or type(base) is Tree:
         found = name == "_replace"  # what named tuples are renewed by
     elif type(base) is ExtInst:
         found = any(_is_update(base.dotted, name, update) for update in lexicon().arrays.pure_updates)
     else:
         found = type(base) is Arr and type(value) is Arr and not base.host and _is_of_array(f, base, name)
     return f".{name}" if found else ""
+
+
+def _renews(base: Inst | Tup, name: str) -> bool:
+    """Whether a method that a class has from its library gives a new object with other fields."""
+    if type(base) is Tup:
+        return base.cls is not None and name == "_replace"
+    given = name == "replace" or (name == "apply_gradients" and type(base) is Inst and _is_train_state(base))
+    return given and type(base) is Inst and _has_no_method_of_its_own(base, name)
 
 
 def _is_of_array(f: Frame, base: Arr, name: str) -> bool:

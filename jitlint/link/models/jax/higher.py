@@ -57,8 +57,6 @@ from jitlint.link.values.questions.signatures import describe, signature
 
 ALL_MODES = S | B | L | VARIES | MAY_VARY
 PULLBACK = "jax.vjp.pullback"
-MAX_CHILDREN = 16
-"""Children of a tree that `jax.tree.map` is followed into one by one."""
 
 REPEATING = frozenset({"scan", "while", "fori", "stack", "tree_map"})
 """Results of functions that run their argument many times."""
@@ -108,16 +106,9 @@ def _run_all(
     m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value], again: bool = False
 ) -> Value:
     """Run the functions. again: not only on this part of a tree."""
-    if spec.result == "tree_map" and "is_leaf" in named:
-        return _map_told(m, f, at, spec, named)
-    if spec.result == "tree_map" and NONE in alternatives(named.get("tree", UNKNOWN)):
-        return _map_leaves(m, f, at, spec, named, again)
-    split = _split_tree(m, named) if spec.result == "tree_map" else None
-    if split is not None:
-        tree, children = split
-        again = again or not leaves.holds_keys(tree)
-        parts = [_run_part(m, f, at, spec, child, again) for child in children]
-        return leaves.with_children(tree, parts)
+    mapped = _map_parts(m, f, at, spec, named, again) if spec.result == "tree_map" else None
+    if mapped is not None:
+        return mapped
     results: list[Value] = []
     given: list[list[Value]] = []
     branches: list[Value] = []
@@ -141,6 +132,22 @@ def _run_all(
         demands.check_choice(m, f, at, spec, named)
         carries.check_branches(m, f, at, spec, branches)
     return _result(m, f, at, spec, named, results, given)
+
+
+def _map_parts(
+    m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value], again: bool
+) -> Value | None:
+    """`jax.tree.map` where one call of the function does not say it all; None where it does."""
+    if "is_leaf" in named:
+        return _map_told(m, f, at, spec, named)
+    if NONE in alternatives(named.get("tree", UNKNOWN)):
+        return _map_leaves(m, f, at, spec, named, again)
+    split = leaves.split(named)
+    if split is None:
+        return None
+    tree, children = split
+    again = again or not leaves.holds_keys(tree)
+    return leaves.with_children(tree, [_run_part(m, f, at, spec, child, again) for child in children])
 
 
 def _run_part(
@@ -189,21 +196,6 @@ def _map_told(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str,
     _run_all(m, f, at, spec, plain)
     f.confidence = confidence
     return UNKNOWN
-
-
-def _split_tree(m: Machine, named: dict[str, Value]) -> tuple[Value, list[dict[str, Value]]] | None:
-    """The calls for each child of a small tree whose leaves are of different kinds or sizes; None when one call says it all."""
-    tree = named.get("tree", UNKNOWN)
-    if not leaves.is_of_many_kinds(tree):
-        return None
-    rest = named.get("rest", Tup(()))
-    trees = [tree, *rest.items] if type(rest) is Tup else []
-    parts = [leaves.children(t) if leaves.is_like(t, tree) else None for t in trees]
-    first = parts[0] if parts else None
-    if not first or len(first) > MAX_CHILDREN or any(p is None or len(p) != len(first) for p in parts):
-        return None
-    columns = zip(*[p for p in parts if p is not None])
-    return tree, [{**named, "tree": column[0], "rest": Tup(tuple(column[1:]))} for column in columns]
 
 
 def bind(spec: HigherOrder, args: Args) -> dict[str, Value]:

@@ -33,6 +33,9 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import flattening, keys, pytrees
 
+MAX_SPLIT = 16
+"""Children of a tree that `jax.tree.map` is followed into one by one."""
+
 MAX_NODES = 64
 """Containers of one tree that are asked about."""
 
@@ -156,3 +159,18 @@ def _are_of_many_forms(leaf: Value, parts: Iterable[Value]) -> bool:
         for child in parts
         if type(child) is Arr
     )
+
+
+def split(named: dict[str, Value]) -> tuple[Value, list[dict[str, Value]]] | None:
+    """The calls for each child of a small tree whose leaves are of different kinds or sizes; None when one call says it all."""
+    tree = named.get("tree", UNKNOWN)
+    if not is_of_many_kinds(tree):
+        return None
+    rest = named.get("rest", Tup(()))
+    trees = [tree, *rest.items] if type(rest) is Tup else []
+    parts = [children(t) if is_like(t, tree) else None for t in trees]
+    first = parts[0] if parts else None
+    if not first or len(first) > MAX_SPLIT or any(p is None or len(p) != len(first) for p in parts):
+        return None
+    columns = zip(*[p for p in parts if p is not None])
+    return tree, [{**named, "tree": column[0], "rest": Tup(tuple(column[1:]))} for column in columns]

@@ -28,14 +28,16 @@ def is_forgotten(info: ClassInfo) -> bool:
     imported = {name.name for node in body if type(node) is ir.ImportFrom for name in node.names}
     if not imported & lexicon().types.registering:
         return False
-    for node in ir_walk.nodes(list(body)):
-        if type(node) is ir.ClassDef and node.name == info.name and node.decorators:
-            return False
-        if type(node) is ir.Call and any(_mentions(arg.value, info.name) for arg in node.args):
-            return False
-        if type(node) is ir.For and _mentions(node.iter, info.name):
-            return False
-    return True
+    return not any(_may_register(node, info.name) for node in ir_walk.nodes(list(body)))
+
+
+def _may_register(node: ir.Node, name: str) -> bool:
+    """Whether a class of this name is decorated here, handed to a function, or one of those that a loop goes over."""
+    if type(node) is ir.ClassDef:
+        return node.name == name and bool(node.decorators)
+    if type(node) is ir.Call:
+        return any(_mentions(arg.value, name) for arg in node.args)
+    return type(node) is ir.For and _mentions(node.iter, name)
 
 
 def _mentions(node: ir.Node, name: str) -> bool:
