@@ -24,3 +24,9 @@ def only_result(body: Sequence[ir.Stmt]) -> ir.Expr | None:
         return None
     target = first.targets[0]
     return first.value if type(target) is ir.Name and target.id == last.value.id else None
+
+
+def only_returned(parts: Sequence[ir.Node]) -> ir.Expr | None:
+    """What a function gives at its only ``return``, whatever it does before; None if it has several, or gives nothing."""
+    returns = [part.value for part in parts if type(part) is ir.Return]
+    return returns[0] if len(returns) == 1 else None

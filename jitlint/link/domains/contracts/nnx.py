@@ -32,12 +32,13 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     dotted, args = library.dotted, library.args
     if args.more is not None or args.kw_more is not None or m.guards:
         return
-    if dotted == _UPDATE and library.owner is not None:
+    if library.owner is None:
+        if dotted == OPTIMISER and "wrt" not in args.kw:
+            _report(m, f, library.at, dotted, "wrt")
+    elif dotted == _UPDATE:
         gradients.updated_model(m, f, library)
-    if dotted == OPTIMISER and library.owner is None and "wrt" not in args.kw:
-        _report(m, f, library.at, dotted, "wrt")
-    elif dotted == _UPDATE and library.owner is not None and _lacks_model(args):
-        _report(m, f, library.at, dotted, "model")
+        if _lacks_model(args):
+            _report(m, f, library.at, dotted, "model")
 
 
 def _lacks_model(args: Args) -> bool:

@@ -15,7 +15,6 @@ from jitlint.infer.values import ExtInst, Py, Tup, Value
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables import ir_walk
 
 _STREAMS: Final = f"{NOTE}streams"
 _DEFAULT: Final = "default"
@@ -41,7 +40,7 @@ def _made(library: Library) -> Value | None:
 def _drawn(m: Machine, f: Frame, library: Library) -> None:
     """A stream is asked for by its name: ``rngs.noise()``, or ``rngs()`` for the default."""
     method = library.dotted.rpartition(".")[2]
-    call = ir_walk.call_at(f.fn.parts if f.fn is not None else [], library.at)
+    call = m.texts.table(f).calls.get(library.at)
     if method == "__call__":
         _check(m, f, library.at, library.owner, _DEFAULT, "")
     elif method not in lexicon().contracts.stream_methods:

@@ -19,6 +19,7 @@ from jitlint.link.domains.gradients import spelling
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import last_name, path_text, same_text
+from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.link.values.fitting import rank_of
 from jitlint.syntax import ir
@@ -113,9 +114,7 @@ def _returned(place: _Place, call: ir.Call, depth: int) -> str:
     called = place.value(call.func)
     if type(called) is not Func or called.fn.node.is_generator:
         return ""
-    returns = [part for part in called.fn.parts if type(part) is ir.Return]
-    inner = _Place(place.m, called.fn, None)
-    return _zero(inner, returns[0].value, depth - 1) if len(returns) == 1 else ""
+    return _zero(_Place(place.m, called.fn, None), only_returned(called.fn.parts), depth - 1)
 
 
 def _difference(place: _Place, node: ir.BinOp) -> str:

@@ -22,6 +22,7 @@ from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import OWN
+from jitlint.link.tables.results import only_returned
 from jitlint.link.values import iteration, paths, pytrees
 from jitlint.syntax import ir
 
@@ -125,12 +126,8 @@ def _code(m: Machine, f: Frame | None, fn: FuncInfo) -> Code:
         callee = known if f is None else paths.peek(m, f, name)
         if type(callee) is not Func or callee.fn.node.is_generator:
             return None
-        returned = [part.value for part in callee.fn.parts if type(part) is ir.Return]
-        return (
-            (_code(m, None, callee.fn), returned[0])
-            if len(returned) == 1 and returned[0] is not None
-            else None
-        )
+        returned = only_returned(callee.fn.parts)
+        return None if returned is None else (_code(m, None, callee.fn), returned)
 
     return Code(fn.parts, called)
 

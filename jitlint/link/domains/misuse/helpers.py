@@ -31,7 +31,8 @@ _QUIET: Final = (
 _LOUD: Final = (ir.Await, ir.Yield)
 _FILLS: Final = frozenset({"append", "extend", "insert", "update"})
 _CONTAINERS: Final = frozenset({"dict", "list"})
-_RENEWS: Final = frozenset({"replace", "_replace"})
+RENEWS: Final = frozenset({"replace", "_replace"})
+"""Methods that give an object with other fields."""
 _MAKES: Final = ("__init__", "__new__", "__post_init__")
 
 
@@ -81,7 +82,7 @@ def _is_another(m: Machine, around: Frame, fn: FuncInfo, result: ir.Expr) -> boo
         if array is not None:
             return _mentions(array, params)
         if type(owner) is ir.Name and owner.id in params:
-            return result.func.name in _RENEWS
+            return result.func.name in RENEWS
     words = lexicon()
     dotted = paths.dotted(m, around, result.func)
     renews = dotted in words.arrays.pure_functions or dotted in words.buffers.tree_maps
@@ -249,7 +250,7 @@ def _is_quiet_method(known: _Known, func: ir.Attr) -> bool:
         return True
     if name in _FILLS:
         return _mentions(func.obj, known.lists)
-    if name in _RENEWS:
+    if name in RENEWS:
         return True
     return name not in words.in_place_methods and known.m.catalogue.array_method(name) is not None
 

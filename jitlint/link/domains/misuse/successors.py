@@ -10,19 +10,20 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.program import ClassInfo, FuncInfo
+from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import Class, Func, Inst, Tup, Value
 from jitlint.link.domains.misuse import helpers
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import by_parameter
+from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.syntax import ir
 
 _FROZEN_ROLES: Final = frozenset({"eqx", "struct"})
-_RENEWS: Final = frozenset({"replace", "_replace", "evolve"})
+_RENEWS: Final = helpers.RENEWS | {"evolve", "__class__"}
 
 
 def method(m: Machine, base: Value | None, name: str) -> str:
@@ -32,7 +33,7 @@ def method(m: Machine, base: Value | None, name: str) -> str:
     func = find_method(base, name)
     if type(func) is not Func or not func.fn.node.params:
         return ""
-    result = _only_returned(func.fn)
+    result = only_returned(func.fn.parts)
     own = func.fn.node.params[0].name
     is_next = type(result) is ir.Call and _is_next(m, helpers.inside(func), result, own, base.cls)
     return f".{name}" if is_next and helpers.computes(m, func) else ""
@@ -43,7 +44,7 @@ def restored(m: Machine, f: Frame, node: ir.Call) -> str:
     func = paths.peek(m, f, node.func)
     if type(func) is not Func or func.owner is not None or func.fn.node.decorators:
         return ""
-    fn, result = func.fn, _only_returned(func.fn)
+    fn, result = func.fn, only_returned(func.fn.parts)
     if type(result) is not ir.Call or not naming.has_word(fn.name, lexicon().keys.restoring):
         return ""
     inside = helpers.inside(func)
@@ -64,17 +65,11 @@ def _is_frozen(value: Inst | Tup) -> bool:
     return not own and any(cls.frozen or cls.role in _FROZEN_ROLES for cls in line)
 
 
-def _only_returned(fn: FuncInfo) -> ir.Expr | None:
-    """What a function returns at its only ``return``."""
-    returns = [part.value for part in fn.parts if type(part) is ir.Return]
-    return returns[0] if len(returns) == 1 else None
-
-
 def _is_next(m: Machine, inside: Frame, result: ir.Call, own: str, cls: ClassInfo | None) -> bool:
     """Whether an expression is an object like the one that a variable holds."""
     func = result.func
     if type(func) is ir.Attr and type(func.obj) is ir.Name and func.obj.id == own:
-        return func.name in _RENEWS or func.name == "__class__"
+        return func.name in _RENEWS
     if paths.dotted(m, inside, func) in lexicon().arrays.pure_functions:
         return any(type(arg.value) is ir.Name and arg.value.id == own for arg in result.args)
     made = paths.peek(m, inside, func)
