@@ -163,6 +163,34 @@ class MakesNan:
 
 
 @dataclass(frozen=True, slots=True)
+class MakesPairs:
+    """The flagged operation sets each element of one array against each element of another of as many.
+
+    Shown by JAX's own warning about arrays of unlike ranks.
+    """
+
+    words: ClassVar[str] = "Shapes `(n, 1)` and `(n,)` are broadcast to `(n, n)`."
+
+
+@dataclass(frozen=True, slots=True)
+class RunsInMode:
+    """Layers that depend on it run in the wrong mode: under a derivative in that for evaluation, or from the flagged line in
+    that for training.
+
+    how: ``trained`` or ``evaluated``. Shown by listening to the layers of the libraries.
+    """
+
+    how: str
+
+    @property
+    def words(self) -> str:
+        """The outcome as a sentence."""
+        if self.how == "trained":
+            return "Layers that drop numbers or measure batches do not do so while derivatives are taken."
+        return "Layers that drop numbers or measure batches do so where a model is evaluated."
+
+
+@dataclass(frozen=True, slots=True)
 class Unsynced:
     """The clock is read at the flagged line while the work it should measure may still be running.
 
@@ -198,6 +226,8 @@ Outcome = Union[
     Narrows,
     DropsResult,
     MakesNan,
+    MakesPairs,
+    RunsInMode,
     Unsynced,
     Advisory,
 ]

@@ -355,6 +355,16 @@ class Gradients(msgspec.Struct, frozen=True):
     keeping_zero: frozenset[str]
 
 
+class Modes(msgspec.Struct, frozen=True):
+    """Modes of models, for training and for evaluation."""
+
+    setting: dict[str, str]
+    layers: frozenset[str]
+    told_by: frozenset[str]
+    applying: frozenset[str]
+    asked_by: dict[str, str]
+
+
 class Lexicon(msgspec.Struct, frozen=True):
     """All of them, by topic."""
 
@@ -374,6 +384,7 @@ class Lexicon(msgspec.Struct, frozen=True):
     contracts: Contracts
     counts: Counts
     gradients: Gradients
+    modes: Modes
 
 
 @cache

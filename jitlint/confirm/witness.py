@@ -20,6 +20,7 @@ from jitlint.base.outcome import (
     IgnoresBounds,
     JitsAgain,
     MakesNan,
+    MakesPairs,
     Narrows,
     NeverHandles,
     Outcome,
@@ -27,12 +28,14 @@ from jitlint.base.outcome import (
     RepeatsDraw,
     Retraces,
     Retypes,
+    RunsInMode,
     RunsOnce,
     Unrolls,
     Unsynced,
 )
 from jitlint.confirm.draws import repeated_draws, repeats_draw
 from jitlint.confirm.statement import Statement
+from jitlint.confirm.told import makes_nan, makes_pairs, narrows, runs_in_mode
 from jitlint.confirm.watch.observe import Function, Observation, Place, Raised, Tick, Trace
 from jitlint.confirm.watch.runs import Runs
 from jitlint.confirm.watch.spots import DOTTED
@@ -384,19 +387,6 @@ def _drops_result(outcome: DropsResult, statement: Statement, runs: Runs) -> str
     return None
 
 
-def _makes_nan(outcome: MakesNan, statement: Statement, runs: Runs) -> str | None:
-    error = runs.nans.raised
-    if error is None or error.source is None or not statement.covers(error.source):
-        return None
-    return f"under `jax.debug_nans`, going back through line {error.source[1]} raises {error}"
-
-
-def _narrows(outcome: Narrows, statement: Statement, runs: Runs) -> str | None:
-    said = (message for place, message in runs.narrowed if statement.covers(place))
-    message = next(said, None)
-    return None if message is None else f"JAX warns: {message}"
-
-
 def _unsynced(outcome: Unsynced, statement: Statement, runs: Runs) -> str | None:
     started: Tick | None = None
     waited = False
@@ -443,8 +433,10 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
     RepeatsDraw: repeats_draw,
     IgnoresBounds: _ignores_bounds,
     DropsResult: _drops_result,
-    MakesNan: _makes_nan,
-    Narrows: _narrows,
+    MakesNan: makes_nan,
+    Narrows: narrows,
+    MakesPairs: makes_pairs,
+    RunsInMode: runs_in_mode,
     Unsynced: _unsynced,
     Advisory: _advisory,
 }

@@ -383,6 +383,30 @@ class NanGradient(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class PairedElements(Event):
+    """An operation sets each of ``count`` elements of one array against each of another. operation: the operator. column, row:
+    what the operands are called, the one with an axis of size 1 first; "" if they have no name."""
+
+    operation: str = ""
+    count: int = 0
+    column: str = ""
+    row: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongMode(Event):
+    """Layers that drop numbers or measure batches run in the mode for something else. model: what it is called. how: trained
+    (in a loop that leaves the mode for evaluation behind), evaluated (in one that never sets it), asked (a call under a
+    derivative asks for the mode of evaluation with ``argument``, and gives ``given`` all the same) or kept (a call in code
+    that is named for evaluation asks for that of training, and throws away what it measures)."""
+
+    model: str = ""
+    how: str = "trained"
+    argument: str = ""
+    given: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LimitMet(Event):
     """The analysis looked at less than there is. limit: contexts (of a function: later calls are looked at together),
     calls (some are not followed), depth (of calls), size (of what a call is given), turns (of a loop), rounds (of
@@ -418,6 +442,8 @@ AnyEvent = Union[
     UnsyncedClock,
     OutOfBounds,
     NanGradient,
+    PairedElements,
+    WrongMode,
     LimitMet,
 ]
 

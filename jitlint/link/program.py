@@ -28,6 +28,7 @@ from jitlint.link.domains.gradients.domain import Gradients
 from jitlint.link.domains.keys.domain import Keys
 from jitlint.link.domains.leaks.domain import Leaks
 from jitlint.link.domains.misuse.domain import Misuse
+from jitlint.link.domains.modes.domain import Modes
 from jitlint.link.domains.purity.domain import Purity
 from jitlint.link.domains.states.domain import States
 from jitlint.link.domains.timing.domain import Timing
@@ -62,6 +63,7 @@ DOMAINS: Final[tuple[type[AnyDomain], ...]] = (
     Contracts,
     States,
     Gradients,
+    Modes,
 )
 """The questions that are followed beside the values, in the order in which they hear of anything."""
 

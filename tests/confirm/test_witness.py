@@ -11,12 +11,14 @@ from jitlint.base.outcome import (
     IgnoresBounds,
     JitsAgain,
     MakesNan,
+    MakesPairs,
     Narrows,
     NeverHandles,
     Outcome,
     Raises,
     RepeatsDraw,
     Retraces,
+    RunsInMode,
     RunsOnce,
     Unrolls,
     Unsynced,
@@ -25,6 +27,10 @@ from jitlint.confirm.witness import evidence, incident
 from tests.confirm.programs import runs
 
 # outcome, program, part of the evidence
+_DROPOUT = (
+    "import flax.linen as nn\nx = jnp.ones(3)\nkeys = {'dropout': jax.random.key(0)}\n"
+    "def drop(off, x):\n    return nn.Dropout(0.5).apply({}, x, deterministic=off, rngs=keys).sum()\n\n"
+)
 SHOWN: list[tuple[Outcome, str, str]] = [
     (
         Raises(("jax.errors.TracerBoolConversionError",)),
@@ -118,6 +124,22 @@ SHOWN: list[tuple[Outcome, str, str]] = [
     ),
     (DropsResult(), "x = jnp.zeros(3)\nx.at[0].set(1.0)  # here\n", "`set` made a new array"),
     (Narrows(), "x = jnp.zeros(3, jnp.float64)  # here\n", "Explicitly requested dtype float64"),
+    (
+        RunsInMode("evaluated"),
+        f"{_DROPOUT}y = drop(False, x)  # here\n",
+        "`Dropout` ran in the mode for training",
+    ),
+    (
+        RunsInMode("trained"),
+        f"{_DROPOUT}y = jax.grad(drop, 1)(True, x)  # here\n",
+        "in the mode for evaluation, under",
+    ),
+    (MakesPairs(), "x = (jnp.ones((3, 1)) - jnp.ones(3)).sum()  # here\n", "rank promotion for subtract"),
+    (
+        MakesPairs(),
+        "@jax.jit\ndef f(x, y):\n    return x * y  # here\n\nf(jnp.ones(4), jnp.ones((4, 1)))\n",
+        "shapes",
+    ),
     (Narrows(), "x = jnp.zeros(3, jnp.float64)\ny = jnp.ones(2, jnp.int64)  # here\n", "dtype int64"),
     (Narrows(), "@jax.jit\ndef f(x):\n    return x.astype('int64')  # here\n\nf(1)\n", "dtype int64"),
     (DropsResult(), "x = jnp.zeros(3)\njnp.sort(x)  # here\n", "`sort` made a new array"),
@@ -244,6 +266,11 @@ ABSENT: list[tuple[Outcome, str]] = [
     (IgnoresBounds(), "x = jnp.arange(3)\ny = x[-3]  # here\n"),
     (DropsResult(), "x = jnp.zeros(3)\nx = x.at[0].set(1.0)  # here\n"),
     (Narrows(), "x = jnp.zeros(3, jnp.float32)  # here\ny = jnp.zeros(3, jnp.float64)\n"),
+    (RunsInMode("evaluated"), f"{_DROPOUT}y = drop(True, x)  # here\nz = drop(False, x)\n"),
+    (RunsInMode("trained"), f"{_DROPOUT}y = jax.grad(drop, 1)(False, x)  # here\n"),
+    (RunsInMode("trained"), f"{_DROPOUT}y = drop(True, x)  # here\n"),
+    (MakesPairs(), "x = jnp.ones((3, 1)) - jnp.ones(4)  # here\ny = jnp.ones((3, 1)) - jnp.ones(3)\n"),
+    (MakesPairs(), "x = jnp.ones((3, 1)) - jnp.ones((3, 1))  # here\n"),
     (Narrows(), "import warnings\nx = jnp.zeros(3)  # here\nwarnings.warn('dtype float64')\n"),
     (DropsResult(), "x = jnp.zeros(3)\nprint(x.at[0].set(1.0))  # here\n"),
     (

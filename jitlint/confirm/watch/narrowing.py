@@ -1,4 +1,4 @@
-"""Hears where JAX warns that it gives fewer bits than were asked for (layer: ``confirm``)."""
+"""Hears where JAX warns: of fewer bits than were asked for, of unlike ranks (layer: ``confirm``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ import jax
 
 import jitlint
 
-_SAYS: Final = re.compile(r"Explicitly requested dtype .* not available")
+NARROWS: Final = re.compile(r"Explicitly requested dtype .* not available")
+PROMOTES: Final = re.compile(
+    r"automatic rank promotion for \w+ on shapes (?:\((\d+), 1\) \(\1,\)|\((\d+),\) \(\2, 1\))"
+)
 _INSIDE: Final = tuple(os.path.abspath(each.__path__[0]) + os.sep for each in (jax, jitlint))
 
 Heard = list[tuple[tuple[str, int], str]]
@@ -22,13 +25,13 @@ Heard = list[tuple[tuple[str, int], str]]
 
 
 @contextlib.contextmanager
-def hearing() -> Iterator[Heard]:
-    """The list fills while the block runs, whatever the program does with warnings."""
+def hearing(says: re.Pattern[str]) -> Iterator[Heard]:
+    """The list fills while the block runs, whatever the program does with warnings. says: what is listened for."""
     heard: Heard = []
     warn: Any = warnings.warn
 
     def noting(message: Any, *args: Any, **kwargs: Any) -> None:
-        if _SAYS.search(str(message)):
+        if says.search(str(message)):
             frame = sys._getframe(1)
             while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
                 frame = frame.f_back

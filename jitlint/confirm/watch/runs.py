@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitlint.confirm.watch.observe import Observation, Raised, Watches, observe
 from jitlint.confirm.watch.passing import Passing
 from jitlint.confirm.watch.probes import Probes
+
+if TYPE_CHECKING:
+    from jitlint.confirm.watch.modes import Ran
 
 
 class Runs:
@@ -39,6 +42,8 @@ class Runs:
         self._plain: Observation | None = None
         self._nans: Observation | None = None
         self._narrowed: Sequence[tuple[tuple[str, int], str]] | None = None
+        self._promoted: Sequence[tuple[tuple[str, int], str]] | None = None
+        self._modes: Sequence[Ran] | None = None
 
     def _observed(self, jit: bool) -> Observation:
         if jit not in self._seen:
@@ -83,12 +88,36 @@ class Runs:
     def narrowed(self) -> Sequence[tuple[tuple[str, int], str]]:
         """Where JAX warns, without jit, that it gives fewer bits than were asked for; and what it says."""
         if self._narrowed is None:
-            from jitlint.confirm.watch.narrowing import hearing
+            from jitlint.confirm.watch.narrowing import NARROWS, hearing
 
-            with hearing() as heard:
+            with hearing(NARROWS) as heard:
                 observe(self.run, self.watched, jit=False)
             self._narrowed = heard
         return self._narrowed
+
+    @property
+    def promoted(self) -> Sequence[tuple[tuple[str, int], str]]:
+        """Where JAX warns, without jit, that it makes a table of two arrays of as many elements; and what it says."""
+        if self._promoted is None:
+            import jax
+
+            from jitlint.confirm.watch.narrowing import PROMOTES, hearing
+
+            with hearing(PROMOTES) as heard, jax.numpy_rank_promotion("warn"):
+                observe(self.run, self.watched, jit=False)
+            self._promoted = heard
+        return self._promoted
+
+    @property
+    def modes(self) -> Sequence[Ran]:
+        """The layers that have modes, as they run without jit."""
+        if self._modes is None:
+            from jitlint.confirm.watch.modes import hearing
+
+            with hearing() as heard:
+                observe(self.run, self.watched, jit=False)
+            self._modes = heard
+        return self._modes
 
     def eager_again(self) -> Observation:
         """Another run without jit, to tell chance from effect."""

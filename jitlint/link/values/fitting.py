@@ -19,6 +19,7 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.array_references import REFERENCE
+from jitlint.link.values.questions import pairing
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -85,6 +86,8 @@ def check_sizes(m: Machine, f: Frame, at: int, op: str, pair: Sequence[Value]) -
     is_product = op in ("@", "dot") and len(sizes) == 2
     clash = product(sizes[0], sizes[1], op == "@") if is_product else together(sizes)
     if clash is not CLASH:
+        if len(sizes) == 2 and sizes[0] and sizes[1] and len(sizes[0]) != len(sizes[1]):
+            pairing.check(m, f, at, op, (sizes[0], sizes[1]))
         return False
     known = [shape_text(dims) for dims in sizes if dims is not None]
     witness = next((value for value in pair if type(value) is Arr and value.modes), pair[0])

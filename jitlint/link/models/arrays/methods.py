@@ -231,6 +231,9 @@ def _inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) 
         return out
     if obj.cls.role == "linen":
         return _linen(m, f, at, obj, name, args)
+    if obj.cls.role == "nnx":
+        m.domains.on_library(f, at, f"flax.nnx.Module.{name}", args, owner=obj)
+        return UNKNOWN
     if "assertRaises" in name:
         return ExtInst(f"unittest.{name}")
     return UNKNOWN

@@ -1,0 +1,43 @@
+"""Effects that JAX, or a layer of a library, tells itself while a program runs (layer: ``confirm``)."""
+
+from __future__ import annotations
+
+from jitlint.base.outcome import MakesNan, MakesPairs, Narrows, RunsInMode
+from jitlint.confirm.statement import Statement
+from jitlint.confirm.watch.runs import Runs
+
+
+def makes_nan(outcome: MakesNan, statement: Statement, runs: Runs) -> str | None:
+    """Going back through the statement gives NaN."""
+    error = runs.nans.raised
+    if error is None or error.source is None or not statement.covers(error.source):
+        return None
+    return f"under `jax.debug_nans`, going back through line {error.source[1]} raises {error}"
+
+
+def narrows(outcome: Narrows, statement: Statement, runs: Runs) -> str | None:
+    """JAX warns that it gives fewer bits than the statement asks for."""
+    said = (message for place, message in runs.narrowed if statement.covers(place))
+    message = next(said, None)
+    return None if message is None else f"JAX warns: {message}"
+
+
+def makes_pairs(outcome: MakesPairs, statement: Statement, runs: Runs) -> str | None:
+    """JAX warns that the statement brings arrays of unlike ranks together."""
+    said = (message for place, message in runs.promoted if statement.covers(place))
+    message = next(said, None)
+    return None if message is None else f"JAX warns: {message.partition('. ')[0]}"
+
+
+def runs_in_mode(outcome: RunsInMode, statement: Statement, runs: Runs) -> str | None:
+    """A layer of a library runs in the mode that is predicted."""
+    learns = outcome.how == "trained"
+    for ran in runs.modes:
+        wrong = ran.evaluates if learns else not ran.evaluates
+        here = statement.on(ran.stack) or (
+            learns and any(runs.eager.lines[place] for place in statement.places)
+        )
+        if wrong and ran.differentiated is learns and here:
+            mode = "evaluation, under a derivative" if learns else "training"
+            return f"`{ran.layer}` ran in the mode for {mode}"
+    return None

@@ -1,0 +1,178 @@
+"""Models in the wrong mode (layer: ``link``, room ``domains``).
+
+Layers of `flax.nnx` that drop numbers, or measure batches, do so until ``model.eval()`` and again from ``model.train()`` on.
+What it does: follows which of the two each turn of a loop of host code calls, and when the layers run under a derivative or in
+code that is named for evaluation. What it does not: speak of layers that are told their mode when they are made or called, or
+of programs whose loops set no mode and are not named for evaluation.
+"""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import Step, WrongMode
+from jitlint.infer.objects import NOTE
+from jitlint.infer.values import FALSE, NO_CONST, TRUE, ExtInst, L, Value, const_of
+from jitlint.link.domains.modes import told
+from jitlint.link.domains.modes.marks import (
+    CHECKS,
+    EVALUATE,
+    LEARNS,
+    MARKS,
+    RUNS,
+    TRAIN,
+    Mark,
+    Marks,
+    in_caller,
+    note,
+    own_path,
+)
+from jitlint.link.engine.domain import Activation, Domain, Library
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.tables import naming
+from jitlint.link.tables.ir_walk import nodes
+from jitlint.syntax import ir
+
+_SET = f"{NOTE}mode"
+"""Where a layer remembers that it was made for one mode, or does nothing."""
+
+
+class Modes(Domain[Marks]):
+    """Follows the modes of models through host code, and the layers that depend on them."""
+
+    nodes = frozenset({ir.For, ir.While})
+    keeps = frozenset({MARKS})
+
+    def hears_of(self, dotted: str) -> bool:
+        """What sets a mode, and the layers that have one."""
+        words = lexicon().modes
+        return (
+            dotted in words.setting
+            or dotted in words.applying
+            or dotted.removesuffix(".__call__") in words.layers
+        )
+
+    def on_library(self, f: Frame, library: Library) -> Value | None:
+        """A mode is set; or a layer is made, or runs."""
+        words, dotted = lexicon().modes, library.dotted
+        call = self.m.texts.table(f).calls.get(library.at)
+        if dotted in words.layers:
+            return _made(library)
+        if call is None or f.world.excused:
+            return None
+        if dotted in words.applying:
+            told.applied(self.m, f, library, call)
+            return None
+        if dotted in words.setting:
+            node = call.func.obj if type(call.func) is ir.Attr else None
+            self._note(f, words.setting[dotted], node, library.at)
+        elif not _is_told(library.args) and not (
+            type(library.owner) is ExtInst and _SET in library.owner.attrs
+        ):
+            self._note(f, LEARNS if f.world.modes & L else RUNS, call.func, library.at)
+        return None
+
+    def _note(self, f: Frame, kind: str, node: ir.Node | None, at: int) -> None:
+        path = own_path(f, node)
+        if path is not None:
+            note(f, (Mark(kind, path, at, (f.module.name, at, f.qualname)),))
+
+    def summarise(self, inner: Frame, activation: Activation) -> Marks | None:
+        """What happens in it to layers."""
+        return MARKS.of(inner)
+
+    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
+        """Its caller does that to what it hands over."""
+        self.replay(f, activation, MARKS.of(inner) or ())
+
+    def replay(self, f: Frame, activation: Activation, summary: Marks) -> None:
+        """It happens again, to what this caller hands over."""
+        checks = naming.has_word(activation.func.fn.name, lexicon().keys.evaluating)
+        for mark in summary:
+            path = in_caller(self.m, f, activation, mark.path)
+            if path is None:
+                continue
+            if checks and mark.kind == RUNS:
+                mark = mark._replace(kind=CHECKS, tail=max(len(mark.path) - _model(activation), 0))
+            note(f, (mark._replace(path=path, at=activation.at),))
+
+    def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
+        """A loop has run: its next turn begins with the modes that the last one left."""
+        held = MARKS.of(f)
+        if held and not f.world.level:
+            inside = {part.at for part in nodes(node) if type(part) is ir.Call}
+            turn = sorted([mark for mark in held if mark.at in inside], key=lambda mark: mark.at)
+            self._left_off(f, turn, _last_turn(node))
+            self._never_off(f, turn, [mark for mark in held if mark.at < node.at])
+
+    def _left_off(self, f: Frame, turn: list[Mark], leaves: frozenset[int]) -> None:
+        """A model learns in one turn after another, and each leaves it in the mode for evaluation."""
+        for off in turn:
+            if (
+                off.kind != EVALUATE
+                or off.at in leaves
+                or any(m.kind == TRAIN and _touch(m, off) for m in turn)
+            ):
+                continue
+            learns = next((m for m in turn if m.kind == LEARNS and _touch(m, off) and m.at < off.at), None)
+            if learns is not None:
+                self._say(
+                    f,
+                    off,
+                    "trained",
+                    ".".join(off.path),
+                    Step(f.module.name, learns.at, "it is trained here, in every turn"),
+                )
+
+    def _never_off(self, f: Frame, turn: list[Mark], before: list[Mark]) -> None:
+        """A model that learns is evaluated in the same turn, in the mode for training."""
+        for runs in turn:
+            if runs.kind != CHECKS or any(m.kind == EVALUATE and _touch(m, runs) for m in (*turn, *before)):
+                continue
+            learns = next((m for m in turn if m.kind == LEARNS and _touch(m, runs) and m.at < runs.at), None)
+            if learns is not None:
+                model = ".".join(runs.path[: len(runs.path) - runs.tail])
+                step = Step(runs.site[0], runs.site[1], "this layer is still in the mode for training")
+                self._say(
+                    f, runs._replace(site=(f.module.name, runs.at, f.qualname)), "evaluated", model, step
+                )
+
+    def _say(self, f: Frame, mark: Mark, how: str, model: str, step: Step) -> None:
+        module, at, function = mark.site
+        self.m.emit(
+            f, WrongMode, at, None, Confidence.LIKELY, where=(module, function), model=model, how=how, also=(step,)
+        )  # fmt: skip
+
+
+def _model(activation: Activation) -> int:
+    """How many names lead from what an evaluation is given to a model: a method has it in its object."""
+    owner = activation.func.owner
+    return 2 if owner is not None and owner.role != "nnx" else 1
+
+
+def _last_turn(loop: ir.Node) -> frozenset[int]:
+    """The calls in branches of a loop that leave it: no turn follows."""
+    branches = [body for part in nodes(loop) if type(part) is ir.If for body in (part.body, part.orelse)]
+    last = [body for body in branches if body and isinstance(body[-1], (ir.Break, ir.Return, ir.Raise))]
+    return frozenset(part.at for part in nodes(last) if type(part) is ir.Call)
+
+
+def _made(library: Library) -> Value | None:
+    """A layer that was made for one mode, or that drops nothing, says so."""
+    args, result = library.args, library.result
+    rate = args.get(0, "rate") if library.dotted.endswith("Dropout") else None
+    idle = rate is not None and const_of(rate) is not NO_CONST and not const_of(rate)
+    if type(result) is ExtInst and (idle or _is_told(args)):
+        return ExtInst(result.dotted, {**result.attrs, _SET: TRUE})
+    return None
+
+
+def _is_told(args: Args) -> bool:
+    """Whether a call says itself which mode is meant."""
+    told = (args.kw.get(name, FALSE) for name in lexicon().modes.told_by)
+    return args.kw_more is not None or any(value is not FALSE for value in told)
+
+
+def _touch(a: Mark, b: Mark) -> bool:
+    """Whether one of two paths leads on from the other, or both are one."""
+    return all(one == other for one, other in zip(a.path, b.path))
