@@ -362,6 +362,7 @@ class Modes(msgspec.Struct, frozen=True):
     layers: frozenset[str]
     told_by: frozenset[str]
     applying: frozenset[str]
+    learning: frozenset[str]
     asked_by: dict[str, str]
 
 

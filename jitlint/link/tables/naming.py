@@ -5,8 +5,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Set
+from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
+
+_INSIDE: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+"""Where a word of a name in camel case begins."""
 
 
 def begins_with(name: str, words: Set[str]) -> bool:
@@ -20,8 +24,13 @@ def _begins_with(name: str, words: frozenset[str]) -> bool:
 
 
 def has_word(name: str, words: Set[str]) -> bool:
-    """Whether one of these words is a part of a name in snake case."""
-    return not words.isdisjoint(name.lower().split("_"))
+    """Whether one of these words is a part of a name in snake or camel case."""
+    return not words.isdisjoint(_words(name))
+
+
+@functools.cache
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(_INSIDE.sub("_", name).lower().split("_"))
 
 
 @functools.cache

@@ -255,10 +255,10 @@ def _check_parts(m: Machine, f: Frame, at: int, value: Value, count: int) -> Non
     if number or (fitting.is_sure(value) and fitting.rank_of(value) == 0):
         fitting.report(m, f, at, "=", "apart", "", value)
         return
-    for array in alternatives(value):
-        rows = array.dims[0] if type(array) is Arr and array.dims and fitting.is_sure(array) else None
-        if rows is not None and rows != count:
-            fitting.report(m, f, at, "=", "rows", f"{rows} and {count}", array)
+    arrays = alternatives(value)
+    rows = [a.dims[0] if type(a) is Arr and a.dims and fitting.is_sure(a) else None for a in arrays]
+    if None not in rows and count not in rows:  # one that may fit is the one that is there
+        fitting.report(m, f, at, "=", "rows", f"{rows[0]} and {count}", arrays[0])
 
 
 def _any_unpacked(m: Machine, f: Frame, at: int, value: Value) -> Value:

@@ -23,6 +23,9 @@ PARTITION_SPEC: Final = "jax.sharding.PartitionSpec"
 SPLIT: Final = "$split"
 """Where such a specification keeps what it is called with: the axes of the mesh, or None, for each axis of an array."""
 
+COPIES: Final = "$copies parameters"
+"""The attribute in which an optimiser remembers which transformation it is, or has inside, whose state holds arrays like the parameters."""
+
 INITIALISERS: Final = "jax.nn.initializers."
 """Functions that give functions, which draw from their first argument."""
 

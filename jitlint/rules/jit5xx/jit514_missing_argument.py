@@ -85,7 +85,7 @@ updates, state = optimiser.update(params, optimiser.init(params), params)
             "flax.errors.InvalidRngError",
         ),
         says=r"param|immutable|needs PRNG|missing 1 required positional argument: 'state'|missing 1 required keyword-only argument|requires a key|No RngStream named"
-        r"|Missing required argument|missing 1 required positional argument: 'model'",
+        r"|Missing required argument|no `rngs` argument was provided|missing 1 required positional argument: 'model'",
     ),
     cases={"late": Raises(("flax.errors.InvalidRngError",), later=True, says="needs PRNG")},
     since="0.1",
@@ -107,6 +107,11 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(
             f"`{event.api}` draws random numbers here, but gets no `key` to draw them from",
             "pass it by its name, `key=key`, split for each layer; `inference=True` drops nothing",
+        )
+    if event.problem == "missing-argument" and event.api == "flax.nnx.Dropout":
+        return Report(
+            f"`{event.api}` draws random numbers here, but has no `rngs` to draw them from",
+            "pass it where the layer is made, `rngs=rngs`; after `eval()` it drops nothing",
         )
     if event.problem == "missing-argument" and event.parameter in ("rngs", "key"):
         given = "rngs=nnx.Rngs(0)" if event.parameter == "rngs" else "key=jax.random.key(0)"

@@ -43,6 +43,7 @@ from jitlint.link.domains.compilation.log import (
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
 from jitlint.link.tables.code_tables import CodeTable
+from jitlint.link.tables.ir_walk import by_parameter
 from jitlint.syntax import ir
 
 WATCHED: Final = frozenset({Func, Bound, Xform, Partial, Inst, Method})
@@ -84,6 +85,7 @@ def _called_one(log: CompilationLog, f: Frame, node: ir.Call, callee: Value) -> 
     if func is not None:
         sites = log.sites.setdefault(func.fn.id, {})
         sites.setdefault((f.module.name, node.at), CallSite(f, node, f.loops))
+        _handed_on(log, f, node, func)
     if _compiles(callee):
         _called(log, f, node, callee, node.func)
     elif type(callee) is Xform and _compiles(callee.target):
@@ -91,6 +93,20 @@ def _called_one(log: CompilationLog, f: Frame, node: ir.Call, callee: Value) -> 
             _called(log, f, node, callee.target, node.func.args[0].value)  # of `jax.vmap(compiled)(x)`
     elif type(callee) is Bound and _compiles(callee.func):
         compilation_arguments.check(log, f, log.m.texts.table(f), node, callee.func, 1)
+
+
+def _handed_on(log: CompilationLog, f: Frame, node: ir.Call, func: Func) -> None:
+    """A function may get a compiled one that is made on the spot, and call it."""
+    params = func.fn.node.params[1:] if func.owner is not None else func.fn.node.params
+    for name, value in by_parameter(node, params) if f.loops else ():
+        made = births(f).get(value.at) if type(value) is ir.Call else None
+        if made is not None and _compiles(made.value) and _calls(func.fn, name):
+            _called(log, f, node, made.value, value)
+
+
+def _calls(fn: FuncInfo, name: str) -> bool:
+    calls = (part.func for part in fn.parts if type(part) is ir.Call)
+    return any(type(func) is ir.Name and func.id == name for func in calls)
 
 
 def _compiles(value: Value) -> TypeGuard[Xform]:

@@ -90,12 +90,20 @@ def _level(site: CallSite, fn: FuncInfo, own: bool) -> Confidence:
 def _repeats(log: CompilationLog, site: CallSite) -> bool:
     """Whether a call stands in a loop that makes it of the same function again: one that goes through functions calls
     each of them once, and one that goes through variants each of a few."""
-    name = site.node.func.id if type(site.node.func) is ir.Name else ""
+    chosen = _chosen_by(site.node.func)
     table = log.m.texts.table(site.frame)
     return any(
-        name not in _names_of(loop) and not variants.is_written(site.frame, table, loop)
+        chosen.isdisjoint(_names_of(loop)) and not variants.is_written(site.frame, table, loop)
         for loop in site.loops
     )
+
+
+def _chosen_by(func: ir.Expr) -> set[str]:
+    """The variables that say which function is called: its name, or those of its place in a table."""
+    if type(func) is ir.Name:
+        return {func.id}
+    placed = func.index if type(func) is ir.Sub else func if type(func) is ir.Call else None
+    return {node.id for node in ir_walk.nodes(placed) if type(node) is ir.Name}
 
 
 def _names_of(loop: ir.Node) -> set[str]:

@@ -15,14 +15,13 @@ from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import bound_names, changed_in
+from jitlint.link.values.library_objects import COPIES
 from jitlint.link.values.questions import no_arrays
 from jitlint.syntax import ir
 
 OPTAX: Final = "optax."
 _NEEDY: Final = "$needs parameters"
 """The attribute in which an optimiser remembers which transformation it is, or has inside, that needs them."""
-_COPIER: Final = "$copies parameters"
-"""The same for one whose state holds arrays like the parameters."""
 
 
 def heard(m: Machine, f: Frame, library: Library) -> None:
@@ -43,7 +42,7 @@ def _updates(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> None:
     if args.pos and args.get(1, "state") is None:
         m.emit(f, ApiMisuse, at, api=owner.dotted, problem="missing-argument", parameter="state")
         return
-    if _inside(owner, _COPIER):
+    if _inside(owner, COPIES):
         _keeps_state(m, f, at)
     unread = _unread(f, at)
     if unread:
@@ -97,7 +96,7 @@ def _keeps_state(m: Machine, f: Frame, at: int) -> None:
 
 def _starts(m: Machine, f: Frame, at: int, owner: ExtInst, params: Value | None) -> None:
     """The state is made: arrays like the parameters cannot be made of functions."""
-    name = _inside(owner, _COPIER)
+    name = _inside(owner, COPIES)
     kinds = (
         [no_arrays.not_an_array(m, alt) for alt in alternatives(params)]
         if name and params is not None
@@ -117,7 +116,7 @@ def _remember(made: ExtInst, dotted: str, parts: list[Value]) -> None:
     whole = contracts.composing - contracts.choosing
     for mark, names, around in (
         (_NEEDY, contracts.needs_parameters, contracts.composing),
-        (_COPIER, contracts.copies_parameters, whole),
+        (COPIES, contracts.copies_parameters, whole),
     ):
         inside = next(filter(None, (_inside(part, mark) for given in parts for part in _each(given))), "")
         found = dotted if dotted in names else inside if dotted in around else ""

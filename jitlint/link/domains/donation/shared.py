@@ -14,7 +14,9 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import Class, Ext, Func
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.jax.train_states import STATE
 from jitlint.link.tables.ir_walk import bound_by, path_text
+from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -58,6 +60,9 @@ def _shared(code: _Code, node: ir.Node | None, before: int, depth: int) -> str:
     if type(node) is ir.BinOp and node.op == "*" and type(node.left) is ir.List and len(node.left.elts) == 1:
         once = type(node.right) is ir.Const and node.right.value == 1
         return "" if once else next(_arrays(code, node.left.elts, before), "")
+    state = _of_state(code, node)
+    if state:
+        return state
     held = _held(code, node)
     names = list(_arrays(code, held, before))
     twice = next((name for name in names if names.count(name) > 1), "")
@@ -78,6 +83,21 @@ def _begun(code: _Code, node: ir.Attr, depth: int) -> str:
     ]
     inner = _Code(code.m, init.fn.module, init.fn.parts, info)
     return _shared(inner, values[0], values[0].at, depth - 1) if len(values) == 1 else ""
+
+
+def _of_state(code: _Code, node: ir.Node) -> str:
+    """The parameters of a training state, as a variable, that something else in it is too: ``create(params=p, ema=p)``."""
+    if type(node) is not ir.Call or type(node.func) is not ir.Attr or node.func.name != "create":
+        return ""
+    made = code.module.scope.vars.get(path_text(node.func.obj))
+    bases = [made.dotted] if type(made) is Ext else []
+    if type(made) is Class:
+        bases = [base.dotted for part in mro(made.info) for base in part.bases if type(base) is Ext]
+    if STATE not in bases:
+        return ""
+    given = {arg.name: arg.value.id for arg in node.args if type(arg.value) is ir.Name}
+    params = given.pop("params", "")
+    return params if params in given.values() else ""
 
 
 def _held(code: _Code, node: ir.Node) -> Sequence[ir.Node]:

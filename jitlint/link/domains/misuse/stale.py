@@ -16,12 +16,13 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate, KeyReuse, Step
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Class, Func, Xform
+from jitlint.infer.values import Class, ExtInst, Func, Xform
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import bound_by, bound_names, by_parameter, changed_in, inner_functions
 from jitlint.link.values import paths
+from jitlint.link.values.library_objects import COPIES
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -66,6 +67,7 @@ def check(known: Known, m: Machine, f: Frame, node: ir.Assign) -> None:
     names = [name.id for name in bound_names(node.targets)]
     gone = [name for name in names if name == "_" or name in lost.unread]
     _check_unread(m, f, fn, node, gone)
+    _check_optimiser(m, f, fn, node, call, gone)
     if gone and f.loops and isinstance(f.loops[-1], (ir.For, ir.While)):
         _check_turn(m, f, node, call, f.loops[-1], gone)
 
@@ -76,6 +78,30 @@ def _check_unread(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, gone: lis
         place = _keeps_old(m, f, fn, name) if not name.startswith("_") else None
         if place is not None:
             _lost(m, f, node, name, place)
+
+
+def _check_optimiser(
+    m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Call, gone: list[str]
+) -> None:
+    """The new state of an optimiser is thrown away, and goes on as it was in the state of the training."""
+    target = node.targets[0]
+    pair = target.elts if type(target) is ir.Tuple and len(target.elts) == 2 else ()
+    if not pair or type(pair[1]) is not ir.Name or pair[1].id not in gone or len(call.args) < 2:
+        return
+    old = call.args[1].value
+    owner = _owner(old, {param.name for param in fn.node.params})
+    if type(old) is ir.Attr and owner and _is_optimiser(m, f, call.func):
+        place = _keeps(m, f, fn, owner, old.name)
+        if place is not None:
+            _lost(m, f, node, old.name, place)
+
+
+def _is_optimiser(m: Machine, f: Frame, func: ir.Expr) -> bool:
+    """Whether a method is the ``update`` of an optimiser that remembers something."""
+    if type(func) is not ir.Attr or func.name != "update":
+        return False
+    value = paths.peek(m, f, func.obj)
+    return type(value) is ExtInst and COPIES in value.attrs
 
 
 def _check_folded(m: Machine, f: Frame, fn: FuncInfo, call: ir.Call) -> None:

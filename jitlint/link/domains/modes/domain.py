@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import Step, WrongMode
+from jitlint.infer.events import ApiMisuse, Step, WrongMode
 from jitlint.infer.objects import NOTE
 from jitlint.infer.values import FALSE, NO_CONST, TRUE, ExtInst, L, Value, const_of
 from jitlint.link.domains.modes import told
@@ -29,12 +29,16 @@ from jitlint.link.domains.modes.marks import (
 )
 from jitlint.link.engine.domain import Activation, Domain, Library
 from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Found
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import nodes
 from jitlint.syntax import ir
 
 _SET = f"{NOTE}mode"
 """Where a layer remembers that it was made for one mode, or does nothing."""
+_DRY = f"{NOTE}dry"
+"""Where a layer remembers that it was made without a stream of keys."""
 
 
 class Modes(Domain[Marks]):
@@ -43,12 +47,17 @@ class Modes(Domain[Marks]):
     nodes = frozenset({ir.For, ir.While})
     keeps = frozenset({MARKS})
 
+    def __init__(self, m: Machine) -> None:
+        super().__init__(m)
+        self._learns = _Learns()
+
     def hears_of(self, dotted: str) -> bool:
         """What sets a mode, and the layers that have one."""
         words = lexicon().modes
         return (
             dotted in words.setting
             or dotted in words.applying
+            or dotted in words.learning
             or dotted.removesuffix(".__call__") in words.layers
         )
 
@@ -58,6 +67,9 @@ class Modes(Domain[Marks]):
         call = self.m.texts.table(f).calls.get(library.at)
         if dotted in words.layers:
             return _made(library)
+        if dotted in words.learning:
+            self._learns.somewhere = True
+            return None
         if call is None or f.world.excused:
             return None
         if dotted in words.applying:
@@ -70,7 +82,19 @@ class Modes(Domain[Marks]):
             type(library.owner) is ExtInst and _SET in library.owner.attrs
         ):
             self._note(f, LEARNS if f.world.modes & L else RUNS, call.func, library.at)
+            if f.world.modes & L:
+                self._draws(f, library)
         return None
+
+    def _draws(self, f: Frame, library: Library) -> None:
+        """A layer drops numbers while a model learns: it has to have a stream of keys, or to get one."""
+        dry = type(library.owner) is ExtInst and _DRY in library.owner.attrs
+        if dry and "rngs" not in library.args.kw and not self.m.guards:
+            api = library.dotted.removesuffix(".__call__")
+            self.m.emit(
+                f, ApiMisuse, library.at, None, Confidence.LIKELY, when=(self._learns,),
+                api=api, problem="missing-argument", parameter="rngs",
+            )  # fmt: skip
 
     def _note(self, f: Frame, kind: str, node: ir.Node | None, at: int) -> None:
         path = own_path(f, node)
@@ -158,13 +182,24 @@ def _last_turn(loop: ir.Node) -> frozenset[int]:
 
 
 def _made(library: Library) -> Value | None:
-    """A layer that was made for one mode, or that drops nothing, says so."""
+    """A layer that was made for one mode, that drops nothing, or that has nothing to draw from says so."""
     args, result = library.args, library.result
-    rate = args.get(0, "rate") if library.dotted.endswith("Dropout") else None
+    drops = library.dotted.endswith("Dropout")
+    rate = args.get(0, "rate") if drops else None
     idle = rate is not None and const_of(rate) is not NO_CONST and not const_of(rate)
-    if type(result) is ExtInst and (idle or _is_told(args)):
-        return ExtInst(result.dotted, {**result.attrs, _SET: TRUE})
-    return None
+    note = _SET if idle or _is_told(args) else _DRY if drops and "rngs" not in args.kw else ""
+    return ExtInst(result.dotted, {**result.attrs, note: TRUE}) if note and type(result) is ExtInst else None
+
+
+class _Learns:
+    """Some model is trained by the program: what a layer needs for that, it needs."""
+
+    def __init__(self) -> None:
+        self.somewhere = False
+
+    def holds(self, found: Found) -> bool:
+        """Whether an optimiser was made."""
+        return self.somewhere
 
 
 def _is_told(args: Args) -> bool:

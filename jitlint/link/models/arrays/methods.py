@@ -24,6 +24,7 @@ from jitlint.infer.values import (
     ExtInst,
     Inst,
     Py,
+    Seq,
     Super,
     Tree,
     Tup,
@@ -264,16 +265,25 @@ def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> V
         if target is None:
             return UNKNOWN
         result = evaluator.call(m, f, at, target, Args([obj, *rest], kw, args.more, args.kw_more))
-        if name != "apply" or "mutable" in args.kw:
-            modes = traced_modes(result) | f.world.here
-            return Tree(modes, why_of(result), f.world.level, GUESSED)
-        return result
+        if name == "apply" and "mutable" not in args.kw:
+            return result
+        modes = traced_modes(result) | f.world.here
+        variables = Tree(modes, why_of(result), f.world.level, GUESSED)
+        paired = name == "init_with_output" or (name == "apply" and _is_set(args.kw["mutable"]))
+        return Tup((result, variables)) if paired else variables
     if name in ("is_initializing", "is_mutable_collection", "has_variable", "has_rng"):
         return Py("bool")
     if name in ("variable", "get_variable", "perturb"):
         value = Tree(f.world.here, f"{VARIABLE} `{obj.cls.name}`", f.world.level)
         return ExtInst("flax.linen.Variable", {"value": value}) if name == "variable" else value
     return UNKNOWN
+
+
+def _is_set(mutable: Value) -> bool:
+    """Whether an argument is certainly not False, so that what was changed comes with the result."""
+    if type(mutable) is Py:
+        return mutable.kind == "str" or mutable.const is True
+    return isinstance(mutable, (Seq, Tup))
 
 
 def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args: Args) -> Value:

@@ -21,6 +21,7 @@ from jitlint.infer.values import (
     Arr,
     ExtInst,
     Func,
+    Inst,
     Map,
     Py,
     Seq,
@@ -33,7 +34,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import mapping, operands, turns
 from jitlint.link.models.jax.mapping import in_words, is_no_pair, leaves, rank_of, report, size_of
-from jitlint.link.values import iteration, pytrees
+from jitlint.link.values import flattening, iteration, pytrees
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
 
@@ -76,7 +77,7 @@ def _check_derived(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> No
     detail = _no_scalar(result) if scalar and not surroundings.asks_for_shapes(f) else ""
     if detail:
         report(m, f, at, x.spec.name, "no-scalar", detail, value=result)
-    elif scalar and (kind := _whole(result)):
+    elif scalar and type(result) is not Py and (kind := _whole(result)):
         report(m, f, at, x.spec.name, "no-real-result", kind, value=result)
 
 
@@ -228,7 +229,12 @@ def _name_of(x: Xform, number: int) -> str:
 
 def _whole_leaf(value: Value) -> tuple[str, str, Value] | None:
     """The first integer, truth value or PRNG key in a pytree: where, of which kind, and the leaf itself."""
-    return next(((path, kind, leaf) for path, leaf in mapping.parts(value) if (kind := _whole(leaf))), None)
+    known = {"": value}
+    if type(value) is Inst and value.open and value.cls.role == "struct":  # it has more, but these are there
+        static = flattening.static_names(value)
+        known = {f".{name}": part for name, part in value.attrs.items() if name not in static}
+    leaves = (found for name, part in known.items() for found in mapping.parts(part, name))
+    return next(((path, kind, leaf) for path, leaf in leaves if (kind := _whole(leaf))), None)
 
 
 def _whole(value: Value) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.infer.program import ClassInfo
-from jitlint.infer.values import UNKNOWN, Ext, Inst, Value
+from jitlint.infer.values import UNKNOWN, Ext, Inst, Py, Value
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import classes
@@ -24,7 +24,7 @@ def created(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> Value
     if args.pos or args.more is not None or args.kw_more is not None:
         return UNKNOWN
     info.meta_fields |= _STATIC
-    attrs = {"step": UNKNOWN, "opt_state": UNKNOWN, **args.kw}
+    attrs = {"step": Py("int"), "opt_state": UNKNOWN, **args.kw}
     state = Inst(info, attrs, f.world.level, f.token, True)
     m.domains.on_make(f, at, state)
     return state
