@@ -103,16 +103,8 @@ def check(event: ApiMisuse) -> Report | None:
         )
     if event.problem == "missing-argument" and event.since:
         return _of_release(event)
-    if event.problem == "missing-argument" and event.api == "equinox.nn.Dropout":
-        return Report(
-            f"`{event.api}` draws random numbers here, but gets no `key` to draw them from",
-            "pass it by its name, `key=key`, split for each layer; `inference=True` drops nothing",
-        )
-    if event.problem == "missing-argument" and event.api == "flax.nnx.Dropout":
-        return Report(
-            f"`{event.api}` draws random numbers here, but has no `rngs` to draw them from",
-            "pass it where the layer is made, `rngs=rngs`; after `eval()` it drops nothing",
-        )
+    if event.problem == "missing-argument" and event.api.endswith("Dropout"):
+        return _of_dropout(event)
     if event.problem == "missing-argument" and event.parameter in ("rngs", "key"):
         given = "rngs=nnx.Rngs(0)" if event.parameter == "rngs" else "key=jax.random.key(0)"
         return Report(
@@ -143,6 +135,18 @@ def check(event: ApiMisuse) -> Report | None:
     if event.problem == "missing-stream":
         return _of_streams(event)
     return None
+
+
+def _of_dropout(event: ApiMisuse) -> Report:
+    if event.parameter == "key":
+        return Report(
+            f"`{event.api}` draws random numbers here, but gets no `key` to draw them from",
+            "pass it by its name, `key=key`, split for each layer; `inference=True` drops nothing",
+        )
+    return Report(
+        f"`{event.api}` draws random numbers here, but has no `rngs` to draw them from",
+        "pass it where the layer is made, `rngs=rngs`; after `eval()` it drops nothing",
+    )
 
 
 def _of_streams(event: ApiMisuse) -> Report:

@@ -250,33 +250,34 @@ def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> V
     if name == "make_rng":
         return Arr(f.world.here, "key", 0, "`make_rng`", f.world.level)
     if name in ("apply", "init", "init_with_output"):
-        method = args.kw.get("method")
-        rest = args.pos[1:]
-        kw = {
-            k: v
-            for k, v in args.kw.items()
-            if k not in ("method", "rngs", "mutable", "capture_intermediates")
-        }
-        if type(method) is Bound:
-            method = method.func  # of an object whose copy it is bound to
-        target = method if method is not None and type(method) is not Py else find_method(obj, "__call__")
-        if type(method) is Py and isinstance(method.const, str):
-            target = find_method(obj, method.const)
-        if target is None:
-            return UNKNOWN
-        result = evaluator.call(m, f, at, target, Args([obj, *rest], kw, args.more, args.kw_more))
-        if name == "apply" and "mutable" not in args.kw:
-            return result
-        modes = traced_modes(result) | f.world.here
-        variables = Tree(modes, why_of(result), f.world.level, GUESSED)
-        paired = name == "init_with_output" or (name == "apply" and _is_set(args.kw["mutable"]))
-        return Tup((result, variables)) if paired else variables
+        return _run_module(m, f, at, obj, name, args)
     if name in ("is_initializing", "is_mutable_collection", "has_variable", "has_rng"):
         return Py("bool")
     if name in ("variable", "get_variable", "perturb"):
         value = Tree(f.world.here, f"{VARIABLE} `{obj.cls.name}`", f.world.level)
         return ExtInst("flax.linen.Variable", {"value": value}) if name == "variable" else value
     return UNKNOWN
+
+
+def _run_module(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> Value:
+    """A module is run with parameters, or for the first time."""
+    method = args.kw.get("method")
+    rest = args.pos[1:]
+    kw = {k: v for k, v in args.kw.items() if k not in ("method", "rngs", "mutable", "capture_intermediates")}
+    if type(method) is Bound:
+        method = method.func  # of an object whose copy it is bound to
+    target = method if method is not None and type(method) is not Py else find_method(obj, "__call__")
+    if type(method) is Py and isinstance(method.const, str):
+        target = find_method(obj, method.const)
+    if target is None:
+        return UNKNOWN
+    result = evaluator.call(m, f, at, target, Args([obj, *rest], kw, args.more, args.kw_more))
+    if name == "apply" and "mutable" not in args.kw:
+        return result
+    modes = traced_modes(result) | f.world.here
+    variables = Tree(modes, why_of(result), f.world.level, GUESSED)
+    paired = name == "init_with_output" or (name == "apply" and _is_set(args.kw["mutable"]))
+    return Tup((result, variables)) if paired else variables
 
 
 def _is_set(mutable: Value) -> bool:
