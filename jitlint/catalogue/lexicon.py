@@ -346,6 +346,8 @@ class Counts(msgspec.Struct, frozen=True):
 class Gradients(msgspec.Struct, frozen=True):
     """Where derivatives are not finite."""
 
+    reducing: frozenset[str]
+    mapping: frozenset[str]
     choosing: frozenset[str]
     bounding: frozenset[str]
     singular: frozenset[str]

@@ -28,6 +28,7 @@ from jitlint.syntax.children import below
 
 _RENEWING: Final = frozenset({"replace", "_replace", "apply_gradients"})
 _RANDOM: Final = "jax.random."
+_NEW: Final = ("new", "next", "updated")
 
 
 class Lost:
@@ -75,9 +76,10 @@ def check(known: Known, m: Machine, f: Frame, node: ir.Assign) -> None:
 def _check_unread(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, gone: list[str]) -> None:
     """A variable that nobody reads holds the new version of a part that a state keeps as it was."""
     for name in gone:
-        place = _keeps_old(m, f, fn, name) if not name.startswith("_") else None
-        if place is not None:
-            _lost(m, f, node, name, place)
+        part = _part_of(fn, name) if not name.startswith("_") else None
+        place = _keeps(m, f, fn, *part) if part is not None else None
+        if part is not None and place is not None:
+            _lost(m, f, node, part[1], place, name)
 
 
 def _check_optimiser(
@@ -121,8 +123,9 @@ def _owner(node: ir.Node, names: Set[str]) -> str:
     return owner.id if type(owner) is ir.Name and owner.id in names else ""
 
 
-def _lost(m: Machine, f: Frame, node: ir.Assign, name: str, place: ir.Call) -> None:
-    also = (Step(f.module.name, node.at, f"`{name}` is computed here"),)
+def _lost(m: Machine, f: Frame, node: ir.Assign, name: str, place: ir.Call, new: str = "") -> None:
+    """name: the part of which the old one goes on; new: the variable that has the new one."""
+    also = (Step(f.module.name, node.at, f"`{new or name}` is computed here"),)
     call = node.value
     if type(call) is ir.Call and paths.dotted(m, f, call.func).startswith(_RANDOM):
         m.emit(f, KeyReuse, place.at, None, Confidence.LIKELY, api="", how="kept", also=also)
@@ -137,12 +140,17 @@ def _everywhere(fn: FuncInfo) -> Iterator[ir.Node]:
         yield from inner.parts
 
 
-def _keeps_old(m: Machine, f: Frame, fn: FuncInfo, name: str) -> ir.Call | None:
-    """Where a state that has a part of this name, which the function reads, is made anew with the old one in it."""
+def _part_of(fn: FuncInfo, name: str) -> tuple[str, str] | None:
+    """The state, and its part, that a variable is called for, if the function reads that."""
     params = {param.name for param in fn.node.params}
-    parts = [part for part in _everywhere(fn) if type(part) is ir.Attr and part.name == name]
-    owners = {_owner(part, params) for part in parts} - {""}
-    return _keeps(m, f, fn, owners.pop(), name) if len(owners) == 1 else None
+    read = [(_owner(part, params), part.name) for part in _everywhere(fn) if type(part) is ir.Attr]
+    found = {(owner, part) for owner, part in read if owner and _is_called(part, name)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_called(part: str, name: str) -> bool:
+    """Whether a variable is called as a part of a state is, or as its new version, or by the last of its words."""
+    return name in (part, *(f"{word}_{part}" for word in _NEW)) or part.endswith(f"_{name}")
 
 
 def _keeps(m: Machine, f: Frame, fn: FuncInfo, owner: str, name: str) -> ir.Call | None:

@@ -25,14 +25,16 @@ from jitlint.infer.values import (
     Map,
     Py,
     Seq,
+    Tree,
     Tup,
+    Unknown,
     Value,
     Xform,
 )
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import mapping, operands, turns
+from jitlint.link.models.jax import mapping, operands, scalars, turns
 from jitlint.link.models.jax.mapping import in_words, is_no_pair, leaves, rank_of, report, size_of
 from jitlint.link.values import flattening, iteration, pytrees
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
@@ -75,6 +77,8 @@ def _check_derived(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> No
         result = items[0]
     scalar = x.spec.result in ("grad", "value_and_grad")
     detail = _no_scalar(result) if scalar and not surroundings.asks_for_shapes(f) else ""
+    if scalar and not detail and _is_open(result) and scalars.gives_many(x.target, aux is not None):
+        detail = "an array with axes"
     if detail:
         report(m, f, at, x.spec.name, "no-scalar", detail, value=result)
     elif scalar and type(result) is not Py and (kind := _whole(result)):
@@ -246,6 +250,11 @@ def _whole(value: Value) -> str:
     if type(value) is Arr and value.dtype in (*_NUMBERS, "number", "key"):
         return value.dtype if value.dtype in ("bool", "key") else "int"
     return ""
+
+
+def _is_open(value: Value) -> bool:
+    """Whether nobody knows how many axes something has."""
+    return type(value) in (Tree, Unknown) or (type(value) is Arr and value.rank is None)
 
 
 def _no_scalar(value: Value) -> str:
