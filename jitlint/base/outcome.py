@@ -153,6 +153,16 @@ class DropsResult:
 
 
 @dataclass(frozen=True, slots=True)
+class LeavesOut:
+    """Compiled code does not make the flagged call of a function of the host.
+
+    Shown by counting how often that function runs.
+    """
+
+    words: ClassVar[str] = "The function of the host never runs: compiled code leaves the call out."
+
+
+@dataclass(frozen=True, slots=True)
 class MakesNan:
     """The derivative of the flagged operation is NaN for some arguments, although no value is.
 
@@ -225,6 +235,7 @@ Outcome = Union[
     IgnoresBounds,
     Narrows,
     DropsResult,
+    LeavesOut,
     MakesNan,
     MakesPairs,
     RunsInMode,

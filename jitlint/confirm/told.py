@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from jitlint.base.outcome import MakesNan, MakesPairs, Narrows, RunsInMode
+from jitlint.base.outcome import LeavesOut, MakesNan, MakesPairs, Narrows, RunsInMode
 from jitlint.confirm.statement import Statement
 from jitlint.confirm.watch.runs import Runs
+
+
+def leaves_out(outcome: LeavesOut, statement: Statement, runs: Runs) -> str | None:
+    """A function of the host never runs."""
+    return "JAX traced the call, and its function never ran" if runs.left_out(statement.covers) else None
 
 
 def makes_nan(outcome: MakesNan, statement: Statement, runs: Runs) -> str | None:

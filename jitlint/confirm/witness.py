@@ -19,6 +19,7 @@ from jitlint.base.outcome import (
     DropsResult,
     IgnoresBounds,
     JitsAgain,
+    LeavesOut,
     MakesNan,
     MakesPairs,
     Narrows,
@@ -35,7 +36,7 @@ from jitlint.base.outcome import (
 )
 from jitlint.confirm.draws import repeated_draws, repeats_draw
 from jitlint.confirm.statement import Statement
-from jitlint.confirm.told import makes_nan, makes_pairs, narrows, runs_in_mode
+from jitlint.confirm.told import leaves_out, makes_nan, makes_pairs, narrows, runs_in_mode
 from jitlint.confirm.watch.observe import Function, Observation, Place, Raised, Tick, Trace
 from jitlint.confirm.watch.runs import Runs
 from jitlint.confirm.watch.spots import DOTTED
@@ -433,6 +434,7 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
     RepeatsDraw: repeats_draw,
     IgnoresBounds: _ignores_bounds,
     DropsResult: _drops_result,
+    LeavesOut: leaves_out,
     MakesNan: makes_nan,
     Narrows: narrows,
     MakesPairs: makes_pairs,

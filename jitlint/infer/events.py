@@ -296,12 +296,14 @@ class Capture(Event):
 class DroppedUpdate(Event):
     """The new value that an update makes is thrown away. method: set, add, ... of ``x.at[i]``; what: another function or
     method, ``optax.apply_updates``, "" for these. kept: the part of a state of which the old one goes on instead, "" if none.
-    unread: the variable that has what an optimiser, ``what``, says, "" if it is something else."""
+    unread: the variable that has what an optimiser, ``what``, says, "" if it is something else. left_out: compiled code does
+    not even make the call."""
 
     method: str = "set"
     what: str = ""
     kept: str = ""
     unread: str = ""
+    left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from jitlint.base.outcome import (
     DropsResult,
     IgnoresBounds,
     JitsAgain,
+    LeavesOut,
     MakesNan,
     MakesPairs,
     Narrows,
@@ -27,6 +28,7 @@ from jitlint.confirm.witness import evidence, incident
 from tests.confirm.programs import runs
 
 # outcome, program, part of the evidence
+_CALLBACK = "def g(x):\n    return np.float32(x)\n\n@jax.jit\ndef f(x):\n"
 _DROPOUT = (
     "import flax.linen as nn\nx = jnp.ones(3)\nkeys = {'dropout': jax.random.key(0)}\n"
     "def drop(off, x):\n    return nn.Dropout(0.5).apply({}, x, deterministic=off, rngs=keys).sum()\n\n"
@@ -133,6 +135,11 @@ SHOWN: list[tuple[Outcome, str, str]] = [
         RunsInMode("trained"),
         f"{_DROPOUT}y = jax.grad(drop, 1)(True, x)  # here\n",
         "in the mode for evaluation, under",
+    ),
+    (
+        LeavesOut(),
+        f"{_CALLBACK}    jax.pure_callback(g, jnp.float32(0), x)  # here\n    return x\n\nf(1.0)\n",
+        "never ran",
     ),
     (MakesPairs(), "x = (jnp.ones((3, 1)) - jnp.ones(3)).sum()  # here\n", "rank promotion for subtract"),
     (
@@ -269,6 +276,11 @@ ABSENT: list[tuple[Outcome, str]] = [
     (RunsInMode("evaluated"), f"{_DROPOUT}y = drop(True, x)  # here\nz = drop(False, x)\n"),
     (RunsInMode("trained"), f"{_DROPOUT}y = jax.grad(drop, 1)(False, x)  # here\n"),
     (RunsInMode("trained"), f"{_DROPOUT}y = drop(True, x)  # here\n"),
+    (LeavesOut(), f"{_CALLBACK}    return jax.pure_callback(g, jnp.float32(0), x)  # here\n\nf(1.0)\n"),
+    (
+        LeavesOut(),
+        f"{_CALLBACK}    y = jax.pure_callback(g, jnp.float32(0), x)\n    return x  # here\n\nf(1.0)\n",
+    ),
     (MakesPairs(), "x = jnp.ones((3, 1)) - jnp.ones(4)  # here\ny = jnp.ones((3, 1)) - jnp.ones(3)\n"),
     (MakesPairs(), "x = jnp.ones((3, 1)) - jnp.ones((3, 1))  # here\n"),
     (Narrows(), "import warnings\nx = jnp.zeros(3)  # here\nwarnings.warn('dtype float64')\n"),

@@ -95,6 +95,18 @@ class Runs:
             self._narrowed = heard
         return self._narrowed
 
+    def left_out(self, covers: Callable[[tuple[str, int]], bool]) -> bool:
+        """Whether some place asks for a function of the host that never runs in compiled code."""
+        import jax
+
+        from jitlint.confirm.watch.callbacks import counting
+
+        jax.clear_caches()  # what is compiled already asks for nothing
+        with counting() as (asked, ran):
+            observe(self.run, self.watched, jit=True)
+        places = [place for place in asked if covers(place)]
+        return bool(places) and not any(ran[place] for place in places)
+
     @property
     def promoted(self) -> Sequence[tuple[tuple[str, int], str]]:
         """Where JAX warns, without jit, that it makes a table of two arrays of as many elements; and what it says."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Safety, Severity
-from jitlint.base.outcome import DropsResult
+from jitlint.base.outcome import DropsResult, LeavesOut
 from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import DroppedUpdate
 
@@ -55,6 +55,7 @@ def mark(x, i):
 mark(jnp.zeros(3), 1)
 """,
     outcome=DropsResult(),
+    cases={"unmade": LeavesOut()},
     since="0.1",
     unused=True,
     remedy=Remedy(
@@ -77,6 +78,12 @@ def check(event: DroppedUpdate) -> Report | None:
         return Report(
             f"nothing reads `{event.unread}`, so the parameters do not go where `{event.what}` says",
             f"`params = optax.apply_updates(params, {event.unread})`",
+        )
+    if event.left_out:
+        return Report(
+            f"nothing reads the result of `{event.what}`, so compiled code leaves the call out",
+            "to print or to log, use `jax.debug.callback`, or `jax.experimental.io_callback` where the order matters",
+            case="unmade",
         )
     if event.what:
         return Report(

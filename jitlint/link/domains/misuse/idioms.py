@@ -23,7 +23,7 @@ def thrown_away(m: Machine, f: Frame, statement: ir.ExprStmt, value: Value) -> N
     if type(node) is not ir.Call:
         return
     if type(node.func) is not ir.Attr or type(place := node.func.obj) is not ir.Sub:
-        what = _makes(m, f, node, value)
+        what = "" if _is_left_out(m, f, node) else _makes(m, f, node, value)
         if what and not _is_only_run(m, f, statement):
             m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, what=what)
         return
@@ -34,6 +34,15 @@ def thrown_away(m: Machine, f: Frame, statement: ir.ExprStmt, value: Value) -> N
         m.emit(f, DroppedUpdate, node.at, value, Confidence.CERTAIN, method=node.func.name)
     elif type(base) is not ExtInst and (type(value) is Arr or value is UNKNOWN) and _has_no_references(f):
         m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, method=node.func.name)
+
+
+def _is_left_out(m: Machine, f: Frame, node: ir.Call) -> bool:
+    """Record a call that compiled code does not make, as nobody reads the result. Answers whether it is one."""
+    name = _library_name(m, f, node.func) if f.world.here & S else ""
+    if name not in lexicon().arrays.left_out:
+        return False
+    m.emit(f, DroppedUpdate, node.at, None, Confidence.CERTAIN, what=name, left_out=True)
+    return True
 
 
 def _is_only_run(m: Machine, f: Frame, statement: ir.Stmt) -> bool:

@@ -76,9 +76,11 @@ def _check_derived(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> No
             return
         result = items[0]
     scalar = x.spec.result in ("grad", "value_and_grad")
-    detail = _no_scalar(result) if scalar and not surroundings.asks_for_shapes(f) else ""
-    if scalar and not detail and _is_open(result) and scalars.gives_many(x.target, aux is not None):
-        detail = "an array with axes"
+    detail = (
+        _no_number(x.target, result, aux is not None)
+        if scalar and not surroundings.asks_for_shapes(f)
+        else ""
+    )
     if detail:
         report(m, f, at, x.spec.name, "no-scalar", detail, value=result)
     elif scalar and type(result) is not Py and (kind := _whole(result)):
@@ -252,9 +254,11 @@ def _whole(value: Value) -> str:
     return ""
 
 
-def _is_open(value: Value) -> bool:
-    """Whether nobody knows how many axes something has."""
-    return type(value) in (Tree, Unknown) or (type(value) is Arr and value.rank is None)
+def _no_number(target: Value, result: Value, paired: bool) -> str:
+    """What a function certainly gives instead of one number, by its result or by how that is written, or ""."""
+    is_open = type(result) in (Tree, Unknown) or (type(result) is Arr and result.rank is None)
+    many = is_open and scalars.gives_many(target, paired)
+    return "an array with axes" if many else _no_scalar(result)
 
 
 def _no_scalar(value: Value) -> str:

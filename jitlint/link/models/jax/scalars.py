@@ -44,11 +44,17 @@ def _keeps_axis(parts: Sequence[ir.Node], node: ir.Expr, depth: int) -> bool:
     if type(node) is ir.UnaryOp:
         return _keeps_axis(parts, node.operand, depth)
     if type(node) is ir.Name:
-        values = [part for part in parts if node.id in bound_by(part)]
-        only = values[0] if len(values) == 1 else None
-        plain = type(only) is ir.Assign and all(type(target) is ir.Name for target in only.targets)
-        return plain and type(only) is ir.Assign and _keeps_axis(parts, only.value, depth - 1)
+        value = _only_value(parts, node.id)
+        return value is not None and _keeps_axis(parts, value, depth - 1)
     return type(node) is ir.Call and last_name(node.func) in lexicon().gradients.reducing and _is_inner(node)
+
+
+def _only_value(parts: Sequence[ir.Node], name: str) -> ir.Expr | None:
+    """What a variable is set to, if that is written once, for it alone."""
+    values = [part for part in parts if name in bound_by(part)]
+    only = values[0] if len(values) == 1 else None
+    plain = type(only) is ir.Assign and all(type(target) is ir.Name for target in only.targets)
+    return only.value if plain and type(only) is ir.Assign else None
 
 
 def _is_inner(call: ir.Call) -> bool:
