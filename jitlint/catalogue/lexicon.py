@@ -324,6 +324,7 @@ class Contracts(msgspec.Struct, frozen=True):
     holds_arrays: frozenset[str]
     makes_with: dict[str, str]
     draws_from: dict[str, str]
+    lifting: frozenset[str]
     chooses_stream: frozenset[str]
     stream_methods: frozenset[str]
     asks_since: dict[str, tuple[str, ...]]

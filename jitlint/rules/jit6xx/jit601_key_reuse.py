@@ -113,6 +113,10 @@ _WORDS = {
         "several streams start from one PRNG key here, so a module that uses two of them draws the same numbers",
         "split the key into one for each stream",
     ),
+    "lifted": (
+        "all modules that `{}` makes begin with the same parameters: each has its own, and the key for them is not split",
+        'split it: `split_rngs={{"params": True}}`',
+    ),
     "split": (
         "{} a PRNG key again that was split before, so its numbers depend on those of the children",
         "draw from the keys that the split returned, and keep one of them for later",
@@ -136,4 +140,6 @@ _WORDS = {
 def check(event: KeyReuse) -> Report | None:
     """Report every consumption of a key that was consumed before."""
     message, cure = _WORDS[event.how]
+    if event.how == "lifted":
+        return Report(message.format(event.api), cure.format())
     return Report(message.format(f"`{event.api}` uses" if event.api else "this call uses"), cure)

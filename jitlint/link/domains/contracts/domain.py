@@ -54,7 +54,9 @@ class Contracts(Domain[linen.Needs]):
         """One is made, or called."""
         if library.dotted.startswith(tuple(lexicon().captures.streams)):
             return streams.heard(self.m, f, library)
-        if library.dotted.startswith(optimisers.OPTAX):
+        if library.dotted in lexicon().contracts.lifting:
+            streams.lifted(self.m, f, library)
+        elif library.dotted.startswith(optimisers.OPTAX):
             optimisers.heard(self.m, f, library)
             labels.heard(self.m, f, library)
         elif library.dotted.startswith(dropping.DROPOUT):

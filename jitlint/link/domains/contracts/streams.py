@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import ApiMisuse
+from jitlint.infer.events import ApiMisuse, KeyReuse
 from jitlint.infer.objects import NOTE
-from jitlint.infer.values import ExtInst, Py, Tup, Value
+from jitlint.infer.values import FALSE, ExtInst, Map, Py, Tup, Value
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 
 _STREAMS: Final = f"{NOTE}streams"
 _DEFAULT: Final = "default"
+_PARAMS: Final = "params"
 
 
 def heard(m: Machine, f: Frame, library: Library) -> Value | None:
@@ -50,11 +52,21 @@ def _drawn(m: Machine, f: Frame, library: Library) -> None:
 def given(m: Machine, f: Frame, library: Library) -> None:
     """A layer is made, and draws from what it is given: its first parameters, if nothing else is known of it."""
     contracts = lexicon().contracts
-    name = contracts.draws_from.get(library.dotted, "params")
+    name = contracts.draws_from.get(library.dotted, _PARAMS)
     since = contracts.asks_since.get(library.dotted)
     early = since is not None and m.catalogue.view.has_flax(*since) is False
     if not early and not any(chosen in library.args.kw for chosen in contracts.chooses_stream):
         _check(m, f, library.at, library.args.kw.get("rngs"), name, library.dotted)
+
+
+def lifted(m: Machine, f: Frame, library: Library) -> None:
+    """A module is mapped, or repeated, so that each has parameters of its own: they are to begin with other numbers."""
+    axes, split = library.args.kw.get("variable_axes"), library.args.kw.get("split_rngs")
+    if type(axes) is not Map or type(split) is not Map:
+        return
+    own = axes.entries.get(_PARAMS)
+    if type(own) is Py and type(own.const) is int and split.entries.get(_PARAMS) is FALSE:
+        m.emit(f, KeyReuse, library.at, None, Confidence.LIKELY, api=library.dotted, how="lifted")
 
 
 def _check(m: Machine, f: Frame, at: int, rngs: Value | None, name: str, api: str) -> None:
