@@ -203,6 +203,11 @@ _LAYERS = {
 _KINDS = {"int": "integers", "float": "floats", "bool": "truth values", "complex": "complex numbers"}
 
 
+def _kind(name: str) -> str:
+    """A kind of numbers, or an exact dtype, in words."""
+    return _KINDS.get(name, f"`{name}`")
+
+
 @RULE.on(ApiMisuse)
 def check(event: ApiMisuse) -> Report | None:
     """Report operands that do not fit; ``parameter`` says in which way, ``detail`` what they are."""
@@ -243,7 +248,7 @@ def check(event: ApiMisuse) -> Report | None:
         )
     if event.parameter == "dtypes":
         return Report(
-            f"{api} needs two arrays of one dtype, but gets {_KINDS[first]} and {_KINDS[second]}",
+            f"{api} needs two arrays of one dtype, but gets {_kind(first)} and {_kind(second)}",
             "functions of `jax.numpy` convert their arguments; or convert one: `x.astype(y.dtype)`",
         )
     if event.parameter == "axes":

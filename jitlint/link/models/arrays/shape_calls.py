@@ -1,4 +1,4 @@
-"""Functions that ask an array for its shape, as attributes do, and take numbers as well (layer: ``link``, room ``models``).
+"""Functions that ask for a shape or a dtype, as attributes do, and take numbers and names as well (layer: ``link``, room ``models``).
 
 Where the answer is known it decides branches: who asks for `numpy.ndim(x)` has another way for what is no array of that kind.
 """
@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from jitlint.catalogue.dtypes import exact_of, told
 from jitlint.infer.values import FALSE, NONE, TRUE, Arr, Func, Inst, Map, Py, Seq, Tree, Tup, Value, py
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays.results import nested_rank
+from jitlint.link.models.arrays.results import dtype_named, nested_rank
 from jitlint.link.values import attributes
 from jitlint.link.values.pytrees import NUMBERS
 from jitlint.link.values.questions import no_arrays
@@ -62,9 +63,17 @@ def _is_plain_object(value: Value) -> bool:
     return value is NONE or isinstance(value, (Tup, Seq, Map, Func))
 
 
+def _dtype(m: Machine, f: Frame, at: int, args: Args) -> Value | None:
+    """The dtype that a name or a type stands for."""
+    named = dtype_named(args.pos[0])
+    return None if named is None else Py(told(named, exact_of(named)))
+
+
 _ASKED: Final[dict[str, Asked]] = {
     "numpy.ndim": _ndim,
     "jax.numpy.ndim": _ndim,
+    "numpy.dtype": _dtype,
+    "jax.numpy.dtype": _dtype,
     "numpy.shape": _shape,
     "jax.numpy.shape": _shape,
     "numpy.isscalar": _is_scalar,

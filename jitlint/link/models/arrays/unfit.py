@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import Final
 
+from jitlint.catalogue.dtypes import differ, exact_of, is_weak, shown
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.ranks import Form
 from jitlint.catalogue.schema import ApiFunction
@@ -76,10 +77,19 @@ def _several_dtypes(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: resul
 
 def _unlike_dtypes(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
     kinds = [fitting.kind_of(value) for value in given]
-    other = next((kind for kind in kinds if kind != kinds[0]), None)
-    if other is None or None in kinds or "key" in kinds:
+    if None in kinds or "key" in kinds:
         return False
-    return fitting.report(m, f, at, name, "dtypes", f"{kinds[0]} and {other}", given[0])
+    other = next((kind for kind in kinds if kind != kinds[0]), None)
+    unlike = (str(kinds[0]), other) if other is not None else _of_one_kind(given)
+    return bool(unlike) and fitting.report(m, f, at, name, "dtypes", " and ".join(unlike), given[0])
+
+
+def _of_one_kind(given: list[Value]) -> tuple[str, ...]:
+    """The names of the first two dtypes that certainly differ, with and without 64 bits."""
+    exact = [exact_of(value.dtype) for value in given if type(value) is Arr]
+    known = [one for one in exact if one is not None and not is_weak(one)]
+    other = next((one for one in known if differ(known[0], one)), None)
+    return () if other is None or len(known) < len(given) else (shown(known[0]), shown(other))
 
 
 def _reference(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
