@@ -172,12 +172,14 @@ class States(Domain[Places]):
         for key, first in self._first.items():
             if len({kind_of(one.exact) for one in first} - {None}) > 1:
                 continue  # something that holds numbers of any kind, and no state
+            begun = {one.exact for one in first}  # what others begin with is what they asked for
             for one in first:
                 met = {(key[0], None), (key[0], one.maker.id)} & self._outside
                 if (key[0], one.maker.id) in self._inside and not met:
                     continue  # only within one program, where the first state takes the type of the others
                 renewed = self._renewed.get(key, ())
-                other = next((new for new in renewed if _drifts(one.exact, new.exact)), None)
+                unlike = (new for new in renewed if new.exact not in begun and _drifts(one.exact, new.exact))
+                other = next(unlike, None)
                 place = found.setdefault((one.frame.module.name, one.at), []) if other is not None else []
                 if other is not None and all(name != key[1] for name, _, _ in place):
                     place.append((key[1], one, other))
