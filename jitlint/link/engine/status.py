@@ -5,9 +5,23 @@ from __future__ import annotations
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Step, TracedFunction
 from jitlint.infer.lattice import parts, traced_modes
-from jitlint.infer.values import UNKNOWN, Arr, B, Inst, L, S, Tree, Tup, Value, alternatives, mode_letters
+from jitlint.infer.values import (
+    UNKNOWN,
+    Arr,
+    B,
+    ExtInst,
+    Inst,
+    L,
+    S,
+    Tree,
+    Tup,
+    Value,
+    alternatives,
+    mode_letters,
+)
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 
@@ -101,13 +115,22 @@ def leaf_statuses(value: Value, depth: int) -> set[str]:
         return {"traced"}
     inner = alternatives(value) if len(alternatives(value)) > 1 else parts(value)
     if inner and depth:
-        return set().union(*[leaf_statuses(part, depth - 1) for part in inner])
-    return {"unknown"} if inner or (t is Inst and _may_hold_leaves(a)) else {"static"}
+        more = {"unknown"} if _holds_arrays(value) else set[str]()
+        return more.union(*[leaf_statuses(part, depth - 1) for part in inner])
+    return {"unknown"} if inner or _may_hold_leaves(value) else {"static"}
 
 
-def _may_hold_leaves(value: Inst) -> bool:
+def _may_hold_leaves(value: Value) -> bool:
     """Whether an object of which no attribute is known may have some."""
-    return value.open or value.cls.pytree
+    return value.open or value.cls.pytree if type(value) is Inst else _holds_arrays(value)
+
+
+def _holds_arrays(value: Value) -> bool:
+    """Whether an object of a library has arrays in it, of which nothing is kept."""
+    if type(value) is not ExtInst:
+        return False
+    contracts = lexicon().contracts
+    return value.dotted in contracts.makes_with or value.dotted in contracts.holds_arrays
 
 
 def of_parameter(found: set[str]) -> str:

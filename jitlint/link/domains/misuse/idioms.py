@@ -23,9 +23,7 @@ def thrown_away(m: Machine, f: Frame, statement: ir.ExprStmt, value: Value) -> N
     if type(node) is not ir.Call:
         return
     if type(node.func) is not ir.Attr or type(place := node.func.obj) is not ir.Sub:
-        what = "" if _is_left_out(m, f, node) else _makes(m, f, node, value)
-        if what and not _is_only_run(m, f, statement):
-            m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, what=what)
+        _made_for_nobody(m, f, statement, node, value)
         return
     if not _updates(m, node.func.name) or type(place.obj) is not ir.Attr or place.obj.name != "at":
         return
@@ -34,6 +32,12 @@ def thrown_away(m: Machine, f: Frame, statement: ir.ExprStmt, value: Value) -> N
         m.emit(f, DroppedUpdate, node.at, value, Confidence.CERTAIN, method=node.func.name)
     elif type(base) is not ExtInst and (type(value) is Arr or value is UNKNOWN) and _has_no_references(f):
         m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, method=node.func.name)
+
+
+def _made_for_nobody(m: Machine, f: Frame, statement: ir.ExprStmt, node: ir.Call, value: Value) -> None:
+    what = "" if _is_left_out(m, f, node) else _makes(m, f, node, value)
+    if what and not _is_only_run(m, f, statement):
+        m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, what=what)
 
 
 def _is_left_out(m: Machine, f: Frame, node: ir.Call) -> bool:

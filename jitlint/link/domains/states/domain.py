@@ -177,14 +177,19 @@ class States(Domain[Places]):
                 met = {(key[0], None), (key[0], one.maker.id)} & self._outside
                 if (key[0], one.maker.id) in self._inside and not met:
                     continue  # only within one program, where the first state takes the type of the others
-                renewed = self._renewed.get(key, ())
-                unlike = (new for new in renewed if new.exact not in begun and _drifts(one.exact, new.exact))
-                other = next(unlike, None)
+                other = self._unlike(key, one, begun)
                 place = found.setdefault((one.frame.module.name, one.at), []) if other is not None else []
                 if other is not None and all(name != key[1] for name, _, _ in place):
                     place.append((key[1], one, other))
         for fields in found.values():
             self._emit(fields)
+
+    def _unlike(self, key: tuple[int, str, str, str], one: Made, begun: set[str]) -> Made | None:
+        """A state that follows with another type than one begins with, and than any begins with."""
+        renewed = self._renewed.get(key, ())
+        return next(
+            (new for new in renewed if new.exact not in begun and _drifts(one.exact, new.exact)), None
+        )
 
     def _emit(self, fields: list[tuple[str, Made, Made]]) -> None:
         """Say of one place where a state is made which of its fields have another type in the states that follow."""
