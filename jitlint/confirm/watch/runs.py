@@ -6,6 +6,7 @@ Each way is observed when first asked for. What a run does is `jitlint.confirm.w
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -39,11 +40,6 @@ class Runs:
         self._watches = watches
         self.watched = watched
         self._seen: dict[bool, Observation] = {}
-        self._plain: Observation | None = None
-        self._nans: Observation | None = None
-        self._narrowed: Sequence[tuple[tuple[str, int], str]] | None = None
-        self._promoted: Sequence[tuple[tuple[str, int], str]] | None = None
-        self._modes: Sequence[Ran] | None = None
 
     def _observed(self, jit: bool) -> Observation:
         if jit not in self._seen:
@@ -67,33 +63,47 @@ class Runs:
         """Under `jax.disable_jit`."""
         return self._observed(False)
 
-    @property
+    @functools.cached_property
     def plain(self) -> Observation:
         """Without jit, and with Python's own numbers and NumPy's arrays where the program passes these."""
-        if self._plain is None:
-            self._plain = observe(self.run, self.watched, jit=False, lift=False)
-        return self._plain
+        return observe(self.run, self.watched, jit=False, lift=False)
 
-    @property
+    @functools.cached_property
     def nans(self) -> Observation:
         """Without jit, until a derivative is NaN."""
-        if self._nans is None:
-            from jitlint.confirm.watch.backwards import refusing_nans
+        from jitlint.confirm.watch.backwards import refusing_nans
 
-            with refusing_nans():
-                self._nans = observe(self.run, self.watched, jit=False)
-        return self._nans
+        with refusing_nans():
+            return observe(self.run, self.watched, jit=False)
 
-    @property
+    @functools.cached_property
     def narrowed(self) -> Sequence[tuple[tuple[str, int], str]]:
         """Where JAX warns, without jit, that it gives fewer bits than were asked for; and what it says."""
-        if self._narrowed is None:
-            from jitlint.confirm.watch.narrowing import NARROWS, hearing
+        from jitlint.confirm.watch.narrowing import NARROWS, hearing
 
-            with hearing(NARROWS) as heard:
-                observe(self.run, self.watched, jit=False)
-            self._narrowed = heard
-        return self._narrowed
+        with hearing(NARROWS) as heard:
+            observe(self.run, self.watched, jit=False)
+        return heard
+
+    @functools.cached_property
+    def promoted(self) -> Sequence[tuple[tuple[str, int], str]]:
+        """Where JAX warns, without jit, that it makes a table of two arrays of as many elements; and what it says."""
+        import jax
+
+        from jitlint.confirm.watch.narrowing import PROMOTES, hearing
+
+        with hearing(PROMOTES) as heard, jax.numpy_rank_promotion("warn"):
+            observe(self.run, self.watched, jit=False)
+        return heard
+
+    @functools.cached_property
+    def modes(self) -> Sequence[Ran]:
+        """The layers that have modes, as they run without jit."""
+        from jitlint.confirm.watch.modes import hearing
+
+        with hearing() as heard:
+            observe(self.run, self.watched, jit=False)
+        return heard
 
     def left_out(self, covers: Callable[[tuple[str, int]], bool]) -> bool:
         """Whether some place asks for a function of the host that never runs in compiled code."""
@@ -106,30 +116,6 @@ class Runs:
             observe(self.run, self.watched, jit=True)
         places = [place for place in asked if covers(place)]
         return bool(places) and not any(ran[place] for place in places)
-
-    @property
-    def promoted(self) -> Sequence[tuple[tuple[str, int], str]]:
-        """Where JAX warns, without jit, that it makes a table of two arrays of as many elements; and what it says."""
-        if self._promoted is None:
-            import jax
-
-            from jitlint.confirm.watch.narrowing import PROMOTES, hearing
-
-            with hearing(PROMOTES) as heard, jax.numpy_rank_promotion("warn"):
-                observe(self.run, self.watched, jit=False)
-            self._promoted = heard
-        return self._promoted
-
-    @property
-    def modes(self) -> Sequence[Ran]:
-        """The layers that have modes, as they run without jit."""
-        if self._modes is None:
-            from jitlint.confirm.watch.modes import hearing
-
-            with hearing() as heard:
-                observe(self.run, self.watched, jit=False)
-            self._modes = heard
-        return self._modes
 
     def eager_again(self) -> Observation:
         """Another run without jit, to tell chance from effect."""

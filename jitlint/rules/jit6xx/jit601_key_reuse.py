@@ -114,8 +114,8 @@ _WORDS = {
         "split the key into one for each stream",
     ),
     "lifted": (
-        "all modules that `{}` makes begin with the same parameters: each has its own, and the key for them is not split",
-        'split it: `split_rngs={{"params": True}}`',
+        "{} one PRNG key for all the modules that it makes: each has parameters of its own, and all begin with the same",
+        'split it: `split_rngs={"params": True}`',
     ),
     "split": (
         "{} a PRNG key again that was split before, so its numbers depend on those of the children",
@@ -140,6 +140,4 @@ _WORDS = {
 def check(event: KeyReuse) -> Report | None:
     """Report every consumption of a key that was consumed before."""
     message, cure = _WORDS[event.how]
-    if event.how == "lifted":
-        return Report(message.format(event.api), cure.format())
     return Report(message.format(f"`{event.api}` uses" if event.api else "this call uses"), cure)

@@ -85,7 +85,8 @@ def _called_one(log: CompilationLog, f: Frame, node: ir.Call, callee: Value) -> 
     if func is not None:
         sites = log.sites.setdefault(func.fn.id, {})
         sites.setdefault((f.module.name, node.at), CallSite(f, node, f.loops))
-        _handed_on(log, f, node, func)
+        if f.loops:
+            _handed_on(log, f, node, func)
     if _compiles(callee):
         _called(log, f, node, callee, node.func)
     elif type(callee) is Xform and _compiles(callee.target):
@@ -98,7 +99,7 @@ def _called_one(log: CompilationLog, f: Frame, node: ir.Call, callee: Value) -> 
 def _handed_on(log: CompilationLog, f: Frame, node: ir.Call, func: Func) -> None:
     """A function may get a compiled one that is made on the spot, and call it."""
     params = func.fn.node.params[1:] if func.owner is not None else func.fn.node.params
-    for name, value in by_parameter(node, params) if f.loops else ():
+    for name, value in by_parameter(node, params):
         made = births(f).get(value.at) if type(value) is ir.Call else None
         if made is not None and _compiles(made.value) and _calls(func.fn, name):
             _called(log, f, node, made.value, value)

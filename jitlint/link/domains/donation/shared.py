@@ -14,9 +14,8 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import Class, Ext, Func
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax.train_states import STATE
+from jitlint.link.models.jax.train_states import STATE, is_state
 from jitlint.link.tables.ir_walk import bound_by, path_text
-from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -90,10 +89,8 @@ def _of_state(code: _Code, node: ir.Node) -> str:
     if type(node) is not ir.Call or type(node.func) is not ir.Attr or node.func.name != "create":
         return ""
     made = code.module.scope.vars.get(path_text(node.func.obj))
-    bases = [made.dotted] if type(made) is Ext else []
-    if type(made) is Class:
-        bases = [base.dotted for part in mro(made.info) for base in part.bases if type(base) is Ext]
-    if STATE not in bases:
+    known = (type(made) is Ext and made.dotted == STATE) or (type(made) is Class and is_state(made.info))
+    if not known:
         return ""
     given = {arg.name: arg.value.id for arg in node.args if type(arg.value) is ir.Name}
     params = given.pop("params", "")

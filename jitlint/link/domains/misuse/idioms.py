@@ -13,7 +13,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import train_states
 from jitlint.link.tables import ir_walk, naming
 from jitlint.link.values import paths
-from jitlint.link.values.questions.kinds import find_method, mro
+from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
 
@@ -92,7 +92,9 @@ def _renews(base: Inst | Tup, name: str) -> bool:
     """Whether a method that a class has from its library gives a new object with other fields."""
     if type(base) is Tup:
         return base.cls is not None and name == "_replace"
-    given = name == "replace" or (name == "apply_gradients" and type(base) is Inst and _is_train_state(base))
+    given = name == "replace" or (
+        name == "apply_gradients" and type(base) is Inst and train_states.is_state(base.cls)
+    )
     return given and type(base) is Inst and _has_no_method_of_its_own(base, name)
 
 
@@ -109,10 +111,6 @@ def _is_update(dotted: str, name: str, update: str) -> bool:
     """Whether a method of an object of a library gives a new state, and leaves its own as it is."""
     library, _, method = update.rpartition(".")
     return name == method and dotted.startswith(f"{library}.")
-
-
-def _is_train_state(base: Inst) -> bool:
-    return any(type(b) is Ext and b.dotted == train_states.STATE for cls in mro(base.cls) for b in cls.bases)
 
 
 def _only_computes(m: Machine, f: Frame, function: ir.Node | None) -> bool:

@@ -20,7 +20,6 @@ from jitlint.infer.values import (
     Bound,
     Class,
     Descr,
-    Ext,
     ExtInst,
     Inst,
     Py,
@@ -42,7 +41,7 @@ from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import containers, dispatch
 from jitlint.link.values import bounds, classes, fitting, subscripts
 from jitlint.link.values.library_objects import VARIABLE
-from jitlint.link.values.questions.kinds import find_method, mro
+from jitlint.link.values.questions.kinds import find_method
 
 
 def call(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args) -> Value:
@@ -73,8 +72,7 @@ def call(m: Machine, f: Frame, at: int, obj: Value, name: str, args: Args) -> Va
 
 def _of_class(m: Machine, f: Frame, at: int, cls: Class, name: str, args: Args) -> Value:
     """A method that a class has from a library."""
-    bases = [base.dotted for part in mro(cls.info) for base in part.bases if type(base) is Ext]
-    if name == "create" and train_states.STATE in bases:
+    if name == "create" and train_states.is_state(cls.info):
         return train_states.created(m, f, at, cls.info, args)
     return UNKNOWN
 

@@ -9,6 +9,7 @@ from jitlint.infer.values import UNKNOWN, Ext, Inst, Py, Value
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import classes
+from jitlint.link.values.questions.kinds import mro
 
 STATE: Final = "flax.training.train_state.TrainState"
 _STATIC: Final = frozenset({"apply_fn", "tx"})
@@ -28,6 +29,11 @@ def created(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> Value
     state = Inst(info, attrs, f.world.level, f.token, True)
     m.domains.on_make(f, at, state)
     return state
+
+
+def is_state(info: ClassInfo) -> bool:
+    """Whether a class is one of these, or derives from the library's."""
+    return any(type(base) is Ext and base.dotted == STATE for cls in mro(info) for base in cls.bases)
 
 
 def _library_class(m: Machine, f: Frame) -> ClassInfo:

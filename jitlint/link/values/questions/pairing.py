@@ -117,9 +117,8 @@ class _Unspread:
     def holds(self, found: Found) -> bool:
         """Whether no call of the function, by its name, says which axes something has."""
         params = self._fn.node.params
-        code = [fn.parts for fn in self._m.functions if fn.is_looked_at]
-        code += [below(module.tree.body) for module in self._m.modules.values()]
-        calls = (node for parts in code for node in parts if type(node) is ir.Call)
+        code = (nodes for module in self._m.modules.values() for nodes in module.code())
+        calls = (node for nodes in code for node in nodes if type(node) is ir.Call)
         mine = [call for call in calls if last_name(call.func) == self._fn.name]
         return not any(
             name in self._names and any(_spreads(part, _SPREADING) for part in below(value))
