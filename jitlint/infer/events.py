@@ -243,7 +243,7 @@ class UnrolledLoop(Event):
 class VaryingArgument(Event):
     """A compiled function is called again and again with an argument that makes it compile anew each time.
 
-    problem: static (a static argument that changes), fresh (a static argument that is a new object), filter (a Python
+    problem: static (a static argument that changes), number (one of a few numbers that the function only computes with), fresh (a static argument that is a new object), filter (a Python
     number that equinox takes as static), shape (a traced argument whose shape or structure changes). how: in words.
     """
 

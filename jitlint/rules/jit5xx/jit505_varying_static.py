@@ -18,7 +18,9 @@ programs too. Values are compared with `==` and `hash`, so a new lambda, a new `
 a class without `__eq__` and `__hash__` is a new value each time, even when nothing about it has changed. So is an optimiser:
 `optax.adam` makes new functions whenever it is called.
 
-A loop counter, a learning rate, a label with a number in it are such values. `equinox.filter_jit` takes every argument
+A loop counter, a learning rate, a label with a number in it are such values. A few variants are what static arguments are
+for, but not where they are numbers with a point that the function does nothing but compute with: a temperature, a tolerance.
+There each of them costs a compilation for nothing. `equinox.filter_jit` takes every argument
 that is not an array as static, Python numbers included.
 """,
     instead="""\
@@ -70,6 +72,11 @@ def check(event: VaryingArgument) -> Report | None:
         return Report(
             f"`filter_jit` takes the Python number{named} as static, and it is {event.how}: JAX compiles for each value",
             "pass an array instead: `jnp.asarray({expr})`",
+        )
+    if event.problem == "number":
+        return Report(
+            f"the static argument{named} is {event.how}, and JAX compiles for each value, but the function only computes with it",
+            "do not make it static: a tracer can stand wherever the function uses it",
         )
     return Report(
         f"the static argument{named} is {event.how}, and JAX compiles again for each value",

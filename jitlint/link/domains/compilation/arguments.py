@@ -13,9 +13,11 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import Step, VaryingArgument
 from jitlint.infer.values import Xform
 from jitlint.link.domains.compilation import runs as compilation_runs
+from jitlint.link.domains.compilation.chance import Chance
+from jitlint.link.domains.compilation.computing import is_fraction, only_computes
 from jitlint.link.domains.compilation.identities import new_object
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog, Question
-from jitlint.link.domains.compilation.variation import Chance, Variation
+from jitlint.link.domains.compilation.variation import Variation
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import ir_walk
 from jitlint.link.tables.code_tables import CodeTable
@@ -42,7 +44,8 @@ def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xfo
             return
         name = arg.name or (positional[i].name if i < len(positional) else "")
         static = arg.name in names if arg.name is not None else i in nums
-        question = Question(f, f.confidence, table, node, arg.value, name, static, x.spec.filter)
+        target = sig.func.fn if sig is not None else None
+        question = Question(f, f.confidence, table, node, arg.value, name, static, x.spec.filter, target)
         if f.loops:
             _ask(log, question, Variation(log.m, f, table, f.loops), ())
         if f.fn is not None and type(arg.value) is not ir.Const:
@@ -76,7 +79,20 @@ def _change(log: CompilationLog, q: Question, variation: Variation) -> tuple[str
     if how or not (q.static or (q.filter and type(q.arg) is not ir.Const)):
         return how, "shape"
     how = _fresh(log, q, variation)
-    return (how, "fresh") if how else (variation.scalar(q.arg), "static" if q.static else "filter")
+    if how:
+        return how, "fresh"
+    how = variation.scalar(q.arg)
+    if how or not q.static:
+        return how, "static" if q.static else "filter"
+    return _needlessly(q, variation), "number"
+
+
+def _needlessly(q: Question, variation: Variation) -> str:
+    """Which of few numbers with a point a static argument is that the function only computes with, or ""."""
+    if q.target is None or not q.parameter or not is_fraction(variation, q.arg):
+        return ""
+    how = variation.of_few().scalar(q.arg)
+    return how if how and only_computes(q.target, q.parameter) else ""
 
 
 def _fresh(log: CompilationLog, q: Question, variation: Variation) -> str:

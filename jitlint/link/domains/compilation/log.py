@@ -13,6 +13,7 @@ from jitlint.link.tables.code_tables import CodeTable
 from jitlint.syntax import ir
 
 if TYPE_CHECKING:
+    from jitlint.infer.program import FuncInfo
     from jitlint.link.engine.frame import Frame
     from jitlint.link.engine.machine import Machine
 
@@ -62,7 +63,8 @@ class CallSite:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An argument of a call of a compiled function, to be asked of the callers of the function around."""
+    """An argument of a call of a compiled function, to be asked of the callers of the function around. target: what is
+    compiled, if that is a function of the project."""
 
     frame: Frame
     confidence: Confidence
@@ -72,6 +74,7 @@ class Question:
     parameter: str
     static: bool
     filter: bool
+    target: FuncInfo | None = None
 
 
 @dataclass(slots=True)

@@ -27,7 +27,8 @@ DEPTH: Final = 8
 
 
 class Variation:
-    """The loops around a place in a function. given: for its parameters, the argument and its own variation."""
+    """The loops around a place in a function. given: for its parameters, the argument and its own variation. few: so many
+    values are variants, not a stream."""
 
     def __init__(
         self,
@@ -36,14 +37,21 @@ class Variation:
         table: CodeTable,
         loops: tuple[ir.Node, ...],
         given: dict[str, tuple[Variation, ir.Expr]] | None = None,
+        few: int = FEW,
     ) -> None:
         self.m = m
         self.f = f
         self.table = table
         self.loops = loops
         self.given = given if given is not None else {}
+        self.few = few
         self.assigned = frozenset[str]().union(*[table.assigned(loop) for loop in loops])
         self._busy: set[str] = set()
+
+    def of_few(self) -> Variation:
+        """The same, but two values are a change."""
+        given = {name: (outer.of_few(), node) for name, (outer, node) in self.given.items()}
+        return Variation(self.m, self.f, self.table, self.loops, given, few=1)
 
     def scalar(self, node: ir.Node | None, depth: int = DEPTH) -> str:
         """How a number, string or tuple of these changes from turn to turn; "" when it does not, as far as known."""
@@ -97,7 +105,7 @@ class Variation:
         if name in lexicon().compilation.same_number or name.startswith(
             ("math.", "numpy.float", "numpy.int")
         ):
-            return self._first(_lasting(name, args), depth)
+            return self._first(args if self.few < FEW else _lasting(name, args), depth)
         return "a number drawn at random" if self._draws(name, node) else ""
 
     def _draws(self, name: str, node: ir.Call) -> bool:
@@ -209,14 +217,18 @@ class Variation:
     def _enumerated(self, targets: Sequence[ir.Node], inner: ir.Node | None, name: str) -> str | None:
         count, element = targets
         if type(count) is ir.Name and count.id == name:
-            few = self._length(inner)
-            return "" if few is not None and few <= FEW else f"`{name}`, which changes at every turn"
+            length = self._length(inner)
+            return (
+                "" if length is not None and length <= self.few else f"`{name}`, which changes at every turn"
+            )
         found = self._element(count, inner, name)
         return self._element(element, inner, name) if found is None else found
 
     def counts(self, iterable: ir.Node | None) -> bool:
         """Whether an iterable gives many different numbers."""
         iterable = self._written(iterable)
+        if isinstance(iterable, (ir.List, ir.Tuple)):
+            return self.few < FEW and _are_fractions(iterable.elts, self.few)
         if type(iterable) is not ir.Call:
             return False
         name = self.dotted(iterable.func)
@@ -225,7 +237,7 @@ class Variation:
         if name in lexicon().compilation.counting:
             return True
         length = self._length(iterable)
-        return name == "builtins.range" and (length is None or length > FEW)
+        return name == "builtins.range" and (length is None or length > self.few)
 
     def _length(self, node: ir.Node | None) -> int | None:
         """The number of elements of an iterable, as far as it is written down."""
@@ -428,28 +440,6 @@ class Variation:
         return "a shape that changes" if shape is not None and self.scalar(shape, depth - 1) else ""
 
 
-class Chance(Variation):
-    """Which expressions are others at every run of a function, by chance."""
-
-    def __init__(self, m: Machine, f: Frame, table: CodeTable) -> None:
-        super().__init__(m, f, table, ())
-
-    def _name(self, name: str, depth: int) -> str:
-        value = self._only(name)
-        return self.scalar(value, depth - 1) if value is not None else ""
-
-    def _named_shape(self, name: str, depth: int) -> str:
-        value = self._only(name)
-        return self.shape(value, depth - 1) if value is not None else ""
-
-    def _only(self, name: str) -> ir.Node | None:
-        """What a name is bound to when it is bound once in the function."""
-        values = self.table.bound.get(name, ())
-        return (
-            values[0] if len(values) == 1 and not isinstance(values[0], (ir.AugAssign, ir.FuncDef)) else None
-        )
-
-
 def _lasting(name: str, args: Sequence[ir.Expr]) -> Sequence[ir.Expr]:
     """The arguments of a function whose changes show for long in what it gives."""
     clips = name in lexicon().compilation.clipping
@@ -463,6 +453,12 @@ def _is_gradual(node: ir.Node | None) -> bool:
     step = node.right.value if type(node.right) is ir.Const else None
     large = type(step) is not int or step > FEW
     return (node.op == "/" and large) or _is_gradual(node.left) or _is_gradual(node.right)
+
+
+def _are_fractions(nodes: Sequence[ir.Expr], few: int) -> bool:
+    """Whether more than so many unlike numbers are written down, one of them with a point."""
+    values = [node.value for node in nodes if type(node) is ir.Const and node.kind in ("int", "float")]
+    return len(values) == len(nodes) and len(set(values)) > few and any(type(v) is float for v in values)
 
 
 def _is(name: str, node: ir.Node | None) -> bool:
