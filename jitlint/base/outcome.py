@@ -183,6 +183,16 @@ class MakesPairs:
 
 
 @dataclass(frozen=True, slots=True)
+class StaysLocal:
+    """Gradients reach the results of a function that is mapped over devices without a collective, what came with them does not.
+
+    Shown by the jaxpr of the function, in which derivatives are named.
+    """
+
+    words: ClassVar[str] = "Each device goes on with the gradients of its own share of the batch."
+
+
+@dataclass(frozen=True, slots=True)
 class RunsInMode:
     """Layers that depend on it run in the wrong mode: under a derivative in that for evaluation, or from the flagged line in
     that for training.
@@ -238,6 +248,7 @@ Outcome = Union[
     LeavesOut,
     MakesNan,
     MakesPairs,
+    StaysLocal,
     RunsInMode,
     Unsynced,
     Advisory,

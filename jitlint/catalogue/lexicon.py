@@ -332,6 +332,7 @@ class Contracts(msgspec.Struct, frozen=True):
     stream_methods: frozenset[str]
     asks_since: dict[str, tuple[str, ...]]
     collectives: dict[str, str]
+    renewing: frozenset[str]
     settling: frozenset[str]
     spreading: frozenset[str]
     alike: tuple[str, ...]

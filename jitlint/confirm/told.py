@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jitlint.base.outcome import LeavesOut, MakesNan, MakesPairs, Narrows, RunsInMode
+from jitlint.base.outcome import LeavesOut, MakesNan, MakesPairs, Narrows, RunsInMode, StaysLocal
 from jitlint.confirm.statement import Statement
 from jitlint.confirm.watch.runs import Runs
 
@@ -45,4 +45,12 @@ def runs_in_mode(outcome: RunsInMode, statement: Statement, runs: Runs) -> str |
         if wrong and ran.differentiated is learns and here:
             mode = "evaluation, under a derivative" if learns else "training"
             return f"`{ran.layer}` ran in the mode for {mode}"
+    return None
+
+
+def stays_local(outcome: StaysLocal, statement: Statement, runs: Runs) -> str | None:
+    """Gradients go through no collective, what came with them does."""
+    for taken in runs.taken:
+        if taken.path == statement.path and statement.line in taken.lines and taken.stays_local:
+            return f"what came with them went through `{taken.settled[0]}`, none of {len(taken.gradients)} gradients did"
     return None

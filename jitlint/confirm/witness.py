@@ -31,12 +31,13 @@ from jitlint.base.outcome import (
     Retypes,
     RunsInMode,
     RunsOnce,
+    StaysLocal,
     Unrolls,
     Unsynced,
 )
 from jitlint.confirm.draws import repeated_draws, repeats_draw
 from jitlint.confirm.statement import Statement
-from jitlint.confirm.told import leaves_out, makes_nan, makes_pairs, narrows, runs_in_mode
+from jitlint.confirm.told import leaves_out, makes_nan, makes_pairs, narrows, runs_in_mode, stays_local
 from jitlint.confirm.watch.observe import Function, Observation, Place, Raised, Tick, Trace
 from jitlint.confirm.watch.runs import Runs
 from jitlint.confirm.watch.spots import DOTTED
@@ -438,6 +439,7 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
     MakesNan: makes_nan,
     Narrows: narrows,
     MakesPairs: makes_pairs,
+    StaysLocal: stays_local,
     RunsInMode: runs_in_mode,
     Unsynced: _unsynced,
     Advisory: _advisory,

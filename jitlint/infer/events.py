@@ -396,6 +396,16 @@ class PairedElements(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class LocalGradients(Event):
+    """Gradients of one device's share are taken for those of all. name: what they are called. axes: that the devices are the
+    lanes of. how: ``updates`` or ``returns``."""
+
+    name: str = ""
+    axes: tuple[str, ...] = ()
+    how: str = "updates"
+
+
+@dataclass(frozen=True, slots=True)
 class WrongMode(Event):
     """Layers that drop numbers or measure batches run in the mode for something else. model: what it is called. how: trained
     (in a loop that leaves the mode for evaluation behind), evaluated (in one that never sets it), asked (a call under a
@@ -445,6 +455,7 @@ AnyEvent = Union[
     OutOfBounds,
     NanGradient,
     PairedElements,
+    LocalGradients,
     WrongMode,
     LimitMet,
 ]

@@ -23,6 +23,7 @@ from jitlint.link.domains.asked.domain import Answers, Asked
 from jitlint.link.domains.captures.domain import Captures
 from jitlint.link.domains.compilation.domain import Compilation
 from jitlint.link.domains.contracts.domain import Contracts
+from jitlint.link.domains.devices.domain import Devices
 from jitlint.link.domains.donation.domain import Donation
 from jitlint.link.domains.gradients.domain import Gradients
 from jitlint.link.domains.keys.domain import Keys
@@ -64,6 +65,7 @@ DOMAINS: Final[tuple[type[AnyDomain], ...]] = (
     States,
     Gradients,
     Modes,
+    Devices,
 )
 """The questions that are followed beside the values, in the order in which they hear of anything."""
 

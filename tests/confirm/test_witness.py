@@ -21,6 +21,7 @@ from jitlint.base.outcome import (
     Retraces,
     RunsInMode,
     RunsOnce,
+    StaysLocal,
     Unrolls,
     Unsynced,
 )
@@ -29,6 +30,11 @@ from tests.confirm.programs import runs
 
 # outcome, program, part of the evidence
 _CALLBACK = "def g(x):\n    return np.float32(x)\n\n@jax.jit\ndef f(x):\n"
+_MAPPED = (
+    "def loss(w, x):\n    return jnp.mean(x * w)\n\ndef step(w, x):\n"
+    "    value, grads = jax.value_and_grad(loss)(w, x)\n"
+)
+_CALLED = "\n\njax.pmap(step, axis_name='i')(jnp.ones((1, 3)), jnp.ones((1, 3)))\n"
 _DROPOUT = (
     "import flax.linen as nn\nx = jnp.ones(3)\nkeys = {'dropout': jax.random.key(0)}\n"
     "def drop(off, x):\n    return nn.Dropout(0.5).apply({}, x, deterministic=off, rngs=keys).sum()\n\n"
@@ -142,6 +148,11 @@ SHOWN: list[tuple[Outcome, str, str]] = [
         "never ran",
     ),
     (MakesPairs(), "x = (jnp.ones((3, 1)) - jnp.ones(3)).sum()  # here\n", "rank promotion for subtract"),
+    (
+        StaysLocal(),
+        f"{_MAPPED}    value = jax.lax.pmean(value, 'i')\n    return w - grads, value  # here{_CALLED}",
+        "went through `pmean`, none of 1 gradients did",
+    ),
     (
         MakesPairs(),
         "@jax.jit\ndef f(x, y):\n    return x * y  # here\n\nf(jnp.ones(4), jnp.ones((4, 1)))\n",
@@ -283,6 +294,15 @@ ABSENT: list[tuple[Outcome, str]] = [
     ),
     (MakesPairs(), "x = jnp.ones((3, 1)) - jnp.ones(4)  # here\ny = jnp.ones((3, 1)) - jnp.ones(3)\n"),
     (MakesPairs(), "x = jnp.ones((3, 1)) - jnp.ones((3, 1))  # here\n"),
+    (StaysLocal(), f"{_MAPPED}    return w - grads, value  # here{_CALLED}"),
+    (
+        StaysLocal(),
+        f"{_MAPPED}    value, grads = jax.lax.pmean((value, grads), 'i')\n    return w - grads, value  # here{_CALLED}",
+    ),
+    (
+        StaysLocal(),
+        f"{_MAPPED}    value = jax.lax.pmean(value, 'i')\n    return w - jax.lax.pmean(2 * grads, 'i'), value  # here{_CALLED}",
+    ),
     (Narrows(), "import warnings\nx = jnp.zeros(3)  # here\nwarnings.warn('dtype float64')\n"),
     (DropsResult(), "x = jnp.zeros(3)\nprint(x.at[0].set(1.0))  # here\n"),
     (

@@ -15,6 +15,7 @@ from jitlint.confirm.watch.passing import Passing
 from jitlint.confirm.watch.probes import Probes
 
 if TYPE_CHECKING:
+    from jitlint.confirm.watch.devices import Taken
     from jitlint.confirm.watch.modes import Ran
 
 
@@ -104,6 +105,18 @@ class Runs:
         with hearing() as heard:
             observe(self.run, self.watched, jit=False)
         return heard
+
+    @functools.cached_property
+    def taken(self) -> Sequence[Taken]:
+        """The derivatives that are taken with their values, as the program is compiled anew."""
+        import jax
+
+        from jitlint.confirm.watch.devices import following
+
+        jax.clear_caches()  # what is compiled already is not traced
+        with following() as found:
+            observe(self.run, self.watched, jit=True)
+        return found
 
     def left_out(self, covers: Callable[[tuple[str, int]], bool]) -> bool:
         """Whether some place asks for a function of the host that never runs in compiled code."""

@@ -9,7 +9,7 @@ number itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
@@ -34,17 +34,28 @@ def is_fraction(variation: Variation, node: ir.Node | None, depth: int = _DEPTH)
     """Whether an expression is certainly a Python number with a point."""
     if type(node) is ir.Const:
         return node.kind == "float"
-    parts: list[ir.Node] = [node.left, node.right] if type(node) is ir.BinOp else []
+    if not depth:
+        return False
+    if type(node) is ir.Name:
+        return _is_named_fraction(variation, node.id, depth)
+    return any(is_fraction(variation, part, depth - 1) for part in _operands(variation, node))
+
+
+def _operands(variation: Variation, node: ir.Node | None) -> list[ir.Expr]:
+    """What an expression computes a number from, which has a point if one of them has."""
+    if type(node) is ir.BinOp:
+        return [node.left, node.right]
     if type(node) is ir.UnaryOp:
-        parts = [node.operand]
-    if type(node) is ir.Call and variation.dotted(node.func) in lexicon().compilation.same_number:
-        parts = [arg.value for arg in node.args]
-    if type(node) is not ir.Name or not depth:
-        return bool(depth) and any(is_fraction(variation, part, depth - 1) for part in parts)
-    if node.id in variation.given and node.id not in variation.table.bound:
-        outer, given = variation.given[node.id]
+        return [node.operand]
+    known = type(node) is ir.Call and variation.dotted(node.func) in lexicon().compilation.same_number
+    return [arg.value for arg in node.args] if type(node) is ir.Call and known else []
+
+
+def _is_named_fraction(variation: Variation, name: str, depth: int) -> bool:
+    if name in variation.given and name not in variation.table.bound:
+        outer, given = variation.given[name]
         return is_fraction(outer, given, depth - 1)
-    value = scopes.lookup(variation.f, node.id)
+    value = scopes.lookup(variation.f, name)
     alts = alternatives(value) if value is not None else []
     return bool(alts) and all(type(alt) is Py and alt.kind == "float" for alt in alts)
 
@@ -164,7 +175,7 @@ class _Reading:
         return owner.info.scope.vars.get(node.name) if type(owner) is Mod else None
 
 
-_READ: Final[dict[type, Callable[[_Reading, Any], bool]]] = {
+_READ: Final[dict[type, Callable[..., bool]]] = {
     ir.BinOp: _Reading._operation,
     ir.Compare: _Reading._comparison,
     ir.Call: _Reading._call,

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.values import Arr, Py, Tup, Value, Xform
-from jitlint.link.engine import scopes
+from jitlint.infer.values import Arr, Tup, Value
 from jitlint.link.engine.domain import Called, Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_names, last_name
-from jitlint.link.values import fitting, paths
+from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.values import fitting
+from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 
 _APPLIED: Final = "apply_gradients"
-_VALUED: Final = "value_and_grad"
-_DERIVED: Final = ("grad", _VALUED)
+_DERIVED: Final = ("grad", derivatives.VALUED)
 
 
 def updated(m: Machine, f: Frame, library: Library) -> None:
@@ -34,10 +33,7 @@ def updated_model(m: Machine, f: Frame, library: Library) -> None:
 
 
 def _updated(m: Machine, f: Frame, library: Library, place: int, name: str) -> None:
-    call = m.texts.table(f).calls.get(library.at)
-    args = call.args if call is not None else []
-    by_name = next((arg.value for arg in args if arg.name == name), None)
-    node = args[place].value if by_name is None and len(args) > place else by_name
+    node = derivatives.argument(m.texts.table(f).calls.get(library.at), place, name)
     _given(m, f, library.at, "update", library.args.get(place, name), node)
 
 
@@ -45,19 +41,14 @@ def applied(m: Machine, f: Frame, called: Called) -> None:
     """``state.apply_gradients(grads=grads)`` is called."""
     node, value = called.node, called.args.kw.get("grads")
     if value is not None and last_name(node.func) == _APPLIED:
-        given = next((arg.value for arg in node.args if arg.name == "grads"), None)
-        _given(m, f, node.at, _APPLIED, value, given)
+        _given(m, f, node.at, _APPLIED, value, derivatives.argument(node, 0, "grads"))
 
 
 def _given(m: Machine, f: Frame, at: int, api: str, value: Value | None, node: ir.Node | None) -> None:
     if value is None or type(node) is not ir.Name or f.fn is None:
         return
-    bindings = [
-        part
-        for part in f.fn.parts
-        if type(part) is ir.Assign and any(name.id == node.id for name in bound_names(part.targets))
-    ]
-    found = _more(m, f, bindings[0], value) if len(bindings) == 1 else ""
+    binding = derivatives.only_binding(f.fn, node.id)
+    found = _more(m, f, binding, value) if binding is not None else ""
     if found:
         fitting.report(m, f, at, api, "trees", f"the parameters and {found}", value)
 
@@ -65,8 +56,8 @@ def _given(m: Machine, f: Frame, at: int, api: str, value: Value | None, node: i
 def _more(m: Machine, f: Frame, binding: ir.Assign, value: Value) -> str:
     """What a variable holds besides gradients, or in their place, or ""."""
     call, target = binding.value, binding.targets[0]
-    kind, has_aux = _derivative(m, f, call.func) if type(call) is ir.Call else ("", False)
-    valued = kind == _VALUED
+    kind, has_aux = derivatives.kind_of(m, f, call.func) if type(call) is ir.Call else ("", False)
+    valued = kind == derivatives.VALUED
     if kind not in _DERIVED:
         return ""
     if type(target) is ir.Name:
@@ -83,16 +74,3 @@ def _more(m: Machine, f: Frame, binding: ir.Assign, value: Value) -> str:
 
 def _is_pair(value: Value) -> bool:
     return type(value) is Tup and value.cls is None and len(value.items) == 2
-
-
-def _derivative(m: Machine, f: Frame, func: ir.Node) -> tuple[str, bool]:
-    """What sort of derivative of a library is called, and whether it gives something besides; "" if that is none."""
-    if type(func) is ir.Call:
-        given = {arg.name: arg.value for arg in func.args}
-        wrap, aux = m.transforms.wraps.get(paths.dotted(m, f, func.func)), given.get("has_aux")
-        return "" if wrap is None else wrap.result, type(aux) is ir.Const and aux.value is True
-    made = scopes.lookup(f, func.id) if type(func) is ir.Name else None
-    if type(made) is not Xform:
-        return "", False
-    told = made.options.get("has_aux")
-    return made.spec.result, type(told) is Py and told.const is True

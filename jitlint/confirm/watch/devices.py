@@ -1,0 +1,95 @@
+"""Follows what derivatives give, to the collectives that put values of several devices together (layer: ``confirm``).
+
+What it does: knows the very tracers that a derivative has given, its value and its gradients, and those that collectives got
+afterwards. What it does not: follow what is computed from them; a collective that got anything else may have got that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+import jax
+
+_COLLECTIVES: Final = (
+    "psum",
+    "pmean",
+    "pmax",
+    "pmin",
+    "all_gather",
+    "all_to_all",
+    "ppermute",
+    "psum_scatter",
+)
+
+Function = Callable[..., Any]
+
+
+class Taken(NamedTuple):
+    """A derivative was taken with its value. path, lines: of the function that did. value, gradients: the tracers. settled: the
+    names of the collectives that got parts of the value. others: of those that got something else."""
+
+    path: str
+    lines: frozenset[int]
+    value: list[Any]
+    gradients: list[Any]
+    settled: list[str]
+    others: list[str]
+
+    @property
+    def stays_local(self) -> bool:
+        """Whether something of the value was put together, and certainly nothing that hangs on the gradients."""
+        return bool(self.settled) and not self.others
+
+
+@contextlib.contextmanager
+def following() -> Iterator[list[Taken]]:
+    """The list fills while the block runs."""
+    found: list[Taken] = []
+    with contextlib.ExitStack() as undo:
+        _replace(undo, jax, "value_and_grad", lambda original: _taking(original, found))
+        for name in _COLLECTIVES:
+            _replace(undo, jax.lax, name, lambda original: _settling(original, found))
+        yield found
+
+
+def _replace(
+    undo: contextlib.ExitStack, module: Any, name: str, make: Callable[[Function], Function]
+) -> None:
+    original = getattr(module, name)
+    undo.callback(setattr, module, name, original)
+    setattr(module, name, make(original))
+
+
+def _taking(original: Function, found: list[Taken]) -> Function:
+    @functools.wraps(original)
+    def value_and_grad(*args: Any, **kwargs: Any) -> Function:
+        derivative = original(*args, **kwargs)
+
+        @functools.wraps(derivative)
+        def taking(*inner: Any, **named: Any) -> Any:
+            value, gradients = derivative(*inner, **named)
+            code = sys._getframe(1).f_code
+            lines = frozenset(line for _, _, line in code.co_lines() if line is not None)
+            leaves = jax.tree_util.tree_leaves
+            found.append(Taken(code.co_filename, lines, leaves(value), leaves(gradients), [], []))
+            return value, gradients
+
+        return taking
+
+    return value_and_grad
+
+
+def _settling(original: Function, found: list[Taken]) -> Function:
+    @functools.wraps(original)
+    def settling(x: Any, *args: Any, **kwargs: Any) -> Any:
+        for taken in found:
+            known = {id(leaf) for leaf in taken.value}
+            ours = all(id(leaf) in known for leaf in jax.tree_util.tree_leaves(x))
+            (taken.settled if ours else taken.others).append(original.__name__)
+        return original(x, *args, **kwargs)
+
+    return settling

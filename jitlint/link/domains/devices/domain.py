@@ -1,0 +1,228 @@
+"""Gradients of one device that are taken for those of all (layer: ``link``, room ``domains``).
+
+Inside of `jax.pmap`, and of `jax.shard_map` where it checks nothing, each device differentiates the loss of its own share of the
+batch. What it does: finds a function that averages the loss over the devices, and gives the gradients that came with it to the
+optimiser, or returns them as the same on all devices, as they are. What it does not: speak where gradients, or anything that is made of
+them, go into another function that might average them, or where no collective shows that the function is to do so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final, NamedTuple
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import LocalGradients, Step
+from jitlint.infer.values import Class, Func, Method, Tup, Value, const_of
+from jitlint.link.engine.domain import Activation, Called, Domain, Library, Transformed
+from jitlint.link.engine.frame import Frame, Slot
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Found
+from jitlint.link.models.jax import shardings, varying
+from jitlint.link.tables.ir_walk import bound_names, inner_functions, last_name
+from jitlint.link.tables.results import only_returned
+from jitlint.link.values import iteration, paths
+from jitlint.link.values.questions import derivatives
+from jitlint.link.values.questions.signatures import signature
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+_PMAP: Final = "jax.pmap"
+_OPTAX: Final = "optax."
+_APPLIED: Final = "apply_gradients"
+
+
+class _Derived(NamedTuple):
+    """What one call of a derivative binds, by name."""
+
+    call: ir.Call
+    value: frozenset[str]
+    gradients: str
+
+
+class _Split(NamedTuple):
+    """How what a function gives is put together again, which is mapped over a mesh without checks."""
+
+    marks: Value
+
+
+_SPLIT: Final = Slot[_Split]()
+
+
+class Devices(Domain[_Split]):
+    """Knows the axes that devices are the lanes of, and those that are not."""
+
+    keeps = frozenset({_SPLIT})
+    hears_names = True
+
+    def __init__(self, m: Machine) -> None:
+        super().__init__(m)
+        self.devices: set[str] = set()
+        self.lanes: set[str] = set()
+        self._split: dict[int, _Split] = {}
+
+    def hears_of(self, dotted: str) -> bool:
+        """What optimisers are told."""
+        return dotted.startswith(_OPTAX) and dotted.endswith(".update")
+
+    def on_transform(self, f: Frame, transformed: Transformed) -> None:
+        """A function is mapped."""
+        x = transformed.x
+        bound, unchecked = (
+            shardings.bound_axes(x) or (),
+            bool(x.spec.specs) and varying.axes_of(x, f.world) == (),
+        )
+        over_devices = x.spec.specs or x.spec.name == _PMAP
+        (self.devices if over_devices else self.lanes).update(bound)
+        target, marks = signature(x.target), x.options.get(x.spec.results)
+        if unchecked and target is not None and marks is not None:
+            self._split[target.func.fn.id] = _Split(marks)
+
+    def on_library(self, f: Frame, library: Library) -> Value | None:
+        """``tx.update(grads, state, params)`` is called."""
+        if library.owner is not None:
+            call = self.m.texts.table(f).calls.get(library.at)
+            self._updated(f, library.at, derivatives.argument(call, 0, "updates"))
+        return None
+
+    def on_call(self, f: Frame, called: Called) -> None:
+        """``state.apply_gradients(grads=grads)`` may be called."""
+        if last_name(called.node.func) == _APPLIED:
+            self._updated(f, called.node.at, derivatives.argument(called.node, 0, "grads"))
+
+    def _updated(self, f: Frame, at: int, node: ir.Node | None) -> None:
+        derived = self._derived(f, node) if f.world.axes and not f.world.spread else None
+        if derived is not None:
+            self._tell(f, at, derived, "updates")
+
+    def on_enter(self, f: Frame, inner: Frame) -> None:
+        """A function that is mapped over a mesh begins."""
+        split = self._split.get(inner.fn.id) if inner.fn is not None else None
+        if split is not None and inner.world.axes:
+            _SPLIT.put(inner, split)
+
+    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
+        """It may give gradients as what is the same everywhere."""
+        split = _SPLIT.of(inner)
+        given = only_returned(inner.fn.parts) if split is not None and inner.fn is not None else None
+        if split is None or given is None:
+            return
+        nodes = given.elts if type(given) is ir.Tuple else [given]
+        found = iteration.known_items(split.marks) if type(split.marks) is Tup else [split.marks]
+        for node, mark in zip(nodes, found or []):
+            named = shardings.split_of(mark)
+            derived = (
+                self._derived(inner, node)
+                if named is not None and not any(shardings.named_in(named))
+                else None
+            )
+            if derived is not None:
+                self._tell(inner, node.at, derived, "returns")
+
+    def _derived(self, f: Frame, node: ir.Node | None) -> _Derived | None:
+        """Where the gradients that a variable holds were taken with their value, if nothing else is bound to it."""
+        if type(node) is not ir.Name or f.fn is None:
+            return None
+        binding = derivatives.only_binding(f.fn, node.id)
+        if binding is None or type(binding.value) is not ir.Call:
+            return None
+        call, target = binding.value, binding.targets[0]
+        if type(target) is not ir.Tuple or len(target.elts) != 2 or type(target.elts[1]) is not ir.Name:
+            return None
+        if derivatives.kind_of(self.m, f, call.func)[0] != derivatives.VALUED or target.elts[1].id != node.id:
+            return None
+        return _Derived(call, frozenset(name.id for name in bound_names(target.elts[:1])), node.id)
+
+    def _tell(self, f: Frame, at: int, derived: _Derived, how: str) -> None:
+        """Say it of gradients, unless something that is made of them goes where it might be averaged."""
+        own, others = self._made_of(f, derived, {derived.gradients}), self._made_of(f, derived, derived.value)
+        settled: tuple[ir.Call, tuple[str, ...]] | None = None
+        for call in self._calls(f, derived):
+            mentioned = {part.id for part in below(call) if type(part) is ir.Name}
+            dotted = paths.dotted(self.m, f, call.func)
+            if dotted in _collectives():
+                axes = self._axes(f, call)
+                if mentioned & own or not axes:
+                    return
+                if settled is None and mentioned & others and f.world.axes and f.world.axes.issuperset(axes):
+                    settled = (call, axes)
+            elif mentioned & own and not dotted and not self._is_harmless(f, call, at):
+                return
+        if settled is not None and not self._hides_collectives(f, derived):
+            call, axes = settled
+            step = Step(f.module.name, call.at, "what came with them is averaged here")
+            self.m.emit(
+                f, LocalGradients, at, None, Confidence.LIKELY, when=(_AreDevices(self, axes),),
+                name=derived.gradients, axes=axes, how=how, also=(step,),
+            )  # fmt: skip
+
+    def _is_harmless(self, f: Frame, call: ir.Call, at: int) -> bool:
+        """Whether a call of something other than a library only puts together what it gets. at: of the update."""
+        if call.at == at:
+            return True
+        callee = paths.peek(self.m, f, call.func)
+        makes = type(callee) in (Class, Method) or last_name(call.func) in lexicon().contracts.renewing
+        return makes and type(callee) is not Func
+
+    def _calls(self, f: Frame, derived: _Derived) -> Iterator[ir.Call]:
+        """What is called after the derivative was."""
+        parts = f.fn.parts if f.fn is not None else ()
+        return (part for part in parts if type(part) is ir.Call and part.at > derived.call.at)
+
+    def _made_of(self, f: Frame, derived: _Derived, names: Collection[str]) -> set[str]:
+        """These variables, and those that are made of them after a derivative is taken."""
+        made, before = set(names), -1
+        later = (
+            [part for part in f.fn.parts if type(part) is ir.Assign and part.at > derived.call.at]
+            if f.fn
+            else []
+        )
+        while before != len(made):
+            before = len(made)
+            for part in later:
+                if any(type(one) is ir.Name and one.id in made for one in below(part.value)):
+                    made.update(name.id for name in bound_names(part.targets))
+        return made
+
+    def _axes(self, f: Frame, call: ir.Call) -> tuple[str, ...]:
+        """The axes of a collective, none if they are not known."""
+        node = derivatives.argument(call, 1, "axis_name")
+        names = node.elts if type(node) is ir.Tuple else [node]
+        if len(call.args) < 2:
+            return ()
+        found = [self._text(f, name) for name in names]
+        return tuple(name for name in found if name is not None) if None not in found else ()
+
+    def _text(self, f: Frame, node: ir.Node | None) -> str | None:
+        if type(node) is ir.Const:
+            return node.value if type(node.value) is str else None
+        value = paths.peek(self.m, f, node)
+        text = const_of(value) if value is not None else None
+        return text if type(text) is str else None
+
+    def _hides_collectives(self, f: Frame, derived: _Derived) -> bool:
+        """Whether a function that is written in this one, other than the one that is differentiated, has a collective."""
+        assert f.fn is not None
+        used = {part.id for part in below(derived.call) if type(part) is ir.Name}
+        inner = inner_functions(f.module, f.fn.body)
+        words = {name.rpartition(".")[2] for name in _collectives()}
+        others = (part for fn in inner if fn.name not in used for part in fn.parts)
+        return any(last_name(part) in words for part in others)
+
+
+def _collectives() -> frozenset[str]:
+    words = lexicon().contracts
+    return (words.settling | words.spreading) - {"jax.lax.axis_index"}
+
+
+class _AreDevices:
+    """Axes are over devices, wherever the program binds them."""
+
+    def __init__(self, known: Devices, axes: tuple[str, ...]) -> None:
+        self._known = known
+        self._axes = axes
+
+    def holds(self, found: Found) -> bool:
+        """Whether devices, and nothing else, are their lanes."""
+        return self._known.devices.issuperset(self._axes) and self._known.lanes.isdisjoint(self._axes)

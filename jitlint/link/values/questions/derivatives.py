@@ -1,0 +1,46 @@
+"""Which derivative a call takes, and what a variable holds of it (layer: ``link``, room ``values``)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import Py, Xform
+from jitlint.link.engine import scopes
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import bound_names
+from jitlint.link.values import paths
+from jitlint.syntax import ir
+
+VALUED: Final = "value_and_grad"
+
+
+def kind_of(m: Machine, f: Frame, func: ir.Node) -> tuple[str, bool]:
+    """What sort of derivative of a library is called, and whether it gives something besides; "" if that is none."""
+    if type(func) is ir.Call:
+        given = {arg.name: arg.value for arg in func.args}
+        wrap, aux = m.transforms.wraps.get(paths.dotted(m, f, func.func)), given.get("has_aux")
+        return "" if wrap is None else wrap.result, type(aux) is ir.Const and aux.value is True
+    made = scopes.lookup(f, func.id) if type(func) is ir.Name else None
+    if type(made) is not Xform:
+        return "", False
+    told = made.options.get("has_aux")
+    return made.spec.result, type(told) is Py and told.const is True
+
+
+def only_binding(fn: FuncInfo, name: str) -> ir.Assign | None:
+    """The assignment that binds a variable of a function, None if there are several, or none."""
+    bindings = [
+        part
+        for part in fn.parts
+        if type(part) is ir.Assign and any(target.id == name for target in bound_names(part.targets))
+    ]
+    return bindings[0] if len(bindings) == 1 else None
+
+
+def argument(call: ir.Call | None, place: int, name: str) -> ir.Expr | None:
+    """What a call gives by a name or, without that, in a place."""
+    args = call.args if call is not None else []
+    by_name = next((arg.value for arg in args if arg.name == name), None)
+    return args[place].value if by_name is None and len(args) > place else by_name
