@@ -16,7 +16,8 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate, KeyReuse, Step
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Class, ExtInst, Func, Xform
+from jitlint.infer.values import Class, ExtInst
+from jitlint.link.domains.misuse import carried
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import naming
@@ -69,6 +70,8 @@ def check(known: Known, m: Machine, f: Frame, node: ir.Assign) -> None:
     gone = [name for name in names if name == "_" or name in lost.unread]
     _check_unread(m, f, fn, node, gone)
     _check_optimiser(m, f, fn, node, call, gone)
+    if gone:
+        carried.check(m, f, fn, node, call, gone)
     if gone and f.loops and isinstance(f.loops[-1], (ir.For, ir.While)):
         _check_turn(m, f, node, call, f.loops[-1], gone)
 
@@ -241,46 +244,22 @@ def _check_turn(
 ) -> None:
     """A turn throws away the new version of what the next turn is given as it was."""
     target = node.targets[0]
-    callee = _called(m, f, call)
-    if callee is None or type(target) is not ir.Tuple or f.fn is None:
+    func = carried.called(m, f, call)
+    if func is None or type(target) is not ir.Tuple or f.fn is None:
         return
+    callee = func.fn
     changed = changed_in(loop)
     given = _given(callee, call)
-    carried = {arg.id for arg in given.values()} & {name.id for name in bound_names([target])}
+    kept = {arg.id for arg in given.values()} & {name.id for name in bound_names([target])}
     for i, part in enumerate(target.elts):
-        if not carried or type(part) is not ir.Name or part.id not in gone:
+        if not kept or type(part) is not ir.Name or part.id not in gone:
             continue
-        param = _renewed(callee, i, len(target.elts))
+        param = carried.renewed_name(callee, carried.result_at(callee, i, len(target.elts)))
         if param in given and given[param].id not in changed and param not in (callee.keys or ()):
             m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=given[param].id)
-
-
-def _called(m: Machine, f: Frame, call: ir.Call) -> FuncInfo | None:
-    """The function of the project that a call runs, compiled or not."""
-    value = paths.peek(m, f, call.func)
-    while type(value) is Xform:
-        value = value.target
-    plain = type(value) is Func and value.owner is None and all(not arg.star for arg in call.args)
-    return value.fn if plain and type(value) is Func else None
 
 
 def _given(callee: FuncInfo, call: ir.Call) -> dict[str, ir.Name]:
     """The variables that a call hands over, by the parameters that get them."""
     given = by_parameter(call, callee.node.params)
     return {name: value for name, value in given if type(value) is ir.Name and name}
-
-
-def _renewed(callee: FuncInfo, place: int, results: int) -> str:
-    """The parameter that a function returns at a place of its results, computed anew by a call from what it was; ""."""
-    returned = [part.value for part in callee.parts if type(part) is ir.Return]
-    value = returned[0] if len(returned) == 1 else None
-    result = value.elts[place] if type(value) is ir.Tuple and len(value.elts) == results else None
-    name = result.id if type(result) is ir.Name else ""
-    is_parameter = any(param.name == name for param in callee.node.params)
-    return name if is_parameter and any(_updates(part, name) for part in callee.parts) else ""
-
-
-def _updates(node: ir.Node, name: str) -> bool:
-    """Whether a statement computes a variable, by a call, from what it was."""
-    call = node.value if type(node) is ir.Assign and name in bound_by(node) else None
-    return type(call) is ir.Call and any(type(p) is ir.Name and p.id == name for p in below(call))

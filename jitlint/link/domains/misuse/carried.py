@@ -1,0 +1,118 @@
+"""The new version of what a loop carries is thrown away, and the old one goes on (layer: ``link``, room ``domains``).
+
+``logits, _ = decode(params, cache, token)`` in a function that returns ``(cache, token)``: each turn begins with the cache that
+the first one had. What it does: reads what the function that is called returns, and whether the one around returns what that
+was given. What it does not: speak of a part that does not come out of an argument of the function around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import DroppedUpdate
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import Class, Func, Inst, Tup, Xform
+from jitlint.link.domains.misuse.helpers import inside
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import bound_by, bound_names, by_parameter, path_text, same_text
+from jitlint.link.tables.results import only_returned
+from jitlint.link.values import paths
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+_DEPTH: Final = 3
+
+
+def check(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Call, gone: list[str]) -> None:
+    """Record what one of the results of a call is the new version of, if nobody reads it and the old one is returned."""
+    target, func = node.targets[0], called(m, f, call)
+    returned = only_returned(fn.parts)
+    if type(target) is not ir.Tuple or func is None or type(returned) not in (ir.Tuple, ir.Call):
+        return
+    for i, part in enumerate(target.elts):
+        if type(part) is not ir.Name or part.id not in gone:
+            continue
+        old = _renewed(m, f, func, call, i, len(target.elts))
+        if (
+            old is not None
+            and _comes_in(fn, old)
+            and any(same_text(old, one) for one in _put_together(returned))
+        ):
+            m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=path_text(old))
+
+
+def called(m: Machine, f: Frame, call: ir.Call) -> Func | None:
+    """The function of the project that a call runs, compiled or not."""
+    value = paths.peek(m, f, call.func)
+    while type(value) is Xform:
+        value = value.target
+    plain = type(value) is Func and value.owner is None and all(not arg.star for arg in call.args)
+    return value if plain and type(value) is Func else None
+
+
+def renewed_name(callee: FuncInfo, result: ir.Expr | None) -> str:
+    """The parameter that a function returns, computed anew by a call from what it was; "" if that is none."""
+    name = result.id if type(result) is ir.Name else ""
+    is_parameter = any(param.name == name for param in callee.node.params)
+    return name if is_parameter and any(_updates(part, name) for part in callee.parts) else ""
+
+
+def result_at(callee: FuncInfo, place: int, results: int) -> ir.Expr | None:
+    """What a function that gives so many results gives at a place."""
+    value = only_returned(callee.parts)
+    return value.elts[place] if type(value) is ir.Tuple and len(value.elts) == results else None
+
+
+def _updates(node: ir.Node, name: str) -> bool:
+    """Whether a statement computes a variable, by a call, from what it was."""
+    call = node.value if type(node) is ir.Assign and name in bound_by(node) else None
+    return type(call) is ir.Call and any(type(p) is ir.Name and p.id == name for p in below(call))
+
+
+def _renewed(m: Machine, f: Frame, func: Func, call: ir.Call, place: int, results: int) -> ir.Expr | None:
+    """The argument of which the result at a place is the new version: by its name, or as the only other object of its class."""
+    result = result_at(func.fn, place, results)
+    given = dict(by_parameter(call, func.fn.node.params))
+    name = renewed_name(func.fn, result)
+    if name:
+        return given.get(name)
+    made = paths.peek(m, inside(func), result.func) if type(result) is ir.Call else None
+    if type(made) is not Class:
+        return None
+    alike = []
+    for value in given.values():
+        held = paths.peek(m, f, value)
+        if isinstance(held, (Inst, Tup)) and held.cls is made.info:
+            alike.append(value)
+    return alike[0] if len(alike) == 1 else None
+
+
+def _comes_in(fn: FuncInfo, node: ir.Expr) -> bool:
+    """Whether an expression is a part of what a function is given, which it gives no other value."""
+    params = {param.name for param in fn.node.params}
+    unpacked = {
+        name.id
+        for part in fn.parts
+        if type(part) is ir.Assign and type(part.value) is ir.Name and part.value.id in params
+        for name in bound_names(part.targets)
+    }
+    root = node
+    while type(root) is ir.Attr:
+        root = root.obj
+    if type(root) is not ir.Name or root.id not in params | unpacked:
+        return False
+    bindings = [part for part in fn.parts if root.id in bound_by(part)]
+    return len(bindings) == (0 if root.id in params else 1)
+
+
+def _put_together(node: ir.Expr | None, depth: int = _DEPTH) -> Iterator[ir.Expr]:
+    """What a result is put together from: elements of tuples, arguments of what makes an object."""
+    parts = node.elts if type(node) is ir.Tuple else []
+    if type(node) is ir.Call:
+        parts = [arg.value for arg in node.args]
+    for part in parts if depth else ():
+        yield part
+        yield from _put_together(part, depth - 1)
