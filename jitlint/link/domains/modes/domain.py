@@ -14,7 +14,9 @@ from jitlint.infer.events import ApiMisuse, Step, WrongMode
 from jitlint.infer.objects import NOTE
 from jitlint.infer.values import FALSE, NO_CONST, TRUE, ExtInst, L, Value, const_of
 from jitlint.link.domains.modes import told
+from jitlint.link.domains.modes.captured import Captured
 from jitlint.link.domains.modes.marks import (
+    CAPTURED,
     CHECKS,
     EVALUATE,
     LEARNS,
@@ -26,13 +28,14 @@ from jitlint.link.domains.modes.marks import (
     in_caller,
     note,
     own_path,
+    touch,
 )
 from jitlint.link.engine.domain import Activation, Domain, Library
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import nodes
+from jitlint.link.tables.ir_walk import last_name, nodes
 from jitlint.syntax import ir
 
 _SET = f"{NOTE}mode"
@@ -50,6 +53,7 @@ class Modes(Domain[Marks]):
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self._learns = _Learns()
+        self._captured = Captured(m)
 
     def hears_of(self, dotted: str) -> bool:
         """What sets a mode, and the layers that have one."""
@@ -78,6 +82,7 @@ class Modes(Domain[Marks]):
         if dotted in words.setting:
             node = call.func.obj if type(call.func) is ir.Attr else None
             self._note(f, words.setting[dotted], node, library.at)
+            self._captured.evaluates |= words.setting[dotted] == EVALUATE
         elif not _is_told(library.args) and not (
             type(library.owner) is ExtInst and _SET in library.owner.attrs
         ):
@@ -99,7 +104,7 @@ class Modes(Domain[Marks]):
     def _note(self, f: Frame, kind: str, node: ir.Node | None, at: int) -> None:
         path = own_path(f, node)
         if path is not None:
-            note(f, (Mark(kind, path, at, (f.module.name, at, f.qualname)),))
+            note(f, (Mark(kind, path, at, (f.module.name, at, f.qualname), last_name(node)),))
 
     def summarise(self, inner: Frame, activation: Activation) -> Marks | None:
         """What happens in it to layers."""
@@ -118,7 +123,9 @@ class Modes(Domain[Marks]):
                 continue
             if checks and mark.kind == RUNS:
                 mark = mark._replace(kind=CHECKS, tail=max(len(mark.path) - _model(activation), 0))
-            note(f, (mark._replace(path=path, at=activation.at),))
+            self._captured.crossed(f, activation, mark, path)
+            if mark.kind != CAPTURED:
+                note(f, (mark._replace(path=path, at=activation.at),))
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """A loop has run: its next turn begins with the modes that the last one left."""
@@ -135,10 +142,10 @@ class Modes(Domain[Marks]):
             if (
                 off.kind != EVALUATE
                 or off.at in leaves
-                or any(m.kind == TRAIN and _touch(m, off) for m in turn)
+                or any(m.kind == TRAIN and touch(m, off) for m in turn)
             ):
                 continue
-            learns = next((m for m in turn if m.kind == LEARNS and _touch(m, off) and m.at < off.at), None)
+            learns = next((m for m in turn if m.kind == LEARNS and touch(m, off) and m.at < off.at), None)
             if learns is not None:
                 self._say(
                     f,
@@ -151,9 +158,9 @@ class Modes(Domain[Marks]):
     def _never_off(self, f: Frame, turn: list[Mark], before: list[Mark]) -> None:
         """A model that learns is evaluated in the same turn, in the mode for training."""
         for runs in turn:
-            if runs.kind != CHECKS or any(m.kind == EVALUATE and _touch(m, runs) for m in (*turn, *before)):
+            if runs.kind != CHECKS or any(m.kind == EVALUATE and touch(m, runs) for m in (*turn, *before)):
                 continue
-            learns = next((m for m in turn if m.kind == LEARNS and _touch(m, runs) and m.at < runs.at), None)
+            learns = next((m for m in turn if m.kind == LEARNS and touch(m, runs) and m.at < runs.at), None)
             if learns is not None:
                 model = ".".join(runs.path[: len(runs.path) - runs.tail])
                 step = Step(runs.site[0], runs.site[1], "this layer is still in the mode for training")
@@ -206,8 +213,3 @@ def _is_told(args: Args) -> bool:
     """Whether a call says itself which mode is meant."""
     told = (args.kw.get(name, FALSE) for name in lexicon().modes.told_by)
     return args.kw_more is not None or any(value is not FALSE for value in told)
-
-
-def _touch(a: Mark, b: Mark) -> bool:
-    """Whether one of two paths leads on from the other, or both are one."""
-    return all(one == other for one, other in zip(a.path, b.path))

@@ -24,23 +24,33 @@ RUNS: Final = "runs"
 CHECKS: Final = "checks"
 """A layer runs in code whose name says that a model is evaluated."""
 
+CAPTURED: Final = "captured"
+"""A layer ran in a trace that was not given its model."""
+
 SOMEWHERE: Final = "?"
 
 
 class Mark(NamedTuple):
     """A mode is set, or a layer runs that depends on it. at: where, in the function at hand; site: module and origin of the
-    very place, with the function that it is in. tail: how many names of the path lead on from a model that is evaluated."""
+    very place, with the function that it is in. name: of the layer there. tail: how many names of the path lead on from a model
+    that is evaluated."""
 
     kind: str
     path: Path
     at: int
     site: tuple[str, int, str]
+    name: str = ""
     tail: int = 0
 
 
 Marks = tuple[Mark, ...]
 MARKS: Final = Slot[Marks]()
 _MOST: Final = 64
+
+
+def touch(a: Mark, b: Mark) -> bool:
+    """Whether one of two paths leads on from the other, or both are one."""
+    return all(one == other for one, other in zip(a.path, b.path))
 
 
 def note(f: Frame, marks: Marks) -> None:

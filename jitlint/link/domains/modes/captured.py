@@ -1,0 +1,80 @@
+"""Models from outside of a trace that are in the mode for training (layer: ``link``, room ``domains``).
+
+Layers of `flax.nnx` that drop numbers count their draws, and those that measure batches keep what they measure: in a trace that
+began after the model was made, and was not given it, Flax refuses that. What it does: sees which marks come out of a function that is
+transformed by a variable that it was not given, and in which mode the model was then. What it does not: know the mode of a model
+whose maker nobody knows.
+"""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import REFUSED, Leak, Step
+from jitlint.link.domains.modes.marks import (
+    CAPTURED,
+    CHECKS,
+    EVALUATE,
+    LEARNS,
+    MARKS,
+    RUNS,
+    TRAIN,
+    Mark,
+    Path,
+    note,
+    touch,
+)
+from jitlint.link.engine.domain import Activation
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Found
+
+
+class Captured:
+    """Knows whether a program ever turns to evaluation."""
+
+    def __init__(self, m: Machine) -> None:
+        self._m = m
+        self.evaluates = False
+
+    def crossed(self, f: Frame, activation: Activation, mark: Mark, path: Path) -> None:
+        """A layer, at the end of a path for the caller, ran in a function that is over."""
+        fn = activation.func.fn
+        given = path[0] in [param.name for param in fn.node.params] or mark.path[0] not in fn.outer_names
+        starts = f.outer is not None and f.world.level > f.outer.world.level and not f.world.excused
+        if mark.kind == CAPTURED or (mark.kind in (RUNS, LEARNS, CHECKS) and starts and not given):
+            self._decide(f, mark._replace(kind=CAPTURED, path=path, at=activation.at))
+
+    def _decide(self, f: Frame, mark: Mark) -> None:
+        """Whether the model was in the mode for training when the trace began, as far as the caller knows."""
+        host = f
+        while host.outer is not None:
+            host = host.outer
+        modes = [one for one in MARKS.of(host) or () if one.kind in (TRAIN, EVALUATE) and touch(one, mark)]
+        last = max((one for one in modes if one.at < mark.at), key=lambda one: one.at, default=None)
+        if last is not None and last.kind == EVALUATE:
+            return
+        params = [param.name for param in host.fn.node.params] if host.fn is not None else []
+        at_home = host.fn is None or (mark.path[0] in host.fn.node.local_names and mark.path[0] not in params)
+        if last is None and not at_home:
+            note(f, (mark,))
+            return
+        module, at, function = mark.site
+        step = Step(
+            f.module.name, mark.at, f"`{mark.path[0]}` comes from outside of the trace that begins here"
+        )
+        when = () if last is not None else (_NeverEvaluated(self),)
+        self._m.emit(
+            f, Leak, at, None, Confidence.LIKELY, when=when, where=(module, function),
+            target=REFUSED, what=mark.name, used=True, also=(step,),
+        )  # fmt: skip
+
+
+class _NeverEvaluated:
+    """No model is turned to evaluation, anywhere."""
+
+    def __init__(self, known: Captured) -> None:
+        self._known = known
+
+    def holds(self, found: Found) -> bool:
+        """Whether the whole program was run without that."""
+        return not self._known.evaluates
