@@ -136,19 +136,7 @@ class Devices(Domain[_Split]):
 
     def _tell(self, f: Frame, at: int, derived: _Derived, how: str) -> None:
         """Say it of gradients, unless something that is made of them goes where it might be averaged."""
-        own, others = self._made_of(f, derived, {derived.gradients}), self._made_of(f, derived, derived.value)
-        settled: tuple[ir.Call, tuple[str, ...]] | None = None
-        for call in self._calls(f, derived):
-            mentioned = {part.id for part in below(call) if type(part) is ir.Name}
-            dotted = paths.dotted(self.m, f, call.func)
-            if dotted in _collectives():
-                axes = self._axes(f, call)
-                if mentioned & own or not axes:
-                    return
-                if settled is None and mentioned & others and f.world.axes and f.world.axes.issuperset(axes):
-                    settled = (call, axes)
-            elif mentioned & own and not dotted and not self._is_harmless(f, call, at):
-                return
+        settled = self._settled(f, at, derived)
         if settled is not None and not self._hides_collectives(f, derived):
             call, axes = settled
             step = Step(f.module.name, call.at, "what came with them is averaged here")
@@ -156,6 +144,24 @@ class Devices(Domain[_Split]):
                 f, LocalGradients, at, None, Confidence.LIKELY, when=(_AreDevices(self, axes),),
                 name=derived.gradients, axes=axes, how=how, also=(step,),
             )  # fmt: skip
+
+    def _settled(self, f: Frame, at: int, derived: _Derived) -> tuple[ir.Call, tuple[str, ...]] | None:
+        """Where the value that came with gradients is averaged, and over which axes; None where the gradients may be, too."""
+        own, others = self._made_of(f, derived, {derived.gradients}), self._made_of(f, derived, derived.value)
+        found: tuple[ir.Call, tuple[str, ...]] | None = None
+        for call in self._calls(f, derived):
+            mentioned = {part.id for part in below(call) if type(part) is ir.Name}
+            dotted = paths.dotted(self.m, f, call.func)
+            if dotted not in _collectives():
+                if mentioned & own and not dotted and not self._is_harmless(f, call, at):
+                    return None
+                continue
+            axes = self._axes(f, call)
+            if mentioned & own or not axes:
+                return None
+            bound = f.world.axes is not None and f.world.axes.issuperset(axes)
+            found = found or ((call, axes) if mentioned & others and bound else None)
+        return found
 
     def _is_harmless(self, f: Frame, call: ir.Call, at: int) -> bool:
         """Whether a call of something other than a library only puts together what it gets. at: of the update."""

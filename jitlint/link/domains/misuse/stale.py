@@ -68,11 +68,16 @@ def check(known: Known, m: Machine, f: Frame, node: ir.Assign) -> None:
         _check_collected(m, f, fn, node, lost)
     names = [name.id for name in bound_names(node.targets)]
     gone = [name for name in names if name == "_" or name in lost.unread]
+    if gone:
+        _check_gone(m, f, fn, node, call, gone)
+
+
+def _check_gone(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Call, gone: list[str]) -> None:
+    """Some variables that an assignment binds are read by nobody."""
     _check_unread(m, f, fn, node, gone)
     _check_optimiser(m, f, fn, node, call, gone)
-    if gone:
-        carried.check(m, f, fn, node, call, gone)
-    if gone and f.loops and isinstance(f.loops[-1], (ir.For, ir.While)):
+    carried.check(m, f, fn, node, call, gone)
+    if f.loops and isinstance(f.loops[-1], (ir.For, ir.While)):
         _check_turn(m, f, node, call, f.loops[-1], gone)
 
 

@@ -51,22 +51,28 @@ class Captured:
             host = host.outer
         modes = [one for one in MARKS.of(host) or () if one.kind in (TRAIN, EVALUATE) and touch(one, mark)]
         last = max((one for one in modes if one.at < mark.at), key=lambda one: one.at, default=None)
-        if last is not None and last.kind == EVALUATE:
-            return
-        params = [param.name for param in host.fn.node.params] if host.fn is not None else []
-        at_home = host.fn is None or (mark.path[0] in host.fn.node.local_names and mark.path[0] not in params)
-        if last is None and not at_home:
+        if last is None and not _is_home(host, mark.path[0]):
             note(f, (mark,))
-            return
+        elif last is None or last.kind == TRAIN:
+            self._say(f, mark, certain=last is not None)
+
+    def _say(self, f: Frame, mark: Mark, certain: bool) -> None:
+        """certain: the mode was set, and is not only the one that models begin with."""
         module, at, function = mark.site
         step = Step(
             f.module.name, mark.at, f"`{mark.path[0]}` comes from outside of the trace that begins here"
         )
-        when = () if last is not None else (_NeverEvaluated(self),)
         self._m.emit(
-            f, Leak, at, None, Confidence.LIKELY, when=when, where=(module, function),
-            target=REFUSED, what=mark.name, used=True, also=(step,),
+            f, Leak, at, None, Confidence.LIKELY, when=() if certain else (_NeverEvaluated(self),),
+            where=(module, function), target=REFUSED, what=mark.name, used=True, also=(step,),
         )  # fmt: skip
+
+
+def _is_home(host: Frame, name: str) -> bool:
+    """Whether a variable is the module's or the function's own, and nobody handed it over."""
+    if host.fn is None:
+        return True
+    return name in host.fn.node.local_names and name not in [param.name for param in host.fn.node.params]
 
 
 class _NeverEvaluated:
