@@ -147,6 +147,7 @@ class Timing(msgspec.Struct, frozen=True):
     tree_maps: frozenset[str]
     tree_parts: frozenset[str]
     waiting: frozenset[str]
+    fetching: frozenset[str]
     waiting_methods: frozenset[str]
     waiting_words: tuple[str, ...]
     plain: frozenset[str]

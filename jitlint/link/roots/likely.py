@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import AnyEvent, ApiMisuse, ArrayStore, BadIndex, Convert, Truth, UnrolledLoop
 from jitlint.infer.grounds import RULED
 from jitlint.infer.lattice import traced_modes
@@ -33,6 +34,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found, Key
 from jitlint.link.roots import run as roots
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import classes, flattening, parameters, pytrees
 from jitlint.link.values.questions.kinds import is_enumeration, mro
 from jitlint.syntax import ir
@@ -127,7 +129,13 @@ def _gets_array(m: Machine, traced: list[Func], index: int) -> bool:
 
 def _is_candidate(m: Machine, fn: FuncInfo) -> bool:
     """Whether a function is code of the project that no trace is known to reach."""
-    return _is_own(fn) and fn.id not in m.surely_traced
+    return _is_own(fn) and fn.id not in m.surely_traced and not _fetches(fn)
+
+
+def _fetches(fn: FuncInfo) -> bool:
+    """Whether a function waits for arrays, or fetches them: it is written for the host."""
+    words = lexicon().timing.fetching
+    return any(type(part) is ir.Call and last_name(part.func) in words for part in fn.parts)
 
 
 def _is_own(fn: FuncInfo) -> bool:
@@ -272,6 +280,8 @@ def _of_argument(event: AnyEvent) -> bool:
 
 
 def _for_the_host(event: AnyEvent) -> bool:
+    if type(event) is Truth:
+        return event.form == "bool"
     return type(event) is Convert and _of_argument(event) and event.to in ON_PURPOSE
 
 

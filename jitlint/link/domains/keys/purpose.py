@@ -12,7 +12,7 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key, Use, root_of
 from jitlint.infer.values import Map, Py, Seq, Tup, Value
-from jitlint.link.domains.keys import meant
+from jitlint.link.domains.keys import experiments, meant
 from jitlint.link.domains.keys.ledger import MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.turns import counts, is_repeated
 from jitlint.link.engine.frame import Frame
@@ -81,15 +81,19 @@ def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
     if _starts_over(k, f, this) or _begins_alike(f, this) or _is_measured(k, f):
         return True
     loop = f.loops[-1] if f.loops else _followed(k, f)
-    return loop is not None and not this.api and compares(k, f, loop) and not _is_chain(this, loop)
+    if loop is None or this.api or _is_chain(this, loop):
+        return False
+    return compares(k, f, loop) or experiments.are_apart(this, loop)
 
 
 def _followed(k: Ledger, f: Frame) -> ir.For | None:
     """The innermost loop of which each turn is followed for itself, as it goes through few things that are known."""
     around = k.m.texts.table(f).around.get(f.at, ())
     loop = next((node for node, _ in reversed(around) if type(node) is ir.For), None)
-    over = loop.iter if loop is not None else None
-    computed = type(over) is ir.Name and f.fn is not None and over.id in f.fn.node.local_names
+    over = _listed(loop.iter) if loop is not None else None
+    params = [param.name for param in f.fn.node.params] if f.fn is not None else []
+    own = f.fn.node.local_names if f.fn is not None else []
+    computed = type(over) is ir.Name and over.id in own and over.id not in params
     return None if computed or not isinstance(over, (ir.Name, ir.Tuple, ir.List)) else loop
 
 
@@ -236,8 +240,7 @@ def compares(k: Ledger, f: Frame, loop: ir.Node) -> bool:
     Things have names, or are rates and scales; sizes and shapes are those of layers, which are to differ.
     """
     over = loop.iter if type(loop) is ir.For else loop.fors[-1].iter if type(loop) is ir.Comp else None
-    if type(over) is ir.Call and type(over.func) is ir.Attr and over.func.name in ("items", "keys", "values"):
-        over = over.func.obj
+    over = _listed(over)
     if isinstance(over, (ir.Tuple, ir.List)):
         return not any(_is_size(node) for node in over.elts)
     value = paths.peek(k.m, f, over) if isinstance(over, (ir.Name, ir.Attr)) else None
@@ -245,6 +248,13 @@ def compares(k: Ledger, f: Frame, loop: ir.Node) -> bool:
         return True
     items = value.items if isinstance(value, (Tup, Seq)) else None
     return items is not None and not any(_is_number(item) for item in items)
+
+
+def _listed(over: ir.Expr | None) -> ir.Expr | None:
+    """What a loop goes through, be it by the keys and values of a dictionary."""
+    views = ("items", "keys", "values")
+    seen = type(over) is ir.Call and type(over.func) is ir.Attr and over.func.name in views
+    return over.func.obj if seen and type(over) is ir.Call and type(over.func) is ir.Attr else over
 
 
 def _is_size(node: ir.Node) -> bool:
