@@ -324,6 +324,7 @@ class Contracts(msgspec.Struct, frozen=True):
     makes_parameters: frozenset[str]
     holds_functions: frozenset[str]
     holds_flags: frozenset[str]
+    holds_keys: frozenset[str]
     pairs_functions: frozenset[str]
     holds_arrays: frozenset[str]
     makes_with: dict[str, str]

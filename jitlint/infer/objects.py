@@ -8,6 +8,8 @@ from jitlint.infer.values import Arr, ExtInst, Inst, Method, Value
 
 NOTE: Final = "$note "
 """How attributes of library objects begin that nobody reads, and that two objects which may be meant need not share."""
+DRY: Final = f"{NOTE}dry"
+"""Where a layer remembers that it was made without a stream of keys."""
 
 
 def seen_as(inst: Inst, attrs: dict[str, Value]) -> Inst:

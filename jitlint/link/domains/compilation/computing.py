@@ -17,6 +17,7 @@ from jitlint.infer.values import Ext, Func, Mod, Py, Value, alternatives
 from jitlint.link.domains.compilation.variation import Variation
 from jitlint.link.engine import scopes
 from jitlint.link.tables import ir_walk
+from jitlint.link.tables.results import only_returned
 from jitlint.syntax import ir
 
 _DEPTH: Final = 5
@@ -38,7 +39,8 @@ def is_fraction(variation: Variation, node: ir.Node | None, depth: int = _DEPTH)
         return False
     if type(node) is ir.Name:
         return _is_named_fraction(variation, node.id, depth)
-    return any(is_fraction(variation, part, depth - 1) for part in _operands(variation, node))
+    divided = type(node) is ir.BinOp and node.op == "/"  # what it is a static argument of takes no arrays
+    return divided or any(is_fraction(variation, part, depth - 1) for part in _operands(variation, node))
 
 
 def _operands(variation: Variation, node: ir.Node | None) -> list[ir.Expr]:
@@ -92,8 +94,47 @@ class _Reading:
             for body in self.bodies:
                 for node in ir_walk.nodes(list(body)):
                     value = getattr(node, "value", None)
-                    if isinstance(node, (ir.Assign, ir.AugAssign, ir.AnnAssign)) and self._mentions(value):
+                    if isinstance(node, (ir.Assign, ir.AugAssign, ir.AnnAssign)) and self._flows(value):
                         self.made.update(ir_walk.bound_by(node))
+
+    def _flows(self, node: ir.Node | None) -> bool:
+        """Whether an expression may be a number of Python's that is made of it: what JAX computes in a trace is a tracer anyway."""
+        if not self._mentions(node):
+            return False
+        if type(node) is ir.Call:
+            return not self._is_computation(node) and self._comes_back(node)
+        if type(node) is ir.BinOp:
+            return self._flows(node.left) or self._flows(node.right)
+        return True
+
+    def _comes_back(self, node: ir.Call) -> bool:
+        """Whether a function that gets it may give back a number of Python's; a method of an array does not."""
+        if type(node.func) is ir.Attr and node.func.name in lexicon().compilation.computing_methods:
+            return self._flows(node.func.obj)
+        callee = self._function(node)
+        returned = only_returned(callee.parts) if callee is not None and self.depth > 1 else None
+        if callee is None or returned is None:
+            return True
+        given = ir_walk.by_parameter(node, callee.node.params)
+        names = [name for name, value in given if self._mentions(value)]
+        return any(not name or _Reading(callee, name, self.depth - 1)._flows(returned) for name in names)
+
+    def _function(self, node: ir.Call) -> FuncInfo | None:
+        """The function of the project that a call is of, mapped or not."""
+        func = node.func
+        if type(func) is ir.Call and self._is_computation(func, lexicon().gradients.mapping) and func.args:
+            func = func.args[0].value
+        callee = self._known(func)
+        if type(callee) is Func:
+            return callee.fn
+        return self.named.get(func.id) if type(func) is ir.Name else None
+
+    def _is_computation(self, node: ir.Call, names: frozenset[str] = frozenset()) -> bool:
+        """Whether a function of JAX is called that takes tracers, or one of these."""
+        callee, words = self._known(node.func), lexicon().compilation
+        if type(callee) is not Ext or names:
+            return type(callee) is Ext and callee.dotted in names
+        return callee.dotted.startswith(words.computing) and callee.dotted not in words.not_computing
 
     def _mentions(self, node: object) -> bool:
         return any(type(part) is ir.Name and part.id in self.made for part in ir_walk.nodes(node))
@@ -140,16 +181,10 @@ class _Reading:
             return False
         callee = self._known(node.func)
         if type(callee) is Ext:
-            words = lexicon().compilation
-            return (
-                callee.dotted.startswith(words.computing)
-                and callee.dotted not in words.not_computing
-                and self._each(args)
-            )
-        if type(callee) is Func:
-            return self._handed(node, callee.fn)
-        if type(node.func) is ir.Name and node.func.id in self.named:
-            return self._handed(node, self.named[node.func.id])
+            return self._is_computation(node) and self._each(args)
+        function = self._function(node)
+        if function is not None:
+            return self._handed(node, function)
         method = node.func.name if type(node.func) is ir.Attr and callee is None else ""
         return method in lexicon().compilation.computing_methods and self._each([node.func, *args])
 

@@ -50,7 +50,7 @@ def _of_closures(func: Value | None) -> str:
 def _handed_out(m: Machine, func: Func) -> str:
     """What a function makes anew for everybody who calls it, whichever way it returns, or ""."""
     fn = func.fn
-    if fn.node.decorators or fn.node.is_generator or fn.node.is_async or fn.node.is_lambda:
+    if fn.node.decorators or fn.node.is_generator or fn.node.is_async:
         return ""
     table = CodeTable(fn.module, fn.body)
     made = [_made(m, func, table, node.value) for node in fn.parts if type(node) is ir.Return]

@@ -11,15 +11,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Class, Func, Inst, Tup, Xform
+from jitlint.infer.values import Class, ExtInst, Func, Inst, Tup, Xform
 from jitlint.link.domains.misuse.helpers import inside
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import bound_by, bound_names, by_parameter, path_text, same_text
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
+from jitlint.link.values.library_objects import COPIES
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -28,20 +30,44 @@ _DEPTH: Final = 3
 
 def check(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Call, gone: list[str]) -> None:
     """Record what one of the results of a call is the new version of, if nobody reads it and the old one is returned."""
-    target, func = node.targets[0], called(m, f, call)
-    returned = only_returned(fn.parts)
-    if type(target) is not ir.Tuple or func is None or type(returned) not in (ir.Tuple, ir.Call):
+    target, returned = node.targets[0], only_returned(fn.parts)
+    if type(target) is not ir.Tuple or type(returned) not in (ir.Tuple, ir.Call):
         return
+    func = called(m, f, call)
     for i, part in enumerate(target.elts):
         if type(part) is not ir.Name or part.id not in gone:
             continue
-        old = _renewed(m, f, func, call, i, len(target.elts))
+        if func is None:
+            old = _optimiser_state(m, f, call) if i == len(target.elts) - 1 == 1 else None
+        else:
+            old = _renewed(m, f, func, call, i, len(target.elts))
         if (
             old is not None
             and _comes_in(fn, old)
             and any(same_text(old, one) for one in _put_together(returned))
         ):
             m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=path_text(old))
+
+
+def _optimiser_state(m: Machine, f: Frame, call: ir.Call) -> ir.Expr | None:
+    """The variable with the state that an optimiser is given, if one that remembers something updates here."""
+    old = call.args[1].value if len(call.args) > 1 else None
+    return old if type(old) is ir.Name and is_optimiser(m, f, call.func) else None
+
+
+def is_optimiser(m: Machine, f: Frame, func: ir.Expr) -> bool:
+    """Whether a method is the ``update`` of an optimiser that remembers something, or of one that a function makes."""
+    if type(func) is not ir.Attr or func.name != "update":
+        return False
+    if type(func.obj) is ir.Call:
+        maker = paths.peek(m, f, func.obj.func)
+        made = only_returned(maker.fn.parts) if type(maker) is Func else None
+        dotted = (
+            paths.dotted(m, inside(maker), made.func) if type(maker) is Func and type(made) is ir.Call else ""
+        )
+        return dotted in lexicon().compilation.of_closures
+    value = paths.peek(m, f, func.obj)
+    return type(value) is ExtInst and COPIES in value.attrs
 
 
 def called(m: Machine, f: Frame, call: ir.Call) -> Func | None:

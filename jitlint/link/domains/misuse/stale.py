@@ -16,14 +16,13 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate, KeyReuse, Step
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Class, ExtInst
+from jitlint.infer.values import Class
 from jitlint.link.domains.misuse import carried
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import bound_by, bound_names, by_parameter, changed_in, inner_functions
 from jitlint.link.values import paths
-from jitlint.link.values.library_objects import COPIES
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -100,18 +99,10 @@ def _check_optimiser(
         return
     old = call.args[1].value
     owner = _owner(old, {param.name for param in fn.node.params})
-    if type(old) is ir.Attr and owner and _is_optimiser(m, f, call.func):
+    if type(old) is ir.Attr and owner and carried.is_optimiser(m, f, call.func):
         place = _keeps(m, f, fn, owner, old.name)
         if place is not None:
             _lost(m, f, node, old.name, place)
-
-
-def _is_optimiser(m: Machine, f: Frame, func: ir.Expr) -> bool:
-    """Whether a method is the ``update`` of an optimiser that remembers something."""
-    if type(func) is not ir.Attr or func.name != "update":
-        return False
-    value = paths.peek(m, f, func.obj)
-    return type(value) is ExtInst and COPIES in value.attrs
 
 
 def _check_folded(m: Machine, f: Frame, fn: FuncInfo, call: ir.Call) -> None:

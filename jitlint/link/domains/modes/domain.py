@@ -11,7 +11,7 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, Step, WrongMode
-from jitlint.infer.objects import NOTE
+from jitlint.infer.objects import DRY, NOTE
 from jitlint.infer.values import FALSE, NO_CONST, TRUE, ExtInst, L, Value, const_of
 from jitlint.link.domains.modes import told
 from jitlint.link.domains.modes.captured import Captured
@@ -40,8 +40,6 @@ from jitlint.syntax import ir
 
 _SET = f"{NOTE}mode"
 """Where a layer remembers that it was made for one mode, or does nothing."""
-_DRY = f"{NOTE}dry"
-"""Where a layer remembers that it was made without a stream of keys."""
 
 
 class Modes(Domain[Marks]):
@@ -93,7 +91,7 @@ class Modes(Domain[Marks]):
 
     def _draws(self, f: Frame, library: Library) -> None:
         """A layer drops numbers while a model learns: it has to have a stream of keys, or to get one."""
-        dry = type(library.owner) is ExtInst and _DRY in library.owner.attrs
+        dry = type(library.owner) is ExtInst and DRY in library.owner.attrs
         if dry and "rngs" not in library.args.kw and not self.m.guards:
             api = library.dotted.removesuffix(".__call__")
             self.m.emit(
@@ -194,7 +192,7 @@ def _made(library: Library) -> Value | None:
     drops = library.dotted.endswith("Dropout")
     rate = args.get(0, "rate") if drops else None
     idle = rate is not None and const_of(rate) is not NO_CONST and not const_of(rate)
-    note = _SET if idle or _is_told(args) else _DRY if drops and "rngs" not in args.kw else ""
+    note = _SET if idle or _is_told(args) else DRY if drops and "rngs" not in args.kw else ""
     return ExtInst(result.dotted, {**result.attrs, note: TRUE}) if note and type(result) is ExtInst else None
 
 

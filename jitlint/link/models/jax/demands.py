@@ -13,6 +13,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import HigherOrder, Wrap
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
+from jitlint.infer.objects import DRY
 from jitlint.infer.values import (
     BACK,
     NO_CONST,
@@ -37,9 +38,12 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import mapping, operands, scalars, turns
 from jitlint.link.models.jax.mapping import in_words, is_no_pair, leaves, rank_of, report, size_of
 from jitlint.link.values import flattening, iteration, pytrees
+from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
 
+_DEPTH: Final = 4
+"""So many modules in each other are looked through."""
 _NUMBERS: Final = frozenset({"int", "bool"})
 
 
@@ -214,7 +218,7 @@ def _check_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
             name = _name_of(x, number)
             if operands.refused(m, f, at, x.spec.name, name, value, "non-array-argument"):
                 return True
-            found = _whole_leaf(value)
+            found = _whole_leaf(value) or _drawing_layer(x, value)
             if found is not None:
                 path, kind, leaf = found
                 report(m, f, at, x.spec.name, "no-real-input", kind, path, leaf)
@@ -243,6 +247,19 @@ def _whole_leaf(value: Value) -> tuple[str, str, Value] | None:
     return next(((path, kind, leaf) for path, leaf in leaves if (kind := _whole(leaf))), None)
 
 
+def _drawing_layer(
+    x: Xform, value: Value, path: str = "", depth: int = _DEPTH
+) -> tuple[str, str, Value] | None:
+    """A layer of a module of `flax.nnx` that holds a stream of keys, with the number of its draws: where, and what it is. What
+    `flax.nnx` differentiates itself, it differentiates by the parameters alone."""
+    if type(value) is ExtInst and value.dotted in lexicon().contracts.holds_keys and DRY not in value.attrs:
+        return path, "key", value
+    if type(value) is not Inst or value.cls.role != "nnx" or not x.spec.name.startswith("jax.") or not depth:
+        return None
+    found = (_drawing_layer(x, part, f"{path}.{name}", depth - 1) for name, part in value.attrs.items())
+    return next((one for one in found if one is not None), None)
+
+
 def _whole(value: Value) -> str:
     """Which kind of whole number, or of bits, a value certainly is, or ""."""
     if type(value) is ExtInst and value.dotted in lexicon().contracts.holds_flags:
@@ -267,8 +284,10 @@ def _no_scalar(value: Value) -> str:
         return "`None`"
     if type(value) is Arr and value.rank:
         return "an array with 1 axis" if value.rank == 1 else f"an array with {value.rank} axes"
-    if type(value) is Tup and value.cls is None:
-        return f"a tuple of {len(value.items)}"
+    if type(value) is Tup:
+        return f"a tuple of {len(value.items)}" if value.cls is None else f"a `{value.cls.name}`"
+    if type(value) is Inst and flattening.is_pytree(value.cls):
+        return "" if find_method(value, "__jax_array__") is not None else f"a `{value.cls.name}`"
     if type(value) is Seq and value.kind == "list":
         return "a list"
     return "a dict" if type(value) is Map else ""

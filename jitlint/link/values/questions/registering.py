@@ -1,7 +1,7 @@
 """Classes that say how they are flattened, and that nobody registers (layer: ``link``, room ``values``).
 
-What it does: reads the module of the class. What it does not: speak of classes with bases or decorators, or of modules that do not
-import what registers a class: somebody else may do so for them.
+What it does: reads the module of the class. What it does not: speak of classes with bases or decorators, or of modules that neither
+import what registers a class nor register another one: somebody else may do so for them.
 """
 
 from __future__ import annotations
@@ -18,15 +18,18 @@ _METHODS: Final = frozenset({"tree_flatten", "tree_unflatten"})
 
 
 def is_forgotten(info: ClassInfo) -> bool:
-    """Whether a class is not registered although its module imports what does that, and nothing there mentions it for it."""
+    """Whether a class is not registered although its module knows what does that, and nothing there mentions it for it."""
     plain = (
         not info.bases and info.metaclass is None and not info.extern and info.namespace.keys() >= _METHODS
     )
     if not plain or info.scope.fn is not None:
         return False
     body = info.module.tree.body
-    imported = {name.name for node in body if type(node) is ir.ImportFrom for name in node.names}
-    if not imported & lexicon().types.registering:
+    used = {name.name for node in body if type(node) is ir.ImportFrom for name in node.names}
+    used |= {
+        ir_walk.last_name(mark) for node in body if type(node) is ir.ClassDef for mark in node.decorators
+    }
+    if not used & lexicon().types.registering:
         return False
     return not any(_may_register(node, info.name) for node in ir_walk.nodes(list(body)))
 
