@@ -30,7 +30,7 @@ Function = Callable[..., Any]
 
 class Taken(NamedTuple):
     """A derivative was taken with its value. path, lines: of the function that did. value, gradients: the tracers. settled: the
-    names of the collectives that got parts of the value. others: of those that got something else."""
+    names of the collectives that the value is made with, and that got parts of it. others: of those that got something else."""
 
     path: str
     lines: frozenset[int]
@@ -49,10 +49,11 @@ class Taken(NamedTuple):
 def following() -> Iterator[list[Taken]]:
     """The list fills while the block runs."""
     found: list[Taken] = []
+    running: list[list[str]] = []
     with contextlib.ExitStack() as undo:
-        _replace(undo, jax, "value_and_grad", lambda original: _taking(original, found))
+        _replace(undo, jax, "value_and_grad", lambda original: _taking(original, found, running))
         for name in _COLLECTIVES:
-            _replace(undo, jax.lax, name, lambda original: _settling(original, found))
+            _replace(undo, jax.lax, name, lambda original: _settling(original, found, running))
         yield found
 
 
@@ -64,18 +65,22 @@ def _replace(
     setattr(module, name, make(original))
 
 
-def _taking(original: Function, found: list[Taken]) -> Function:
+def _taking(original: Function, found: list[Taken], running: list[list[str]]) -> Function:
     @functools.wraps(original)
     def value_and_grad(*args: Any, **kwargs: Any) -> Function:
         derivative = original(*args, **kwargs)
 
         @functools.wraps(derivative)
         def taking(*inner: Any, **named: Any) -> Any:
-            value, gradients = derivative(*inner, **named)
+            running.append([])
+            try:
+                value, gradients = derivative(*inner, **named)
+            finally:
+                inside = running.pop()
             code = sys._getframe(1).f_code
             lines = frozenset(line for _, _, line in code.co_lines() if line is not None)
             leaves = jax.tree_util.tree_leaves
-            found.append(Taken(code.co_filename, lines, leaves(value), leaves(gradients), [], []))
+            found.append(Taken(code.co_filename, lines, leaves(value), leaves(gradients), inside, []))
             return value, gradients
 
         return taking
@@ -83,9 +88,11 @@ def _taking(original: Function, found: list[Taken]) -> Function:
     return value_and_grad
 
 
-def _settling(original: Function, found: list[Taken]) -> Function:
+def _settling(original: Function, found: list[Taken], running: list[list[str]]) -> Function:
     @functools.wraps(original)
     def settling(x: Any, *args: Any, **kwargs: Any) -> Any:
+        for inside in running:
+            inside.append(original.__name__)
         for taken in found:
             known = {id(leaf) for leaf in taken.value}
             ours = all(id(leaf) in known for leaf in jax.tree_util.tree_leaves(x))

@@ -64,6 +64,10 @@ CASES: dict[str, tuple[str, list[str]]] = {
         f"{TAKEN}    loss = lax.pmean(loss, 'i')\n{UPDATE}{MAP}jax.vmap(step, axis_name='i')(w, jax.vmap(tx.init)(w), x)\n",
         [],
     ),
+    "averaged in the loss": (
+        f"def mean(w, x):\n    return lax.pmean(loss_fn(w, x), 'i')\n\n{TAKEN.replace('loss_fn', 'mean')}{UPDATE}{MAP}",
+        SAID,
+    ),
     "an axis that nobody knows": (f"{TAKEN}    loss = lax.pmean(loss, axis())\n{UPDATE}{MAP}", []),
     "returned without checks": (
         f"{GRADS}jax.shard_map(grads_of, mesh=mesh, in_specs=(P(), P('i')), out_specs=(P(), P()), check_vma=False)(w[0], x[0])\n",

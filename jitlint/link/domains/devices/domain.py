@@ -19,6 +19,7 @@ from jitlint.link.engine.domain import Activation, Called, Domain, Library, Tran
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
+from jitlint.link.engine.world import HOST
 from jitlint.link.models.jax import shardings, varying
 from jitlint.link.tables.ir_walk import bound_names, inner_functions, last_name
 from jitlint.link.tables.results import only_returned
@@ -31,6 +32,8 @@ from jitlint.syntax.children import below
 _PMAP: Final = "jax.pmap"
 _OPTAX: Final = "optax."
 _APPLIED: Final = "apply_gradients"
+_DEPTH: Final = 3
+"""So many functions in each other are read."""
 
 
 class _Derived(NamedTuple):
@@ -39,6 +42,13 @@ class _Derived(NamedTuple):
     call: ir.Call
     value: frozenset[str]
     gradients: str
+
+
+class _Settled(NamedTuple):
+    """Where something is averaged that gradients belong to, and over which axes."""
+
+    step: Step
+    axes: tuple[str, ...]
 
 
 class _Split(NamedTuple):
@@ -136,32 +146,50 @@ class Devices(Domain[_Split]):
 
     def _tell(self, f: Frame, at: int, derived: _Derived, how: str) -> None:
         """Say it of gradients, unless something that is made of them goes where it might be averaged."""
-        settled = self._settled(f, at, derived)
-        if settled is not None and not self._hides_collectives(f, derived):
-            call, axes = settled
-            step = Step(f.module.name, call.at, "what came with them is averaged here")
+        if self._may_be_averaged(f, at, derived) or self._hides_collectives(f, derived):
+            return
+        settled = self._settled(f, derived) or self._settled_inside(f, derived)
+        if settled is not None:
             self.m.emit(
-                f, LocalGradients, at, None, Confidence.LIKELY, when=(_AreDevices(self, axes),),
-                name=derived.gradients, axes=axes, how=how, also=(step,),
+                f, LocalGradients, at, None, Confidence.LIKELY, when=(_AreDevices(self, settled.axes),),
+                name=derived.gradients, axes=settled.axes, how=how, also=(settled.step,),
             )  # fmt: skip
 
-    def _settled(self, f: Frame, at: int, derived: _Derived) -> tuple[ir.Call, tuple[str, ...]] | None:
-        """Where the value that came with gradients is averaged, and over which axes; None where the gradients may be, too."""
-        own, others = self._made_of(f, derived, {derived.gradients}), self._made_of(f, derived, derived.value)
-        found: tuple[ir.Call, tuple[str, ...]] | None = None
+    def _may_be_averaged(self, f: Frame, at: int, derived: _Derived) -> bool:
+        """Whether gradients, or what is made of them, go through a collective, or into something unknown. at: of the update."""
+        own = self._made_of(f, derived, {derived.gradients})
         for call in self._calls(f, derived):
-            mentioned = {part.id for part in below(call) if type(part) is ir.Name}
             dotted = paths.dotted(self.m, f, call.func)
-            if dotted not in _collectives():
-                if mentioned & own and not dotted and not self._is_harmless(f, call, at):
-                    return None
-                continue
-            axes = self._axes(f, call)
-            if mentioned & own or not axes:
-                return None
-            bound = f.world.axes is not None and f.world.axes.issuperset(axes)
-            found = found or ((call, axes) if mentioned & others and bound else None)
-        return found
+            mentions = any(type(part) is ir.Name and part.id in own for part in below(call))
+            if dotted in _collectives():
+                if mentions or not self._axes(f, call):
+                    return True
+            elif mentions and not dotted and not self._is_harmless(f, call, at):
+                return True
+        return False
+
+    def _settled(self, f: Frame, derived: _Derived) -> _Settled | None:
+        """Where the value that came with gradients is averaged afterwards."""
+        others = self._made_of(f, derived, derived.value)
+        for call in self._calls(f, derived):
+            axes = self._axes(f, call) if paths.dotted(self.m, f, call.func) in _collectives() else ()
+            bound = axes and f.world.axes is not None and f.world.axes.issuperset(axes)
+            if bound and any(type(part) is ir.Name and part.id in others for part in below(call)):
+                return _Settled(Step(f.module.name, call.at, "what came with them is averaged here"), axes)
+        return None
+
+    def _settled_inside(self, f: Frame, derived: _Derived) -> _Settled | None:
+        """Where the function that is differentiated averages over the only axis there is, itself or in what it calls."""
+        func = derived.call.func
+        given = func.args[0].value if type(func) is ir.Call and func.args else None
+        loss = paths.peek(self.m, f, given) if type(given) is ir.Name else None
+        axes = tuple(f.world.axes or ())
+        if type(loss) is not Func or len(axes) != 1:
+            return None
+        place = _average_in(self.m, loss, _DEPTH)
+        return (
+            None if place is None else _Settled(Step(*place, "what they are taken of is averaged here"), axes)
+        )
 
     def _is_harmless(self, f: Frame, call: ir.Call, at: int) -> bool:
         """Whether a call of something other than a library only puts together what it gets. at: of the update."""
@@ -215,6 +243,21 @@ class Devices(Domain[_Split]):
         words = {name.rpartition(".")[2] for name in _collectives()}
         others = (part for fn in inner if fn.name not in used for part in fn.parts)
         return any(last_name(part) in words for part in others)
+
+
+def _average_in(m: Machine, func: Func, depth: int) -> tuple[str, int] | None:
+    """Module and origin of a call that averages, in a function of the project or in those that it calls."""
+    inside = Frame(func.fn.module, func.scope, HOST)
+    for part in func.fn.parts:
+        if type(part) is not ir.Call:
+            continue
+        if paths.dotted(m, inside, part.func) in lexicon().contracts.settling:
+            return func.fn.module.name, part.at
+        callee = paths.peek(m, inside, part.func)
+        found = _average_in(m, callee, depth - 1) if type(callee) is Func and depth else None
+        if found is not None:
+            return found
+    return None
 
 
 def _collectives() -> frozenset[str]:
