@@ -21,6 +21,7 @@ from jitlint.link.domains.modes.marks import (
     Mark,
     Path,
     note,
+    outermost,
     touch,
 )
 from jitlint.link.engine.domain import Activation
@@ -46,9 +47,7 @@ class Captured:
 
     def _decide(self, f: Frame, mark: Mark) -> None:
         """Whether the model was in the mode for training when the trace began, as far as the caller knows."""
-        host = f
-        while host.outer is not None:
-            host = host.outer
+        host = outermost(f)
         modes = [one for one in MARKS.of(host) or () if one.kind in (TRAIN, EVALUATE) and touch(one, mark)]
         last = max((one for one in modes if one.at < mark.at), key=lambda one: one.at, default=None)
         if last is None and not _is_home(host, mark.path[0]):

@@ -27,6 +27,7 @@ from jitlint.link.domains.modes.marks import (
     Marks,
     in_caller,
     note,
+    outermost,
     own_path,
     touch,
 )
@@ -123,7 +124,10 @@ class Modes(Domain[Marks]):
                 mark = mark._replace(kind=CHECKS, tail=max(len(mark.path) - _model(activation), 0))
             self._captured.crossed(f, activation, mark, path)
             if mark.kind != CAPTURED:
-                note(f, (mark._replace(path=path, at=activation.at),))
+                here = mark._replace(path=path, at=activation.at)
+                if mark.kind == CHECKS:
+                    self._after_training(f, here)
+                note(f, (here,))
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """A loop has run: its next turn begins with the modes that the last one left."""
@@ -160,11 +164,23 @@ class Modes(Domain[Marks]):
                 continue
             learns = next((m for m in turn if m.kind == LEARNS and touch(m, runs) and m.at < runs.at), None)
             if learns is not None:
-                model = ".".join(runs.path[: len(runs.path) - runs.tail])
-                step = Step(runs.site[0], runs.site[1], "this layer is still in the mode for training")
-                self._say(
-                    f, runs._replace(site=(f.module.name, runs.at, f.qualname)), "evaluated", model, step
-                )
+                self._evaluated(f, runs)
+
+    def _after_training(self, f: Frame, runs: Mark) -> None:
+        """A model that has learnt is evaluated after the loop, in the mode that it learnt in."""
+        host = outermost(f)
+        before = [mark for mark in MARKS.of(host) or () if touch(mark, runs)]
+        modes = [mark.kind for mark in before if mark.kind in (TRAIN, EVALUATE)]
+        learns = next((mark for mark in before if mark.kind == LEARNS), None)
+        still = not modes or modes[-1] == TRAIN
+        told = any(mark.kind == CHECKS and mark.at != runs.at for mark in before)
+        if learns is not None and still and not (told or host.loops or host.world.level):
+            self._evaluated(host, runs)
+
+    def _evaluated(self, f: Frame, runs: Mark) -> None:
+        model = ".".join(runs.path[: len(runs.path) - runs.tail])
+        step = Step(runs.site[0], runs.site[1], "this layer is still in the mode for training")
+        self._say(f, runs._replace(site=(f.module.name, runs.at, f.qualname)), "evaluated", model, step)
 
     def _say(self, f: Frame, mark: Mark, how: str, model: str, step: Step) -> None:
         module, at, function = mark.site

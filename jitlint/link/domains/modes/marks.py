@@ -53,6 +53,13 @@ def touch(a: Mark, b: Mark) -> bool:
     return all(one == other for one, other in zip(a.path, b.path))
 
 
+def outermost(f: Frame) -> Frame:
+    """The frame of the code itself, outside of the transforms that it calls."""
+    while f.outer is not None:
+        f = f.outer
+    return f
+
+
 def note(f: Frame, marks: Marks) -> None:
     """Remember what happens in an activation, each thing once, on whichever side of the transforms that it calls."""
     frame: Frame | None = f if marks else None
