@@ -43,17 +43,23 @@ class Captured:
         given = path[0] in [param.name for param in fn.node.params] or mark.path[0] not in fn.outer_names
         starts = f.outer is not None and f.world.level > f.outer.world.level and not f.world.excused
         if mark.kind == CAPTURED or (mark.kind in (RUNS, LEARNS, CHECKS) and starts and not given):
-            self._decide(f, mark._replace(kind=CAPTURED, path=path, at=activation.at))
+            captured = mark._replace(kind=CAPTURED, path=path, at=activation.at)
+            self._decide(f, captured, first=mark.kind != CAPTURED)
 
-    def _decide(self, f: Frame, mark: Mark) -> None:
-        """Whether the model was in the mode for training when the trace began, as far as the caller knows."""
+    def _decide(self, f: Frame, mark: Mark, first: bool) -> None:
+        """Whether the model was in the mode for training when the trace began, as far as the caller knows. first: the trace begins
+        here."""
         host = outermost(f)
         modes = [one for one in MARKS.of(host) or () if one.kind in (TRAIN, EVALUATE) and touch(one, mark)]
         last = max((one for one in modes if one.at < mark.at), key=lambda one: one.at, default=None)
         if last is None and not _is_home(host, mark.path[0]):
             note(f, (mark,))
-        elif last is None or last.kind == TRAIN:
-            self._say(f, mark, certain=last is not None)
+        elif last is not None and last.kind == TRAIN:
+            self._say(f, mark, certain=True)
+        elif last is None and first:
+            self._say(
+                f, mark, certain=False
+            )  # whoever traces elsewhere may set the mode, or run other layers
 
     def _say(self, f: Frame, mark: Mark, certain: bool) -> None:
         """certain: the mode was set, and is not only the one that models begin with."""

@@ -53,6 +53,7 @@ from jitlint.link.models.jax import (
 )
 from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.tables import naming
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import iteration, parameters, pytrees
 from jitlint.link.values.questions.signatures import (
     Signature,
@@ -229,10 +230,19 @@ def _tell_lanes(m: Machine, inner: Frame, x: Xform, arrived: Args) -> None:
     """A batch has many lanes, or devices, unless they are to do the same."""
     spec: Wrap = x.spec
     devices = bool(spec.specs) or bool(spec.modes & S)
-    alike = arrival.gives_one(x) or (devices and _sets_up(x.target))
+    own = arrival.lanes(x, arrived) if spec.axes or spec.specs else frozenset[int]()
+    averages = devices and own and not _asks_for_place(x.target)
+    alike = (arrival.gives_one(x) and not averages) or (devices and _sets_up(x.target))
     if (spec.axes or spec.specs) and not alike:
-        lanes = frozenset[int]() if devices else arrival.lanes(x, arrived)
+        lanes = frozenset[int]() if devices else own
         m.domains.on_repeat(inner, Repeat(arrival.batched(x, arrived), True, devices, lanes))
+
+
+def _asks_for_place(target: Value) -> bool:
+    """Whether a function asks which device it runs on, be it in a branch only."""
+    sig = signature(target)
+    parts = sig.func.fn.parts if sig is not None else ()
+    return any(type(part) is ir.Call and last_name(part.func) == "axis_index" for part in parts)
 
 
 def _sets_up(target: Value) -> bool:
