@@ -18,7 +18,7 @@ from jitlint.infer.values import Arr, Func, Value
 from jitlint.link.domains.gradients import spelling
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import last_name, path_text, same_text
+from jitlint.link.tables.ir_walk import by_parameter, last_name, path_text, same_text
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.link.values.fitting import rank_of
@@ -26,6 +26,8 @@ from jitlint.syntax import ir
 
 _DEPTH: Final = 10
 _LAST: Final = (-1, 2)
+_ODD: Final = spelling.ABSOLUTE | {"round", "sin", "tan", "sinh", "tanh"}
+"""What gives zero for zero."""
 
 
 Pairs = frozenset[frozenset[str]]
@@ -34,12 +36,13 @@ Pairs = frozenset[frozenset[str]]
 
 class _Place(NamedTuple):
     """Whose code is read. frame: of the activation, None for a function that it calls. alike: parameters that were given
-    one array."""
+    one array. rows: those that go through the rows of one, each with each, and so that one meets itself."""
 
     m: Machine
     fn: FuncInfo
     frame: Frame | None
     alike: Pairs = frozenset()
+    rows: Pairs = frozenset()
 
     def value(self, node: ir.Node) -> Value | None:
         """What a name stands for, as far as it is known."""
@@ -74,12 +77,12 @@ def _zero(place: _Place, node: ir.Node | None, depth: int) -> str:
         return ""
     if type(node) is ir.BinOp:
         if node.op == "-":
-            return _difference(place, node)
+            return _difference(place, node) or _both_zero(place, node, depth)
         sides = {"*": [node.left, node.right], "**": [node.left], "/": [node.left]}.get(node.op, [])
         return next((found for side in sides if (found := _zero(place, side, depth - 1))), "")
     if type(node) is not ir.Call:
         return ""
-    if last_name(node.func) in spelling.ABSOLUTE or _goes_along(node):
+    if last_name(node.func) in _ODD or _goes_along(node):
         return next((_zero(place, part, depth - 1) for part in spelling.operand_of(node)), "")
     bounded = _bounded_by_zero(node)
     return _zero(place, bounded, depth - 1) if bounded is not None else _returned(place, node, depth)
@@ -111,14 +114,62 @@ def _goes_along(call: ir.Call) -> bool:
 
 def _returned(place: _Place, call: ir.Call, depth: int) -> str:
     """A function of the project was called: what it returns, if that is one expression."""
+    pairs = _mapped_twice(place, call)
+    if pairs is not None:
+        inner, names, array = pairs
+        rows = frozenset((frozenset(names),))
+        return (
+            array if _zero(place._replace(fn=inner, rows=rows), only_returned(inner.parts), depth - 1) else ""
+        )
     called = place.value(call.func)
     if type(called) is not Func or called.fn.node.is_generator:
         return ""
-    return _zero(_Place(place.m, called.fn, None), only_returned(called.fn.parts), depth - 1)
+    given = [
+        (name, value.id)
+        for name, value in by_parameter(call, called.fn.node.params)
+        if type(value) is ir.Name
+    ]
+    rows = frozenset(
+        frozenset((one, other))
+        for one, first in given
+        for other, second in given
+        if frozenset((first, second)) in place.rows
+    )
+    return _zero(_Place(place.m, called.fn, None, rows=rows), only_returned(called.fn.parts), depth - 1)
+
+
+def _mapped_twice(place: _Place, call: ir.Call) -> tuple[FuncInfo, tuple[str, str], str] | None:
+    """The inner function of ``vmap(lambda a: vmap(lambda b: ...)(x))(x)``, its two rows, and the array that they are of."""
+    outer = _mapped(place, call)
+    inner = only_returned(outer[0].parts) if outer is not None else None
+    within = _mapped(place, inner) if type(inner) is ir.Call else None
+    if outer is None or within is None or outer[2] != within[2]:
+        return None
+    return within[0], (outer[1], within[1]), outer[2]
+
+
+def _mapped(place: _Place, call: ir.Call) -> tuple[FuncInfo, str, str] | None:
+    """The lambda of one row that a call maps over an array, its parameter, and the array; None if it is something else."""
+    func = call.func
+    over = path_text(call.args[0].value) if len(call.args) == 1 else ""
+    if not over or type(func) is not ir.Call or last_name(func.func) != "vmap" or len(func.args) != 1:
+        return None
+    one = func.args[0].value
+    fn = place.fn.module.functions[one.function] if type(one) is ir.Lambda else None
+    return (fn, fn.node.params[0].name, over) if fn is not None and len(fn.node.params) == 1 else None
+
+
+def _both_zero(place: _Place, node: ir.BinOp, depth: int) -> str:
+    """What both sides of a difference are zero for."""
+    left = _zero(place, node.left, depth - 1)
+    return left if left and _zero(place, node.right, depth - 1) else ""
 
 
 def _difference(place: _Place, node: ir.BinOp) -> str:
     """The array, if all of its rows are taken from all of its rows: ``x[:, None] - x[None]``."""
+    sides = [side.id for side in (node.left, node.right) if type(side) is ir.Name]
+    if len(set(sides)) == 2 and frozenset(sides) in place.rows:
+        return sides[0]
     left, right = (spelling.written(place.fn.parts, side) for side in (node.left, node.right))
     if type(left) is not ir.Sub or type(right) is not ir.Sub or not _are_one(place, left.obj, right.obj):
         return ""
