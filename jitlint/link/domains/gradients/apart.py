@@ -82,7 +82,8 @@ def _zero(place: _Place, node: ir.Node | None, depth: int) -> str:
         return next((found for side in sides if (found := _zero(place, side, depth - 1))), "")
     if type(node) is not ir.Call:
         return ""
-    if last_name(node.func) in _ODD or _goes_along(node):
+    of_pair = bool(place.rows) and last_name(node.func) in lexicon().gradients.of_rows  # one pair has one row
+    if last_name(node.func) in _ODD or of_pair or _goes_along(node):
         return next((_zero(place, part, depth - 1) for part in spelling.operand_of(node)), "")
     bounded = _bounded_by_zero(node)
     return _zero(place, bounded, depth - 1) if bounded is not None else _returned(place, node, depth)
