@@ -146,6 +146,13 @@ class Narrows:
 
 
 @dataclass(frozen=True, slots=True)
+class IgnoresVariable:
+    """The option that the flagged variable stands for stays as it was. Shown by asking `jax.config`."""
+
+    words: ClassVar[str] = "JAX has read the variable already: its option stays as it was."
+
+
+@dataclass(frozen=True, slots=True)
 class DropsResult:
     """The flagged expression computes a new value that nobody reads. Shown by the unchanged array."""
 
@@ -244,6 +251,7 @@ Outcome = Union[
     RepeatsDraw,
     IgnoresBounds,
     Narrows,
+    IgnoresVariable,
     DropsResult,
     LeavesOut,
     MakesNan,

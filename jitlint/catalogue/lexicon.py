@@ -168,6 +168,8 @@ class Compilation(msgspec.Struct, frozen=True):
     preparing_data: frozenset[str]
     at_compile_time: frozenset[str]
     options: frozenset[str]
+    variables: frozenset[str]
+    starting: frozenset[str]
     wide: frozenset[str]
     same_number: frozenset[str]
     clipping: frozenset[str]

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from jitlint.base.outcome import LeavesOut, MakesNan, MakesPairs, Narrows, RunsInMode, StaysLocal
+from jitlint.base.outcome import (
+    IgnoresVariable,
+    LeavesOut,
+    MakesNan,
+    MakesPairs,
+    Narrows,
+    RunsInMode,
+    StaysLocal,
+)
 from jitlint.confirm.statement import Statement
 from jitlint.confirm.watch.runs import Runs
 
@@ -25,6 +33,12 @@ def narrows(outcome: Narrows, statement: Statement, runs: Runs) -> str | None:
     said = (message for place, message in runs.narrowed if statement.covers(place))
     message = next(said, None)
     return None if message is None else f"JAX warns: {message}"
+
+
+def ignores_variable(outcome: IgnoresVariable, statement: Statement, runs: Runs) -> str | None:
+    """The statement sets a variable, and the option of JAX stays as it was."""
+    found = next((one for one in runs.settings if statement.covers(one.place)), None)
+    return None if found is None else f"`jax.config.{found.option}` is {found.value!r} as before"
 
 
 def makes_pairs(outcome: MakesPairs, statement: Statement, runs: Runs) -> str | None:

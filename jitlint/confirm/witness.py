@@ -18,6 +18,7 @@ from jitlint.base.outcome import (
     BakesConstant,
     DropsResult,
     IgnoresBounds,
+    IgnoresVariable,
     JitsAgain,
     LeavesOut,
     MakesNan,
@@ -37,7 +38,15 @@ from jitlint.base.outcome import (
 )
 from jitlint.confirm.draws import repeated_draws, repeats_draw
 from jitlint.confirm.statement import Statement
-from jitlint.confirm.told import leaves_out, makes_nan, makes_pairs, narrows, runs_in_mode, stays_local
+from jitlint.confirm.told import (
+    ignores_variable,
+    leaves_out,
+    makes_nan,
+    makes_pairs,
+    narrows,
+    runs_in_mode,
+    stays_local,
+)
 from jitlint.confirm.watch.observe import Function, Observation, Place, Raised, Tick, Trace
 from jitlint.confirm.watch.runs import Runs
 from jitlint.confirm.watch.spots import DOTTED
@@ -438,6 +447,7 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
     LeavesOut: leaves_out,
     MakesNan: makes_nan,
     Narrows: narrows,
+    IgnoresVariable: ignores_variable,
     MakesPairs: makes_pairs,
     StaysLocal: stays_local,
     RunsInMode: runs_in_mode,

@@ -322,6 +322,13 @@ class WideDtype(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class LateVariable(Event):
+    """A variable of the environment is set that JAX has read already. name: of the variable."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ImportIdiom(Event):
     """An import that says something else than it seems to. name: what is bound; what: the module."""
 
@@ -448,6 +455,7 @@ AnyEvent = Union[
     DroppedUpdate,
     SilentAnswer,
     WideDtype,
+    LateVariable,
     ImportIdiom,
     Mutation,
     Handler,

@@ -9,6 +9,7 @@ from jitlint.base.outcome import (
     BakesConstant,
     DropsResult,
     IgnoresBounds,
+    IgnoresVariable,
     JitsAgain,
     LeavesOut,
     MakesNan,
@@ -160,6 +161,11 @@ SHOWN: list[tuple[Outcome, str, str]] = [
     ),
     (Narrows(), "x = jnp.zeros(3, jnp.float64)\ny = jnp.ones(2, jnp.int64)  # here\n", "dtype int64"),
     (Narrows(), "@jax.jit\ndef f(x):\n    return x.astype('int64')  # here\n\nf(1)\n", "dtype int64"),
+    (
+        IgnoresVariable(),
+        "import os\nos.environ['JAX_EXPLAIN_CACHE_MISSES'] = '0'  # here\n",
+        "`jax.config.jax_explain_cache_misses` is False as before",
+    ),
     (DropsResult(), "x = jnp.zeros(3)\njnp.sort(x)  # here\n", "`sort` made a new array"),
     (
         MakesNan(),
@@ -305,6 +311,7 @@ ABSENT: list[tuple[Outcome, str]] = [
     ),
     (Narrows(), "import warnings\nx = jnp.zeros(3)  # here\nwarnings.warn('dtype float64')\n"),
     (DropsResult(), "x = jnp.zeros(3)\nprint(x.at[0].set(1.0))  # here\n"),
+    (IgnoresVariable(), "import os\nos.environ['MY_EXPLANATION'] = '0'  # here\n"),
     (
         MakesNan(),
         "def f(x):\n    safe = jnp.where(x > 0, x, 1.0)\n    return jnp.where(x > 0, jnp.log(safe), 0.0)  # here\n\n"

@@ -16,6 +16,7 @@ from jitlint.confirm.watch.probes import Probes
 
 if TYPE_CHECKING:
     from jitlint.confirm.watch.devices import Taken
+    from jitlint.confirm.watch.environment import Setting
     from jitlint.confirm.watch.modes import Ran
 
 
@@ -94,6 +95,15 @@ class Runs:
         from jitlint.confirm.watch.narrowing import PROMOTES, hearing
 
         with hearing(PROMOTES) as heard, jax.numpy_rank_promotion("warn"):
+            observe(self.run, self.watched, jit=False)
+        return heard
+
+    @functools.cached_property
+    def settings(self) -> Sequence[Setting]:
+        """The variables for JAX that the program sets, without jit, and that change no option."""
+        from jitlint.confirm.watch.environment import hearing
+
+        with hearing() as heard:
             observe(self.run, self.watched, jit=False)
         return heard
 

@@ -12,6 +12,7 @@ from jitlint.link.domains.misuse import (
     frozen,
     growing,
     idioms,
+    late,
     lent,
     metadata,
     stale,
@@ -40,12 +41,13 @@ class Misuse(Domain[None]):
         self._never_wide = wide.NeverOn(m)
 
     def hears_of(self, dotted: str) -> bool:
-        """Collectives, loops, what lends NumPy the buffers of arrays, and what takes a data type."""
+        """Collectives, loops, what lends NumPy the buffers of arrays, sets the environment, or takes a data type."""
         words = lexicon()
         return (
             dotted in words.contracts.collectives
             or dotted in words.buffers.holding
             or dotted in growing.LOOPS
+            or dotted in late.SETTERS
             or wide.hears_of(self.m, dotted)
         )
 
@@ -53,6 +55,8 @@ class Misuse(Domain[None]):
         """A collective or a loop is called, a buffer is lent, or a data type named."""
         if library.dotted in lexicon().buffers.holding:
             lent.heard(f, library)
+        elif library.dotted in late.SETTERS:
+            late.heard(self.m, f, library)
         elif library.dotted in growing.LOOPS:
             growing.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.collectives:

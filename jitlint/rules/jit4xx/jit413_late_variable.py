@@ -1,0 +1,56 @@
+"""JIT413: a variable of the environment is set after JAX has read it (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import IgnoresVariable
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import LateVariable
+
+RULE = Rule(
+    code="JIT413",
+    name="late-variable",
+    severity=Severity.WARNING,
+    summary="environment variable for JAX that is set after JAX was imported",
+    explanation="""\
+JAX reads its options from the environment while it is imported: `JAX_ENABLE_X64`, `JAX_PLATFORMS`, `JAX_DEBUG_NANS` and others. What is
+set afterwards has no effect, and nothing says so: the program goes on with 32 bits, on the other device, without the check.
+
+Nothing is reported in tests, in modules that start other processes, which inherit the variable, and where the same module speaks
+of the option to `jax.config` as well.
+""",
+    instead="""\
+Set the variable before the first import of JAX, or in the shell; or tell JAX itself, which works at any time before the option is
+needed:
+
+```python
+jax.config.update("jax_debug_nans", True)
+```
+""",
+    bad="""\
+import os
+
+import jax
+
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "5"  # expect: JIT413
+""",
+    good="""\
+import os
+
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "5"
+
+import jax
+""",
+    outcome=IgnoresVariable(),
+    since="0.1",
+    reference="https://docs.jax.dev/en/latest/config_options.html",
+)
+
+
+@RULE.on(LateVariable)
+def check(event: LateVariable) -> Report:
+    """Report the assignment."""
+    return Report(
+        f"`{event.name}` is set after JAX was imported, which has read it by then: this changes nothing",
+        f'set it before `import jax`, or call `jax.config.update("{event.name.lower()}", ...)`',
+    )
