@@ -374,7 +374,6 @@ class Modes(msgspec.Struct, frozen=True):
     layers: frozenset[str]
     told_by: frozenset[str]
     applying: frozenset[str]
-    learning: frozenset[str]
     asked_by: dict[str, str]
 
 

@@ -52,7 +52,7 @@ class Captured:
         host = outermost(f)
         modes = [one for one in MARKS.of(host) or () if one.kind in (TRAIN, EVALUATE) and touch(one, mark)]
         last = max((one for one in modes if one.at < mark.at), key=lambda one: one.at, default=None)
-        if last is None and not _is_home(host, mark.path[0]):
+        if last is None and not is_home(host, mark.path[0]):
             note(f, (mark,))
         elif last is not None and last.kind == TRAIN:
             self._say(f, mark, certain=True)
@@ -68,19 +68,19 @@ class Captured:
             f.module.name, mark.at, f"`{mark.path[0]}` comes from outside of the trace that begins here"
         )
         self._m.emit(
-            f, Leak, at, None, Confidence.LIKELY, when=() if certain else (_NeverEvaluated(self),),
+            f, Leak, at, None, Confidence.LIKELY, when=() if certain else (NeverEvaluated(self),),
             where=(module, function), target=REFUSED, what=mark.name, used=True, also=(step,),
         )  # fmt: skip
 
 
-def _is_home(host: Frame, name: str) -> bool:
+def is_home(host: Frame, name: str) -> bool:
     """Whether a variable is the module's or the function's own, and nobody handed it over."""
     if host.fn is None:
         return True
     return name in host.fn.node.local_names and name not in [param.name for param in host.fn.node.params]
 
 
-class _NeverEvaluated:
+class NeverEvaluated:
     """No model is turned to evaluation, anywhere."""
 
     def __init__(self, known: Captured) -> None:

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import ApiMisuse, Step, WrongMode
+from jitlint.infer.events import Step, WrongMode
 from jitlint.infer.objects import DRY, NOTE
 from jitlint.infer.values import FALSE, NO_CONST, TRUE, ExtInst, L, Value, const_of
-from jitlint.link.domains.modes import told
+from jitlint.link.domains.modes import streamless, told
 from jitlint.link.domains.modes.captured import Captured
 from jitlint.link.domains.modes.marks import (
     CAPTURED,
     CHECKS,
+    DRAWS,
     EVALUATE,
     LEARNS,
     MARKS,
@@ -34,7 +35,6 @@ from jitlint.link.domains.modes.marks import (
 from jitlint.link.engine.domain import Activation, Domain, Library
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.engine.sink import Found
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import last_name, nodes
 from jitlint.syntax import ir
@@ -51,7 +51,6 @@ class Modes(Domain[Marks]):
 
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
-        self._learns = _Learns()
         self._captured = Captured(m)
 
     def hears_of(self, dotted: str) -> bool:
@@ -60,7 +59,6 @@ class Modes(Domain[Marks]):
         return (
             dotted in words.setting
             or dotted in words.applying
-            or dotted in words.learning
             or dotted.removesuffix(".__call__") in words.layers
         )
 
@@ -70,9 +68,6 @@ class Modes(Domain[Marks]):
         call = self.m.texts.table(f).calls.get(library.at)
         if dotted in words.layers:
             return _made(library)
-        if dotted in words.learning:
-            self._learns.somewhere = True
-            return None
         if call is None or f.world.excused:
             return None
         if dotted in words.applying:
@@ -87,18 +82,8 @@ class Modes(Domain[Marks]):
         ):
             self._note(f, LEARNS if f.world.modes & L else RUNS, call.func, library.at)
             if f.world.modes & L:
-                self._draws(f, library)
+                streamless.heard(self.m, f, library, call.func)
         return None
-
-    def _draws(self, f: Frame, library: Library) -> None:
-        """A layer drops numbers while a model learns: it has to have a stream of keys, or to get one."""
-        dry = type(library.owner) is ExtInst and DRY in library.owner.attrs
-        if dry and "rngs" not in library.args.kw and not self.m.guards:
-            api = library.dotted.removesuffix(".__call__")
-            self.m.emit(
-                f, ApiMisuse, library.at, None, Confidence.LIKELY, when=(self._learns,),
-                api=api, problem="missing-argument", parameter="rngs",
-            )  # fmt: skip
 
     def _note(self, f: Frame, kind: str, node: ir.Node | None, at: int) -> None:
         path = own_path(f, node)
@@ -123,7 +108,9 @@ class Modes(Domain[Marks]):
             if checks and mark.kind == RUNS:
                 mark = mark._replace(kind=CHECKS, tail=max(len(mark.path) - _model(activation), 0))
             self._captured.crossed(f, activation, mark, path)
-            if mark.kind != CAPTURED:
+            if mark.kind == DRAWS:
+                streamless.passed_on(self.m, f, mark._replace(path=path, at=activation.at), self._captured)
+            elif mark.kind != CAPTURED:
                 here = mark._replace(path=path, at=activation.at)
                 if mark.kind == CHECKS:
                     self._after_training(f, here)
@@ -210,17 +197,6 @@ def _made(library: Library) -> Value | None:
     idle = rate is not None and const_of(rate) is not NO_CONST and not const_of(rate)
     note = _SET if idle or _is_told(args) else DRY if drops and "rngs" not in args.kw else ""
     return ExtInst(result.dotted, {**result.attrs, note: TRUE}) if note and type(result) is ExtInst else None
-
-
-class _Learns:
-    """Some model is trained by the program: what a layer needs for that, it needs."""
-
-    def __init__(self) -> None:
-        self.somewhere = False
-
-    def holds(self, found: Found) -> bool:
-        """Whether an optimiser was made."""
-        return self.somewhere
 
 
 def _is_told(args: Args) -> bool:

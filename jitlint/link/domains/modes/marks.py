@@ -24,6 +24,8 @@ RUNS: Final = "runs"
 CHECKS: Final = "checks"
 """A layer runs in code whose name says that a model is evaluated."""
 
+DRAWS: Final = "draws"
+"""A layer that has no keys to draw from runs under a derivative."""
 CAPTURED: Final = "captured"
 """A layer ran in a trace that was not given its model."""
 
@@ -32,7 +34,7 @@ SOMEWHERE: Final = "?"
 
 class Mark(NamedTuple):
     """A mode is set, or a layer runs that depends on it. at: where, in the function at hand; site: module and origin of the
-    very place, with the function that it is in. name: of the layer there. tail: how many names of the path lead on from a model
+    very place, with the function that it is in. name: of the layer there, or of its class. tail: how many names of the path lead on from a model
     that is evaluated."""
 
     kind: str
