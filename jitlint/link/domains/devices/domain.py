@@ -51,16 +51,11 @@ class _Settled(NamedTuple):
     axes: tuple[str, ...]
 
 
-class _Split(NamedTuple):
-    """How what a function gives is put together again, which is mapped over a mesh without checks."""
-
-    marks: Value
+_SPLIT: Final = Slot[Value]()
+"""How what a function gives is put together again, which is mapped over a mesh without checks."""
 
 
-_SPLIT: Final = Slot[_Split]()
-
-
-class Devices(Domain[_Split]):
+class Devices(Domain[None]):
     """Knows the axes that devices are the lanes of, and those that are not."""
 
     keeps = frozenset({_SPLIT})
@@ -70,7 +65,7 @@ class Devices(Domain[_Split]):
         super().__init__(m)
         self.devices: set[str] = set()
         self.lanes: set[str] = set()
-        self._split: dict[int, _Split] = {}
+        self._split: dict[int, Value] = {}
 
     def hears_of(self, dotted: str) -> bool:
         """What optimisers are told."""
@@ -79,15 +74,12 @@ class Devices(Domain[_Split]):
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
         """A function is mapped."""
         x = transformed.x
-        bound, unchecked = (
-            shardings.bound_axes(x) or (),
-            bool(x.spec.specs) and varying.axes_of(x, f.world) == (),
-        )
         over_devices = x.spec.specs or x.spec.name == _PMAP
-        (self.devices if over_devices else self.lanes).update(bound)
+        (self.devices if over_devices else self.lanes).update(shardings.bound_axes(x) or ())
         target, marks = signature(x.target), x.options.get(x.spec.results)
+        unchecked = x.spec.specs and varying.axes_of(x, f.world) == ()
         if unchecked and target is not None and marks is not None:
-            self._split[target.func.fn.id] = _Split(marks)
+            self._split[target.func.fn.id] = marks
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """``tx.update(grads, state, params)`` is called."""
@@ -114,19 +106,17 @@ class Devices(Domain[_Split]):
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """It may give gradients as what is the same everywhere."""
-        split = _SPLIT.of(inner)
-        given = only_returned(inner.fn.parts) if split is not None and inner.fn is not None else None
-        if split is None or given is None:
+        marks = _SPLIT.of(inner)
+        given = only_returned(inner.fn.parts) if marks is not None and inner.fn is not None else None
+        if marks is None or given is None:
             return
         nodes = given.elts if type(given) is ir.Tuple else [given]
-        found = iteration.known_items(split.marks) if type(split.marks) is Tup else [split.marks]
+        found = iteration.known_items(marks) if type(marks) is Tup else [marks]
         for node, mark in zip(nodes, found or []):
-            named = shardings.split_of(mark)
-            derived = (
-                self._derived(inner, node)
-                if named is not None and not any(shardings.named_in(named))
-                else None
-            )
+            split = shardings.split_of(mark)
+            if split is None or any(shardings.named_in(split)):
+                continue
+            derived = self._derived(inner, node)
             if derived is not None:
                 self._tell(inner, node.at, derived, "returns")
 

@@ -57,9 +57,8 @@ class Captured:
         elif last is not None and last.kind == TRAIN:
             self._say(f, mark, certain=True)
         elif last is None and first:
-            self._say(
-                f, mark, certain=False
-            )  # whoever traces elsewhere may set the mode, or run other layers
+            # Whoever traces somewhere else may set the mode, or run other layers.
+            self._say(f, mark, certain=False)
 
     def _say(self, f: Frame, mark: Mark, certain: bool) -> None:
         """certain: the mode was set, and is not only the one that models begin with."""
