@@ -129,13 +129,7 @@ def _gets_array(m: Machine, traced: list[Func], index: int) -> bool:
 
 def _is_candidate(m: Machine, fn: FuncInfo) -> bool:
     """Whether a function is code of the project that no trace is known to reach."""
-    return _is_own(fn) and fn.id not in m.surely_traced and not _fetches(fn)
-
-
-def _fetches(fn: FuncInfo) -> bool:
-    """Whether a function waits for arrays, or fetches them: it is written for the host."""
-    words = lexicon().timing.fetching
-    return any(type(part) is ir.Call and last_name(part.func) in words for part in fn.parts)
+    return _is_own(fn) and fn.id not in m.surely_traced
 
 
 def _is_own(fn: FuncInfo) -> bool:
@@ -236,6 +230,12 @@ def _run_constructor(m: Machine, info: ClassInfo) -> None:
     _run(m, func, message, given, constructs=True)
 
 
+def _fetches(fn: FuncInfo) -> bool:
+    """Whether a function waits for arrays, or fetches them: it is written for the host."""
+    words = lexicon().timing.fetching
+    return any(type(part) is ir.Call and last_name(part.func) in words for part in fn.parts)
+
+
 def _run(
     m: Machine,
     func: Func,
@@ -252,7 +252,8 @@ def _run(
     meant = _Meant(constructs, stores)
     with m.sink.trial(meant):
         result = roots.run_meant(m, func, "catalogue", Confidence.LIKELY, message, given)
-        meant.arrays = not func.fn.hosted and all(traced_modes(part) for part in alternatives(result))
+        arrays = all(traced_modes(part) for part in alternatives(result))
+        meant.arrays = arrays and not func.fn.hosted and not _fetches(func.fn)
 
 
 class _Meant:
