@@ -19,12 +19,12 @@ from jitlint.link.engine.domain import Activation, Called, Domain, Library, Tran
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
-from jitlint.link.engine.world import HOST
 from jitlint.link.models.jax import shardings, varying
 from jitlint.link.tables.ir_walk import bound_names, inner_functions, last_name
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import iteration, paths
 from jitlint.link.values.questions import derivatives
+from jitlint.link.values.questions.averaging import average_in
 from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -32,8 +32,6 @@ from jitlint.syntax.children import below
 _PMAP: Final = "jax.pmap"
 _OPTAX: Final = "optax."
 _APPLIED: Final = "apply_gradients"
-_DEPTH: Final = 3
-"""So many functions in each other are read."""
 
 
 class _Derived(NamedTuple):
@@ -176,7 +174,7 @@ class Devices(Domain[None]):
         axes = tuple(f.world.axes or ())
         if type(loss) is not Func or len(axes) != 1:
             return None
-        place = _average_in(self.m, loss, _DEPTH)
+        place = average_in(self.m, loss)
         return (
             None if place is None else _Settled(Step(*place, "what they are taken of is averaged here"), axes)
         )
@@ -233,21 +231,6 @@ class Devices(Domain[None]):
         words = {name.rpartition(".")[2] for name in _collectives()}
         others = (part for fn in inner if fn.name not in used for part in fn.parts)
         return any(last_name(part) in words for part in others)
-
-
-def _average_in(m: Machine, func: Func, depth: int) -> tuple[str, int] | None:
-    """Module and origin of a call that averages, in a function of the project or in those that it calls."""
-    inside = Frame(func.fn.module, func.scope, HOST)
-    for part in func.fn.parts:
-        if type(part) is not ir.Call:
-            continue
-        if paths.dotted(m, inside, part.func) in lexicon().contracts.settling:
-            return func.fn.module.name, part.at
-        callee = paths.peek(m, inside, part.func)
-        found = _average_in(m, callee, depth - 1) if type(callee) is Func and depth else None
-        if found is not None:
-            return found
-    return None
 
 
 def _collectives() -> frozenset[str]:

@@ -55,6 +55,7 @@ from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import iteration, parameters, pytrees
+from jitlint.link.values.questions.averaging import average_in
 from jitlint.link.values.questions.signatures import (
     Signature,
     constant_ints,
@@ -231,18 +232,21 @@ def _tell_lanes(m: Machine, inner: Frame, x: Xform, arrived: Args) -> None:
     spec: Wrap = x.spec
     devices = bool(spec.specs) or bool(spec.modes & S)
     own = arrival.lanes(x, arrived) if spec.axes or spec.specs else frozenset[int]()
-    averages = devices and own and not _asks_for_place(x.target)
+    averages = devices and own and _averages(m, x.target)
     alike = (arrival.gives_one(x) and not averages) or (devices and _sets_up(x.target))
     if (spec.axes or spec.specs) and not alike:
         lanes = frozenset[int]() if devices else own
         m.domains.on_repeat(inner, Repeat(arrival.batched(x, arrived), True, devices, lanes))
 
 
-def _asks_for_place(target: Value) -> bool:
-    """Whether a function asks which device it runs on, be it in a branch only."""
+def _averages(m: Machine, target: Value) -> bool:
+    """Whether a function puts what devices have of their own together, and does not ask, be it in a branch, which one it runs on."""
     sig = signature(target)
-    parts = sig.func.fn.parts if sig is not None else ()
-    return any(type(part) is ir.Call and last_name(part.func) == "axis_index" for part in parts)
+    if sig is None or average_in(m, sig.func) is None:
+        return False
+    return not any(
+        type(part) is ir.Call and last_name(part.func) == "axis_index" for part in sig.func.fn.parts
+    )
 
 
 def _sets_up(target: Value) -> bool:
