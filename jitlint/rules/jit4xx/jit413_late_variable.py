@@ -35,11 +35,7 @@ import jax
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "5"  # expect: JIT413
 """,
     good="""\
-import os
-
-os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "5"
-
-import jax
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 5)
 """,
     outcome=IgnoresVariable(),
     since="0.1",
