@@ -193,7 +193,7 @@ class MakesPairs:
 class StaysLocal:
     """Gradients reach the results of a function that is mapped over devices without a collective, what came with them does not.
 
-    Shown by the jaxpr of the function, in which derivatives are named.
+    Shown by following the tracers that the derivative gives to the collectives that are called.
     """
 
     words: ClassVar[str] = "Each device goes on with the gradients of its own share of the batch."

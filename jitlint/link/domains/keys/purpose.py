@@ -252,9 +252,8 @@ def compares(k: Ledger, f: Frame, loop: ir.Node) -> bool:
 
 def _listed(over: ir.Expr | None) -> ir.Expr | None:
     """What a loop goes through, be it by the keys and values of a dictionary."""
-    views = ("items", "keys", "values")
-    seen = type(over) is ir.Call and type(over.func) is ir.Attr and over.func.name in views
-    return over.func.obj if seen and type(over) is ir.Call and type(over.func) is ir.Attr else over
+    func = over.func if type(over) is ir.Call else None
+    return func.obj if type(func) is ir.Attr and func.name in ("items", "keys", "values") else over
 
 
 def _is_size(node: ir.Node) -> bool:

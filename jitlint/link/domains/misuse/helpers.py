@@ -31,8 +31,6 @@ _QUIET: Final = (
 _LOUD: Final = (ir.Await, ir.Yield)
 _FILLS: Final = frozenset({"append", "extend", "insert", "update"})
 _CONTAINERS: Final = frozenset({"dict", "list"})
-RENEWS: Final = frozenset({"replace", "_replace"})
-"""Methods that give an object with other fields."""
 _MAKES: Final = ("__init__", "__new__", "__post_init__")
 
 
@@ -75,15 +73,14 @@ def _is_another(m: Machine, around: Frame, fn: FuncInfo, result: ir.Expr) -> boo
     """Whether a function gives another version of its argument: the same with other fields, elements or leaves."""
     if type(result) is not ir.Call:
         return False
-    params = {param.name for param in fn.node.params}
+    params, words = {param.name for param in fn.node.params}, lexicon()
     if type(result.func) is ir.Attr:
         owner = result.func.obj
         array = updated_at(m, result.func)
         if array is not None:
             return _mentions(array, params)
         if type(owner) is ir.Name and owner.id in params:
-            return result.func.name in RENEWS
-    words = lexicon()
+            return result.func.name in words.contracts.renewing
     dotted = paths.dotted(m, around, result.func)
     renews = dotted in words.arrays.pure_functions or dotted in words.buffers.tree_maps
     return renews and any(_mentions(arg.value, params) for arg in result.args)
@@ -250,7 +247,7 @@ def _is_quiet_method(known: _Known, func: ir.Attr) -> bool:
         return True
     if name in _FILLS:
         return _mentions(func.obj, known.lists)
-    if name in RENEWS:
+    if name in lexicon().contracts.renewing:
         return True
     return name not in words.in_place_methods and known.m.catalogue.array_method(name) is not None
 

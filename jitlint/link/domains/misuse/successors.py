@@ -23,7 +23,7 @@ from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.syntax import ir
 
 _FROZEN_ROLES: Final = frozenset({"eqx", "struct"})
-_RENEWS: Final = helpers.RENEWS | {"evolve", "__class__"}
+_ALSO: Final = frozenset({"evolve", "__class__"})
 
 
 def method(m: Machine, base: Value | None, name: str) -> str:
@@ -69,7 +69,7 @@ def _is_next(m: Machine, inside: Frame, result: ir.Call, own: str, cls: ClassInf
     """Whether an expression is an object like the one that a variable holds."""
     func = result.func
     if type(func) is ir.Attr and type(func.obj) is ir.Name and func.obj.id == own:
-        return func.name in _RENEWS
+        return func.name in lexicon().contracts.renewing | _ALSO
     if paths.dotted(m, inside, func) in lexicon().arrays.pure_functions:
         return any(type(arg.value) is ir.Name and arg.value.id == own for arg in result.args)
     made = paths.peek(m, inside, func)

@@ -13,16 +13,14 @@ from jitlint.infer.events import REFUSED, Leak, Step
 from jitlint.link.domains.modes.marks import (
     CAPTURED,
     CHECKS,
-    EVALUATE,
     LEARNS,
-    MARKS,
     RUNS,
     TRAIN,
     Mark,
     Path,
+    modes_set,
     note,
     outermost,
-    touch,
 )
 from jitlint.link.engine.domain import Activation
 from jitlint.link.engine.frame import Frame
@@ -50,8 +48,8 @@ class Captured:
         """Whether the model was in the mode for training when the trace began, as far as the caller knows. first: the trace begins
         here."""
         host = outermost(f)
-        modes = [one for one in MARKS.of(host) or () if one.kind in (TRAIN, EVALUATE) and touch(one, mark)]
-        last = max((one for one in modes if one.at < mark.at), key=lambda one: one.at, default=None)
+        before = (one for one in modes_set(host, mark) if one.at < mark.at)
+        last = max(before, key=lambda one: one.at, default=None)
         if last is None and not is_home(host, mark.path[0]):
             note(f, (mark,))
         elif last is not None and last.kind == TRAIN:

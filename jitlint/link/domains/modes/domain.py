@@ -27,6 +27,7 @@ from jitlint.link.domains.modes.marks import (
     Mark,
     Marks,
     in_caller,
+    modes_set,
     note,
     outermost,
     own_path,
@@ -157,9 +158,9 @@ class Modes(Domain[Marks]):
         """A model that has learnt is evaluated after the loop, in the mode that it learnt in."""
         host = outermost(f)
         before = [mark for mark in MARKS.of(host) or () if touch(mark, runs)]
-        modes = [mark.kind for mark in before if mark.kind in (TRAIN, EVALUATE)]
+        modes = modes_set(host, runs)
         learns = next((mark for mark in before if mark.kind == LEARNS), None)
-        still = not modes or modes[-1] == TRAIN
+        still = not modes or modes[-1].kind == TRAIN
         told = any(mark.kind == CHECKS and mark.at != runs.at for mark in before)
         if learns is not None and still and not (told or host.loops or host.world.level):
             self._evaluated(host, runs)

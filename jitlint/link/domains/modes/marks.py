@@ -55,6 +55,11 @@ def touch(a: Mark, b: Mark) -> bool:
     return all(one == other for one, other in zip(a.path, b.path))
 
 
+def modes_set(host: Frame, mark: Mark) -> list[Mark]:
+    """Where the mode of what a mark is of was set in an activation, in the order in which that happened."""
+    return [one for one in MARKS.of(host) or () if one.kind in (TRAIN, EVALUATE) and touch(one, mark)]
+
+
 def outermost(f: Frame) -> Frame:
     """The frame of the code itself, outside of the transforms that it calls."""
     while f.outer is not None:

@@ -12,17 +12,7 @@ from jitlint.infer.events import ApiMisuse
 from jitlint.infer.objects import DRY
 from jitlint.infer.values import Class, ExtInst
 from jitlint.link.domains.modes.captured import Captured, NeverEvaluated, is_home
-from jitlint.link.domains.modes.marks import (
-    DRAWS,
-    EVALUATE,
-    MARKS,
-    TRAIN,
-    Mark,
-    note,
-    outermost,
-    own_path,
-    touch,
-)
+from jitlint.link.domains.modes.marks import DRAWS, EVALUATE, Mark, modes_set, note, outermost, own_path
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -42,7 +32,7 @@ def heard(m: Machine, f: Frame, library: Library, node: ir.Node | None) -> None:
 def passed_on(m: Machine, f: Frame, mark: Mark, known: Captured) -> None:
     """It ran in a function that is over. The path of the mark is that of the caller, who may know the mode of the model."""
     host = outermost(f)
-    modes = [one for one in MARKS.of(host) or () if one.kind in (TRAIN, EVALUATE) and touch(one, mark)]
+    modes = modes_set(host, mark)
     if modes and modes[-1].kind == EVALUATE:
         return
     if not modes and not is_home(host, mark.path[0]):

@@ -232,8 +232,9 @@ def _tell_lanes(m: Machine, inner: Frame, x: Xform, arrived: Args) -> None:
     spec: Wrap = x.spec
     devices = bool(spec.specs) or bool(spec.modes & S)
     own = arrival.lanes(x, arrived) if spec.axes or spec.specs else frozenset[int]()
-    averages = devices and own and _averages(m, x.target)
-    alike = (arrival.gives_one(x) and not averages) or (devices and _sets_up(x.target))
+    alike = devices and _sets_up(x.target)
+    if not alike and arrival.gives_one(x):
+        alike = not (devices and own and _averages(m, x.target))
     if (spec.axes or spec.specs) and not alike:
         lanes = frozenset[int]() if devices else own
         m.domains.on_repeat(inner, Repeat(arrival.batched(x, arrived), True, devices, lanes))
