@@ -392,7 +392,7 @@ def remade(value: Value, level: int, depth: int = DEPTH) -> Value:
 def with_rank(
     value: Value, change: int | None, depth: int = DEPTH, *, size: int | None = None, axis: int | None = 0
 ) -> Value:
-    """Every array leaf with so many axes more or less, None: an unknown number. size: of a new first axis. axis: the lost one."""
+    """Every array leaf with so many axes more or less, None: an unknown number. size: of a new axis. axis: the new or lost one."""
     if type(value) is Arr:
         rank = _changed_rank(value.rank, change)
         out = reshaped(value, value.dtype, rank)
@@ -425,7 +425,10 @@ def _with_axes(array: Arr, change: int | None, size: int | None, axis: int | Non
     dims = array.dims
     if change == 1:
         rest = dims if dims is not None else (None,) * (array.rank or 0)
-        return None if size is None and dims is None else (size, *rest)
+        if axis is None or (size is None and dims is None) or not -len(rest) - 1 <= axis <= len(rest):
+            return None
+        axis %= len(rest) + 1
+        return (*rest[:axis], size, *rest[axis:])
     if change != -1 or dims is None or axis is None or not -len(dims) <= axis < len(dims):
         return dims if change == 0 else None
     axis %= len(dims)

@@ -19,7 +19,8 @@ otherwise. A number has no axis, so it must be left out with `None`; and all axe
 > ValueError: vmap was requested to map its argument along axis 0, which implies that its rank should be at least 1, but is only 0 (its shape is ())
 
 A tuple `in_axes` has one entry for each positional argument, no more and no less, and a tuple `out_axes` one for each
-result. The same holds for `in_specs` and `out_specs` of `jax.shard_map`. `jax.lax.scan` and `jax.lax.map` go through the
+result; `None` there says that a result is one for the whole batch, which nothing is that is made of a mapped argument. The same
+holds for `in_specs` and `out_specs` of `jax.shard_map`. `jax.lax.scan` and `jax.lax.map` go through the
 first axes of all arrays that they get together, so these must be there and of one size:
 
 > ValueError: scan got values with different leading axis sizes: 2, 3.
@@ -128,6 +129,12 @@ def check(event: TransformMisuse) -> Report | None:
         return Report(
             f"`{event.parameter}` of {api} puts the new axis at {axis}, but with it a result has {count} {_plural('axis', 'axes', count)}",
             "count from 0, or from -1 for the last one; results with fewer axes need an entry of their own",
+        )
+    if event.problem == "mapped-result":
+        return Report(
+            f"`{event.parameter}` of {api} says with `None` that a result is one for the whole batch, but it is made of an"
+            " argument that is mapped",
+            f"put the axis that it is to get into `{event.parameter}`, such as 0, or return what does not depend on what is mapped",
         )
     if event.problem == "axes-keys":
         return Report(

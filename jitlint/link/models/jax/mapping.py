@@ -17,6 +17,7 @@ from jitlint.infer.values import NO_CONST, NONE, Arr, Inst, Map, Py, Seq, Tup, V
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import arrival, shardings, varying
+from jitlint.link.models.jax import lanes as in_lanes
 from jitlint.link.values import fitting, flattening, iteration, pytrees
 
 _DEPTH: Final = 4
@@ -44,6 +45,7 @@ def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None
             varying.check_joined(m, f, at, x, result)
     elif x.spec.axes:
         _check_axes(m, f, at, x, x.options.get(x.spec.results), result)
+        in_lanes.check_result(m, f, at, x, result)
 
 
 def _check_axes(m: Machine, f: Frame, at: int, x: Xform, mark: Value | None, result: Value) -> None:

@@ -19,7 +19,7 @@ from jitlint.infer.values import TRUE, UNKNOWN, Arr, B, Map, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import SPREAD, World
-from jitlint.link.models.jax import shardings
+from jitlint.link.models.jax import lanes, shardings
 from jitlint.link.models.jax.arrival import Marks
 from jitlint.link.values import iteration, pytrees
 
@@ -30,7 +30,8 @@ _CHECKS: Final = ("check_vma", "check_rep", "**")
 
 def mapped(x: Xform, world: World) -> World:
     """The world inside of a map: inside of another one over a mesh, the axes of that are followed still."""
-    inner = world.mapped(shardings.bound_axes(x), axes_of(x, world))
+    followed = lanes.axes(x) if lanes.follows(x, world) else axes_of(x, world)
+    inner = world.mapped(shardings.bound_axes(x), followed)
     return inner.but(marks=SPREAD) if x.spec.specs else inner
 
 
@@ -56,6 +57,8 @@ def _mentioned(specs: Iterable[Value], depth: int = _DEPTH) -> Iterable[str]:
 
 def arrived(f: Frame, x: Xform, args: Args) -> Args:
     """The arguments of a map over a mesh in its function, marked with the axes over which they are split. f: outside."""
+    if lanes.follows(x, f.world):
+        return lanes.arrived(x, args)
     axes, marks = axes_of(x, f.world), Marks(x)
     if not axes:
         return args
@@ -84,8 +87,9 @@ def after_library(f: Frame, dotted: str, args: Args, result: Value) -> Value:
     if not f.world.spread or (type(result) not in (Arr, Tup) and not traced_modes(result)):
         return result
     contracts = lexicon().contracts
-    if dotted in contracts.settling:
-        gone = _settled(f, args)
+    of_lanes = not f.world.modes & SPREAD and lexicon().arrays.sizes.get(dotted) == "like"
+    if of_lanes or dotted in contracts.settling:
+        gone = MARKS if of_lanes else _settled(f, args)
         return pytrees.remode(result, lambda modes: modes & ~gone)
     if dotted in contracts.spreading:
         if type(result) is Arr and not result.modes:
@@ -140,8 +144,8 @@ def mismatch(
     f: Frame, before: Value, after: Value, branches: bool = False, path: str = "", depth: int = _DEPTH
 ) -> str:
     """How two values of one structure, which a loop carries or branches give, certainly differ in this, or ""."""
-    if not f.world.spread:
-        return ""
+    if not f.world.spread or not f.world.modes & SPREAD:
+        return ""  # elements of a batch may differ in what a loop carries
     one, other = _marks_of(before), _marks_of(after)
     if one is None or other is None:
         same = type(before) is type(after) and depth > 0

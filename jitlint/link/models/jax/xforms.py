@@ -46,6 +46,7 @@ from jitlint.link.models.jax import (
     carries,
     custom_rules,
     demands,
+    lanes,
     leaf_shapes,
     mapping,
     operands,
@@ -264,7 +265,8 @@ def _world_inside(f: Frame, x: Xform) -> World:
     spec: Wrap = x.spec
     world = f.world.inside(spec.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
     world = world.but(marks=CHECKED) if spec.result == "checkify" else world
-    return varying.mapped(x, world) if spec.specs or "axis_name" in x.options else world
+    maps = spec.specs or "axis_name" in x.options or lanes.follows(x, world)
+    return varying.mapped(x, world) if maps else world
 
 
 def _body_frame(f: Frame, spec: Wrap) -> Frame:
@@ -307,8 +309,7 @@ def _leave(
     drop = spec.modes if w.spread else spec.modes | varying.MARKS
     out = pytrees.lower(result, drop, w.here, w.level, kept, as_is=spec.filter, sized=not spec.specs)
     if spec.axes:
-        lanes = mapping.lanes(x, args)
-        out = pytrees.with_rank(out, 1 if "out_axes" not in x.options else None, size=lanes)
+        out = lanes.with_axis(x.options.get("out_axes"), out, mapping.lanes(x, args))
     elif spec.excluded or spec.sliced:
         out = pytrees.with_rank(out, None)  # how many axes are looped over is for the arguments to say
     if spec.result == "same":
