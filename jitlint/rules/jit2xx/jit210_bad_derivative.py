@@ -39,7 +39,8 @@ needs, the backward rule a tuple with one cotangent for each argument, a JVP rul
 
 > TypeError: Custom VJP bwd rule must produce an output with the same container (pytree) structure as the args tuple of the primal function
 
-What `nondiff_argnums` counts comes first in the backward and the JVP rule, one argument after another.
+What `nondiff_argnums` counts comes first in the backward and the JVP rule, one argument after another; the forward rule gets its
+arguments as the function does. A rule whose parameters have the names of the function's and stand elsewhere is reported as a warning.
 """,
     instead="""\
 Return one number (the sum or mean of the losses), pass floats, and keep whole numbers out of what is differentiated:
@@ -70,6 +71,7 @@ jax.grad(error)(jnp.ones(3))
         spread=True,
         says=r"[Gg]rad|[Dd]ifferentia|[Rr]eal|aux|argnums|[Pp]rimal|[Tt]angent|Custom (JVP|VJP)|custom_(jvp|vjp)|VJP function|positional argument",
     ),
+    cases={"order": Raises(("TypeError", "ValueError"), later=True, spread=True)},
     since="0.2",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.grad.html",
 )
@@ -138,6 +140,14 @@ def _of_another_form(event: TransformMisuse, api: str) -> Report | None:
         return Report(
             f"the {name} rule of {api} gives {what}, which is refused when the derivative is taken",
             form.format(count),
+        )
+    if event.problem == "rule-order":
+        names, _, wanted = event.detail.partition("; ")
+        return Report(
+            f"the {_RULES[event.parameter][0]} rule of {api} names its parameters `{names}`, but gets them in another order",
+            f"write them as `{wanted}`: {_TAKEN[event.parameter]}",
+            severity=Severity.WARNING,
+            case="order",
         )
     if event.problem == "rule-arity":
         given, takes = event.detail.split()
