@@ -242,8 +242,9 @@ def read(data: dict[str, Any], into: Transforms, source: str) -> None:
                 into.roles[cls] = role
         for entry_name, entry in data.get("handed", {}).items():
             handed = _handed(entry_name, entry)
-            for alias in (entry_name, *entry.get("aliases", ())):
-                into.handed[alias] = handed
+            into.handed[entry_name] = handed
+            for alias in entry.get("aliases", ()):
+                into.handed[alias] = handed if "._" in alias else _handed(alias, entry)
         for module, lines in data.get("functions", {}).items():
             for short, line in lines.items():
                 entry_name = f"{module}.{short}"

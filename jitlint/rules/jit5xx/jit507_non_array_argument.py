@@ -56,6 +56,11 @@ norm(jnp.ones(3), "l1")
         ("TypeError", "ValueError"),
         says=r"abstract array|valid JAX (array )?type|requires ndarray or scalar|during abstractification",
     ),
+    cases={
+        "flag": Raises(
+            ("ValueError", "TypeError"), later=True, says="pytree structure error|real- or complex-valued"
+        )
+    },
     since="0.1",
     remedy=Remedy(
         Safety.UNSAFE,
@@ -73,6 +78,13 @@ def check(event: TransformMisuse) -> Report | None:
         return Report(
             f"`{event.transform}` makes an array like each leaf of the parameters, but gets {_named(event.detail)}",
             "give it the arrays only: `eqx.filter(model, eqx.is_array)`",
+        )
+    if event.problem == "flag-leaf":
+        return Report(
+            f"`{event.transform}` makes an array like each leaf of the parameters, also of the truth value that `{event.detail}`"
+            " holds, for which there are no gradients: `update` refuses them",
+            "give it what is differentiated: `eqx.filter(model, eqx.is_inexact_array)`",
+            case="flag",
         )
     if event.problem == "non-array-field":
         owner, held, static = event.detail.split()

@@ -97,12 +97,16 @@ def _keeps_state(m: Machine, f: Frame, at: int) -> None:
 def _starts(m: Machine, f: Frame, at: int, owner: ExtInst, params: Value | None) -> None:
     """The state is made: arrays like the parameters cannot be made of functions."""
     name = _inside(owner, COPIES)
-    kinds = (
-        [no_arrays.not_an_array(m, alt) for alt in alternatives(params)]
-        if name and params is not None
-        else []
-    )
-    if kinds and all(kind.endswith(no_arrays.HOLDS_FUNCTION) or kind == "function" for kind in kinds):
+    if not name or params is None:
+        return
+    kinds = [no_arrays.not_an_array(m, alt) for alt in alternatives(params)]
+    flags = [no_arrays.flag_in(alt) if type(alt) is Inst else "" for alt in alternatives(params)]
+    if all(flags):
+        m.emit(
+            f, TransformMisuse, at, None, Confidence.LIKELY, transform=f"{name}.init", problem="flag-leaf",
+            parameter="params", detail=flags[0],
+        )  # fmt: skip
+    elif all(kind.endswith(no_arrays.HOLDS_FUNCTION) or kind == "function" for kind in kinds):
         level = Confidence.LIKELY if isinstance(params, Inst) else None
         m.emit(
             f, TransformMisuse, at, None, level, transform=f"{name}.init", problem="function-leaf",

@@ -107,6 +107,23 @@ def _text_field(value: Inst) -> str:
     return min(texts & data, default="")
 
 
+def flag_in(value: Value, depth: int = _DEPTH) -> str:
+    """The layer of a module whose fields are all leaves that certainly holds a truth value among them, or ""."""
+    if type(value) is ExtInst:
+        return value.dotted if value.dotted in lexicon().contracts.holds_flags else ""
+    parts: Iterable[Value] = ()
+    if type(value) is Inst and value.cls.role == _CALLABLE_LEAVES and not value.open and not is_cold(value):
+        static = flattening.static_names(value)
+        parts = [part for name, part in value.attrs.items() if name not in static]
+    elif type(value) is Seq and value.kind == "list":
+        parts = value.items if value.items is not None else [value.rest] if value.rest is not None else []
+    elif type(value) is Tup:
+        parts = value.items
+    elif type(value) is Map:
+        parts = value.entries.values()
+    return next((found for part in parts if (found := flag_in(part, depth - 1))), "") if depth else ""
+
+
 WHOSE_FIELD: Final = "whose field"
 _STRUCT: Final = "struct"
 """The role of dataclasses that a library registers: their fields are leaves, if they do not say otherwise."""
