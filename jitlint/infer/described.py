@@ -91,6 +91,8 @@ def _words(value: Any) -> str:
     if t is Tree:
         known = {
             "map": "dictionary",
+            "collections": "variables of a module",
+            "parameters": "parameters of a module",
             "seq": "sequence",
             "array": "array",
             "flag": "value",

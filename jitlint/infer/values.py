@@ -148,7 +148,7 @@ class Arr(Grounded):
 class Tree(Grounded):
     """A pytree of unknown structure; every array leaf in it has these modes.
 
-    evidence: what it is (array, map, seq, ref, flag), on the ground ``kind``, or "" when that is not known.
+    evidence: what it is (array, map, seq, ref, flag, or one of `mappings.MAPPINGS`), on the ground ``kind``, or "" when that is not known.
     """
 
     __slots__ = ("evidence", "level", "modes", "why")

@@ -8,6 +8,7 @@ from typing import Any, Final
 from jitlint.infer.events import Convert
 from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import anonymous, join, joined, or_unknown, seq_element
+from jitlint.infer.mappings import MAPPINGS
 from jitlint.infer.values import (
     INT,
     STR,
@@ -97,7 +98,7 @@ def _of_array(m: Machine, f: Frame, at: int, value: Arr, quiet: bool) -> Value:
 
 
 def _of_tree(m: Machine, f: Frame, at: int, value: Tree, quiet: bool) -> Value:
-    if value.evidence == "map":
+    if value.evidence in MAPPINGS:
         return UNKNOWN
     if value.evidence == "":
         return _tree_element(value)
@@ -263,7 +264,7 @@ def _check_parts(m: Machine, f: Frame, at: int, value: Value, count: int) -> Non
 
 def _any_unpacked(m: Machine, f: Frame, at: int, value: Value) -> Value:
     """What any of the targets gets."""
-    if type(value) is Tree and value.evidence != "map":
+    if type(value) is Tree and value.evidence not in MAPPINGS:
         return Tree(value.modes, value.why, value.level, value.traced)
     if type(value) is Py:
         return INT if value.kind == "static" else UNKNOWN

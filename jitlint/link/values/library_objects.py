@@ -6,6 +6,7 @@ import math
 from typing import Final
 
 from jitlint.infer.lattice import join
+from jitlint.infer.mappings import COLLECTIONS, PARAMETERS
 from jitlint.infer.values import NONE, UNKNOWN, Arr, ExtInst, Py, Tree, Value, py
 from jitlint.link.engine.frame import Args, Frame
 
@@ -14,6 +15,9 @@ LEVEL: Final = "$level"
 
 VARIABLE: Final = "a variable of"
 """How the reason begins for which what a module keeps is traced."""
+
+COLLECTION: Final = "$collection"
+"""The attribute in which a variable of a module remembers its collection."""
 
 HELD: Final = "$held"
 """The attribute in which a variable of a module remembers the array that it was made of."""
@@ -70,3 +74,11 @@ def keep(owner: Value, name: str, value: Value) -> None:
     """Something is stored into an attribute of an object of a library, which may have held something else."""
     if type(owner) is ExtInst:
         owner.attrs[name] = join(owner.attrs.get(name, value), value)
+
+
+def entry(tree: Tree, index: Value | None) -> Tree:
+    """What a key leads to in a pytree that is a dict, or a record."""
+    named = index.const if type(index) is Py else None
+    if tree.evidence == COLLECTIONS and named == "params":
+        return Tree(tree.modes, tree.why, tree.level, tree.traced, PARAMETERS, tree.kind)
+    return Tree(tree.modes, tree.why, tree.level, tree.traced)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from jitlint.catalogue import dtypes
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, USED, Ground
 from jitlint.infer.lattice import join
+from jitlint.infer.mappings import MAPPINGS
 from jitlint.infer.values import (
     BOOL,
     FALSE,
@@ -228,8 +229,10 @@ def _dtype_with_unknown(op: str, known: str | None) -> str | None:
 
 def _may_be_sequence(tree: Tree, other: Value) -> bool:
     """Whether an operand of unknown structure may be a tuple or list that is put together with another."""
-    return tree.evidence in ("seq", "map") or (
-        not tree.modes and tree.evidence != "array" and isinstance(other, (Tree, Tup, Seq))
+    return (
+        tree.evidence == "seq"
+        or tree.evidence in MAPPINGS
+        or (not tree.modes and tree.evidence != "array" and isinstance(other, (Tree, Tup, Seq)))
     )
 
 

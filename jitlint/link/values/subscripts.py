@@ -9,6 +9,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ArrayStore, BadIndex
 from jitlint.infer.grounds import RULED, SEEN, weaken
 from jitlint.infer.lattice import anonymous, join, put_rest, seq_element
+from jitlint.infer.mappings import MAPPINGS
 from jitlint.infer.sizes import fitting
 from jitlint.infer.values import (
     FRESH,
@@ -44,7 +45,7 @@ from jitlint.link.engine.events import (
 )
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import array_references, bounds, boxes, hashing, keys
+from jitlint.link.values import array_references, bounds, boxes, hashing, keys, library_objects
 from jitlint.link.values.fitting import asks_for_dtype, known, shape_of
 from jitlint.link.values.questions.kinds import arrays_outdone, find_method
 from jitlint.syntax import ir
@@ -246,7 +247,7 @@ def emit_numpy_index(m: Machine, f: Frame, at: int, index: Value) -> bool:
 
 def _tree(m: Machine, f: Frame, at: int, tree: Tree, index: Value) -> Value:
     if type(index) is Py and index.kind == "str":
-        return Tree(tree.modes, tree.why, tree.level, tree.traced)
+        return library_objects.entry(tree, index)
     if check_index(m, f, at, tree, index):
         return UNKNOWN
     if tree.evidence == "ref":
@@ -454,7 +455,7 @@ def _must_be_array(tree: Tree, index: Value) -> bool:
     """Stores through integers, slices, tuples or arrays are made to arrays, not to dicts."""
     if tree.evidence == "array":
         return True
-    if tree.evidence in ("map", "seq", "ref"):
+    if tree.evidence in ("seq", "ref") or tree.evidence in MAPPINGS:
         return False
     return isinstance(index, (SliceVal, Tup, Arr)) or (type(index) is Py and index.kind == "int")
 

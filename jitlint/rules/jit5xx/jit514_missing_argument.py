@@ -117,10 +117,7 @@ def check(event: ApiMisuse) -> Report | None:
             "pass them: `update(grads, state, params)`",
         )
     if event.problem == "missing-mutable":
-        return Report(
-            f"`{event.api}` updates its statistics here, but `apply` does not make `{event.parameter}` mutable",
-            f'call `apply(..., mutable=["{event.parameter}"])` and keep what it returns, or set `use_running_average=True`',
-        )
+        return _of_collection(event)
     if event.problem == "missing-params":
         return Report(
             'a module with parameters is initialised from a dict of keys without "params"',
@@ -135,6 +132,20 @@ def check(event: ApiMisuse) -> Report | None:
     if event.problem == "missing-stream":
         return _of_streams(event)
     return None
+
+
+def _of_collection(event: ApiMisuse) -> Report:
+    """What writes to a collection that nobody makes mutable: a layer, or the module itself."""
+    allowed = f'call `apply(..., mutable=["{event.parameter}"])` and keep what it returns'
+    if not event.api:
+        return Report(
+            f"this writes to a variable of the collection `{event.parameter}`, but `apply` does not make it mutable",
+            allowed,
+        )
+    return Report(
+        f"`{event.api}` updates its statistics here, but `apply` does not make `{event.parameter}` mutable",
+        f"{allowed}, or set `use_running_average=True`",
+    )
 
 
 def _of_dropout(event: ApiMisuse) -> Report:

@@ -43,6 +43,8 @@ class Contracts(Domain[linen.Needs]):
         """A field of a module may get what it cannot hold."""
         if store.kind == "attribute" and type(store.owner) is Inst:
             nnx.stored(self.m, f, store)
+        elif store.kind == "library":
+            linen.stored(self.m, f, store)
 
     def hears_of(self, dotted: str) -> bool:
         """Optimisers and layers."""

@@ -12,9 +12,9 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, Step
 from jitlint.infer.grounds import weaken
 from jitlint.infer.values import FALSE, NO_CONST, NONE, ExtInst, Map, Py, Seq, Tup, Value, const_of
-from jitlint.link.domains.contracts import scopes
+from jitlint.link.domains.contracts import scopes, variables
 from jitlint.link.domains.contracts.needs import Need
-from jitlint.link.engine.domain import Activation, Library
+from jitlint.link.engine.domain import Activation, Library, Store
 from jitlint.link.engine.frame import Args, Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import iteration
@@ -36,6 +36,7 @@ _STARTED: Final = Slot[dict[int, Args]]()
 """Where modules are initialised, and with what."""
 _PARAM: Final = "flax.linen.Module.param"
 _PARAMS: Final = "params"
+_COLLECTION: Final = "collection"
 _RUN: Final = Slot[frozenset[int]]()
 """Where modules are applied, or initialised."""
 
@@ -44,6 +45,7 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     """A layer is made or called, or a module is applied."""
     dotted, args, owner = library.dotted, library.args, library.owner
     if dotted in lexicon().contracts.running:
+        variables.heard(m, f, library)
         _RUN.put(f, (_RUN.of(f) or frozenset()) | {library.at})
         if dotted == _APPLY:
             _APPLIED.put(f, {**(_APPLIED.of(f) or {}), library.at: args})
@@ -68,6 +70,7 @@ def _used(m: Machine, f: Frame, library: Library, owner: ExtInst) -> None:
     if owner.dotted in _LAYERS:
         if dotted == f"{owner.dotted}.__call__":
             _note(f, _need(f, library.at, owner, args))
+            _note(f, _read(f, library.at, owner))
         elif dotted == f"{owner.dotted}.apply" and "method" not in args.kw:
             _applied(m, f, library.at, owner, args)
 
@@ -106,6 +109,18 @@ def _need(f: Frame, at: int, layer: ExtInst, args: Args) -> Need | None:
     return Need(kind, wanted, layer.dotted, f.module.name, at, f.qualname, level, sure=sure)
 
 
+def _read(f: Frame, at: int, layer: ExtInst) -> Need | None:
+    """The collection that a layer reads or writes, whatever its mode."""
+    if layer.dotted != _BATCH_NORM or f.sided:
+        return None
+    return Need(_COLLECTION, "batch_stats", layer.dotted, f.module.name, at, f.qualname, f.confidence)
+
+
+def stored(m: Machine, f: Frame, store: Store) -> None:
+    """A variable of a module may be written."""
+    _note(f, variables.written(m, f, store))
+
+
 def _note(f: Frame, need: Need | None) -> None:
     if need is not None:
         NEEDS.put(f, (*(NEEDS.of(f) or ()), need)[:_MOST])
@@ -136,6 +151,12 @@ def passed_on(m: Machine, f: Frame, activation: Activation, needs: Needs) -> Non
         return
     for need in needs:
         if args.more is None and args.kw_more is None and _lacks(args, need):
+            if need.kind == _COLLECTION:
+                m.emit(
+                    f, ApiMisuse, at, confidence=need.confidence, api=need.api, problem="missing-collection",
+                    parameter=need.name, also=(Step(need.module, need.at, f"`{need.api}` reads it here"),),
+                )  # fmt: skip
+                continue
             step = Step(f.module.name, at, f"`apply` is called without `{need.name}` in `{need.kind}` here")
             _report(m, f, need, (step,))
 
@@ -145,6 +166,8 @@ def _is_settled(m: Machine, f: Frame, activation: Activation, need: Need) -> boo
     whole, and none did."""
     if need.kind == _PARAMS:
         return _starts(m, f, activation.at, need)
+    if activation.at in (_STARTED.of(f) or {}) and need.kind in ("mutable", _COLLECTION):
+        return True  # a first run makes all collections, and may write to them
     if need.kind != scopes.SCOPE:
         return False
     if scopes.meets(need, activation):
@@ -177,6 +200,8 @@ def _report(m: Machine, f: Frame, need: Need, also: tuple[Step, ...]) -> None:
 
 def _lacks(args: Args, need: Need) -> bool:
     """Whether an ``apply`` certainly does not give what a layer needs."""
+    if need.kind == _COLLECTION:
+        return variables.lacks(args, need)
     given = args.kw.get(need.kind)
     if given is None or given is NONE or given is FALSE:
         return need.sure

@@ -9,6 +9,7 @@ from jitlint.infer.dims import shape_text
 from jitlint.infer.events import OutOfBounds
 from jitlint.infer.grounds import GUESSED, SEEN, USED
 from jitlint.infer.lattice import traced_modes, why_of
+from jitlint.infer.mappings import COLLECTIONS
 from jitlint.infer.objects import forget_notes
 from jitlint.infer.spreading import VARIES
 from jitlint.infer.values import (
@@ -40,7 +41,7 @@ from jitlint.link.models.arrays import arrays, layers, numpy_calls, results, sha
 from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import containers, dispatch
 from jitlint.link.values import bounds, classes, fitting, subscripts
-from jitlint.link.values.library_objects import VARIABLE
+from jitlint.link.values.library_objects import COLLECTION, VARIABLE
 from jitlint.link.values.questions.kinds import find_method
 
 
@@ -253,7 +254,9 @@ def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> V
         return Py("bool")
     if name in ("variable", "get_variable", "perturb"):
         value = Tree(f.world.here, f"{VARIABLE} `{obj.cls.name}`", f.world.level)
-        return ExtInst("flax.linen.Variable", {"value": value}) if name == "variable" else value
+        if name != "variable":
+            return value
+        return ExtInst("flax.linen.Variable", {"value": value, COLLECTION: args.get(0, "col") or UNKNOWN})
     return UNKNOWN
 
 
@@ -273,7 +276,7 @@ def _run_module(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args)
     if name == "apply" and "mutable" not in args.kw:
         return result
     modes = traced_modes(result) | f.world.here
-    variables = Tree(modes, why_of(result), f.world.level, GUESSED)
+    variables = Tree(modes, why_of(result), f.world.level, GUESSED, COLLECTIONS, SEEN)
     paired = name == "init_with_output" or (name == "apply" and _is_set(args.kw["mutable"]))
     return Tup((result, variables)) if paired else variables
 

@@ -71,8 +71,6 @@ def _run_rules(
         moved = [*lead, _leave_out(numbers, given), _leave_out(numbers, tangents)]
         args = Args(moved if kind == "jvp" else list(given))
         refused = certain and kind != "bwd" and _refuses(m, f, at, x, kind, rule, args)
-        if asked and not refused:
-            _check_order(m, f, at, x, kind, rule, numbers if certain else None)
         pair = UNKNOWN if refused or kind == "bwd" else _instead(m, f, at, before, rule, args)
         if kind == "jvp":
             result = _through(traced_modes(_second(pair)) & BEHIND, result)
@@ -81,6 +79,8 @@ def _run_rules(
         if kind == "fwd" and backward is not None:
             args = Args([*lead, _second(pair), _cotangent(f, result)])
             _run_backwards(m, f, at, x, backward, args, before, asked, certain, len(given) - len(numbers))
+    if asked:
+        _check_orders(m, f, at, x, numbers if certain else None)
     return result
 
 
@@ -127,21 +127,22 @@ def _refuses(m: Machine, f: Frame, at: int, x: Xform, kind: str, rule: Value, ar
     return True
 
 
-def _check_order(
-    m: Machine, f: Frame, at: int, x: Xform, kind: str, rule: Value, numbers: list[int] | None
-) -> None:
-    """Record a rule whose parameters are called like those of the function, and stand elsewhere. numbers: of those that are not
+def _check_orders(m: Machine, f: Frame, at: int, x: Xform, numbers: list[int] | None) -> None:
+    """Record rules whose parameters are called like those of the function, and stand elsewhere. numbers: of those that are not
     differentiated, None if they are not known."""
-    sig, own = signature(x.target), signature(rule)
-    if sig is None or own is None or m.guards:
-        return
-    names, wanted = [p.name for p in own.positional], [p.name for p in sig.positional]
-    if kind != "fwd":
-        lead = [wanted[n] for n in numbers or () if n < len(wanted)]
-        wanted = [*lead, *[name for name in names if name not in lead]]
-    if names != wanted and sorted(names) == sorted(wanted):
-        detail = f"{', '.join(names)}; {', '.join(wanted)}"
-        mapping.report(m, f, at, describe(x.target), "rule-order", detail, kind)
+    first = _parameters(x.target)
+    lead = [first[n] for n in numbers or () if n < len(first)]
+    for kind, rule in () if m.guards else x.rules:
+        names = _parameters(rule)
+        wanted = first if kind == "fwd" else [*lead, *[name for name in names if name not in lead]]
+        if names != wanted and sorted(names) == sorted(wanted):
+            detail = f"{', '.join(names)}; {', '.join(wanted)}"
+            mapping.report(m, f, at, describe(x.target), "rule-order", detail, kind)
+
+
+def _parameters(func: Value) -> list[str]:
+    sig = signature(func)
+    return [] if sig is None else [param.name for param in sig.positional]
 
 
 def _instead(m: Machine, f: Frame, at: int, before: KeyUses | None, rule: Value, args: Args) -> Value:

@@ -87,9 +87,8 @@ def after_library(f: Frame, dotted: str, args: Args, result: Value) -> Value:
     if not f.world.spread or (type(result) not in (Arr, Tup) and not traced_modes(result)):
         return result
     contracts = lexicon().contracts
-    of_lanes = not f.world.modes & SPREAD and lexicon().arrays.sizes.get(dotted) == "like"
-    if of_lanes or dotted in contracts.settling:
-        gone = MARKS if of_lanes else _settled(f, args)
+    gone = _gone(f, dotted, args)
+    if gone:
         return pytrees.remode(result, lambda modes: modes & ~gone)
     if dotted in contracts.spreading:
         if type(result) is Arr and not result.modes:
@@ -102,6 +101,14 @@ def after_library(f: Frame, dotted: str, args: Args, result: Value) -> Value:
     if type(result) is Arr and may and not result.modes:
         return UNKNOWN
     return pytrees.remode(result, lambda modes: (modes & ~VARIES | modes & kept) | may if modes else modes)
+
+
+def _gone(f: Frame, dotted: str, args: Args) -> int:
+    """The marks that a function takes away: one that settles over an axis, or, in a batch, one that asks for the form alone."""
+    if dotted in lexicon().contracts.settling:
+        return _settled(f, args)
+    of_form = not f.world.modes & SPREAD and lexicon().arrays.sizes.get(dotted) == "like"
+    return MARKS if of_form else 0
 
 
 def _settled(f: Frame, args: Args) -> int:

@@ -11,6 +11,7 @@ from typing import Final
 from jitlint.infer.lattice import join, traced_modes, why_of
 from jitlint.infer.values import NONE, UNKNOWN, Tree, Tup, Value, alternatives
 from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.values import library_objects
 from jitlint.link.values.boxes import make_seq
 
 TreeMethod = Callable[[Frame, Tree, Args], Value]
@@ -39,16 +40,16 @@ def _values(f: Frame, tree: Tree, args: Args) -> Value:
 
 
 def _get(f: Frame, tree: Tree, args: Args) -> Value:
-    return join(_inside(tree), args.get(1, "") or NONE)
+    return join(library_objects.entry(tree, args.get(0, "")), args.get(1, "") or NONE)
 
 
 def _pop(f: Frame, tree: Tree, args: Args) -> Value:
-    default = args.get(1, "")
-    return _inside(tree) if default is None else join(_inside(tree), default)
+    inside, default = library_objects.entry(tree, args.get(0, "")), args.get(1, "")
+    return inside if default is None else join(inside, default)
 
 
 def _copy(f: Frame, tree: Tree, args: Args) -> Value:
-    return Tree(tree.modes, tree.why, tree.level, tree.traced, tree.evidence)
+    return Tree(tree.modes, tree.why, tree.level, tree.traced, tree.evidence, tree.kind)
 
 
 def _changed(f: Frame, tree: Tree, args: Args) -> Value:

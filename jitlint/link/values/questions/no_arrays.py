@@ -111,17 +111,22 @@ def flag_in(value: Value, depth: int = _DEPTH) -> str:
     """The layer of a module whose fields are all leaves that certainly holds a truth value among them, or ""."""
     if type(value) is ExtInst:
         return value.dotted if value.dotted in lexicon().contracts.holds_flags else ""
-    parts: Iterable[Value] = ()
-    if type(value) is Inst and value.cls.role == _CALLABLE_LEAVES and not value.open and not is_cold(value):
+    parts = _held(value) if depth else ()
+    return next((found for part in parts if (found := flag_in(part, depth - 1))), "")
+
+
+def _held(value: Value) -> Iterable[Value]:
+    """The parts of a module whose fields are all leaves, or of a container."""
+    if type(value) is Inst:
+        if value.cls.role != _CALLABLE_LEAVES or value.open or is_cold(value):
+            return ()
         static = flattening.static_names(value)
-        parts = [part for name, part in value.attrs.items() if name not in static]
-    elif type(value) is Seq and value.kind == "list":
-        parts = value.items if value.items is not None else [value.rest] if value.rest is not None else []
-    elif type(value) is Tup:
-        parts = value.items
-    elif type(value) is Map:
-        parts = value.entries.values()
-    return next((found for part in parts if (found := flag_in(part, depth - 1))), "") if depth else ""
+        return [part for name, part in value.attrs.items() if name not in static]
+    if type(value) is Seq and value.kind == "list":
+        return value.items if value.items is not None else filter(None, [value.rest])
+    if type(value) is Tup:
+        return value.items
+    return value.entries.values() if type(value) is Map else ()
 
 
 WHOSE_FIELD: Final = "whose field"
