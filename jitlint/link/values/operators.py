@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.catalogue import dtypes
+from jitlint.infer.dims import Dims
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, USED, Ground
 from jitlint.infer.lattice import join
 from jitlint.infer.mappings import MAPPINGS
@@ -169,9 +170,14 @@ def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Va
 def _sized(op: str, out: Value, left: Value, right: Value) -> Value:
     """The array that an operator gives, with its sizes."""
     if type(out) is Arr:
-        a, b = fitting.dims_of(left), fitting.dims_of(right)
+        a, b = _dims_of(left), _dims_of(right)
         out.dims = fitting.known(fitting.product(a, b) if op == "@" else fitting.together((a, b)))
     return out
+
+
+def _dims_of(value: Value) -> Dims | None:
+    """The sizes of an operand; a number has none, whichever it is, as it has no axes."""
+    return () if _rank_of(value) == 0 and type(value) is Py else fitting.dims_of(value)
 
 
 def _is_text_or_none(value: Value) -> bool:

@@ -77,7 +77,7 @@ jax.grad(error)(jnp.ones(3))
 )
 
 
-_KINDS = {"bool": "a boolean", "key": "a PRNG key"}
+_KINDS = {"bool": "a boolean", "key": "a PRNG key", "complex": "a complex number"}
 
 
 @RULE.on(TransformMisuse)
@@ -90,10 +90,12 @@ def check(event: TransformMisuse) -> Report | None:
             _help(event.detail),
         )
     if event.problem == "no-real-result":
-        kind = "a boolean" if event.detail == "bool" else "an integer"
+        kind = _KINDS.get(event.detail, "an integer")
         return Report(
             f"{api} needs a function that returns a float, but it returns {kind}",
-            "comparing, counting and rounding have no derivative: return the loss itself",
+            "take the part that is meant: `jnp.real(y)`, `jnp.abs(y)`"
+            if event.detail == "complex"
+            else "comparing, counting and rounding have no derivative: return the loss itself",
         )
     if event.problem == "no-real-input":
         where = f"the value at `{event.parameter}` of its argument" if event.parameter else "its argument"

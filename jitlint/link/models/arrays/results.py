@@ -166,7 +166,7 @@ def _operand(value: Value, nested: bool) -> Operand:
 
 def _kind(m: Machine, made: Made) -> str | None:
     if made.result.kind != "like":
-        return _plain_dtype(made.result.kind)
+        return "complex" if _is_complex(made) else _plain_dtype(made.result.kind)
     followed = made.result.arguments
     present = [value for p, value in made.bound if p.name in followed]  # several fill one like `*operands`
     if made.receiver is not None and "self" in followed:
@@ -179,6 +179,14 @@ def _kind(m: Machine, made: Made) -> str | None:
     if found == "int" and all(type(value) is Py for value in present) and "python" not in changed:
         return "number"
     return changed.get(found, found)
+
+
+def _is_complex(made: Made) -> bool:
+    """Whether a function of floats gets complex numbers, and gives some."""
+    if made.result.kind != "float" or made.fn.name in lexicon().arrays.real:
+        return False
+    values = [value for _, value in made.bound]
+    return any(type(v) is Arr and v.dtype == "complex" for v in (made.receiver, *values))
 
 
 def kind_on_host(m: Machine, fn: ApiFunction, bound: Bound) -> str | None:

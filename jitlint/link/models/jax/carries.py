@@ -69,15 +69,24 @@ def _arrays_in(value: Value) -> int:
     return len(value.items) if arrays and type(value) is Tup else 0
 
 
-def check_pair(m: Machine, f: Frame, at: int, spec: HigherOrder, result: Value) -> None:
-    """The body of a scan returns the carry and one output."""
+def check_pair(m: Machine, f: Frame, at: int, spec: HigherOrder, init: Value, result: Value) -> None:
+    """The body of a scan returns the carry and one output. A dict of two is a pair as well, if that is not the carry itself."""
     shape = _outline(result)
     items = getattr(result, "items", None)
     if shape in ("tuple", "list"):
         detail = "" if items is None or len(items) == 2 else f"{_WORDS[shape]} of {len(items)}"
     else:
-        detail = _WORDS[shape] if shape in ("array", "none") else ""
+        no_pair = shape in ("array", "none") or _is_like_carry(init, result)
+        detail = _WORDS[shape] if no_pair else ""
     _report(m, f, at, spec, "no-pair", detail)
+
+
+def _is_like_carry(init: Value, result: Value) -> bool:
+    """Whether a dict has just the keys of the carry that came in."""
+    known = type(result) is Map and result.rest is None and not result.open and bool(result.entries)
+    return (
+        known and type(init) is Map and type(result) is Map and init.entries.keys() == result.entries.keys()
+    )
 
 
 def check_condition(m: Machine, f: Frame, at: int, spec: HigherOrder, result: Value) -> None:

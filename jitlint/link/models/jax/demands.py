@@ -89,6 +89,8 @@ def _check_derived(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> No
         report(m, f, at, x.spec.name, "no-scalar", detail, value=result)
     elif scalar and type(result) is not Py and (kind := _whole(result)):
         report(m, f, at, x.spec.name, "no-real-result", kind, value=result)
+    elif scalar and type(result) is Arr and result.dtype == "complex" and "holomorphic" not in x.options:
+        report(m, f, at, x.spec.name, "no-real-result", "complex", value=result)
 
 
 def check_rule(

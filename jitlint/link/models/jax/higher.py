@@ -385,7 +385,7 @@ def _of_scan(ran: _Ran) -> Value:
     carry, ys = _pair(ran.results[0])
     init = ran.given[0][0] if ran.given[0] else UNKNOWN
     if not ran.f.world.eager_jit:
-        carries.check_pair(ran.m, ran.f, ran.at, ran.spec, ran.results[0])
+        carries.check_pair(ran.m, ran.f, ran.at, ran.spec, ran.named.get("init", UNKNOWN), ran.results[0])
         carries.check_carry(ran.m, ran.f, ran.at, ran.spec, ran.named.get("init", UNKNOWN), carry)
     turns = demands.rows(ran.named)
     given = ran.named.get("init", UNKNOWN)
