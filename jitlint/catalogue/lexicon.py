@@ -318,6 +318,9 @@ class Contracts(msgspec.Struct, frozen=True):
 
     hands_on: frozenset[str]
     needs_parameters: frozenset[str]
+    searching: frozenset[str]
+    needs_value: frozenset[str]
+    of_matrices: frozenset[str]
     copies_parameters: frozenset[str]
     composing: frozenset[str]
     labelled: frozenset[str]
@@ -327,6 +330,8 @@ class Contracts(msgspec.Struct, frozen=True):
     makes_parameters: frozenset[str]
     holds_functions: frozenset[str]
     holds_flags: frozenset[str]
+    keeps_statistics: frozenset[str]
+    takes_statistics: frozenset[str]
     holds_keys: frozenset[str]
     pairs_functions: frozenset[str]
     holds_arrays: frozenset[str]

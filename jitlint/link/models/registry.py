@@ -43,9 +43,9 @@ from jitlint.link.models.jax import (
     jax_calls,
     leaves,
     train_states,
-    varying,
     xforms,
 )
+from jitlint.link.models.maps import varying
 from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import dispatch, stdlib_calls
 from jitlint.link.tables.code_tables import CodeTable

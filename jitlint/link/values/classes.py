@@ -36,6 +36,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.values import callbacks, fields, parameters, pytrees
 from jitlint.link.values.library_objects import variable
+from jitlint.link.values.questions import filling
 from jitlint.link.values.questions.kinds import find_method, is_enumeration, mro
 from jitlint.syntax import ir
 
@@ -239,6 +240,7 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     if init is not None:
         evaluator.call(m, f, at, init, Args([inst, *args.pos], args.kw, args.more, args.kw_more))
         _convert(m, f, at, inst)
+        filling.check(m, f, at, inst)
         return inst
     refers = _variable_base(m, info)
     if refers is not None:

@@ -58,8 +58,9 @@ x = jnp.zeros((2, 3))
 """,
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError", "AttributeError", "jax.errors.JaxRuntimeError"),
-        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation",
+        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation|[Nn]on-exhaustive|not initiali[sz]ed",
     ),
+    cases={"shape": Raises(("ValueError",), later=True, says=r"[Aa]t least (a )?2D")},
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
 )
@@ -99,11 +100,24 @@ _FORMS = {
         "`{api}` has no optimiser for the label `{parameter}`",
         "give each label in the tree of labels an optimiser under that name; `optax.set_to_zero()` changes nothing",
     ),
+    "remainder": (
+        "the filters of `{api}` leave variables over that the model has: those of `{parameter}`",
+        "take what is left as well: `graphdef, params, rest = nnx.split(model, nnx.Param, ...)`",
+    ),
+    "unset": (
+        "`{api}` leaves its constructor without the field `{parameter}`, which Equinox refuses",
+        "set each annotated field on all paths, to `None` where it has no value, or give it a default",
+    ),
+    "few-axes": (
+        "`{api}` looks at the sizes of two axes, but gets {parameter}",
+        "begin with zeros or small numbers: `nn.initializers.zeros`, `nn.initializers.normal(0.02)`",
+    ),
     "attribute": (
         "`{api}` is no method, but it is called",
         "read it without parentheses; `x.shape[0]` is one size",
     ),
 }
+_CASES = {"few-axes": "shape"}
 _FILL_IN = 'write it into the text at once, `f"..."`, or make an array of it with `jnp.asarray`'
 
 
@@ -115,7 +129,7 @@ def check(event: ApiMisuse) -> Report | None:
     api, parameter = event.api.replace("array.", "x.", 1), event.parameter  # functions are called `jax...`
     if event.detail in _FORMS:
         message, help_ = _FORMS[event.detail]
-        return Report(message.format(api=api, parameter=parameter), help_)
+        return Report(message.format(api=api, parameter=parameter), help_, case=_CASES.get(event.detail, ""))
     if event.detail == "name":
         here = f"here it is called `{event.cure}`" if event.cure else ""
         return Report(

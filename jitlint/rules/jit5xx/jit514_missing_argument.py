@@ -85,7 +85,7 @@ updates, state = optimiser.update(params, optimiser.init(params), params)
             "flax.errors.InvalidRngError",
         ),
         says=r"param|immutable|needs PRNG|missing 1 required positional argument: 'state'|missing 1 required keyword-only argument|requires a key|No RngStream named"
-        r"|Missing required argument|no `rngs` argument was provided|missing 1 required positional argument: 'model'",
+        r"|Missing required argument|missing \d required keyword-only arguments?|no `rngs` argument was provided|missing 1 required positional argument: 'model'",
     ),
     cases={"late": Raises(("flax.errors.InvalidRngError",), later=True, says="needs PRNG")},
     since="0.1",
@@ -112,10 +112,7 @@ def check(event: ApiMisuse) -> Report | None:
             f"pass it by its name, `{given}`, and hand it down from where the model is made",
         )
     if event.problem == "missing-argument":
-        return Report(
-            f"`{event.api}` needs the parameters, but this `update` does not get them",
-            "pass them: `update(grads, state, params)`",
-        )
+        return _of_update(event)
     if event.problem == "missing-mutable":
         return _of_collection(event)
     if event.problem == "missing-params":
@@ -132,6 +129,24 @@ def check(event: ApiMisuse) -> Report | None:
     if event.problem == "missing-stream":
         return _of_streams(event)
     return None
+
+
+def _of_update(event: ApiMisuse) -> Report:
+    """An optimiser that looks at the parameters, at the value of the function, or calls it."""
+    if event.parameter == "params":
+        return Report(
+            f"`{event.api}` needs the parameters, but this `update` does not get them",
+            "pass them: `update(grads, state, params)`",
+        )
+    if event.parameter == "value":
+        return Report(
+            f"`{event.api}` needs the value of the function, but this `update` does not get it",
+            "pass it by its name: `update(grads, state, params, value=value)`",
+        )
+    return Report(
+        f"`{event.api}` searches along a line, but this `update` does not get the function and its value",
+        "pass them by their names: `update(grads, state, params, value=value, grad=grads, value_fn=loss)`",
+    )
 
 
 def _of_collection(event: ApiMisuse) -> Report:

@@ -26,6 +26,10 @@ Modules inside of others find theirs by the names that these give them, in `setu
 methods give no names:
 
 > AssignSubModuleError: Submodule Dense must be defined in `setup()` or in a method wrapped in `@compact`
+
+A name can be given to one of them only:
+
+> NameInUseError: Could not create submodule "mix" in Module Net: Name in use.
 """,
     instead="""\
 ```python
@@ -63,7 +67,10 @@ class Net(nn.Module):
 variables = Net().init(jax.random.key(0), jnp.ones(2))
 """,
     outcome=Raises(("flax.errors.AssignSubModuleError", "flax.errors.CallCompactUnboundModuleError")),
-    cases={"late": Raises(("AttributeError",), later=True, says="only accessible from inside")},
+    cases={
+        "late": Raises(("AttributeError",), later=True, says="only accessible from inside"),
+        "named": Raises(("flax.errors.NameInUseError",), spread=True),
+    },
     since="0.1",
     reference="https://flax-linen.readthedocs.io/en/latest/api_reference/flax.errors.html",
 )
@@ -76,6 +83,18 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(
             f"`{event.api}` is made in `{event.parameter}`, which is neither `setup` nor under `@nn.compact`",
             "put `@nn.compact` on the method, or make the module in `setup`: `self.head = ...`",
+        )
+    if event.problem == "name-in-use":
+        return Report(
+            f"the name `{event.parameter}` is given to more than one layer here, but a module has one for each",
+            'leave the name out, or number it: `name=f"dense_{i}"`',
+            case="named",
+        )
+    if event.problem == "no-scope" and event.detail == "made":
+        return Report(
+            f"`{event.api}` is made by `setup`, and is there only while the module runs",
+            'write a method that calls it, and run that: `model.apply(variables, x, method="encode")`',
+            case="late",
         )
     if event.problem == "no-scope" and event.detail:
         return Report(

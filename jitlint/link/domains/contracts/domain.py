@@ -34,6 +34,7 @@ class Contracts(Domain[linen.Needs]):
             return
         scopes.called_module(self.m, f, called)
         unbound.called_method(self.m, f, called)
+        unbound.called_attribute(self.m, f, called.node)
 
     def on_enter(self, f: Frame, inner: Frame) -> None:
         """What a module calls may get modules that are bound."""
@@ -48,7 +49,14 @@ class Contracts(Domain[linen.Needs]):
 
     def hears_of(self, dotted: str) -> bool:
         """Optimisers and layers."""
-        named = (optimisers.OPTAX, linen.LINEN, dropping.DROPOUT, nnx.OPTIMISER, *lexicon().captures.streams)
+        named = (
+            optimisers.OPTAX,
+            linen.LINEN,
+            dropping.DROPOUT,
+            nnx.OPTIMISER,
+            nnx.SPLIT,
+            *lexicon().captures.streams,
+        )
         contracts = lexicon().contracts
         return dotted.startswith(named) or dotted in contracts.makes_with or dotted in contracts.draws_from
 
@@ -63,6 +71,8 @@ class Contracts(Domain[linen.Needs]):
             labels.heard(self.m, f, library)
         elif library.dotted.startswith(dropping.DROPOUT):
             dropping.heard(self.m, f, library)
+        elif library.dotted == nnx.SPLIT:
+            nnx.split(self.m, f, library)
         elif library.dotted.startswith(nnx.OPTIMISER):
             nnx.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.draws_from:
@@ -73,6 +83,7 @@ class Contracts(Domain[linen.Needs]):
         else:
             linen.heard(self.m, f, library)
             unbound.heard(f, library)
+            unbound.called_layer(self.m, f, library)
             scopes.called_layer(self.m, f, library)
         return None
 
@@ -82,8 +93,10 @@ class Contracts(Domain[linen.Needs]):
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """Its caller has to give that, unless it is an ``apply``."""
+        unbound.left(f)
         linen.passed_on(self.m, f, activation, linen.NEEDS.of(inner) or ())
 
     def replay(self, f: Frame, activation: Activation, summary: linen.Needs) -> None:
         """Layers need the same again."""
+        unbound.left(f)
         linen.passed_on(self.m, f, activation, summary)

@@ -12,7 +12,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, Step
 from jitlint.infer.grounds import weaken
 from jitlint.infer.values import FALSE, NO_CONST, NONE, ExtInst, Map, Py, Seq, Tup, Value, const_of
-from jitlint.link.domains.contracts import scopes, variables
+from jitlint.link.domains.contracts import naming, scopes, variables
 from jitlint.link.domains.contracts.needs import Need
 from jitlint.link.engine.domain import Activation, Library, Store
 from jitlint.link.engine.frame import Args, Frame, Slot
@@ -52,8 +52,10 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
         else:
             _STARTED.put(f, {**(_STARTED.of(f) or {}), library.at: args})
     elif dotted == _PARAM:
+        naming.initialised(m, f, library.at, args)
         _note_parameters(f, library.at, dotted)
     elif owner is None and type(library.result) is ExtInst:
+        naming.made(m, f, library)
         if dotted in lexicon().contracts.compact_layers and args.kw_more is None:
             _note(f, scopes.made(f, library.at, dotted, frozenset(args.kw)))
         if dotted in _LAYERS:

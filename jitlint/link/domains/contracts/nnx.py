@@ -7,6 +7,7 @@ beside the field, or filled later.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -24,6 +25,7 @@ from jitlint.syntax import ir
 
 OPTIMISER: Final = "flax.nnx.Optimizer"
 _UPDATE: Final = f"{OPTIMISER}.update"
+SPLIT: Final = "flax.nnx.split"
 _DEPTH: Final = 3
 
 
@@ -39,6 +41,35 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
         gradients.updated_model(m, f, library)
         if _lacks_model(args):
             _report(m, f, library.at, dotted, "model")
+
+
+def split(m: Machine, f: Frame, library: Library) -> None:
+    """A model is split by filters, which have to leave nothing over."""
+    args = library.args
+    model, filters = args.get(0, "node"), args.pos[1:]
+    if not filters or args.more is not None or m.guards:
+        return
+    names = {one.dotted for one in filters if type(one) is Ext}
+    if len(names) < len(filters) or names & lexicon().contracts.takes_statistics:
+        return
+    layer = _keeps_statistics(model, _DEPTH) if model is not None else ""
+    if layer:
+        m.emit(
+            f, ApiMisuse, library.at, api=SPLIT, problem="wrong-call", detail="remainder", parameter=layer,
+        )  # fmt: skip
+
+
+def _keeps_statistics(value: Value, depth: int) -> str:
+    """The layer of a module that certainly holds variables that are no parameters, or ""."""
+    if type(value) is ExtInst:
+        return value.dotted if value.dotted in lexicon().contracts.keeps_statistics else ""
+    parts: Iterable[Value] = ()
+    if type(value) is Inst and value.cls.role == "nnx":
+        parts = value.attrs.values()
+    elif type(value) is Seq and value.items is not None:
+        parts = value.items
+    found = (_keeps_statistics(part, depth - 1) for part in parts) if depth else ()
+    return next((layer for layer in found if layer), "")
 
 
 def _lacks_model(args: Args) -> bool:

@@ -7,29 +7,36 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, DroppedUpdate, TransformMisuse
+from jitlint.infer.mappings import MAPPINGS
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import NONE, ExtInst, Inst, Map, Py, Tup, Value, alternatives, py
+from jitlint.infer.values import NONE, Arr, ExtInst, Inst, Map, Py, Tree, Tup, Value, alternatives, py
 from jitlint.link.domains.contracts import gradients
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_names, changed_in
+from jitlint.link.tables.ir_walk import bound_names, changed_in, last_name
+from jitlint.link.values import fitting
 from jitlint.link.values.library_objects import COPIES
-from jitlint.link.values.questions import no_arrays
+from jitlint.link.values.questions import derivatives, no_arrays
 from jitlint.syntax import ir
 
 OPTAX: Final = "optax."
 _NEEDY: Final = "$needs parameters"
 """The attribute in which an optimiser remembers which transformation it is, or has inside, that needs them."""
+_VALUED: Final = "$needs the value"
+_SEARCHES: Final = "$searches"
+_UPDATES: Final = "optax.apply_updates"
 
 
 def heard(m: Machine, f: Frame, library: Library) -> None:
     """An optimiser is made, or one updates."""
     dotted, args, owner = library.dotted, library.args, library.owner
-    if owner is None:
+    if dotted == _UPDATES:
+        _applies(m, f, library)
+    elif owner is None:
         if type(library.result) is ExtInst:
-            _remember(library.result, dotted, args.pos)
+            _remember(library.result, dotted, args)
     elif type(owner) is ExtInst and args.more is None and args.kw_more is None:
         if dotted.endswith(".update"):
             _updates(m, f, library.at, owner, args)
@@ -51,6 +58,24 @@ def _updates(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> None:
     given = args.get(2, "params")
     if name and (given is None or given is NONE):
         m.emit(f, ApiMisuse, at, api=name, problem="missing-argument", parameter="params")
+    searching, valued = _inside(owner, _SEARCHES), _inside(owner, _VALUED)
+    if (searching or valued) and "value" not in args.kw:
+        parameter = "value_fn" if searching else "value"
+        m.emit(f, ApiMisuse, at, api=searching or valued, problem="missing-argument", parameter=parameter)
+
+
+def _applies(m: Machine, f: Frame, library: Library) -> None:
+    """Updates are added to the parameters: they must not be the pair that an optimiser gives."""
+    params, updates = library.args.get(0, "params"), library.args.get(1, "updates")
+    if type(updates) is not Tup or updates.cls is not None or len(updates.items) != 2:
+        return
+    known = type(params) in (Arr, Map, Inst) or (type(params) is Tree and params.evidence in MAPPINGS)
+    node = derivatives.argument(m.texts.table(f).calls.get(library.at), 1, "updates")
+    binding = derivatives.only_binding(f.fn, node.id) if type(node) is ir.Name and f.fn is not None else None
+    call = binding.value if binding is not None and type(binding.targets[0]) is ir.Name else None
+    if known and type(call) is ir.Call and last_name(call.func) == "update":
+        found = "the pair of updates and the new state that `update` gives"
+        fitting.report(m, f, library.at, _UPDATES, "trees", f"the parameters and {found}", updates)
 
 
 def _bound_pair(f: Frame, at: int) -> tuple[ir.Tuple, ir.Call] | None:
@@ -114,12 +139,15 @@ def _starts(m: Machine, f: Frame, at: int, owner: ExtInst, params: Value | None)
         )  # fmt: skip
 
 
-def _remember(made: ExtInst, dotted: str, parts: list[Value]) -> None:
+def _remember(made: ExtInst, dotted: str, args: Args) -> None:
     """What an optimiser, or one of those that it is made of, does with the parameters."""
-    contracts = lexicon().contracts
+    contracts, parts = lexicon().contracts, args.pos
+    told = "linesearch" in args.kw or args.kw_more is not None or args.more is not None
     whole = contracts.composing - contracts.choosing
     for mark, names, around in (
         (_NEEDY, contracts.needs_parameters, contracts.composing),
+        (_SEARCHES, contracts.searching if not told else frozenset(), contracts.composing),
+        (_VALUED, contracts.needs_value, contracts.composing),
         (COPIES, contracts.copies_parameters, whole),
     ):
         inside = next(filter(None, (_inside(part, mark) for given in parts for part in _each(given))), "")

@@ -18,6 +18,7 @@ from jitlint.link.engine.domain import Called, Library
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
+from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.syntax import ir
 
@@ -42,6 +43,12 @@ def entered(f: Frame, inner: Frame) -> None:
         _RUNS.put(f, False)
 
 
+def left(f: Frame) -> None:
+    """A function is left, or need not be entered, as what it does is known: nothing is about to be run any more."""
+    if _RUNS.of(f):
+        _RUNS.put(f, False)
+
+
 def called_method(m: Machine, f: Frame, called: Called) -> None:
     """A method of an object is called in host code."""
     bound, func = called.callee, called.node.func
@@ -56,6 +63,27 @@ def called_method(m: Machine, f: Frame, called: Called) -> None:
         m.emit(
             f, ApiMisuse, called.node.at, api=f"{owner.cls.name}.{func.name}", problem="no-scope",
             parameter=func.name, detail=how,
+        )  # fmt: skip
+
+
+def called_layer(m: Machine, f: Frame, library: Library) -> None:
+    """A layer of the library is called."""
+    if library.dotted.endswith(".__call__") and not f.world.level:
+        called_attribute(m, f, m.texts.table(f).calls.get(library.at))
+
+
+def called_attribute(m: Machine, f: Frame, node: ir.Call | None) -> None:
+    """Something is called in host code: is it a layer that only `setup` makes."""
+    func = node.func if node is not None else None
+    if node is None or type(func) is not ir.Attr or f.world.level or _INSIDE.of(f) or _is_module(f.recv):
+        return
+    owner = paths.peek(m, f, func.obj)
+    if type(owner) is not Inst or not _is_module(owner) or is_cold(owner):
+        return
+    if func.name in _set_up(owner.cls):
+        m.emit(
+            f, ApiMisuse, node.at, api=f"{owner.cls.name}.{func.name}", problem="no-scope",
+            parameter=func.name, detail="made",
         )  # fmt: skip
 
 

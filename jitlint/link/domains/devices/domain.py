@@ -19,7 +19,7 @@ from jitlint.link.engine.domain import Activation, Called, Domain, Library, Tran
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
-from jitlint.link.models.jax import shardings, varying
+from jitlint.link.models.maps import shardings, varying
 from jitlint.link.tables.ir_walk import bound_names, inner_functions, last_name
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import iteration, paths

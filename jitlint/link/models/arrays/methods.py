@@ -40,7 +40,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, layers, numpy_calls, results, shapes
 from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import containers, dispatch
-from jitlint.link.values import bounds, classes, fitting, subscripts
+from jitlint.link.values import bounds, classes, fitting, pytrees, subscripts
 from jitlint.link.values.library_objects import COLLECTION, VARIABLE
 from jitlint.link.values.questions.kinds import find_method
 
@@ -299,6 +299,13 @@ def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args
     applied = layers.applied(m, f, at, obj, args) if name == "apply" else None
     if applied is not None:
         return applied
+    if name == "update" and obj.dotted in lexicon().contracts.pairs_functions:
+        return Tup((_updates(f, args), UNKNOWN))
+    return _computed(m, f, obj, name, args)
+
+
+def _computed(m: Machine, f: Frame, obj: ExtInst, name: str, args: Args) -> Value:
+    """What a method gives of which only the arguments are known."""
     modes = 0
     why = ""
     for value in (*args.pos, *args.kw.values()):
@@ -315,6 +322,15 @@ def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args
     if modes:
         return Tree(modes | f.world.here, why, f.world.level, GUESSED)
     return ExtInst(f"{obj.dotted}.{name}") if name in ("at",) else UNKNOWN
+
+
+def _updates(f: Frame, args: Args) -> Value:
+    """What an optimiser makes of gradients, which is like them; a number becomes an array."""
+    grads = args.get(0, "updates")
+    if grads is None or type(grads) is Py:
+        return UNKNOWN
+    updates: Value = pytrees.remode(grads, lambda modes: (modes | f.world.here) & ~VARIES)
+    return updates
 
 
 def _draw(m: Machine, f: Frame, at: int, name: str, args: Args) -> Value:

@@ -166,7 +166,7 @@ def _operand(value: Value, nested: bool) -> Operand:
 
 def _kind(m: Machine, made: Made) -> str | None:
     if made.result.kind != "like":
-        return "complex" if _is_complex(made) else _plain_dtype(made.result.kind)
+        return _own_dtype(made)
     followed = made.result.arguments
     present = [value for p, value in made.bound if p.name in followed]  # several fill one like `*operands`
     if made.receiver is not None and "self" in followed:
@@ -219,6 +219,11 @@ def name_of(value: Value | None) -> str:
 
 def _plain_dtype(kind: str) -> str | None:
     return kind if kind in ("bool", "int", "float", "key") else None
+
+
+def _own_dtype(made: Made) -> str | None:
+    """The kind of numbers that a function gives whatever it gets, complex numbers apart."""
+    return "complex" if _is_complex(made) else _plain_dtype(made.result.kind)
 
 
 def _dtype_of(value: Value) -> str | None:

@@ -36,7 +36,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import varying
+from jitlint.link.models.maps import varying
 from jitlint.link.values import fitting, flattening, pytrees
 from jitlint.link.values.operators import operand_of
 

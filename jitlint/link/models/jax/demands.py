@@ -87,10 +87,8 @@ def _check_derived(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> No
     )
     if detail:
         report(m, f, at, x.spec.name, "no-scalar", detail, value=result)
-    elif scalar and type(result) is not Py and (kind := _whole(result)):
+    elif scalar and (kind := _no_real(x, result)):
         report(m, f, at, x.spec.name, "no-real-result", kind, value=result)
-    elif scalar and type(result) is Arr and result.dtype == "complex" and "holomorphic" not in x.options:
-        report(m, f, at, x.spec.name, "no-real-result", "complex", value=result)
 
 
 def check_rule(
@@ -105,6 +103,13 @@ def check_rule(
     if is_no_pair(result, wanted):
         detail = f"{in_words(result)} for {wanted}"
         report(m, f, at, describe(x.target), "rule-result", detail, kind)
+
+
+def _no_real(x: Xform, result: Value) -> str:
+    """Of which kind a number certainly is that has no derivative, or ""."""
+    if type(result) is Arr and result.dtype == "complex":
+        return "" if "holomorphic" in x.options else "complex"
+    return "" if type(result) is Py else _whole(result)
 
 
 def _is_empty(rule: Value) -> bool:

@@ -35,7 +35,8 @@ from jitlint.link.engine.events import emit_truth, tracer_inside
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays
-from jitlint.link.models.jax import checks, exporting, higher, modules, shardings
+from jitlint.link.models.jax import checks, exporting, higher, modules
+from jitlint.link.models.maps import shardings
 from jitlint.link.values import array_references, classes, fields, iteration, pytrees, subscripts
 from jitlint.link.values.library_objects import PARTITION_SPEC
 from jitlint.link.values.questions.kinds import is_concrete, isinstance_of

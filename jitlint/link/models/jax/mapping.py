@@ -16,8 +16,9 @@ from jitlint.infer.objects import is_cold
 from jitlint.infer.values import NO_CONST, NONE, Arr, Inst, Map, Py, Seq, Tup, Value, Xform, alternatives
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import arrival, shardings, varying
-from jitlint.link.models.jax import lanes as in_lanes
+from jitlint.link.models.jax import arrival
+from jitlint.link.models.maps import lanes as in_lanes
+from jitlint.link.models.maps import shardings, varying
 from jitlint.link.values import fitting, flattening, iteration, pytrees
 
 _DEPTH: Final = 4

@@ -46,13 +46,12 @@ from jitlint.link.models.jax import (
     carries,
     custom_rules,
     demands,
-    lanes,
     leaf_shapes,
     mapping,
     operands,
-    varying,
 )
 from jitlint.link.models.jax.rebuilding import rebuild
+from jitlint.link.models.maps import lanes, varying
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import iteration, parameters, pytrees

@@ -15,8 +15,8 @@ from jitlint.infer.values import NONE, Arr, B, Map, Py, Seq, Tup, Value, Xform
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import World
-from jitlint.link.models.jax import shardings
 from jitlint.link.models.jax.arrival import Marks
+from jitlint.link.models.maps import shardings
 from jitlint.link.values import pytrees
 
 _DEPTH: Final = 4

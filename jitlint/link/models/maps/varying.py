@@ -19,8 +19,8 @@ from jitlint.infer.values import TRUE, UNKNOWN, Arr, B, Map, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import SPREAD, World
-from jitlint.link.models.jax import lanes, shardings
 from jitlint.link.models.jax.arrival import Marks
+from jitlint.link.models.maps import lanes, shardings
 from jitlint.link.values import iteration, pytrees
 
 MARKS: Final = VARIES | MAY_VARY

@@ -1,0 +1,76 @@
+"""Fields that a constructor of `equinox` leaves out, which is refused (layer: ``link``, room ``values``).
+
+What it does: says which annotated field a constructor that has run certainly did not set. What it does not: speak of what is set
+in a way that cannot be read, or of a constructor that was not followed to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from jitlint.infer.events import ApiMisuse
+from jitlint.infer.program import ClassInfo
+from jitlint.infer.values import Func, Inst
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import ir_walk
+from jitlint.link.values import fields
+from jitlint.link.values.questions.kinds import mro
+from jitlint.syntax import ir
+
+_ROLE: Final = "eqx"
+_HIDDEN: Final = frozenset({"setattr", "__setattr__", "__dict__", "vars", "update"})
+"""Names in code that may set fields in a way that cannot be read."""
+_ABSTRACT: Final = "Abstract"
+
+
+def check(m: Machine, f: Frame, at: int, inst: Inst) -> None:
+    """A constructor has run: record a field that it certainly leaves out."""
+    cls = inst.cls
+    if cls.role != _ROLE or inst.open or cls.extern or m.guards or not inst.attrs:
+        return
+    missing = next(_missing(inst), "")
+    if missing and _is_read(cls, missing):
+        m.emit(
+            f, ApiMisuse, at, api=cls.name, problem="wrong-call", detail="unset", parameter=missing,
+            exception="TypeError",
+        )  # fmt: skip
+
+
+def _missing(inst: Inst) -> Iterator[str]:
+    """The fields without a default that nothing has set."""
+    given = {name for one in mro(inst.cls) for name in one.namespace}
+    for name, (annotation, default) in fields.ordered_fields(inst.cls).items():
+        words = [node.id for node in ir_walk.nodes(annotation) if type(node) is ir.Name]
+        words += [node.name for node in ir_walk.nodes(annotation) if type(node) is ir.Attr]
+        abstract = any(word.startswith(_ABSTRACT) for word in words)
+        if default is None and not abstract and name not in inst.attrs and name not in given:
+            yield name
+
+
+def _is_read(cls: ClassInfo, name: str) -> bool:
+    """Whether all places in the methods of a class that may set a field were read, and stand under a condition."""
+    for one in mro(cls):
+        for method in one.namespace.values():
+            if type(method) is Func and not _sets_on_condition(method, name):
+                return False
+    return True
+
+
+def _sets_on_condition(method: Func, name: str) -> bool:
+    parts = list(method.fn.parts)
+    words = {node.id for node in parts if type(node) is ir.Name}
+    words |= {node.name for node in parts if type(node) is ir.Attr}
+    if words & _HIDDEN:
+        return False
+    return not any(_stores(node, name) for node in method.fn.body)
+
+
+def _stores(node: ir.Node, name: str) -> bool:
+    """Whether a statement sets the field, whatever happens."""
+    if type(node) is ir.If:
+        return False
+    found = [part for part in ir_walk.nodes([node]) if isinstance(part, (ir.Assign, ir.AnnAssign))]
+    targets = [t for part in found for t in (part.targets if isinstance(part, ir.Assign) else [part.target])]
+    return any(type(t) is ir.Attr and t.name == name for top in targets for t in ir_walk.nodes([top]))
