@@ -32,6 +32,7 @@ from jitlint.syntax.children import below
 _PMAP: Final = "jax.pmap"
 _OPTAX: Final = "optax."
 _APPLIED: Final = "apply_gradients"
+_MAPS: Final = frozenset({"map", "tree_map"})
 
 
 class _Derived(NamedTuple):
@@ -53,10 +54,14 @@ _SPLIT: Final = Slot[Value]()
 """How what a function gives is put together again, which is mapped over a mesh without checks."""
 
 
+_MAPPED: Final = Slot[bool]()
+"""It is the function itself that is mapped, not one that it calls."""
+
+
 class Devices(Domain[None]):
     """Knows the axes that devices are the lanes of, and those that are not."""
 
-    keeps = frozenset({_SPLIT})
+    keeps = frozenset({_SPLIT, _MAPPED})
     hears_names = True
 
     def __init__(self, m: Machine) -> None:
@@ -101,9 +106,15 @@ class Devices(Domain[None]):
         split = self._split.get(inner.fn.id) if inner.fn is not None else None
         if split is not None and inner.world.axes:
             _SPLIT.put(inner, split)
+        if inner.world.axes and not inner.world.spread and inner.fn is not None:
+            _MAPPED.put(inner, True)
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
-        """It may give gradients as what is the same everywhere."""
+        """It may go down its gradients by itself, or give them as what is the same everywhere."""
+        for at, node in _descents(inner) if _MAPPED.of(inner) else ():
+            derived = self._derived(inner, node)
+            if derived is not None:
+                self._tell(inner, at, derived, "updates")
         marks = _SPLIT.of(inner)
         given = only_returned(inner.fn.parts) if marks is not None and inner.fn is not None else None
         if marks is None or given is None:
@@ -231,6 +242,26 @@ class Devices(Domain[None]):
         words = {name.rpartition(".")[2] for name in _collectives()}
         others = (part for fn in inner if fn.name not in used for part in fn.parts)
         return any(last_name(part) in words for part in others)
+
+
+def _descents(f: Frame) -> Iterator[tuple[int, ir.Node]]:
+    """Where something is subtracted, times a number perhaps, from one array or from each leaf of a tree, and what that is."""
+    for part in f.fn.parts if f.fn is not None else ():
+        if type(part) is ir.BinOp and part.op == "-" and type(part.left) is ir.Name:
+            step = part.right
+            factors = [step.left, step.right] if type(step) is ir.BinOp and step.op == "*" else [step]
+            yield from ((part.at, node) for node in factors if type(node) is ir.Name)
+        elif type(part) is ir.Call and last_name(part.func) in _MAPS and _subtracts(f, part):
+            yield part.at, part.args[2].value
+
+
+def _subtracts(f: Frame, call: ir.Call) -> bool:
+    """Whether the formula that a call maps over two trees is a difference."""
+    formula = call.args[0].value if len(call.args) == 3 else None
+    if type(formula) is not ir.Lambda:
+        return False
+    body = only_returned(f.module.functions[formula.function].parts)
+    return type(body) is ir.BinOp and body.op == "-"
 
 
 def _collectives() -> frozenset[str]:
