@@ -318,6 +318,9 @@ class Contracts(msgspec.Struct, frozen=True):
 
     hands_on: frozenset[str]
     needs_parameters: frozenset[str]
+    complete: frozenset[str]
+    clipping: frozenset[str]
+    schedules: frozenset[str]
     searching: frozenset[str]
     needs_value: frozenset[str]
     of_matrices: frozenset[str]

@@ -16,7 +16,8 @@ from jitlint.base.diagnostic import Confidence, Severity
 
 if TYPE_CHECKING:
     from jitlint.driver.judge import Verdict
-    from jitlint.infer.events import Event, Step, TracedFunction
+    from jitlint.infer.events import TracedFunction
+from jitlint.infer.places import Event, Step
 
 
 class Told(msgspec.Struct, frozen=True, array_like=True):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from jitlint.base.diagnostic import Severity
 from jitlint.base.result import AnalysisError
 from jitlint.base.rule import Check, Report, Rule
-from jitlint.infer.events import Event
+from jitlint.infer.places import Event
 
 
 @dataclass(frozen=True, slots=True)

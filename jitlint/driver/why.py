@@ -23,7 +23,7 @@ from jitlint.driver.workspace import Workspace, open_workspace
 if TYPE_CHECKING:
     from jitlint.driver.lowering import Lowered
     from jitlint.infer.described import Seen
-    from jitlint.infer.events import Step
+    from jitlint.infer.places import Step
     from jitlint.link.program import Analysis
 
 _LONGEST = 60

@@ -9,7 +9,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.base.text import shorten
 from jitlint.catalogue.dtypes import plain_kind
 from jitlint.infer.dims import shape_text
-from jitlint.infer.events import Step
+from jitlint.infer.places import Step
 from jitlint.infer.values import (
     NO_CONST,
     UNKNOWN,

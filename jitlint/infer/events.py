@@ -11,53 +11,7 @@ from dataclasses import dataclass, field
 from typing import Union
 
 from jitlint.base.diagnostic import Confidence
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of a witness path: a place in a module and what happens there ("`f` is jitted here").
-
-    because: the word of the `Ground` that the step rests on.
-    """
-
-    module: str
-    at: int
-    message: str
-    because: str = "seen"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an event happens and how execution got there. ``steps`` run from the transform inwards.
-
-    expected: a handler around names the tracing error that comes of it. traced, kind: the words of the grounds on
-    which the value is a tracer, and an array; "" where that is no question. differentiated: a derivative is around.
-    """
-
-    module: str
-    at: int
-    function: str
-    steps: tuple[Step, ...]
-    ground: str
-    confidence: Confidence
-    expected: bool = False
-    traced: str = ""
-    kind: str = ""
-    differentiated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Base of all events. ``why``: what makes the value a tracer ("parameter `x` of `f`"), or "".
-
-    modes: the letters S (staged), B (batched), L (linear) of the tracer; "" when the operation fails on
-    plain JAX arrays too. also: other lines that belong to the story ("`SCALE` is rebound here").
-    """
-
-    place: Place
-    why: str = ""
-    modes: str = ""
-    also: tuple[Step, ...] = field(default=(), kw_only=True)
+from jitlint.infer.places import Event, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +82,19 @@ class ApiMisuse(Event):
     def subject(self) -> str:
         """What the call or name is about, for people."""
         return f"{self.parameter} of `{self.api}`" if self.parameter else f"`{self.api}`"
+
+
+@dataclass(frozen=True, slots=True)
+class OddOptimiser(Event):
+    """An optimiser does something else than what it looks like.
+
+    problem: clipped-late (gradients are bounded by ``name`` after an optimiser has taken them in), once (its learning rate is what
+    the schedule ``name`` gives for one step), masked (what a mask leaves out is handed on as it is), subtracted (the updates
+    ``name``), restarted (the state ``name`` is made anew at each step), swapped (``name`` is the value, not the gradients).
+    """
+
+    problem: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,6 +413,7 @@ AnyEvent = Union[
     Effect,
     KeyReuse,
     ConstantKey,
+    OddOptimiser,
     JitCreation,
     VaryingArgument,
     DriftingState,

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import Place, Step, TracedFunction, TracedParameter, Truth
+from jitlint.infer.events import TracedFunction, TracedParameter, Truth
+from jitlint.infer.places import Place, Step
 from jitlint.link.program import Analysis, ModuleInput, Options
 from jitlint.syntax import ir
 

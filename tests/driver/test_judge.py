@@ -13,7 +13,8 @@ from jitlint.driver.judge import verdicts
 from jitlint.driver.pages import Line, Page, Places, findings
 from jitlint.driver.registry import rules
 from jitlint.driver.wording import quote, words
-from jitlint.infer.events import Convert, Event, Place, Step, Truth
+from jitlint.infer.events import Convert, Truth
+from jitlint.infer.places import Event, Place, Step
 
 TEXT = "def f(x):\n    if x {why} > 0:\n        pass\n"
 SPAN = Span(2, 8, 2, 19)

@@ -10,7 +10,7 @@ from jitlint.driver.drafts import draft
 from jitlint.driver.judge import Verdict
 from jitlint.driver.registry import rules
 from jitlint.driver.wording import words
-from jitlint.infer.events import Event, Place, Step
+from jitlint.infer.places import Event, Place, Step
 
 
 def _words(report: Report, event: Event, lines: list[str], span: Span) -> tuple[str, str]:

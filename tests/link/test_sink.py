@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import AnyEvent, Place, Truth, UnrolledLoop
+from jitlint.infer.events import AnyEvent, Truth, UnrolledLoop
+from jitlint.infer.places import Place
 from jitlint.link.engine.sink import Found, Key, Sink
 from tests.link.sources import run
 

@@ -27,7 +27,6 @@ from jitlint.infer.events import (
     Leak,
     Mutation,
     OutOfBounds,
-    Place,
     SilentAnswer,
     TransformMisuse,
     Truth,
@@ -35,6 +34,7 @@ from jitlint.infer.events import (
     UnsyncedClock,
     VaryingArgument,
 )
+from jitlint.infer.places import Place
 from tests.rules.catalog import RULES
 
 PLACE = Place("m", 0, "f", (), "jit", Confidence.CERTAIN)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from jitlint.infer.events import AnyEvent, Step
+from jitlint.infer.events import AnyEvent
+from jitlint.infer.places import Step
 from jitlint.infer.program import FuncInfo
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Found, Machine, Memo

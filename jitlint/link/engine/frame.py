@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import Place, Step
 from jitlint.infer.grounds import SEEN, Ground
 from jitlint.infer.lattice import traced_level
+from jitlint.infer.places import Place, Step
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import DISCRETE, Arr, B, S, Scope, Value
 from jitlint.link.engine.world import World

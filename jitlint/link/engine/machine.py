@@ -25,8 +25,6 @@ from jitlint.infer.events import (
     Convert,
     Handler,
     Leak,
-    Place,
-    Step,
     TracedFunction,
     TransformMisuse,
     Truth,
@@ -34,6 +32,7 @@ from jitlint.infer.events import (
 from jitlint.infer.grounds import SAID, SOFTNESS, weaken
 from jitlint.infer.host_calls import HostCalls
 from jitlint.infer.keys import KeyNames
+from jitlint.infer.places import Place, Step
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import (
     UNKNOWN,

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import Place
+from jitlint.infer.places import Place
 from jitlint.infer.values import ExtInst, Value
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Catch, Frame

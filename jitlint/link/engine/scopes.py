@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import Step
+from jitlint.infer.places import Step
 from jitlint.infer.values import Scope, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.world import World

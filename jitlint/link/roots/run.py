@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import RAISING, AnyEvent, Convert, Step
+from jitlint.infer.events import RAISING, AnyEvent, Convert
 from jitlint.infer.evidence import array_ground, parameter_evidence
 from jitlint.infer.grounds import GUESSED, RULED, SAID, USED
 from jitlint.infer.lattice import join
+from jitlint.infer.places import Step
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import (
     NONE,

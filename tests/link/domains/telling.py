@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from jitlint.infer.events import AnyEvent, Event
+from jitlint.infer.events import AnyEvent
+from jitlint.infer.places import Event
 from jitlint.link.program import Analysis
 from tests.link.sources import run
 

@@ -14,8 +14,9 @@ from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import Capture, Place, Step
+from jitlint.infer.events import Capture
 from jitlint.infer.objects import is_cold
+from jitlint.infer.places import Place, Step
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import (
     NO_CONST,

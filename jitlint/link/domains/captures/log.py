@@ -34,7 +34,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine.frame import Slot
 
 if TYPE_CHECKING:
-    from jitlint.infer.events import Step
+    from jitlint.infer.places import Step
     from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
     from jitlint.link.engine.domain import Watched
     from jitlint.link.engine.frame import Args, Frame

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import Step, VaryingArgument
+from jitlint.infer.events import VaryingArgument
+from jitlint.infer.places import Step
 from jitlint.infer.values import Xform
 from jitlint.link.domains.compilation import runs as compilation_runs
 from jitlint.link.domains.compilation.chance import Chance

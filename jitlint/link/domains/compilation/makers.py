@@ -13,7 +13,8 @@ from typing import Final, TypeGuard
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import JitCreation, Step
+from jitlint.infer.events import JitCreation
+from jitlint.infer.places import Step
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     Bound,

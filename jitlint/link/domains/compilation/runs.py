@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import Step
+from jitlint.infer.places import Step
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Func
 from jitlint.link.domains.compilation import variants

@@ -15,8 +15,9 @@ from jitlint.link.domains.contracts import (
     scopes,
     streams,
     unbound,
+    usage,
 )
-from jitlint.link.engine.domain import Activation, Called, Domain, Library, Store
+from jitlint.link.engine.domain import Activation, Called, Domain, Library, Store, Transformed
 from jitlint.link.engine.frame import Frame
 
 
@@ -86,6 +87,10 @@ class Contracts(Domain[linen.Needs]):
             unbound.called_layer(self.m, f, library)
             scopes.called_layer(self.m, f, library)
         return None
+
+    def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
+        """A function has been differentiated."""
+        usage.derived(self.m, f, transformed)
 
     def summarise(self, inner: Frame, activation: Activation) -> linen.Needs | None:
         """What layers in it need."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import ApiMisuse, Step
+from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import weaken
+from jitlint.infer.places import Step
 from jitlint.infer.values import FALSE, NO_CONST, NONE, ExtInst, Map, Py, Seq, Tup, Value, const_of
 from jitlint.link.domains.contracts import naming, scopes, variables
 from jitlint.link.domains.contracts.needs import Need

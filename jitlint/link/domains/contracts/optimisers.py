@@ -10,7 +10,7 @@ from jitlint.infer.events import ApiMisuse, DroppedUpdate, TransformMisuse
 from jitlint.infer.mappings import MAPPINGS
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NONE, Arr, ExtInst, Inst, Map, Py, Tree, Tup, Value, alternatives, py
-from jitlint.link.domains.contracts import gradients
+from jitlint.link.domains.contracts import gradients, usage
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Args, Frame
@@ -37,6 +37,7 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     elif owner is None:
         if type(library.result) is ExtInst:
             _remember(library.result, dotted, args)
+            usage.made(m, f, library)
     elif type(owner) is ExtInst and args.more is None and args.kw_more is None:
         if dotted.endswith(".update"):
             _updates(m, f, library.at, owner, args)
@@ -51,6 +52,9 @@ def _updates(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> None:
         return
     if _inside(owner, COPIES):
         _keeps_state(m, f, at)
+    pair = _bound_pair(f, at)
+    first = pair[0].elts[0] if pair is not None else None
+    usage.updated(m, f, at, (first, pair[1]) if type(first) is ir.Name and pair is not None else None)
     unread = _unread(f, at)
     if unread:
         m.emit(f, DroppedUpdate, at, None, Confidence.LIKELY, what=owner.dotted, unread=unread)
@@ -58,6 +62,11 @@ def _updates(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> None:
     given = args.get(2, "params")
     if name and (given is None or given is NONE):
         m.emit(f, ApiMisuse, at, api=name, problem="missing-argument", parameter="params")
+    _gives_value(m, f, at, owner, args)
+
+
+def _gives_value(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> None:
+    """An optimiser that looks at the value of the function has to get it."""
     searching, valued = _inside(owner, _SEARCHES), _inside(owner, _VALUED)
     if (searching or valued) and "value" not in args.kw:
         parameter = "value_fn" if searching else "value"
@@ -121,6 +130,7 @@ def _keeps_state(m: Machine, f: Frame, at: int) -> None:
 
 def _starts(m: Machine, f: Frame, at: int, owner: ExtInst, params: Value | None) -> None:
     """The state is made: arrays like the parameters cannot be made of functions."""
+    usage.started(m, f, at, owner)
     name = _inside(owner, COPIES)
     if not name or params is None:
         return

@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import LocalGradients, Step
+from jitlint.infer.events import LocalGradients
+from jitlint.infer.places import Step
 from jitlint.infer.values import Class, Func, Method, Tup, Value, const_of
 from jitlint.link.engine.domain import Activation, Called, Domain, Library, Transformed
 from jitlint.link.engine.frame import Frame, Slot
@@ -32,7 +33,6 @@ from jitlint.syntax.children import below
 _PMAP: Final = "jax.pmap"
 _OPTAX: Final = "optax."
 _APPLIED: Final = "apply_gradients"
-_MAPS: Final = frozenset({"map", "tree_map"})
 
 
 class _Derived(NamedTuple):
@@ -111,7 +111,7 @@ class Devices(Domain[None]):
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """It may go down its gradients by itself, or give them as what is the same everywhere."""
-        for at, node in _descents(inner) if _MAPPED.of(inner) else ():
+        for at, node in derivatives.descents(inner) if _MAPPED.of(inner) else ():
             derived = self._derived(inner, node)
             if derived is not None:
                 self._tell(inner, at, derived, "updates")
@@ -242,26 +242,6 @@ class Devices(Domain[None]):
         words = {name.rpartition(".")[2] for name in _collectives()}
         others = (part for fn in inner if fn.name not in used for part in fn.parts)
         return any(last_name(part) in words for part in others)
-
-
-def _descents(f: Frame) -> Iterator[tuple[int, ir.Node]]:
-    """Where something is subtracted, times a number perhaps, from one array or from each leaf of a tree, and what that is."""
-    for part in f.fn.parts if f.fn is not None else ():
-        if type(part) is ir.BinOp and part.op == "-" and type(part.left) is ir.Name:
-            step = part.right
-            factors = [step.left, step.right] if type(step) is ir.BinOp and step.op == "*" else [step]
-            yield from ((part.at, node) for node in factors if type(node) is ir.Name)
-        elif type(part) is ir.Call and last_name(part.func) in _MAPS and _subtracts(f, part):
-            yield part.at, part.args[2].value
-
-
-def _subtracts(f: Frame, call: ir.Call) -> bool:
-    """Whether the formula that a call maps over two trees is a difference."""
-    formula = call.args[0].value if len(call.args) == 3 else None
-    if type(formula) is not ir.Lambda:
-        return False
-    body = only_returned(f.module.functions[formula.function].parts)
-    return type(body) is ir.BinOp and body.op == "-"
 
 
 def _collectives() -> frozenset[str]:

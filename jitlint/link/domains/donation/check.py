@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import DonatedRead, Place, Step
+from jitlint.infer.events import DonatedRead
 from jitlint.infer.host_calls import place_in_source
+from jitlint.infer.places import Place, Step
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import Func
 from jitlint.link.domains.donation.state import Kill, State, join_all

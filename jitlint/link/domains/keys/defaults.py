@@ -12,7 +12,8 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import KeyReuse, Step
+from jitlint.infer.events import KeyReuse
+from jitlint.infer.places import Step
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import UNKNOWN, Arr, Class, Ext
 from jitlint.link.domains.keys import parameters as key_parameters

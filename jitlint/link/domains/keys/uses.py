@@ -12,8 +12,9 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import ConstantKey, KeyReuse, Step
+from jitlint.infer.events import ConstantKey, KeyReuse
 from jitlint.infer.keys import USES, Either, Key, KeyUses, Use, members_of
+from jitlint.infer.places import Step
 from jitlint.infer.values import (
     NO_CONST,
     NONE,

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import ApiMisuse, Step
+from jitlint.infer.events import ApiMisuse
+from jitlint.infer.places import Step
 from jitlint.infer.values import Py
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame

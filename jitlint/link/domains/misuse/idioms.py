@@ -5,7 +5,7 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate, ImportIdiom
-from jitlint.infer.values import UNKNOWN, Arr, Ext, ExtInst, Inst, Mod, S, Tree, Tup, Value
+from jitlint.infer.values import UNKNOWN, Arr, Ext, ExtInst, Func, Inst, Mod, S, Tree, Tup, Value
 from jitlint.link.domains.misuse import helpers, successors
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
@@ -115,9 +115,12 @@ def _is_update(dotted: str, name: str, update: str) -> bool:
 
 def _only_computes(m: Machine, f: Frame, function: ir.Node | None) -> bool:
     """Whether a function is a formula, or one of a library that is: nothing but its result could be wanted of it."""
-    if type(function) is not ir.Lambda:
+    own = paths.peek(m, f, function) if type(function) is ir.Name else None
+    if type(function) is not ir.Lambda and type(own) is not Func:
         return _is_formula(m, f, function)
-    body = f.module.functions[function.function].body
+    body = own.fn.body if type(own) is Func else []
+    if type(function) is ir.Lambda:
+        body = f.module.functions[function.function].body
     value = body[0].value if len(body) == 1 and type(body[0]) is ir.Return else None
     if type(value) is not ir.BinOp and type(value) is not ir.Call:
         return False

@@ -14,7 +14,8 @@ from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import DroppedUpdate, KeyReuse, Step
+from jitlint.infer.events import DroppedUpdate, KeyReuse
+from jitlint.infer.places import Step
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Class
 from jitlint.link.domains.misuse import carried

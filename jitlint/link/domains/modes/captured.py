@@ -9,7 +9,8 @@ whose maker nobody knows.
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import REFUSED, Leak, Step
+from jitlint.infer.events import REFUSED, Leak
+from jitlint.infer.places import Step
 from jitlint.link.domains.modes.marks import (
     CAPTURED,
     CHECKS,

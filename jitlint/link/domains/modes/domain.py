@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import Step, WrongMode
+from jitlint.infer.events import WrongMode
 from jitlint.infer.objects import DRY, NOTE
+from jitlint.infer.places import Step
 from jitlint.infer.values import FALSE, NO_CONST, TRUE, ExtInst, L, Value, const_of
 from jitlint.link.domains.modes import streamless, told
 from jitlint.link.domains.modes.captured import Captured

@@ -12,7 +12,8 @@ from typing import Final, NamedTuple, Optional, Union
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.dtypes import differ, exact_of, is_weak, kind_of, of_number, shown
-from jitlint.infer.events import DriftingState, Step
+from jitlint.infer.events import DriftingState
+from jitlint.infer.places import Step
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import NO_CONST, UNKNOWN, Arr, Class, Func, Inst, Py, S, Tup, Value, alternatives
 from jitlint.link.domains.states import counts

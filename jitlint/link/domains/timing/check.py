@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import Place, Step, UnsyncedClock
+from jitlint.infer.events import UnsyncedClock
 from jitlint.infer.evidence import parameter_evidence
 from jitlint.infer.host_calls import place_in_source
+from jitlint.infer.places import Place, Step
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.timing import blocks as timing_blocks
 from jitlint.link.domains.timing.meant import is_meant

@@ -9,7 +9,8 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import Removed
-from jitlint.infer.events import ApiMisuse, Place
+from jitlint.infer.events import ApiMisuse
+from jitlint.infer.places import Place
 from jitlint.infer.program import ModuleInfo
 from jitlint.infer.values import Arr, Func, Value
 from jitlint.link.engine.domain import Domain, Library

@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.transforms import HigherOrder, Wrap
-from jitlint.infer.events import ApiMisuse, Step, TransformMisuse
+from jitlint.infer.events import ApiMisuse, TransformMisuse
 from jitlint.infer.grounds import GUESSED, SEEN
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.objects import is_cold
+from jitlint.infer.places import Step
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import (
     NONE,

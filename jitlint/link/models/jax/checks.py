@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.events import ApiMisuse, Step, TransformMisuse
+from jitlint.infer.events import ApiMisuse, TransformMisuse
+from jitlint.infer.places import Step
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NO_CONST, NONE, TRUE, Py, S, Value
 from jitlint.link.engine import scopes

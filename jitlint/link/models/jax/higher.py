@@ -10,9 +10,9 @@ import msgspec
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.transforms import HigherOrder, Run
-from jitlint.infer.events import Step
 from jitlint.infer.grounds import GUESSED, RULED, SEEN
 from jitlint.infer.lattice import join, joined, modes_among, or_unknown
+from jitlint.infer.places import Step
 from jitlint.infer.spreading import MAY_VARY, VARIES
 from jitlint.infer.values import (
     BEHIND,

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import Wrap
-from jitlint.infer.events import Step
 from jitlint.infer.grounds import RULED
 from jitlint.infer.lattice import join, modes_among
+from jitlint.infer.places import Step
 from jitlint.infer.values import (
     NONE,
     UNKNOWN,

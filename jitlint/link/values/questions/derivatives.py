@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from jitlint.infer.program import FuncInfo
@@ -9,11 +10,13 @@ from jitlint.infer.values import Py, Xform
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_names
+from jitlint.link.tables.ir_walk import bound_names, last_name
+from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.syntax import ir
 
 VALUED: Final = "value_and_grad"
+_MAPS: Final = frozenset({"map", "tree_map"})
 
 
 def kind_of(m: Machine, f: Frame, func: ir.Node) -> tuple[str, bool]:
@@ -44,3 +47,23 @@ def argument(call: ir.Call | None, place: int, name: str) -> ir.Expr | None:
     args = call.args if call is not None else []
     by_name = next((arg.value for arg in args if arg.name == name), None)
     return args[place].value if by_name is None and len(args) > place else by_name
+
+
+def descents(f: Frame) -> Iterator[tuple[int, ir.Node]]:
+    """Where something is subtracted, times a number perhaps, from one array or from each leaf of a tree, and what that is."""
+    for part in f.fn.parts if f.fn is not None else ():
+        if type(part) is ir.BinOp and part.op == "-" and type(part.left) is ir.Name:
+            step = part.right
+            factors = [step.left, step.right] if type(step) is ir.BinOp and step.op == "*" else [step]
+            yield from ((part.at, node) for node in factors if type(node) is ir.Name)
+        elif type(part) is ir.Call and last_name(part.func) in _MAPS and _subtracts(f, part):
+            yield part.at, part.args[2].value
+
+
+def _subtracts(f: Frame, call: ir.Call) -> bool:
+    """Whether the formula that a call maps over two trees is a difference."""
+    formula = call.args[0].value if len(call.args) == 3 else None
+    if type(formula) is not ir.Lambda:
+        return False
+    body = only_returned(f.module.functions[formula.function].parts)
+    return type(body) is ir.BinOp and body.op == "-"

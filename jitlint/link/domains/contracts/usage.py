@@ -1,0 +1,157 @@
+"""Optimisers of `optax` that are put together, or applied, so that they do something else (layer: ``link``, room ``domains``).
+
+What it does: looks at what a chain is made of and in which order, at a learning rate that a schedule gives once, at a mask that
+hands on what it leaves out, at updates that are subtracted, at states that begin anew at each step, and at a value that is gone down
+in the place of its gradients. What it does not: judge numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import OddOptimiser
+from jitlint.infer.values import ExtInst, Py, Value, const_of, py
+from jitlint.link.engine import surroundings
+from jitlint.link.engine.domain import Library, Transformed
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import bound_names, last_name
+from jitlint.link.values import paths
+from jitlint.link.values.questions import derivatives
+from jitlint.syntax import ir
+
+_MASKED: Final = "optax.masked"
+_CHAIN: Final = "optax.chain"
+_SITE: Final = "$made"
+"""The attribute in which such an optimiser remembers where it was made."""
+_MODULE: Final = "$made in"
+_INIT: Final = "init"
+
+
+def made(m: Machine, f: Frame, library: Library) -> None:
+    """An optimiser is made."""
+    words, args, dotted = lexicon().contracts, library.args, library.dotted
+    if dotted == _CHAIN and args.more is None:
+        _check_order(m, f, library.at, args.pos)
+    elif dotted in words.complete:
+        _check_rate(m, f, library.at, args.get(0, "learning_rate"))
+    inner = args.get(0, "inner")
+    if dotted == _MASKED and type(library.result) is ExtInst and _is_complete(inner):
+        library.result.attrs |= {_SITE: py(library.at), _MODULE: py(f.module.name)}
+
+
+def started(m: Machine, f: Frame, at: int, owner: ExtInst) -> None:
+    """The state of an optimiser is made: is it one that hands on what its mask leaves out, all by itself."""
+    site = owner.attrs.get(_SITE)
+    module = owner.attrs.get(_MODULE)
+    if owner.dotted == _MASKED and type(site) is Py and type(module) is Py and module.const == f.module.name:
+        m.emit(
+            f, OddOptimiser, int(str(site.const)), None, Confidence.LIKELY, problem="masked", name=_MASKED
+        )  # fmt: skip
+
+
+def updated(m: Machine, f: Frame, at: int, names: tuple[ir.Name, ir.Call] | None) -> None:
+    """``updates, state = tx.update(grads, state)``. names: the variable with the updates, and the call."""
+    if names is None or f.fn is None:
+        return
+    updates, call = names
+    for place, node in derivatives.descents(f):
+        if type(node) is ir.Name and node.id == updates.id and place > at:
+            m.emit(f, OddOptimiser, place, None, Confidence.LIKELY, problem="subtracted", name=updates.id)
+    state = derivatives.argument(call, 1, "state")
+    if type(state) is ir.Name and not f.module.is_test:
+        _check_state(m, f, call, state)
+
+
+def _check_state(m: Machine, f: Frame, call: ir.Call, state: ir.Name) -> None:
+    """A state that is made right before, in the place of one that came in."""
+    begins = _earlier(f, call, state.id)
+    if len(begins) != 1 or type(begins[0].value) is not ir.Call or last_name(begins[0].value.func) != _INIT:
+        return
+    came_in = f.fn is not None and any(param.name == state.id for param in f.fn.node.params)
+    if came_in and _is_plain(m, f, begins[0].at) and _is_plain(m, f, call.at):
+        m.emit(
+            f, OddOptimiser, begins[0].at, None, Confidence.LIKELY, problem="restarted", name=state.id
+        )  # fmt: skip
+
+
+def _earlier(f: Frame, call: ir.Call, name: str) -> list[ir.Assign]:
+    """What binds a variable before a call does."""
+    parts = f.fn.parts if f.fn is not None else ()
+    return [
+        part
+        for part in parts
+        if type(part) is ir.Assign
+        and part.at < call.at
+        and part.value is not call
+        and any(target.id == name for target in bound_names(part.targets))
+    ]
+
+
+def _is_plain(m: Machine, f: Frame, at: int) -> bool:
+    """Whether a statement runs once in each run of its function."""
+    around = m.texts.table(f).around.get(at, ())
+    return all(node is None or type(node) is ir.With for node, _ in around)
+
+
+def derived(m: Machine, f: Frame, transformed: Transformed) -> None:
+    """``value, grads = jax.value_and_grad(loss)(params)``: which of both are the parameters moved along."""
+    x = transformed.x
+    pair = _pair(f) if x.spec.result == derivatives.VALUED and "has_aux" not in x.options else None
+    if pair is None:
+        return
+    first, second, at = pair
+    downhill = {one.id for place, one in derivatives.descents(f) if type(one) is ir.Name and place > at}
+    if first in downhill and second not in downhill and _is_bound_once(f, first):
+        m.emit(f, OddOptimiser, at, None, Confidence.LIKELY, problem="swapped", name=first)
+
+
+def _pair(f: Frame) -> tuple[str, str, int] | None:
+    """The two variables that the current statement binds to the two results of a call, and where it is."""
+    node = surroundings.statement(f)
+    if type(node) is not ir.Assign or type(node.value) is not ir.Call or len(node.targets) != 1:
+        return None
+    target = node.targets[0]
+    names = [one.id for one in target.elts if type(one) is ir.Name] if type(target) is ir.Tuple else []
+    whole = type(target) is ir.Tuple and len(names) == len(target.elts) == 2
+    return (names[0], names[1], node.at) if whole else None
+
+
+def _is_bound_once(f: Frame, name: str) -> bool:
+    return f.fn is not None and derivatives.only_binding(f.fn, name) is not None
+
+
+def _check_order(m: Machine, f: Frame, at: int, parts: list[Value]) -> None:
+    """Clipping that comes when an optimiser with a memory has taken the gradients in."""
+    words = lexicon().contracts
+    taken = False
+    for part in parts:
+        if taken and type(part) is ExtInst and part.dotted in words.clipping:
+            m.emit(f, OddOptimiser, at, None, Confidence.LIKELY, problem="clipped-late", name=part.dotted)
+            return
+        taken = taken or _is_complete(part)
+
+
+def _is_complete(value: Value | None) -> bool:
+    """Whether it is an optimiser with a memory of the gradients and a learning rate."""
+    words = lexicon().contracts
+    return (
+        type(value) is ExtInst and value.dotted in words.complete and value.dotted in words.copies_parameters
+    )
+
+
+def _check_rate(m: Machine, f: Frame, at: int, rate: Value | None) -> None:
+    """A learning rate that a schedule gives for a step that is written down."""
+    node = derivatives.argument(m.texts.table(f).calls.get(at), 0, "learning_rate")
+    if type(node) is ir.Name and f.fn is not None:
+        binding = derivatives.only_binding(f.fn, node.id)
+        node = binding.value if binding is not None and type(binding.targets[0]) is ir.Name else None
+    if type(node) is not ir.Call or len(node.args) != 1 or f.world.level:
+        return
+    schedule, step = paths.peek(m, f, node.func), node.args[0].value
+    known = type(schedule) is ExtInst and schedule.dotted in lexicon().contracts.schedules
+    if known and type(step) is ir.Const and rate is not None and const_of(rate) is not None:
+        name = last_name(node.func)
+        m.emit(f, OddOptimiser, at, None, Confidence.LIKELY, problem="once", name=name)

@@ -1,0 +1,83 @@
+"""JIT520: an optimiser that does something else than what it looks like (layer: ``rules``)."""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Severity
+from jitlint.base.outcome import Advisory
+from jitlint.base.rule import Report, Rule
+from jitlint.infer.events import OddOptimiser
+
+RULE = Rule(
+    code="JIT520",
+    name="odd-optimiser",
+    severity=Severity.WARNING,
+    summary="optimiser put together or applied so that it does something else",
+    explanation="""\
+An optimiser of `optax` is a chain of steps from gradients to updates, and the updates are added to the parameters. Nothing is refused
+here; the model learns worse than it could, or not at all:
+
+- gradients that are clipped after `optax.adam` were already taken into its averages, and what is clipped is a step that is small anyway;
+- `optax.adam(schedule(0))` has the first learning rate for ever: the schedule itself is what the optimiser takes;
+- `optax.masked(optax.adam(1e-3), mask)` hands on the gradients of what the mask leaves out as they are, and `apply_updates` adds them;
+- updates carry the minus already: who subtracts them climbs;
+- a state that is made inside of the step that was given one starts each step from zero;
+- `jax.value_and_grad` gives the value first, and the gradients second.
+""",
+    instead="""\
+```python
+tx = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(schedule))
+tx = optax.multi_transform({"train": optax.adam(1e-3), "freeze": optax.set_to_zero()}, labels)
+
+loss, grads = jax.value_and_grad(loss_fn)(params)
+updates, state = tx.update(grads, state, params)
+params = optax.apply_updates(params, updates)
+```
+""",
+    bad="""\
+import optax
+
+tx = optax.chain(optax.adam(1e-3), optax.clip_by_global_norm(1.0))  # expect: JIT520
+""",
+    good="""\
+import optax
+
+tx = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(1e-3))
+""",
+    outcome=Advisory("nothing is refused, and what was meant cannot be observed"),
+    since="0.2",
+    reference="https://optax.readthedocs.io/en/latest/getting_started.html",
+)
+
+_SAID = {
+    "clipped-late": (
+        "`{name}` stands behind an optimiser that has taken the gradients into its averages already",
+        "clip first: `optax.chain(optax.clip_by_global_norm(1.0), optax.adam(rate))`",
+    ),
+    "once": (
+        "the learning rate is what `{name}` gives for one step, and stays that",
+        "give the optimiser the schedule itself: `optax.adam({name})`",
+    ),
+    "masked": (
+        "`{name}` hands on the gradients that the mask leaves out as they are, and they are added to the parameters",
+        'set them to zero: `optax.multi_transform({{"train": optimiser, "freeze": optax.set_to_zero()}}, labels)`',
+    ),
+    "subtracted": (
+        "the updates `{name}` carry their sign already, but are subtracted",
+        "add them: `params = optax.apply_updates(params, {name})`",
+    ),
+    "restarted": (
+        "the state `{name}` that this function gets is made anew here, so each step begins from zero",
+        "make it once, before the first step, and go on with the one that comes in",
+    ),
+    "swapped": (
+        "`{name}` is the value of the function, the first of what `value_and_grad` gives, but the parameters move along it",
+        "the gradients come second: `value, grads = jax.value_and_grad(f)(x)`",
+    ),
+}
+
+
+@RULE.on(OddOptimiser)
+def check(event: OddOptimiser) -> Report:
+    """Report what an optimiser does instead."""
+    message, help_ = _SAID[event.problem]
+    return Report(message.format(name=event.name), help_.format(name=event.name))
