@@ -202,6 +202,7 @@ class Captures(msgspec.Struct, frozen=True):
     copying: frozenset[str]
     pytree_roles: frozenset[str]
     preparing: frozenset[str]
+    stack_methods: frozenset[str]
     first_methods: frozenset[str]
 
 

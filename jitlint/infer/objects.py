@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.values import Arr, ExtInst, Inst, Method, Value
+from jitlint.infer.values import (
+    Arr,
+    Bound,
+    Class,
+    Ext,
+    ExtInst,
+    Func,
+    Inst,
+    Method,
+    Mod,
+    Partial,
+    Value,
+    Xform,
+)
+
+NO_ARRAYS: Final = frozenset({Bound, Class, Ext, Func, Method, Mod, Partial, Xform})
+"""Leaves that no array takes the place of."""
 
 NOTE: Final = "$note "
 """How attributes of library objects begin that nobody reads, and that two objects which may be meant need not share."""

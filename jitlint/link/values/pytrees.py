@@ -10,7 +10,7 @@ from jitlint.catalogue.dtypes import dtype_of, of_number
 from jitlint.infer.dims import Dims
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
 from jitlint.infer.lattice import join, parts, reshaped, traced_level, traced_modes, why_of
-from jitlint.infer.objects import without_notes
+from jitlint.infer.objects import NO_ARRAYS, without_notes
 from jitlint.infer.sizes import DEPTH, is_large
 from jitlint.infer.spreading import of_a_map
 from jitlint.infer.values import (
@@ -478,7 +478,7 @@ def with_children(value: Value, parts: list[Value]) -> Value:
 
 def rebuild(value: Value, new_leaf: Value, depth: int = DEPTH) -> Value:
     """The same structure with every leaf replaced."""
-    if _ends(value, depth):
+    if _ends(value, depth) or type(value) in NO_ARRAYS:
         return UNKNOWN
     if isinstance(value, (Tup, Seq, Map, Union)):
         return _CHANGED[type(value)](value, lambda part: rebuild(part, new_leaf, depth - 1), FRESH)

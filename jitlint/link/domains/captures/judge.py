@@ -251,7 +251,8 @@ class _Judge:
         return not fn.reached and not fn.module.is_test and not _comes_first(fn)
 
     def _may_change(self, write: Write) -> bool:
-        return write.fn is not None and not _comes_first(write.fn)
+        stacks = lexicon().captures.stack_methods
+        return write.fn is not None and not _comes_first(write.fn) and write.fn.name not in stacks
 
     def _outlives(self, read: _Read, number: int, fn: FuncInfo | None) -> bool:
         """Whether what was compiled at the read is still there when the episode of the write begins. fn: what writes."""
