@@ -290,9 +290,11 @@ class WideDtype(Event):
 
 @dataclass(frozen=True, slots=True)
 class LateVariable(Event):
-    """A variable of the environment is set that JAX has read already. name: of the variable."""
+    """A variable of the environment is set that JAX has read already, or an option when arrays are there. name: of the variable,
+    or the option. made: such an array."""
 
     name: str = ""
+    made: str = ""
 
 
 @dataclass(frozen=True, slots=True)

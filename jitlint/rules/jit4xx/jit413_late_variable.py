@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Severity
-from jitlint.base.outcome import IgnoresVariable
+from jitlint.base.outcome import Advisory, IgnoresVariable
 from jitlint.base.rule import Report, Rule
 from jitlint.infer.events import LateVariable
 
@@ -15,6 +15,9 @@ RULE = Rule(
     explanation="""\
 JAX reads its options from the environment while it is imported: `JAX_ENABLE_X64`, `JAX_PLATFORMS`, `JAX_DEBUG_NANS` and others. What is
 set afterwards has no effect, and nothing says so: the program goes on with 32 bits, on the other device, without the check.
+
+`jax.config.update("jax_enable_x64", True)` works at any time, for what is made from then on: the constants of a module that are there
+already keep their 32 bits, and their rounded digits, and what is computed with them is no better.
 
 Nothing is reported in tests, in modules that start other processes, which inherit the variable, and where the same module speaks
 of the option to `jax.config` as well.
@@ -38,6 +41,7 @@ os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "5"  # expect: JIT413
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 5)
 """,
     outcome=IgnoresVariable(),
+    cases={"made": Advisory("arrays keep the type that they were made with")},
     since="0.1",
     reference="https://docs.jax.dev/en/latest/config_options.html",
 )
@@ -46,6 +50,12 @@ jax.config.update("jax_persistent_cache_min_compile_time_secs", 5)
 @RULE.on(LateVariable)
 def check(event: LateVariable) -> Report:
     """Report the assignment."""
+    if event.made:
+        return Report(
+            f"double precision is switched on when `{event.made}` is there already, which stays an array of 32 bits",
+            f'call `jax.config.update("{event.name}", True)` right after `import jax`, before any array is made',
+            case="made",
+        )
     return Report(
         f"`{event.name}` is set after JAX was imported, which has read it by then: this changes nothing",
         f'set it before `import jax`, or call `jax.config.update("{event.name.lower()}", ...)`',

@@ -48,6 +48,7 @@ class Misuse(Domain[None]):
             or dotted in words.buffers.holding
             or dotted in growing.LOOPS
             or dotted in late.SETTERS
+            or dotted == late.SWITCH
             or wide.hears_of(self.m, dotted)
         )
 
@@ -57,6 +58,8 @@ class Misuse(Domain[None]):
             lent.heard(f, library)
         elif library.dotted in late.SETTERS:
             late.heard(self.m, f, library)
+        elif library.dotted == late.SWITCH:
+            late.switched(self.m, f, library)
         elif library.dotted in growing.LOOPS:
             growing.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.collectives:

@@ -1,24 +1,30 @@
-"""Environment variables that are set when JAX has read them already (layer: ``link``, room ``domains``).
+"""Options of JAX that come too late (layer: ``link``, room ``domains``).
 
-JAX reads its options from the environment while it is imported. What it does: looks for code that sets one in a module that has
-imported JAX before. What it does not: speak of modules that start other processes, which inherit the variable, or that name the
-option otherwise as well.
+JAX reads its options from the environment while it is imported, and makes arrays by those that hold then. What it does: looks for
+code that sets a variable in a module that has imported JAX before, and for double precision that is switched on when arrays of the
+module are there already. What it does not: speak of modules that start other processes, which inherit the variable, or that name
+the option otherwise as well; or of arrays whose type was asked for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import LateVariable
-from jitlint.infer.values import Py
+from jitlint.infer.values import Arr, Py, Value
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.values import paths
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 SETTERS: Final = frozenset({"os.environ.__setitem__", "os.environ.setdefault", "os.putenv"})
+SWITCH: Final = "jax.config.update"
+_WIDE: Final = "jax_enable_x64"
 _JAX: Final = "jax"
 
 
@@ -34,6 +40,54 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     starts = any(_of(part, lexicon().compilation.starting) for part in imported)
     if before and not starts and not _is_named_otherwise(f, name):
         m.emit(f, LateVariable, library.at, None, Confidence.LIKELY, name=name)
+
+
+def switched(m: Machine, f: Frame, library: Library) -> None:
+    """An option of JAX is set by a call."""
+    name, value = library.args.get(0, "name"), library.args.get(1, "val")
+    on = type(name) is Py and name.const == _WIDE and type(value) is Py and value.const is True
+    made = next(_made_before(m, f, library.at), "") if on and not f.module.is_test else ""
+    if made:
+        m.emit(f, LateVariable, library.at, None, Confidence.LIKELY, name=_WIDE, made=made)
+
+
+def _made_before(m: Machine, f: Frame, at: int) -> Iterator[str]:
+    """The arrays of floats that a call of JAX made for a variable of the module, or of the function, which is read later on."""
+    parts = [part for fn in f.module.functions for part in fn.parts]
+    limit = at if f.fn is None else None
+    for name, node in _bound(f.module.tree.body, limit):
+        if _is_made(m, f, f.module.scope.vars.get(name), node) and _is_read(parts, name, 0):
+            yield name
+    for name, node in _bound(f.fn.body, at) if f.fn is not None else ():
+        if (
+            _is_made(m, f, f.scope.vars.get(name), node)
+            and f.fn is not None
+            and _is_read(f.fn.parts, name, at)
+        ):
+            yield name
+
+
+def _bound(body: Sequence[ir.Node], limit: int | None) -> Iterator[tuple[str, ir.Expr]]:
+    """Variables and what they are set to, before some place in the same block."""
+    for part in body:
+        if type(part) is ir.Assign and len(part.targets) == 1 and (limit is None or part.at < limit):
+            target = part.targets[0]
+            if type(target) is ir.Name:
+                yield target.id, part.value
+
+
+def _is_made(m: Machine, f: Frame, value: Value | None, node: ir.Expr) -> bool:
+    """Whether a call of `jax.numpy` made an array of floats, of the type that was usual then."""
+    usual = type(value) is Arr and not value.host and not value.modes and value.dtype == "float"
+    if not usual or type(node) is not ir.Call or any(arg.name == "dtype" for arg in node.args):
+        return False
+    dotted = paths.dotted(m, f, node.func)
+    plain = not any(type(part) is ir.Attr and part.name.startswith("float") for part in below(node))
+    return plain and dotted.startswith(("jax.numpy.", "jax.random."))
+
+
+def _is_read(parts: Sequence[ir.Node], name: str, after: int) -> bool:
+    return any(type(node) is ir.Name and node.id == name and node.at > after for node in parts)
 
 
 def _of(part: ir.Node, packages: set[str] | frozenset[str]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.catalogue.dtypes import differ, is_weak, shown
+from jitlint.catalogue.dtypes import differ, exact_of, is_weak, shown
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import TransformMisuse
@@ -212,6 +212,8 @@ def _arrays(init: Value, out: Value, where: str, verbs: tuple[str, str], strict:
     if (before == "key" and _is_number(out)) or (after == "key" and _is_number(init)):
         words = ["a PRNG key" if dtype == "key" else f"`{_name(dtype)}`" for dtype in (before, after)]
         return f"{words[0]} {verbs[0]}, {words[1]} {verbs[1]}{where}"
+    if {before, after} == {"complex", "float"} and None in (exact_of(before), exact_of(after)):
+        return ""  # what is computed with something unknown may be complex as well
     if before and after and "key" not in (before, after) and not _fits(before, after, strict):
         return f"`{_name(before)}` {verbs[0]}, `{_name(after)}` {verbs[1]}{where}"
     known = None if before is None or after is None else _unlike(init, out, strict)
