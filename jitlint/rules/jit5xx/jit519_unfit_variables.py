@@ -73,7 +73,7 @@ Net().apply({"params": params}, jnp.ones(2))
         later=True,
         says=r"__contains__|is empty|No Variable named|the structure|should be a dictionary|RNGs should be",
     ),
-    since="0.2",
+    since="0.1",
     reference="https://flax-linen.readthedocs.io/en/latest/api_reference/flax.errors.html",
 )
 

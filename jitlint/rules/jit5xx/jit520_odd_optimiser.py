@@ -44,7 +44,7 @@ import optax
 tx = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(1e-3))
 """,
     outcome=Advisory("nothing is refused, and what was meant cannot be observed"),
-    since="0.2",
+    since="0.1",
     reference="https://optax.readthedocs.io/en/latest/getting_started.html",
 )
 
