@@ -375,6 +375,7 @@ class Gradients(msgspec.Struct, frozen=True):
     growing: frozenset[str]
     of_rows: frozenset[str]
     keeping_zero: frozenset[str]
+    edges: dict[str, str]
 
 
 class Modes(msgspec.Struct, frozen=True):

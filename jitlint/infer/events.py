@@ -352,12 +352,14 @@ class OutOfBounds(Event):
 class NanGradient(Event):
     """The derivative of a value is not finite. operation: the function, or the operator, that has none at zero. argument:
     what is zero there, "" if it is not written as a name. choice: the function that throws the value away, "" if none does
-    and each pair of the argument's rows is compared, those of one row with itself too. large: it is not zero there but so large that the operation overflows."""
+    and each pair of the argument's rows is compared, those of one row with itself too. large: it is not zero there but so large that the operation overflows. edge: a bound,
+    ``choice``, keeps it where the operation has no derivative."""
 
     operation: str = ""
     argument: str = ""
     choice: str = "where"
     large: bool = False
+    edge: bool = False
 
 
 @dataclass(frozen=True, slots=True)

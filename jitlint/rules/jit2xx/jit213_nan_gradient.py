@@ -22,7 +22,8 @@ Reported are choices with `jnp.where` and `jax.lax.select` in functions that are
 excludes exactly that argument which `log`, `sqrt`, a division or a power cannot have; roots and norms that get a lower bound
 only after they were taken, as in `x / jnp.maximum(jnp.linalg.norm(x), 1e-6)`, which does the same to a row of zeros;
 choices that keep the argument of `exp` or `cosh` below a positive number, `jnp.where(x > 20, x, jnp.log1p(jnp.exp(x)))`, as
-the derivative of what overflows is infinite, too; and
+the derivative of what overflows is infinite, too; roots of what is bounded at 0, `jnp.sqrt(jnp.maximum(x, 0.0))`, and `arccos` or
+`arcsin` of what is bounded at -1 and 1, which have no derivative at the bound; and
 the distances between all pairs of the rows of one array, which are 0 for a row and itself.
 """,
     instead="""\
@@ -61,6 +62,12 @@ slope(jnp.arange(3.0))
 @RULE.on(NanGradient)
 def check(event: NanGradient) -> Report | None:
     """Report the operation whose derivative is not finite."""
+    if event.edge:
+        what = f"`{event.argument}`" if event.argument else "its argument"
+        return Report(
+            f"the gradient is NaN wherever `{event.choice}` bounds {what}: `{event.operation}` has no finite derivative at the bound",
+            "bound it a little further in: `jnp.maximum(x, 1e-12)`, `jnp.clip(x, -1 + 1e-6, 1 - 1e-6)`",
+        )
     if not event.choice:
         return Report(
             f"the gradient is NaN: each row of `{event.argument}` is compared with itself as well, and `{event.operation}` has "

@@ -15,7 +15,7 @@ from jitlint.infer.events import NanGradient
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import BACK, HOLE, Func, L, Py, Tup, Value
-from jitlint.link.domains.gradients import apart, bounded, overflow, singular
+from jitlint.link.domains.gradients import apart, bounded, edges, overflow, singular
 from jitlint.link.domains.gradients.spelling import Code, Hole
 from jitlint.link.engine.domain import Activation, Domain, Library, Transformed
 from jitlint.link.engine.frame import Frame, Slot
@@ -47,7 +47,8 @@ class Gradients(Domain[frozenset[Choice]]):
     def hears_of(self, dotted: str) -> bool:
         """What chooses between two values, and roots."""
         words = lexicon().gradients
-        return dotted in words.choosing or dotted in words.bounding or _is_root(dotted)
+        at_edge = dotted.startswith("jax.") and dotted.rpartition(".")[2] in words.edges
+        return dotted in words.choosing or dotted in words.bounding or _is_root(dotted) or at_edge
 
     def on_bind(self, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> None:
         """One array may be given to two parameters."""
@@ -73,7 +74,7 @@ class Gradients(Domain[frozenset[Choice]]):
         self.m.emit(
             f, NanGradient, hole.at, traced, when=(_Returned(self._returned, choice),),
             operation=hole.operation, argument=hole.argument, large=hole.large,
-            choice="" if _is_root(library.dotted) else library.dotted.rpartition(".")[2],
+            choice=_hides(library.dotted, hole), edge=bool(hole.edge),
         )  # fmt: skip
         return pytrees.remode(library.result, lambda modes: modes | HOLE if modes & L else modes)
 
@@ -87,7 +88,8 @@ class Gradients(Domain[frozenset[Choice]]):
             return singular.hole(code, call) or overflow.hole(f.fn.parts, call)
         if library.dotted in words.bounding:
             return bounded.hole(code, f.fn, call)
-        return apart.hole(self.m, f, f.fn, call, alike)
+        found = apart.hole(self.m, f, f.fn, call, alike) if _is_root(library.dotted) else None
+        return found or edges.hole(code, call)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """A differentiated function has returned: what it gives beside the value has no derivative."""
@@ -130,6 +132,11 @@ def _code(m: Machine, f: Frame | None, fn: FuncInfo) -> Code:
         return None if returned is None else (_code(m, None, callee.fn), returned)
 
     return Code(fn.parts, called)
+
+
+def _hides(dotted: str, hole: Hole) -> str:
+    """The function that keeps the value finite, "" if none does."""
+    return hole.edge or ("" if _is_root(dotted) else dotted.rpartition(".")[2])
 
 
 def _is_root(dotted: str) -> bool:

@@ -18,13 +18,14 @@ ABSOLUTE: Final = frozenset({"abs", "absolute", "fabs", "square"})
 
 class Hole(NamedTuple):
     """A place without a derivative. at: of the operation. names: where what its derivative hangs on stands. large: it
-    is where these are large, not where they are zero."""
+    is where these are large, not where they are zero. edge: it is where a bound, the function of this name, keeps them."""
 
     at: int
     operation: str
     argument: str
     names: tuple[ir.Node, ...]
     large: bool = False
+    edge: str = ""
 
 
 class Code(NamedTuple):

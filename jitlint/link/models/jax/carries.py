@@ -212,14 +212,17 @@ def _arrays(init: Value, out: Value, where: str, verbs: tuple[str, str], strict:
     if (before == "key" and _is_number(out)) or (after == "key" and _is_number(init)):
         words = ["a PRNG key" if dtype == "key" else f"`{_name(dtype)}`" for dtype in (before, after)]
         return f"{words[0]} {verbs[0]}, {words[1]} {verbs[1]}{where}"
-    if {before, after} == {"complex", "float"} and None in (exact_of(before), exact_of(after)):
-        return ""  # what is computed with something unknown may be complex as well
     if before and after and "key" not in (before, after) and not _fits(before, after, strict):
         return f"`{_name(before)}` {verbs[0]}, `{_name(after)}` {verbs[1]}{where}"
     known = None if before is None or after is None else _unlike(init, out, strict)
     if known is not None:
         return f"`{known[0]}` {verbs[0]}, `{known[1]}` {verbs[1]}{where}"
     return "" if "key" in (before, after) else _axes(init, out, where, verbs)
+
+
+def _may_be_complex(before: str | None, after: str | None) -> bool:
+    """Whether one of two is complex, and the other one may be: what is computed with something unknown counts as a float."""
+    return {before, after} == {"complex", "float"} and None in (exact_of(before), exact_of(after))
 
 
 def _is_number(value: Value) -> bool:
@@ -250,7 +253,7 @@ def _sizes(before: Dims, after: Dims, where: str, verbs: tuple[str, str]) -> str
 
 
 def _fits(before: str, after: str, strict: bool) -> bool:
-    if before == after or {before, after} == {"int", "number"}:
+    if before == after or {before, after} == {"int", "number"} or _may_be_complex(before, after):
         return True
     return not strict and (before == "number" or after == "complex") and after != "bool"
 
