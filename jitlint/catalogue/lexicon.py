@@ -19,6 +19,7 @@ class Arrays(msgspec.Struct, frozen=True):
     dtypes: dict[str, str]
     sizes: dict[str, str]
     real: frozenset[str]
+    convolving: frozenset[str]
     drawn: dict[str, str]
     of_arrays: frozenset[str]
     constant_modules: frozenset[str]

@@ -116,6 +116,10 @@ _ARRAYS = {
         "puts {axes[0]} in order, but the array has {1}",
         "name each axis of the array once",
     ),
+    "filter": (
+        "gets a filter of shape {2} for {0} features, but an array with {1} in its second axis",
+        "without `dimension_numbers`, filters are (out, in, height, width) and images (batch, features, height, width)",
+    ),
     "squeeze": (
         "takes away axis {0} of an array of shape {1}, which has several elements",
         "only axes of size 1 can be taken away; `x[:, 0]` or a sum chooses among several",

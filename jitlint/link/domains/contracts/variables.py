@@ -7,6 +7,7 @@ variables from elsewhere, such as a file, or of writing under a condition that n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from jitlint.infer.events import ApiMisuse
@@ -108,13 +109,13 @@ def _runs_again(m: Machine, f: Frame) -> bool:
     return all(_is_entered(m, f, node, block) for node, block in around[1:])
 
 
-def _ends_early(body: object, at: int) -> bool:
+def _ends_early(body: Sequence[ir.Node], at: int) -> bool:
     """Whether a function may return before a statement."""
-    nodes = ir_walk.nodes(body if isinstance(body, list) else [body])
-    return any(type(node) is ir.Return and node.at < at for node in nodes)
+    return any(type(node) is ir.Return and node.at < at for node in ir_walk.nodes(list(body)))
 
 
-def _is_entered(m: Machine, f: Frame, node: ir.Node | None, block: object) -> bool:
+def _is_entered(m: Machine, f: Frame, node: ir.Node | None, block: Sequence[ir.Node]) -> bool:
+    """Whether a block certainly runs in a later run of the module, if the statement that it belongs to does."""
     if type(node) is not ir.If:
         return type(node) is ir.With
     test, side = node.test, block is node.body

@@ -32,6 +32,8 @@ def check(
         return False
     if _floats(m, f, at, fn, bound) or _several_dtypes(m, f, at, fn, bound):
         return True
+    if whole and _convolved(m, f, at, fn, bound):
+        return True
     if receiver is None and _operands(m, f, at, fn, bound, whole):
         return True
     if receiver is not None and whole and _together(m, f, at, fn, bound, receiver):
@@ -65,6 +67,23 @@ def _floats(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound
         if sure and fitting.kind_of(value) == "float":
             return fitting.report(m, f, at, fn.name, "integers", name or "", value)
     return False
+
+
+def _convolved(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
+    """A filter for another number of features than an image has, where both come second, as they do if nothing is said."""
+    if fn.name not in lexicon().arrays.convolving:
+        return False
+    given = {param.name: value for param, value in bound if value is not NONE}
+    image, kernel = given.get("lhs"), given.get("rhs")
+    told = any(name.endswith(("dimension_numbers", "group_count")) for name in given)
+    if told or image is None or kernel is None or not (fitting.is_array(image) and fitting.is_array(kernel)):
+        return False
+    before, after = fitting.dims_of(image) or (), fitting.dims_of(kernel) or ()
+    alike = len(before) == len(after) > 1 and None not in (before[1], after[1])
+    if not alike or before[1] == after[1]:
+        return False
+    detail = f"{after[1]} for {before[1]} of {shape_text(after)}"
+    return fitting.report(m, f, at, fn.name, "filter", detail, image)
 
 
 def _several_dtypes(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
