@@ -71,7 +71,10 @@ jax.grad(error)(jnp.ones(3))
         spread=True,
         says=r"[Gg]rad|[Dd]ifferentia|[Rr]eal|aux|argnums|[Pp]rimal|[Tt]angent|Custom (JVP|VJP)|custom_(jvp|vjp)|VJP function|positional argument",
     ),
-    cases={"order": Raises(("TypeError", "ValueError"), later=True, spread=True)},
+    cases={
+        "order": Raises(("TypeError", "ValueError"), later=True, spread=True),
+        "shape": Raises(("ValueError", "TypeError"), later=True, spread=True, says="Custom VJP"),
+    },
     since="0.2",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.grad.html",
 )
@@ -142,6 +145,13 @@ def _of_another_form(event: TransformMisuse, api: str) -> Report | None:
         return Report(
             f"the {name} rule of {api} gives {what}, which is refused when the derivative is taken",
             form.format(count),
+        )
+    if event.problem == "rule-shape":
+        after, _, before = event.detail.partition(" for ")
+        return Report(
+            f"the backward rule of {api} gives a cotangent of shape {after} for an argument of shape {before}",
+            "a cotangent has the shape of its argument: sum over what was repeated, and repeat what was summed",
+            case="shape",
         )
     if event.problem == "rule-order":
         names, _, wanted = event.detail.partition("; ")

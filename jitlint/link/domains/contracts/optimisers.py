@@ -130,7 +130,7 @@ def _keeps_state(m: Machine, f: Frame, at: int) -> None:
 
 def _starts(m: Machine, f: Frame, at: int, owner: ExtInst, params: Value | None) -> None:
     """The state is made: arrays like the parameters cannot be made of functions."""
-    usage.started(m, f, at, owner)
+    usage.started(m, f, at, owner, params)
     name = _inside(owner, COPIES)
     if not name or params is None:
         return

@@ -12,10 +12,10 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import OddOptimiser
-from jitlint.infer.values import ExtInst, Py, Value, const_of, py
-from jitlint.link.engine import surroundings
+from jitlint.infer.values import FALSE, ExtInst, Func, Map, Py, Value, const_of, py
+from jitlint.link.engine import evaluator, surroundings
 from jitlint.link.engine.domain import Library, Transformed
-from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import bound_names, last_name
 from jitlint.link.values import paths
@@ -27,7 +27,9 @@ _CHAIN: Final = "optax.chain"
 _SITE: Final = "$made"
 """The attribute in which such an optimiser remembers where it was made."""
 _MODULE: Final = "$made in"
+_MASK: Final = "$mask"
 _INIT: Final = "init"
+_DEPTH: Final = 4
 
 
 def made(m: Machine, f: Frame, library: Library) -> None:
@@ -37,19 +39,32 @@ def made(m: Machine, f: Frame, library: Library) -> None:
         _check_order(m, f, library.at, args.pos)
     elif dotted in words.complete:
         _check_rate(m, f, library.at, args.get(0, "learning_rate"))
-    inner = args.get(0, "inner")
-    if dotted == _MASKED and type(library.result) is ExtInst and _is_complete(inner):
-        library.result.attrs |= {_SITE: py(library.at), _MODULE: py(f.module.name)}
+    inner, mask = args.get(0, "inner"), args.get(1, "mask")
+    if dotted == _MASKED and type(library.result) is ExtInst and _is_complete(inner) and mask is not None:
+        library.result.attrs |= {_SITE: py(library.at), _MODULE: py(f.module.name), _MASK: mask}
 
 
-def started(m: Machine, f: Frame, at: int, owner: ExtInst) -> None:
+def started(m: Machine, f: Frame, at: int, owner: ExtInst, params: Value | None) -> None:
     """The state of an optimiser is made: is it one that hands on what its mask leaves out, all by itself."""
-    site = owner.attrs.get(_SITE)
-    module = owner.attrs.get(_MODULE)
-    if owner.dotted == _MASKED and type(site) is Py and type(module) is Py and module.const == f.module.name:
+    site, module, mask = (owner.attrs.get(name) for name in (_SITE, _MODULE, _MASK))
+    if owner.dotted != _MASKED or type(site) is not Py or type(module) is not Py:
+        return
+    if type(mask) is Func and params is not None:
+        mask = evaluator.call(m, f, at, mask, Args([params]))
+    if module.const == f.module.name and mask is not None and _leaves_out(mask):
         m.emit(
             f, OddOptimiser, int(str(site.const)), None, Confidence.LIKELY, problem="masked", name=_MASKED
         )  # fmt: skip
+
+
+def _leaves_out(mask: Value, depth: int = _DEPTH) -> bool:
+    """Whether a dict of flags certainly has one that says no, or flags that differ from key to key."""
+    if type(mask) is Py:
+        return mask is FALSE
+    if type(mask) is not Map or not depth:
+        return False
+    by_key = type(mask.rest) is Py and mask.rest.kind == "bool"
+    return by_key or any(_leaves_out(part, depth - 1) for part in mask.entries.values())
 
 
 def updated(m: Machine, f: Frame, at: int, names: tuple[ir.Name, ir.Call] | None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.keys import KeyUses
 from jitlint.infer.lattice import traced_modes
@@ -18,9 +19,9 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import OWN
-from jitlint.link.models.jax import arity, demands, lacks, mapping
+from jitlint.link.models.jax import arity, demands, lacks, leaf_shapes, mapping
 from jitlint.link.tables.ir_walk import last_name
-from jitlint.link.values import keys, pytrees
+from jitlint.link.values import fitting, keys, pytrees
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
 
@@ -78,7 +79,8 @@ def _run_rules(
             demands.check_rule(m, f, at, x, kind, rule, pair, 2)
         if kind == "fwd" and backward is not None:
             args = Args([*lead, _second(pair), _cotangent(f, result)])
-            _run_backwards(m, f, at, x, backward, args, before, asked, certain, len(given) - len(numbers))
+            primals = [value for i, value in enumerate(given) if i not in numbers]
+            _run_backwards(m, f, at, x, backward, args, before, asked, certain, primals)
     if asked:
         _check_orders(m, f, at, x, numbers if certain else None)
     return result
@@ -94,15 +96,35 @@ def _run_backwards(
     before: KeyUses | None,
     asked: bool,
     certain: bool,
-    count: int,
+    primals: list[Value],
 ) -> None:
-    """Run a backward rule and look at what it gives. asked, certain: as in `_run_rules`; count: of the arguments with a
+    """Run a backward rule and look at what it gives. asked, certain: as in `_run_rules`; primals: the arguments with a
     derivative."""
     if certain and _refuses(m, f, at, x, "bwd", rule, args):
         return
     cotangents = _instead(m, f, at, before, rule, args)
     if asked:
-        demands.check_rule(m, f, at, x, "bwd", rule, cotangents, count)
+        demands.check_rule(m, f, at, x, "bwd", rule, cotangents, len(primals))
+        _check_shapes(m, f, at, x, cotangents, primals)
+
+
+def _check_shapes(m: Machine, f: Frame, at: int, x: Xform, cotangents: Value, primals: list[Value]) -> None:
+    """Record a cotangent that certainly has another shape than the argument that it is for."""
+    items = list(cotangents.items) if type(cotangents) is Tup else []
+    for primal, cotangent in zip(primals, items) if len(items) == len(primals) else ():
+        before, after = _shape(primal), _shape(cotangent)
+        if before is not None and after is not None and before != after:
+            detail = f"{shape_text(after)} for {shape_text(before)}"
+            mapping.report(m, f, at, describe(x.target), "rule-shape", detail, "bwd")
+            return
+
+
+def _shape(value: Value) -> Dims | None:
+    """The sizes of what certainly is an array, if all of them are known."""
+    if type(value) is not Arr or value.softness or value.dtype == "key":
+        return None
+    dims = fitting.dims_of(value)
+    return dims if dims is not None and None not in dims else None
 
 
 def _leading(given: list[Value], numbers: list[int]) -> list[Value]:
@@ -192,7 +214,8 @@ def _cotangent(f: Frame, result: Value) -> Value:
     modes = f.world.here or not_linear(traced_modes(result))
     if result is UNKNOWN:
         return Tree(modes, "the cotangent", f.world.level)
-    return pytrees.rebuild(result, Arr(modes, None, None, "the cotangent", f.world.level))
+    cotangent = Arr(modes, None, None, "the cotangent", f.world.level)
+    return leaf_shapes.shaped_as(pytrees.rebuild(result, cotangent), result)
 
 
 class _Bare:
