@@ -335,6 +335,7 @@ class Contracts(msgspec.Struct, frozen=True):
     makes_parameters: frozenset[str]
     holds_functions: frozenset[str]
     holds_flags: frozenset[str]
+    splitting: frozenset[str]
     keeps_statistics: frozenset[str]
     takes_statistics: frozenset[str]
     holds_keys: frozenset[str]

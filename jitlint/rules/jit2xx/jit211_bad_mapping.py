@@ -161,6 +161,11 @@ def check(event: TransformMisuse) -> Report | None:
                 f"{api} maps {who}, but that is one PRNG key and not one for each element of the batch",
                 "split it first, `jax.random.split(key, x.shape[0])`; `None` in `in_axes` gives all of them the same numbers",
             )
+        if event.detail == "one `nnx.Rngs`":
+            return Report(
+                f"{api} maps {who}, but that is one `nnx.Rngs` whose streams nobody has split for the elements of the batch",
+                "split them around the function: `@nnx.split_rngs(splits=n)` above `@nnx.vmap`",
+            )
         bind = "pass it by position with `None` in `in_axes`, or bind it with `functools.partial`"
         return Report(
             f"{api} maps {who} along an axis that it does not have: it has {_axes(event.detail)}",

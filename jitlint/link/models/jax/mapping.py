@@ -10,18 +10,36 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeGuard
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.objects import is_cold
-from jitlint.infer.values import NO_CONST, NONE, Arr, Inst, Map, Py, Seq, Tup, Value, Xform, alternatives
+from jitlint.infer.values import (
+    NO_CONST,
+    NONE,
+    Arr,
+    ExtInst,
+    Inst,
+    Map,
+    Py,
+    Seq,
+    Tup,
+    Value,
+    Xform,
+    alternatives,
+)
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import arrival
 from jitlint.link.models.maps import lanes as in_lanes
 from jitlint.link.models.maps import shardings, varying
+from jitlint.link.tables import ir_walk
 from jitlint.link.values import fitting, flattening, iteration, pytrees
+from jitlint.link.values.questions.signatures import signature
+from jitlint.syntax import ir
 
 _DEPTH: Final = 4
+_STREAMS: Final = "flax.nnx.Rngs"
 
 
 def refuses(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
@@ -99,6 +117,9 @@ def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     for name, value, axis in mapped:
         if _is_one_key(value) and not x.spec.specs and not fitting.asks_for_axes_of_keys(f):
             report(m, f, at, x.spec.name, "no-axis", "one PRNG key", name, value)
+            return True
+        if _is_unsplit(f, x, value):
+            report(m, f, at, x.spec.name, "no-axis", "one `nnx.Rngs`", name, value)
             return True
         rank = rank_of(value)
         if rank is not None and rank <= axis:
@@ -206,6 +227,17 @@ def _is_one_key(value: Value) -> bool:
         return False
     of_split = key.step[0] == "item" and key.parent is not None and key.parent.step[0] == "split"
     return of_split or key.step[0] in ("const", "fold")
+
+
+def _is_unsplit(f: Frame, x: Xform, value: Value) -> bool:
+    """Whether something is certainly an object with streams of keys that nobody has split for the elements of a batch."""
+    if type(value) is not ExtInst or value.dotted != _STREAMS:
+        return False
+    sig = signature(x.target)
+    words = lexicon().contracts.splitting
+    modules = [f.module, *([sig.func.fn.module] if sig is not None else [])]
+    parts = (part for module in modules for nodes in module.code() for part in nodes)
+    return not any(ir_walk.last_name(part) in words for part in parts if isinstance(part, (ir.Attr, ir.Name)))
 
 
 def is_no_pair(value: Value, wanted: int = 2) -> bool:
