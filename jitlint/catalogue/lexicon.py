@@ -179,6 +179,7 @@ class Compilation(msgspec.Struct, frozen=True):
     not_computing: frozenset[str]
     computing_methods: frozenset[str]
     of_closures: frozenset[str]
+    unchecked: frozenset[str]
     draws: frozenset[str]
     counting: frozenset[str]
     growing: frozenset[str]

@@ -7,6 +7,7 @@ none. What it does not: say which form rules have, which is what `demands` does.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.dims import Dims, shape_text
@@ -24,6 +25,8 @@ from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import fitting, keys, pytrees
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
+
+_NAMED: Final = (ir.Attr, ir.Const)
 
 
 def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
@@ -113,10 +116,18 @@ def _check_shapes(m: Machine, f: Frame, at: int, x: Xform, cotangents: Value, pr
     items = list(cotangents.items) if type(cotangents) is Tup else []
     for primal, cotangent in zip(primals, items) if len(items) == len(primals) else ():
         before, after = _shape(primal), _shape(cotangent)
-        if before is not None and after is not None and before != after:
+        if before is not None and after is not None and before != after and not _is_unchecked(f):
             detail = f"{shape_text(after)} for {shape_text(before)}"
             mapping.report(m, f, at, describe(x.target), "rule-shape", detail, "bwd")
             return
+
+
+def _is_unchecked(f: Frame) -> bool:
+    """Whether the module speaks of the option that switches this check off."""
+    words = lexicon().compilation.unchecked
+    parts = (part for nodes in f.module.code() for part in nodes)
+    named = (getattr(part, "name", getattr(part, "value", None)) for part in parts if type(part) in _NAMED)
+    return any(name in words for name in named)
 
 
 def _shape(value: Value) -> Dims | None:
