@@ -154,7 +154,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
         @jit
         def f(params, x):
             return Net().apply(params, x, mutable=True)
-        f(1, 2.)
+        f({"params": {}}, 2.)
         """,
         ["Truth form=bool in Net.__call__: possible catalogue"],
     ),
