@@ -9,6 +9,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.base.text import shorten
 from jitlint.catalogue.dtypes import plain_kind
 from jitlint.infer.dims import shape_text
+from jitlint.infer.mappings import COLLECTIONS, PARAMETERS
 from jitlint.infer.places import Step
 from jitlint.infer.values import (
     NO_CONST,
@@ -91,8 +92,8 @@ def _words(value: Any) -> str:
     if t is Tree:
         known = {
             "map": "dictionary",
-            "collections": "variables of a module",
-            "parameters": "parameters of a module",
+            COLLECTIONS: "variables of a module",
+            PARAMETERS: "parameters of a module",
             "seq": "sequence",
             "array": "array",
             "flag": "value",

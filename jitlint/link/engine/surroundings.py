@@ -312,6 +312,15 @@ def statement(f: Frame) -> ir.Node | None:
     return next((node for node in found[-1][1] if node.at == f.at), None) if found else None
 
 
+def bound_pair(f: Frame, at: int | None = None) -> tuple[ir.Tuple, ir.Call] | None:
+    """The two names that the current statement binds to the results of a call, and the call. at: of the call, if that is asked."""
+    node = statement(f)
+    if type(node) is not ir.Assign or type(node.value) is not ir.Call or at not in (None, node.value.at):
+        return None
+    target = node.targets[0] if len(node.targets) == 1 else None
+    return (target, node.value) if type(target) is ir.Tuple and len(target.elts) == 2 else None
+
+
 def is_thrown_away(f: Frame, at: int) -> bool:
     """Whether the current statement throws the result of a call away, waited for or not."""
     stands = statement(f)

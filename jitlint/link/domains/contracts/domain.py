@@ -35,7 +35,8 @@ class Contracts(Domain[linen.Needs]):
             return
         scopes.called_module(self.m, f, called)
         unbound.called_method(self.m, f, called)
-        unbound.called_attribute(self.m, f, called.node)
+        if type(called.callee) is Inst:
+            unbound.called_attribute(self.m, f, called.node)
 
     def on_enter(self, f: Frame, inner: Frame) -> None:
         """What a module calls may get modules that are bound."""

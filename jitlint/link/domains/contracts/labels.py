@@ -11,46 +11,42 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
-from jitlint.infer.values import ExtInst, Func, Map, Py, Value, py
+from jitlint.infer.values import ExtInst, Func, Map, Py, Value
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import pytrees
 
-_MISSING: Final = "$no optimiser for"
-"""The attribute in which such an optimiser remembers the label."""
 _LABELS: Final = "$labels"
 _OPTIMISERS: Final = "$optimisers"
+"""The attributes in which such an optimiser remembers what it was made of."""
 _DEPTH: Final = 6
 
 
 def heard(m: Machine, f: Frame, library: Library) -> None:
     """Such an optimiser is made, or makes its state."""
-    made, owner = library.result, library.owner
+    made, owner, args = library.result, library.owner, library.args
     if owner is None:
-        if library.dotted in lexicon().contracts.labelled and type(made) is ExtInst:
-            transforms, labels = library.args.get(0, "transforms"), library.args.get(1, "param_labels")
-            label = _missing(transforms, labels)
-            made.attrs |= {_MISSING: py(label)} if label else {}
-            if type(labels) is Func and type(transforms) is Map:
-                made.attrs |= {_LABELS: labels, _OPTIMISERS: transforms}
+        transforms, labels = args.get(0, "transforms"), args.get(1, "param_labels")
+        labelled = library.dotted in lexicon().contracts.labelled and type(made) is ExtInst
+        if labelled and transforms is not None and labels is not None and type(made) is ExtInst:
+            made.attrs |= {_OPTIMISERS: transforms, _LABELS: labels}
     elif type(owner) is ExtInst and library.dotted.endswith(".init"):
-        missing = owner.attrs.get(_MISSING) or _found_missing(m, f, library.at, owner, library.args)
-        if type(missing) is Py:
+        label = _missing(owner.attrs.get(_OPTIMISERS), _labels_for(m, f, library, owner))
+        if label:
             m.emit(
                 f, ApiMisuse, library.at, api=owner.dotted, problem="wrong-call", detail="label",
-                parameter=str(missing.const), exception="ValueError",
+                parameter=label, exception="ValueError",
             )  # fmt: skip
 
 
-def _found_missing(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> Value | None:
-    """A label that a function gives for these parameters, and no optimiser has."""
-    labels, params = owner.attrs.get(_LABELS), args.get(0, "params")
-    if labels is None or params is None:
-        return None
-    label = _missing(owner.attrs.get(_OPTIMISERS), evaluator.call(m, f, at, labels, Args([params])))
-    return py(label) if label else None
+def _labels_for(m: Machine, f: Frame, library: Library, owner: ExtInst) -> Value | None:
+    """The labels, which a function may give for the parameters at hand."""
+    labels, params = owner.attrs.get(_LABELS), library.args.get(0, "params")
+    if type(labels) is not Func:
+        return labels
+    return None if params is None else evaluator.call(m, f, library.at, labels, Args([params]))
 
 
 def _missing(transforms: Value | None, labels: Value | None) -> str:

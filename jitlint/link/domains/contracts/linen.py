@@ -155,13 +155,10 @@ def passed_on(m: Machine, f: Frame, activation: Activation, needs: Needs) -> Non
     for need in needs:
         if args.more is None and args.kw_more is None and _lacks(args, need):
             if need.kind == _COLLECTION:
-                m.emit(
-                    f, ApiMisuse, at, confidence=need.confidence, api=need.api, problem="missing-collection",
-                    parameter=need.name, also=(Step(need.module, need.at, f"`{need.api}` reads it here"),),
-                )  # fmt: skip
-                continue
-            step = Step(f.module.name, at, f"`apply` is called without `{need.name}` in `{need.kind}` here")
-            _report(m, f, need, (step,))
+                _report_at_apply(m, f, at, need)
+            else:
+                words = f"`apply` is called without `{need.name}` in `{need.kind}` here"
+                _report(m, f, need, (Step(f.module.name, at, words),))
 
 
 def _is_settled(m: Machine, f: Frame, activation: Activation, need: Need) -> bool:
@@ -198,6 +195,15 @@ def _report(m: Machine, f: Frame, need: Need, also: tuple[Step, ...]) -> None:
     m.emit(
         f, ApiMisuse, need.at, confidence=need.confidence, where=(need.module, need.function),
         api=need.api, problem=f"missing-{need.kind}", parameter=need.name, also=also,
+    )  # fmt: skip
+
+
+def _report_at_apply(m: Machine, f: Frame, at: int, need: Need) -> None:
+    """What is wrong is what ``apply`` gets, wherever it is read."""
+    read = Step(need.module, need.at, f"`{need.api}` reads it here")
+    m.emit(
+        f, ApiMisuse, at, confidence=need.confidence, api=need.api, problem="missing-collection",
+        parameter=need.name, also=(read,),
     )  # fmt: skip
 
 

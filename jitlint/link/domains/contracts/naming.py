@@ -11,6 +11,7 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.values import ExtInst, Seq, Tup, Value, const_of
+from jitlint.link.domains.contracts.scopes import is_compact
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Args, Frame, Slot
 from jitlint.link.engine.machine import Machine
@@ -21,16 +22,16 @@ from jitlint.syntax import ir
 _NAMED: Final = Slot[dict[str, int]]()
 """The names that layers got in this activation, and where."""
 _BIAS: Final = "bias_init"
-_COMPACT: Final = "compact"
 
 
 def made(m: Machine, f: Frame, library: Library) -> None:
     """A layer is made: under which name, and how its bias begins."""
-    if lexicon().contracts.of_matrices and library.args.kw_more is None:
-        _check_bias(m, f, library)
+    init = library.args.kw.get(_BIAS)
+    if _wants_matrix(init):
+        _report(m, f, library.at, init, "the shape of a bias")
     name = library.args.kw.get("name")
     text = const_of(name) if name is not None else None
-    if not isinstance(text, str) or f.fn is None or f.sided or not _is_compact(f):
+    if not isinstance(text, str) or f.fn is None or f.sided or not is_compact(f.fn):
         return
     before = _NAMED.of(f) or {}
     if before.get(text, library.at) != library.at or _repeats(m, f):
@@ -46,12 +47,6 @@ def initialised(m: Machine, f: Frame, at: int, args: Args) -> None:
         _report(m, f, at, init, "a shape with one axis" if items else "a shape without axes")
 
 
-def _check_bias(m: Machine, f: Frame, library: Library) -> None:
-    init = library.args.kw.get(_BIAS)
-    if _wants_matrix(init):
-        _report(m, f, library.at, init, "the shape of a bias")
-
-
 def _wants_matrix(init: Value | None) -> bool:
     return type(init) is ExtInst and init.dotted in lexicon().contracts.of_matrices
 
@@ -59,10 +54,6 @@ def _wants_matrix(init: Value | None) -> bool:
 def _report(m: Machine, f: Frame, at: int, init: Value | None, detail: str) -> None:
     api = init.dotted if type(init) is ExtInst else ""
     m.emit(f, ApiMisuse, at, api=api, problem="wrong-call", detail="few-axes", parameter=detail)
-
-
-def _is_compact(f: Frame) -> bool:
-    return f.fn is not None and any(last_name(node) == _COMPACT for node in f.fn.node.decorators)
 
 
 def _repeats(m: Machine, f: Frame) -> bool:

@@ -52,9 +52,7 @@ def _updates(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> None:
         return
     if _inside(owner, COPIES):
         _keeps_state(m, f, at)
-    pair = _bound_pair(f, at)
-    first = pair[0].elts[0] if pair is not None else None
-    usage.updated(m, f, at, (first, pair[1]) if type(first) is ir.Name and pair is not None else None)
+    usage.updated(m, f, at)
     unread = _unread(f, at)
     if unread:
         m.emit(f, DroppedUpdate, at, None, Confidence.LIKELY, what=owner.dotted, unread=unread)
@@ -80,25 +78,15 @@ def _applies(m: Machine, f: Frame, library: Library) -> None:
         return
     known = type(params) in (Arr, Map, Inst) or (type(params) is Tree and params.evidence in MAPPINGS)
     node = derivatives.argument(m.texts.table(f).calls.get(library.at), 1, "updates")
-    binding = derivatives.only_binding(f.fn, node.id) if type(node) is ir.Name and f.fn is not None else None
-    call = binding.value if binding is not None and type(binding.targets[0]) is ir.Name else None
+    call = derivatives.written(f.fn, node) if type(node) is ir.Name else None
     if known and type(call) is ir.Call and last_name(call.func) == "update":
         found = "the pair of updates and the new state that `update` gives"
         fitting.report(m, f, library.at, _UPDATES, "trees", f"the parameters and {found}", updates)
 
 
-def _bound_pair(f: Frame, at: int) -> tuple[ir.Tuple, ir.Call] | None:
-    """The two names that a statement binds the updates and the new state to, and the call of ``update``."""
-    node = surroundings.statement(f)
-    if type(node) is not ir.Assign or type(node.value) is not ir.Call or node.value.at != at:
-        return None
-    target = node.targets[0] if len(node.targets) == 1 else None
-    return (target, node.value) if type(target) is ir.Tuple and len(target.elts) == 2 else None
-
-
 def _unread(f: Frame, at: int) -> str:
     """The variable with the updates, if the function never reads it: the parameters go another way."""
-    pair, fn = _bound_pair(f, at), f.fn
+    pair, fn = surroundings.bound_pair(f, at), f.fn
     first = pair[0].elts[0] if pair is not None else None
     if fn is None or type(first) is not ir.Name or first.id.startswith("_"):
         return ""
@@ -116,7 +104,7 @@ def _is_read(fn: FuncInfo, name: str) -> bool:
 
 def _keeps_state(m: Machine, f: Frame, at: int) -> None:
     """The new state of an optimiser that has one is thrown away, and the next turn gets the old one again."""
-    pair, loop = _bound_pair(f, at), f.loops[-1] if f.loops else None
+    pair, loop = surroundings.bound_pair(f, at), f.loops[-1] if f.loops else None
     if pair is None or not isinstance(loop, (ir.For, ir.While)):
         return
     target, call = pair

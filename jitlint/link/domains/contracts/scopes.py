@@ -70,12 +70,13 @@ def called_layer(m: Machine, f: Frame, library: Library) -> None:
 def called_module(m: Machine, f: Frame, called: Called) -> None:
     """An object is called: is it a module of the project with a compact ``__call__``."""
     method = find_method(called.callee, "__call__") if type(called.callee) is Inst else None
-    if _is_module(called.callee) and type(method) is Func and _is_compact(method):
+    if _is_module(called.callee) and type(method) is Func and is_compact(method.fn):
         _called(m, f, called.node.at, called.callee)
 
 
-def _is_compact(func: Func) -> bool:
-    return any(ir_walk.last_name(node) == "compact" for node in func.fn.node.decorators)
+def is_compact(fn: FuncInfo) -> bool:
+    """Whether a method may make modules where it calls them."""
+    return any(ir_walk.last_name(node) == "compact" for node in fn.node.decorators)
 
 
 def _called(m: Machine, f: Frame, at: int, owner: Value | None) -> None:

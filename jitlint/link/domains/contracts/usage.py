@@ -17,7 +17,7 @@ from jitlint.link.engine import evaluator, surroundings
 from jitlint.link.engine.domain import Library, Transformed
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_names, last_name
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import paths
 from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
@@ -67,22 +67,24 @@ def _leaves_out(mask: Value, depth: int = _DEPTH) -> bool:
     return by_key or any(_leaves_out(part, depth - 1) for part in mask.entries.values())
 
 
-def updated(m: Machine, f: Frame, at: int, names: tuple[ir.Name, ir.Call] | None) -> None:
-    """``updates, state = tx.update(grads, state)``. names: the variable with the updates, and the call."""
-    if names is None or f.fn is None:
+def updated(m: Machine, f: Frame, at: int) -> None:
+    """``updates, state = tx.update(grads, state)``: what becomes of the updates, and where the state is from."""
+    pair = surroundings.bound_pair(f, at)
+    updates = pair[0].elts[0] if pair is not None else None
+    if pair is None or type(updates) is not ir.Name:
         return
-    updates, call = names
     for place, node in derivatives.descents(f):
         if type(node) is ir.Name and node.id == updates.id and place > at:
             m.emit(f, OddOptimiser, place, None, Confidence.LIKELY, problem="subtracted", name=updates.id)
-    state = derivatives.argument(call, 1, "state")
+    state = derivatives.argument(pair[1], 1, "state")
     if type(state) is ir.Name and not f.module.is_test:
-        _check_state(m, f, call, state)
+        _check_state(m, f, pair[1], state)
 
 
 def _check_state(m: Machine, f: Frame, call: ir.Call, state: ir.Name) -> None:
     """A state that is made right before, in the place of one that came in."""
-    begins = _earlier(f, call, state.id)
+    bound = derivatives.bindings(f.fn, state.id)
+    begins = [part for part in bound if part.at < call.at and part.value is not call]
     if len(begins) != 1 or type(begins[0].value) is not ir.Call or last_name(begins[0].value.func) != _INIT:
         return
     came_in = f.fn is not None and any(param.name == state.id for param in f.fn.node.params)
@@ -90,19 +92,6 @@ def _check_state(m: Machine, f: Frame, call: ir.Call, state: ir.Name) -> None:
         m.emit(
             f, OddOptimiser, begins[0].at, None, Confidence.LIKELY, problem="restarted", name=state.id
         )  # fmt: skip
-
-
-def _earlier(f: Frame, call: ir.Call, name: str) -> list[ir.Assign]:
-    """What binds a variable before a call does."""
-    parts = f.fn.parts if f.fn is not None else ()
-    return [
-        part
-        for part in parts
-        if type(part) is ir.Assign
-        and part.at < call.at
-        and part.value is not call
-        and any(target.id == name for target in bound_names(part.targets))
-    ]
 
 
 def _is_plain(m: Machine, f: Frame, at: int) -> bool:
@@ -114,28 +103,16 @@ def _is_plain(m: Machine, f: Frame, at: int) -> bool:
 def derived(m: Machine, f: Frame, transformed: Transformed) -> None:
     """``value, grads = jax.value_and_grad(loss)(params)``: which of both are the parameters moved along."""
     x = transformed.x
-    pair = _pair(f) if x.spec.result == derivatives.VALUED and "has_aux" not in x.options else None
-    if pair is None:
+    valued = x.spec.result == derivatives.VALUED and "has_aux" not in x.options
+    pair = surroundings.bound_pair(f) if valued else None
+    first, second = pair[0].elts if pair is not None else (None, None)
+    if pair is None or type(first) is not ir.Name or type(second) is not ir.Name:
         return
-    first, second, at = pair
+    at = f.at
     downhill = {one.id for place, one in derivatives.descents(f) if type(one) is ir.Name and place > at}
-    if first in downhill and second not in downhill and _is_bound_once(f, first):
-        m.emit(f, OddOptimiser, at, None, Confidence.LIKELY, problem="swapped", name=first)
-
-
-def _pair(f: Frame) -> tuple[str, str, int] | None:
-    """The two variables that the current statement binds to the two results of a call, and where it is."""
-    node = surroundings.statement(f)
-    if type(node) is not ir.Assign or type(node.value) is not ir.Call or len(node.targets) != 1:
-        return None
-    target = node.targets[0]
-    names = [one.id for one in target.elts if type(one) is ir.Name] if type(target) is ir.Tuple else []
-    whole = type(target) is ir.Tuple and len(names) == len(target.elts) == 2
-    return (names[0], names[1], node.at) if whole else None
-
-
-def _is_bound_once(f: Frame, name: str) -> bool:
-    return f.fn is not None and derivatives.only_binding(f.fn, name) is not None
+    wrong = first.id in downhill and second.id not in downhill
+    if wrong and derivatives.only_binding(f.fn, first.id) is not None:
+        m.emit(f, OddOptimiser, at, None, Confidence.LIKELY, problem="swapped", name=first.id)
 
 
 def _check_order(m: Machine, f: Frame, at: int, parts: list[Value]) -> None:
@@ -159,10 +136,7 @@ def _is_complete(value: Value | None) -> bool:
 
 def _check_rate(m: Machine, f: Frame, at: int, rate: Value | None) -> None:
     """A learning rate that a schedule gives for a step that is written down."""
-    node = derivatives.argument(m.texts.table(f).calls.get(at), 0, "learning_rate")
-    if type(node) is ir.Name and f.fn is not None:
-        binding = derivatives.only_binding(f.fn, node.id)
-        node = binding.value if binding is not None and type(binding.targets[0]) is ir.Name else None
+    node = derivatives.written(f.fn, derivatives.argument(m.texts.table(f).calls.get(at), 0, "learning_rate"))
     if type(node) is not ir.Call or len(node.args) != 1 or f.world.level:
         return
     schedule, step = paths.peek(m, f, node.func), node.args[0].value

@@ -33,6 +33,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
 from jitlint.link.values import paths
 from jitlint.link.values.library_objects import COLLECTION
+from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 
 _APPLY: Final = "flax.linen.Module.apply"
@@ -130,13 +131,6 @@ def _is_entered(m: Machine, f: Frame, node: ir.Node | None, block: Sequence[ir.N
 
 def _question(f: Frame, test: ir.Node) -> str:
     """Which of the two questions a test asks a module, or what a variable is that was set to the answer."""
-    if type(test) is ir.Name and f.fn is not None:
-        bound = [
-            node.value
-            for node in f.fn.parts
-            if type(node) is ir.Assign
-            and any(type(target) is ir.Name and target.id == test.id for target in node.targets)
-        ]
-        test = bound[0] if len(bound) == 1 else test
-    name = ir_walk.last_name(test.func) if type(test) is ir.Call else ""
+    asked = derivatives.written(f.fn, test)
+    name = ir_walk.last_name(asked.func) if type(asked) is ir.Call else ""
     return name if name in (_AFTERWARDS, _AT_FIRST) else ""

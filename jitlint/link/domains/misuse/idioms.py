@@ -116,11 +116,12 @@ def _is_update(dotted: str, name: str, update: str) -> bool:
 def _only_computes(m: Machine, f: Frame, function: ir.Node | None) -> bool:
     """Whether a function is a formula, or one of a library that is: nothing but its result could be wanted of it."""
     own = paths.peek(m, f, function) if type(function) is ir.Name else None
-    if type(function) is not ir.Lambda and type(own) is not Func:
-        return _is_formula(m, f, function)
-    body = own.fn.body if type(own) is Func else []
     if type(function) is ir.Lambda:
         body = f.module.functions[function.function].body
+    elif type(own) is Func:
+        body = own.fn.body
+    else:
+        return _is_formula(m, f, function)
     value = body[0].value if len(body) == 1 and type(body[0]) is ir.Return else None
     if type(value) is not ir.BinOp and type(value) is not ir.Call:
         return False

@@ -54,16 +54,13 @@ def switched(m: Machine, f: Frame, library: Library) -> None:
 def _made_before(m: Machine, f: Frame, at: int) -> Iterator[str]:
     """The arrays of floats that a call of JAX made for a variable of the module, or of the function, which is read later on."""
     parts = [part for fn in f.module.functions for part in fn.parts]
-    limit = at if f.fn is None else None
-    for name, node in _bound(f.module.tree.body, limit):
+    for name, node in _bound(f.module.tree.body, at if f.fn is None else None):
         if _is_made(m, f, f.module.scope.vars.get(name), node) and _is_read(parts, name, 0):
             yield name
-    for name, node in _bound(f.fn.body, at) if f.fn is not None else ():
-        if (
-            _is_made(m, f, f.scope.vars.get(name), node)
-            and f.fn is not None
-            and _is_read(f.fn.parts, name, at)
-        ):
+    if f.fn is None:
+        return
+    for name, node in _bound(f.fn.body, at):
+        if _is_made(m, f, f.scope.vars.get(name), node) and _is_read(f.fn.parts, name, at):
             yield name
 
 

@@ -83,10 +83,9 @@ def check_pair(m: Machine, f: Frame, at: int, spec: HigherOrder, init: Value, re
 
 def _is_like_carry(init: Value, result: Value) -> bool:
     """Whether a dict has just the keys of the carry that came in."""
-    known = type(result) is Map and result.rest is None and not result.open and bool(result.entries)
-    return (
-        known and type(init) is Map and type(result) is Map and init.entries.keys() == result.entries.keys()
-    )
+    if type(result) is not Map or type(init) is not Map or result.rest is not None or result.open:
+        return False
+    return bool(result.entries) and init.entries.keys() == result.entries.keys()
 
 
 def check_condition(m: Machine, f: Frame, at: int, spec: HigherOrder, result: Value) -> None:

@@ -235,7 +235,8 @@ def _is_unsplit(f: Frame, x: Xform, value: Value) -> bool:
         return False
     sig = signature(x.target)
     words = lexicon().contracts.splitting
-    modules = [f.module, *([sig.func.fn.module] if sig is not None else [])]
+    other = sig.func.fn.module if sig is not None else f.module
+    modules = [f.module] if other is f.module else [f.module, other]
     parts = (part for module in modules for nodes in module.code() for part in nodes)
     return not any(ir_walk.last_name(part) in words for part in parts if isinstance(part, (ir.Attr, ir.Name)))
 

@@ -88,7 +88,7 @@ def after_library(f: Frame, dotted: str, args: Args, result: Value) -> Value:
         return result
     contracts = lexicon().contracts
     gone = _gone(f, dotted, args)
-    if gone:
+    if gone is not None:
         return pytrees.remode(result, lambda modes: modes & ~gone)
     if dotted in contracts.spreading:
         if type(result) is Arr and not result.modes:
@@ -103,12 +103,12 @@ def after_library(f: Frame, dotted: str, args: Args, result: Value) -> Value:
     return pytrees.remode(result, lambda modes: (modes & ~VARIES | modes & kept) | may if modes else modes)
 
 
-def _gone(f: Frame, dotted: str, args: Args) -> int:
-    """The marks that a function takes away: one that settles over an axis, or, in a batch, one that asks for the form alone."""
+def _gone(f: Frame, dotted: str, args: Args) -> int | None:
+    """The marks that a function takes away which settles over an axis, or, in a batch, asks for the form alone; None for others."""
     if dotted in lexicon().contracts.settling:
         return _settled(f, args)
     of_form = not f.world.modes & SPREAD and lexicon().arrays.sizes.get(dotted) == "like"
-    return MARKS if of_form else 0
+    return MARKS if of_form else None
 
 
 def _settled(f: Frame, args: Args) -> int:

@@ -32,14 +32,27 @@ def kind_of(m: Machine, f: Frame, func: ir.Node) -> tuple[str, bool]:
     return made.spec.result, type(told) is Py and told.const is True
 
 
-def only_binding(fn: FuncInfo, name: str) -> ir.Assign | None:
-    """The assignment that binds a variable of a function, None if there are several, or none."""
-    bindings = [
+def bindings(fn: FuncInfo | None, name: str) -> list[ir.Assign]:
+    """The assignments that bind a variable of a function."""
+    return [
         part
-        for part in fn.parts
+        for part in (fn.parts if fn is not None else ())
         if type(part) is ir.Assign and any(target.id == name for target in bound_names(part.targets))
     ]
-    return bindings[0] if len(bindings) == 1 else None
+
+
+def only_binding(fn: FuncInfo | None, name: str) -> ir.Assign | None:
+    """The assignment that binds a variable of a function, None if there are several, or none."""
+    found = bindings(fn, name)
+    return found[0] if len(found) == 1 else None
+
+
+def written(fn: FuncInfo | None, node: ir.Node | None) -> ir.Node | None:
+    """What a variable of a function is set to as a whole, if that is done once, else None; of other expressions, themselves."""
+    if type(node) is not ir.Name:
+        return node
+    binding = only_binding(fn, node.id)
+    return binding.value if binding is not None and type(binding.targets[0]) is ir.Name else None
 
 
 def argument(call: ir.Call | None, place: int, name: str) -> ir.Expr | None:
