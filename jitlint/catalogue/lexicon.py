@@ -333,6 +333,7 @@ class Contracts(msgspec.Struct, frozen=True):
     choosing: frozenset[str]
     running: frozenset[str]
     compact_layers: frozenset[str]
+    may_drop: frozenset[str]
     makes_parameters: frozenset[str]
     holds_functions: frozenset[str]
     holds_flags: frozenset[str]

@@ -387,8 +387,9 @@ class LocalGradients(Event):
 class WrongMode(Event):
     """Layers that drop numbers or measure batches run in the mode for something else. model: what it is called. how: trained
     (in a loop that leaves the mode for evaluation behind), evaluated (in one that never sets it), asked (a call under a
-    derivative asks for the mode of evaluation with ``argument``, and gives ``given`` all the same) or kept (a call in code
-    that is named for evaluation asks for that of training, and throws away what it measures)."""
+    derivative asks for the mode of evaluation with ``argument``, and gives ``given`` all the same), idle (it gives that, and
+    the layers are off without having been asked) or kept (a call in code that is named for evaluation asks for that of
+    training, and throws away what it measures)."""
 
     model: str = ""
     how: str = "trained"

@@ -19,7 +19,7 @@ switches only once trains without dropout from the second epoch on, with statist
 drops numbers while it evaluates, and lets the test data change the statistics. Nothing raises, the curves only look odd.
 
 Modules of `flax.linen` are told at each call. A call that gives a key for dropout, or collects statistics, and asks for the
-mode of evaluation while a derivative is taken, trains without either.
+mode of evaluation while a derivative is taken, trains without either; so does one whose module has that mode for its default.
 """,
     instead="""\
 ```python
@@ -105,6 +105,11 @@ def check(event: WrongMode) -> Report:
             f"`{event.argument}` asks for the mode of training in code that evaluates, and throws away what that collects",
             f"ask for the mode of evaluation, without `{event.given}`",
             case="evaluated",
+        )
+    if event.how == "idle":
+        return Report(
+            "a key for dropout is given where a derivative is taken, but all layers that would drop numbers are switched off",
+            "ask the module for the mode of training, and hand that on to the layers; or leave out the key",
         )
     return Report(
         f"`{event.argument}` asks for the mode of evaluation where a derivative is taken, so what `{event.given}` is for never happens",

@@ -13,7 +13,7 @@ from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import weaken
 from jitlint.infer.places import Step
 from jitlint.infer.values import FALSE, NO_CONST, NONE, ExtInst, Map, Py, Seq, Tup, Value, const_of
-from jitlint.link.domains.contracts import naming, scopes, variables
+from jitlint.link.domains.contracts import idle, naming, scopes, variables
 from jitlint.link.domains.contracts.needs import Need
 from jitlint.link.engine.domain import Activation, Library, Store
 from jitlint.link.engine.frame import Args, Frame, Slot
@@ -36,6 +36,7 @@ _APPLIED: Final = Slot[dict[int, Args]]()
 _STARTED: Final = Slot[dict[int, Args]]()
 """Where modules are initialised, and with what."""
 _PARAM: Final = "flax.linen.Module.param"
+_MAKE_KEY: Final = "flax.linen.Module.make_rng"
 _PARAMS: Final = "params"
 _COLLECTION: Final = "collection"
 _RUN: Final = Slot[frozenset[int]]()
@@ -55,6 +56,8 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     elif dotted == _PARAM:
         naming.initialised(m, f, library.at, args)
         _note_parameters(f, library.at, dotted)
+    elif dotted == _MAKE_KEY:
+        _note(f, idle.drawn(f, library.at, dotted))
     elif owner is None and type(library.result) is ExtInst:
         naming.made(m, f, library)
         if dotted in lexicon().contracts.compact_layers and args.kw_more is None:
@@ -70,10 +73,15 @@ def _used(m: Machine, f: Frame, library: Library, owner: ExtInst) -> None:
     dotted, args = library.dotted, library.args
     if owner.dotted in lexicon().contracts.makes_parameters and dotted == f"{owner.dotted}.__call__":
         _note_parameters(f, library.at, owner.dotted)
+    if dotted == f"{owner.dotted}.__call__" and owner.dotted in lexicon().contracts.may_drop:
+        _note(f, idle.drawn(f, library.at, owner.dotted))
     if owner.dotted in _LAYERS:
         if dotted == f"{owner.dotted}.__call__":
             _note(f, _need(f, library.at, owner, args))
             _note(f, _read(f, library.at, owner))
+            if owner.dotted == _DROPOUT:
+                whole = args.more is None and args.kw_more is None
+                _note(f, idle.called(f, library.at, owner.dotted, _off(owner, args) if whole else None))
         elif dotted == f"{owner.dotted}.apply" and "method" not in args.kw:
             _applied(m, f, library.at, owner, args)
 
@@ -99,10 +107,7 @@ def _may_drop(rate: Value) -> bool:
 def _need(f: Frame, at: int, layer: ExtInst, args: Args) -> Need | None:
     """What a layer needs that is called with these arguments."""
     batch = layer.dotted == _BATCH_NORM
-    name = "use_running_average" if batch else "deterministic"
-    own = args.get(1, name) if not batch else args.kw.get(name)
-    off = layer.attrs.get(_OFF) if own is None or own is NONE else own
-    if off is not FALSE or args.more is not None or args.kw_more is not None:
+    if _off(layer, args) is not FALSE or args.more is not None or args.kw_more is not None:
         return None
     kind, wanted = ("mutable", "batch_stats") if batch else ("rngs", "dropout")
     if not batch and (_STREAM not in layer.attrs or "rng" in args.kw):
@@ -110,6 +115,12 @@ def _need(f: Frame, at: int, layer: ExtInst, args: Args) -> Need | None:
     sure = batch or const_of(layer.attrs[_STREAM]) is not NO_CONST
     level = f.confidence if sure else weaken(f.confidence, 1)
     return Need(kind, wanted, layer.dotted, f.module.name, at, f.qualname, level, sure=sure)
+
+
+def _off(layer: ExtInst, args: Args) -> Value | None:
+    """What switches a layer off that is called with these arguments, if it is told."""
+    own = args.get(1, "use_running_average" if layer.dotted == _BATCH_NORM else "deterministic")
+    return layer.attrs.get(_OFF) if own is None or own is NONE else own
 
 
 def _read(f: Frame, at: int, layer: ExtInst) -> Need | None:
@@ -126,7 +137,14 @@ def stored(m: Machine, f: Frame, store: Store) -> None:
 
 def _note(f: Frame, need: Need | None) -> None:
     if need is not None:
-        NEEDS.put(f, (*(NEEDS.of(f) or ()), need)[:_MOST])
+        _keep(f, (need,))
+
+
+def _keep(f: Frame, needs: Needs) -> None:
+    """Needs are remembered, of those that say only whether something is drawn the first of a kind."""
+    held = NEEDS.of(f) or ()
+    new = [need for need in needs if need.kind not in idle.KINDS or all(need.kind != old.kind for old in held)]
+    NEEDS.put(f, (*held, *new)[:_MOST])
 
 
 def _note_parameters(f: Frame, at: int, api: str) -> None:
@@ -150,9 +168,13 @@ def passed_on(m: Machine, f: Frame, activation: Activation, needs: Needs) -> Non
     needs = tuple([need for need in needs if not _is_settled(m, f, activation, need)])
     args = (_APPLIED.of(f) or {}).get(at)
     if args is None:
-        NEEDS.put(f, (*(NEEDS.of(f) or ()), *needs)[:_MOST])
+        _keep(f, needs)
         return
+    if len(needs) < _MOST:
+        idle.applied(m, f, at, args, needs)
     for need in needs:
+        if need.kind in idle.KINDS:
+            continue
         if args.more is None and args.kw_more is None and _lacks(args, need):
             if need.kind == _COLLECTION:
                 _report_at_apply(m, f, at, need)
