@@ -351,6 +351,7 @@ class Contracts(msgspec.Struct, frozen=True):
     asks_since: dict[str, tuple[str, ...]]
     collectives: dict[str, str]
     renewing: frozenset[str]
+    averaging: frozenset[str]
     settling: frozenset[str]
     spreading: frozenset[str]
     alike: tuple[str, ...]

@@ -384,6 +384,13 @@ class LocalGradients(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class SummedMeans(Event):
+    """What is a mean on each device is added up over them. what: ``mean`` or ``gradients`` (of one)."""
+
+    what: str = "mean"
+
+
+@dataclass(frozen=True, slots=True)
 class WrongMode(Event):
     """Layers that drop numbers or measure batches run in the mode for something else. model: what it is called. how: trained
     (in a loop that leaves the mode for evaluation behind), evaluated (in one that never sets it), asked (a call under a
@@ -437,6 +444,7 @@ AnyEvent = Union[
     NanGradient,
     PairedElements,
     LocalGradients,
+    SummedMeans,
     WrongMode,
     LimitMet,
 ]

@@ -143,7 +143,9 @@ def _note(f: Frame, need: Need | None) -> None:
 def _keep(f: Frame, needs: Needs) -> None:
     """Needs are remembered, of those that say only whether something is drawn the first of a kind."""
     held = NEEDS.of(f) or ()
-    new = [need for need in needs if need.kind not in idle.KINDS or all(need.kind != old.kind for old in held)]
+    new = [
+        need for need in needs if need.kind not in idle.KINDS or all(need.kind != old.kind for old in held)
+    ]
     NEEDS.put(f, (*held, *new)[:_MOST])
 
 

@@ -1,4 +1,4 @@
-"""Gradients of one device that are taken for those of all (layer: ``link``, room ``domains``).
+"""Gradients of one device that are taken for those of all, and sums of means (layer: ``link``, room ``domains``).
 
 Inside of `jax.pmap`, and of `jax.shard_map` where it checks nothing, each device differentiates the loss of its own share of the
 batch. What it does: finds a function that averages the loss over the devices, and gives the gradients that came with it to the
@@ -16,6 +16,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import LocalGradients
 from jitlint.infer.places import Step
 from jitlint.infer.values import Class, Func, Method, Tup, Value, const_of
+from jitlint.link.domains.devices import sums
 from jitlint.link.engine.domain import Activation, Called, Domain, Library, Transformed
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
@@ -71,8 +72,8 @@ class Devices(Domain[None]):
         self._split: dict[int, Value] = {}
 
     def hears_of(self, dotted: str) -> bool:
-        """What optimisers are told."""
-        return dotted.startswith(_OPTAX) and dotted.endswith(".update")
+        """What optimisers are told, and what is added up."""
+        return dotted == sums.SUM or (dotted.startswith(_OPTAX) and dotted.endswith(".update"))
 
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
         """A function is mapped."""
@@ -85,8 +86,10 @@ class Devices(Domain[None]):
             self._split[target.func.fn.id] = marks
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
-        """``tx.update(grads, state, params)`` is called."""
-        if library.owner is not None:
+        """``tx.update(grads, state, params)`` is called, or something is added up."""
+        if library.dotted == sums.SUM:
+            sums.heard(self.m, f, library)
+        elif library.owner is not None:
             call = self.m.texts.table(f).calls.get(library.at)
             self._updated(f, library.at, derivatives.argument(call, 0, "updates"))
         return None
