@@ -143,7 +143,8 @@ def _belong_together(f: Frame, this: Use, found: Use) -> bool:
 
 
 def _is_reference(f: Frame, this: Use, found: Use) -> bool:
-    """Whether one function is called twice with the same data, once with what is called a reference: to be compared."""
+    """Whether one function is called twice with the same data, once with what is called a reference, or with another version of
+    one record: to be compared."""
     calls = {n.at: n for n in parts(f) if type(n) is ir.Call and n.at in (this.site[1], found.site[1])}
     if len(calls) != 2 or this.site[0] != found.site[0]:
         return False
@@ -152,7 +153,10 @@ def _is_reference(f: Frame, this: Use, found: Use) -> bool:
     words = lexicon().keys.references
     marked = [any(naming.has_word(n.id, words) for n in given(call)) for call in (one, other)]
     same = last_name(one.func) == last_name(other.func) != ""
-    return same and ((len(alike) > 1 and marked[0] is not marked[1]) or _are_halves(one, other))
+    told_apart = len(alike) > 1 and marked[0] is not marked[1]
+    if _applied(f, one.func) == _applied(f, other.func) and _are_versions(parts(f), one, other):
+        return True
+    return same and (told_apart or _are_halves(one, other))
 
 
 def _are_compared(f: Frame, this: Use, found: Use) -> bool:
@@ -218,6 +222,22 @@ def _are_halves(one: ir.Call, other: ir.Call) -> bool:
     told = [[set(n.id.lower().split("_")) for n in given(call)] for call in (one, other)]
     rest = [[name - words for name in names] for names in told]
     return rest[0] == rest[1] and told[0] != told[1]
+
+
+def _are_versions(code: Sequence[ir.Node], one: ir.Call, other: ir.Call) -> bool:
+    """Whether one of two calls gets a record, and the other the same one with fields replaced: what that changes is to be seen."""
+    first, second = ({n.id for n in given(call)} for call in (one, other))
+    for node in code:
+        if (
+            type(node) is ir.Assign
+            and last_name(getattr(node.value, "func", None)) in lexicon().contracts.renewing
+        ):
+            made = {name.id for name in bound_names(node.targets)}
+            of = {n.id for n in below(node.value) if type(n) is ir.Name}
+            for here, there in ((first, second), (second, first)):
+                if made & (here - there) and of & (there - here):
+                    return True
+    return False
 
 
 def given(call: ir.Call) -> list[ir.Name]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key, Use, root_of
-from jitlint.infer.values import Map, Py, Seq, Tup, Value
+from jitlint.infer.values import Func, Map, Py, Seq, Tup, Value
 from jitlint.link.domains.keys import experiments, meant
 from jitlint.link.domains.keys.ledger import MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.turns import counts, is_repeated
@@ -67,8 +67,14 @@ def _are_variants(k: Ledger, f: Frame, this: Use) -> bool:
     if many is None or call is None or not many.lanes:
         return False
     given = [arg.value for arg in call.args if arg.name is None]
-    names = [last_name(given[i]) for i in many.lanes if i < len(given)]
-    return bool(names) and all(naming.has_word(name, lexicon().keys.varied) for name in names)
+    callee = paths.peek(k.m, f, call.func)
+    params = [param.name for param in callee.fn.node.params] if type(callee) is Func else []
+    words = lexicon().keys.varied
+    lanes = [i for i in many.lanes if i < len(given)]
+    return bool(lanes) and all(
+        naming.has_word(last_name(given[i]), words) or naming.has_word("".join(params[i : i + 1]), words)
+        for i in lanes
+    )
 
 
 def _is_told(this: Use, found: Use, how: str) -> bool:

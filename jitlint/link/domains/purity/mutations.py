@@ -170,14 +170,17 @@ def _record(m: Machine, f: Frame, at: int, target: str, what: str, name: str, le
 
 
 def _counts_traces(f: Frame, changed: str) -> bool:
-    """Whether what is kept is about traces: a set of what is the same for all calls of one, ``seen.add(x.shape)``, or a
-    number that the same function holds against a limit and raises."""
+    """Whether what is kept is about traces: a set of what is the same for all calls of one, ``seen.add(x.shape)``, a number
+    that a function counts which is made by one that is named for traces, or that is held against a limit."""
     statement = surroundings.statement(f)
     call = statement.value if isinstance(statement, (ir.ExprStmt, ir.Assign)) else None
     if type(call) is ir.Call and last_name(call.func) == "add" and call.args:
         kept = [arg.value for arg in call.args]
         if all(type(node) is ir.Attr and node.name in _FORMS for node in kept):
             return True
+    around = f.qualname.rpartition(".<locals>.")[0].rpartition(".")[2]
+    if type(statement) is ir.AugAssign and any(word in around for word in _MEANT[:2]):
+        return True
     parts = f.fn.parts if f.fn is not None else ()
     tests = [node for node in parts if type(node) is ir.If and type(node.body[-1]) is ir.Raise]
     return any(last_name(part).lower() == changed for node in tests for part in below(node.test))

@@ -74,8 +74,11 @@ def _waits(node: ir.Node) -> bool:
 
 
 def _names(node: ir.Node) -> Iterator[str]:
-    """What a statement binds."""
+    """What a statement binds, or puts something into: ``dispatch.append(now - start)``."""
     targets = node.targets if type(node) is ir.Assign else [getattr(node, "target", None)]
+    call = node.value if type(node) is ir.ExprStmt else None
+    if type(call) is ir.Call and type(call.func) is ir.Attr:
+        targets = [call.func.obj]
     for target in targets:
         yield from (last_name(part) for part in below(target) if isinstance(part, (ir.Name, ir.Attr)))
 

@@ -41,6 +41,9 @@ from jitlint.link.values import array_references, classes, fields, iteration, py
 from jitlint.link.values.library_objects import PARTITION_SPEC
 from jitlint.link.values.questions.kinds import is_concrete, isinstance_of
 
+_MOST_LEAVES: Final = 16
+"""So many leaves are told apart."""
+
 Handler = Callable[[Machine, Frame, int, Args], Value]
 
 
@@ -50,8 +53,23 @@ def _first(args: Args, name: str) -> Value:
 
 
 def _leaves(m: Machine, f: Frame, at: int, args: Args) -> Value:
-    leaf = pytrees.leaf(_first(args, "tree"))
-    return Seq("list", None, leaf, f.world.level, f.token)
+    tree = _first(args, "tree")
+    each = _each_leaf(tree) if args.get(1, "is_leaf") is None else None
+    if each is not None and len(each) <= _MOST_LEAVES:
+        return Seq("list", each, None, f.world.level, f.token)
+    return Seq("list", None, pytrees.leaf(tree), f.world.level, f.token)
+
+
+def _each_leaf(tree: Value) -> list[Value] | None:
+    """The leaves of tuples and lists of arrays and numbers, one by one and in order; None of other trees."""
+    if type(tree) is Arr or (type(tree) is Py and tree.kind in ("int", "float", "complex", "bool")):
+        return [tree]
+    if tree is NONE:
+        return []
+    plain = (type(tree) is Tup and tree.cls is None) or (type(tree) is Seq and tree.kind == "list")
+    inner = tree.items if plain else None  # type: ignore[attr-defined]
+    found = [_each_leaf(part) for part in inner] if inner is not None else [None]
+    return None if None in found else [leaf for leaves in found for leaf in leaves or ()]
 
 
 def _flatten(m: Machine, f: Frame, at: int, args: Args) -> Value:
