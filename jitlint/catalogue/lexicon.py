@@ -110,6 +110,7 @@ class Containers(msgspec.Struct, frozen=True):
     growing: frozenset[str]
     shrinking: frozenset[str]
     filling: frozenset[str]
+    viewing: frozenset[str]
     refilling: frozenset[str]
     taking: frozenset[str]
     common: frozenset[str]

@@ -9,8 +9,8 @@ from typing import Any, Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.host_calls import HostCall
 from jitlint.infer.program import FuncInfo
-from jitlint.link.domains.donation import keeping, shared
-from jitlint.link.domains.donation.state import Kill, Term, fresh, join
+from jitlint.link.domains.donation import elements, keeping, reading, shared
+from jitlint.link.domains.donation.state import Kill, Term, fresh, join, root
 from jitlint.link.domains.donation.walker import TURNS, Summary, Walker, initial
 from jitlint.link.tables.ir_walk import path_text
 from jitlint.syntax import ir
@@ -161,12 +161,13 @@ def _comp(w: Walker, node: ir.Comp) -> Term:
         for i, part in enumerate(node.fors):
             if turn == 0 or i > 0:
                 evaluate(w, part.iter)
-            bind(w, part.target, fresh())
+            leaves = elements.bound_to(w, evaluate, part.target, part.iter)
+            for target, leaf in [(part.target, fresh()), *leaves]:
+                bind(w, target, leaf)
             for test in part.ifs:
                 use(w, test)
-        evaluate(w, node.elt)
-        if node.value is not None:
-            evaluate(w, node.value)
+        for value in filter(None, (node.elt, node.value)):
+            evaluate(w, value)
     w.state.env = env
     return fresh()
 
@@ -334,7 +335,9 @@ def _repeat_uses(
             continue
         kill = w.state.killed(mapped)
         if kill is not None and not w.excused:
-            direct = plain.get(term[1]) if term[0] == "v" else None
+            name = root(term)[1]
+            whole = term[0] == "v" or (name in held and w.state.killed(held[name]) is not None)
+            direct = plain.get(name) if whole else None
             if direct is not None:
                 w.report(w.module.name, direct.at, kill, "read")
             else:
@@ -382,7 +385,7 @@ def _call_library(w: Walker, node: ir.Call, name: str) -> Term:
     arguments = [arg.value for arg in node.args]
     if name in buffers.tree_maps and arguments:
         return _map_tree(w, arguments[0], arguments[1:])
-    reads = _reads(name) or _reads_at_once(name)
+    reads = reading.reads(name)
     deep = name.startswith(buffers.reading_modules)
     known = name.startswith(("builtins.", "jax."))
     first: Term | None = None
@@ -399,8 +402,8 @@ def _call_library(w: Walker, node: ir.Call, name: str) -> Term:
 
 def _map_tree(w: Walker, function: ir.Expr, trees: list[ir.Expr]) -> Term:
     """A function goes over the leaves of some trees: which of them does it read."""
-    all_read = _reads(w.dotted(function) or "")
-    computed = _computed_with(w, function)
+    all_read = reading.computes(w.dotted(function) or "")
+    computed = reading.computed_with(w, function)
     evaluate(w, function)
     for i, tree in enumerate(trees):
         if all_read or i in computed:
@@ -408,48 +411,6 @@ def _map_tree(w: Walker, function: ir.Expr, trees: list[ir.Expr]) -> Term:
         else:
             evaluate(w, tree)
     return fresh()
-
-
-def _computed_with(w: Walker, function: ir.Expr) -> set[int]:
-    """Which arguments a lambda computes with, by their position: those beside an operator, and those that it hands to a
-    function or asks for a method that looks at the numbers."""
-    if type(function) is not ir.Lambda:
-        return set()
-    fn = w.module.functions[function.function]
-    if any(type(part) is ir.IfExp or type(part) is ir.BoolOp for part in fn.parts):
-        return set()  # it may leave out the leaves that are gone
-    found: set[str] = set()
-    for part in fn.parts:
-        sides: list[ir.Expr] = []
-        if type(part) is ir.BinOp:
-            sides = [part.left, part.right]
-        elif type(part) is ir.Call:
-            sides = _looked_at(w, part)
-        found |= {side.id for side in sides if type(side) is ir.Name}
-    return {i for i, param in enumerate(fn.node.params) if param.name in found}
-
-
-def _looked_at(w: Walker, call: ir.Call) -> list[ir.Expr]:
-    """What a call of a library's function reads of what stands in it."""
-    name = w.dotted(call.func)
-    if name is not None:
-        return [arg.value for arg in call.args] if _reads(name) or _reads_at_once(name) else []
-    if type(call.func) is not ir.Attr or w.m.catalogue.array_method(call.func.name) is None:
-        return []
-    words = lexicon()
-    unread = call.func.name in words.containers.shared_with_arrays or call.func.name in words.buffers.metadata
-    return [] if unread else [call.func.obj]
-
-
-def _reads_at_once(name: str) -> bool:
-    buffers = lexicon().buffers
-    return name in buffers.reading_functions and name not in buffers.shape_only
-
-
-def _reads(name: str) -> bool:
-    """Whether a function of a library looks at the numbers of what it is given."""
-    buffers = lexicon().buffers
-    return name.startswith(buffers.reading_modules) and name not in buffers.shape_only
 
 
 def _call_method(w: Walker, node: ir.Call, func: ir.Attr, receiver: Term) -> Term:
@@ -471,7 +432,8 @@ def _call_method(w: Walker, node: ir.Call, func: ir.Attr, receiver: Term) -> Ter
             w.state.store(receiver, f"+{fresh()[1]}", term)
         else:
             w.state.forget(term)
-    if not of_array and name not in lexicon().containers.filling:
+    containers = lexicon().containers
+    if not of_array and name not in containers.filling and name not in containers.viewing:
         w.state.forget(receiver)
     return fresh()
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.link.domains.donation import elements
 from jitlint.link.domains.donation.expressions import bind, evaluate, use
 from jitlint.link.domains.donation.kept import kept_by
 from jitlint.link.domains.donation.state import State, fresh, join, join_all
@@ -131,6 +132,8 @@ def _for(w: Walker, node: ir.For) -> bool:
     def begin() -> None:
         dead = w.state.killed(iterable) is not None
         bind(w, node.target, w.state.part(iterable, "[*]") if dead else fresh())
+        for target, leaf in elements.bound_to(w, evaluate, node.target, node.iter):
+            bind(w, target, leaf)
 
     return _loop(w, begin, node.body, node.orelse, endless=False)
 
