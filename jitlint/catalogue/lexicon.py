@@ -388,6 +388,7 @@ class Modes(msgspec.Struct, frozen=True):
     """Modes of models, for training and for evaluation."""
 
     setting: dict[str, str]
+    metrics: dict[str, str]
     layers: frozenset[str]
     told_by: frozenset[str]
     applying: frozenset[str]

@@ -405,6 +405,13 @@ class WrongMode(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class UnresetMetric(Event):
+    """A metric is asked for its value in each turn of a loop, and never begins again. name: what it is called."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LimitMet(Event):
     """The analysis looked at less than there is. limit: contexts (of a function: later calls are looked at together),
     calls (some are not followed), depth (of calls), size (of what a call is given), turns (of a loop), rounds (of
@@ -446,6 +453,7 @@ AnyEvent = Union[
     LocalGradients,
     SummedMeans,
     WrongMode,
+    UnresetMetric,
     LimitMet,
 ]
 

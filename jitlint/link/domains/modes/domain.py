@@ -14,7 +14,7 @@ from jitlint.infer.events import WrongMode
 from jitlint.infer.objects import DRY, NOTE
 from jitlint.infer.places import Step
 from jitlint.infer.values import FALSE, NO_CONST, TRUE, ExtInst, L, Value, const_of
-from jitlint.link.domains.modes import streamless, told
+from jitlint.link.domains.modes import metrics, streamless, told
 from jitlint.link.domains.modes.captured import Captured
 from jitlint.link.domains.modes.marks import (
     CAPTURED,
@@ -56,11 +56,12 @@ class Modes(Domain[Marks]):
         self._captured = Captured(m)
 
     def hears_of(self, dotted: str) -> bool:
-        """What sets a mode, and the layers that have one."""
+        """What sets a mode, the layers that have one, and metrics."""
         words = lexicon().modes
         return (
             dotted in words.setting
             or dotted in words.applying
+            or dotted in words.metrics
             or dotted.removesuffix(".__call__") in words.layers
         )
 
@@ -75,7 +76,11 @@ class Modes(Domain[Marks]):
         if dotted in words.applying:
             told.applied(self.m, f, library, call)
             return None
-        if dotted in words.setting:
+        if dotted in words.metrics:
+            self._note(
+                f, words.metrics[dotted], call.func.obj if type(call.func) is ir.Attr else None, library.at
+            )
+        elif dotted in words.setting:
             node = call.func.obj if type(call.func) is ir.Attr else None
             self._note(f, words.setting[dotted], node, library.at)
             self._captured.evaluates |= words.setting[dotted] == EVALUATE
@@ -126,6 +131,7 @@ class Modes(Domain[Marks]):
             turn = sorted([mark for mark in held if mark.at in inside], key=lambda mark: mark.at)
             self._left_off(f, turn, _last_turn(node))
             self._never_off(f, turn, [mark for mark in held if mark.at < node.at])
+            metrics.turned(self.m, f, node, turn)
 
     def _left_off(self, f: Frame, turn: list[Mark], leaves: frozenset[int]) -> None:
         """A model learns in one turn after another, and each leaves it in the mode for evaluation."""

@@ -29,11 +29,16 @@ DRAWS: Final = "draws"
 CAPTURED: Final = "captured"
 """A layer ran in a trace that was not given its model."""
 
+MEASURES: Final = "measures"
+REPORTS: Final = "reports"
+RESETS: Final = "resets"
+"""A metric gets numbers, tells what they come to, or begins again."""
+
 SOMEWHERE: Final = "?"
 
 
 class Mark(NamedTuple):
-    """A mode is set, or a layer runs that depends on it. at: where, in the function at hand; site: module and origin of the
+    """A mode is set, a layer runs that depends on it, or a metric is used. at: where, in the function at hand; site: module and origin of the
     very place, with the function that it is in. name: of the layer there, or of its class. tail: how many names of the path lead on from a model
     that is evaluated."""
 
