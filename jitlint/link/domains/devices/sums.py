@@ -62,14 +62,18 @@ def _mean(m: Machine, f: Frame, node: ir.Node, call: ir.Call) -> _Mean | None:
     if _is_mean(m, f, taken):
         return _Mean("mean", Step(f.module.name, taken.at, "the mean is taken here"))
     kind = derivatives.kind_of(m, f, taken.func)[0] if type(taken) is ir.Call else ""
-    if type(taken) is not ir.Call or not kind:
-        return None
-    given = taken.func.args[0].value if type(taken.func) is ir.Call and taken.func.args else None
-    loss = paths.peek(m, f, given) if given is not None else None
-    func = loss.func if type(loss) is Bound else loss
-    place = _gives_mean(m, func) if type(func) is Func else None
+    place = _mean_derived(m, f, taken) if kind else None
     what = "mean" if kind == derivatives.VALUED and _comes_first(binding, node) else "gradients"
     return None if place is None else _Mean(what, Step(*place, "they are taken of this mean"))
+
+
+def _mean_derived(m: Machine, f: Frame, node: ir.Node) -> tuple[str, int] | None:
+    """Module and origin of the mean that a function gives of which a call takes the derivative on the spot, or None."""
+    func = node.func if type(node) is ir.Call else None
+    given = func.args[0].value if type(func) is ir.Call and func.args else None
+    loss = paths.peek(m, f, given) if given is not None else None
+    loss = loss.func if type(loss) is Bound else loss
+    return _gives_mean(m, loss) if type(loss) is Func else None
 
 
 def _binding(f: Frame, node: ir.Node, call: ir.Call) -> ir.Assign | None:

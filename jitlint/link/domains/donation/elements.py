@@ -11,7 +11,6 @@ from typing import Final
 
 from jitlint.link.domains.donation.state import Term
 from jitlint.link.domains.donation.walker import Walker
-from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
 
 _LEAVES: Final = "jax.tree.leaves"
@@ -34,10 +33,15 @@ def bound_to(w: Walker, evaluate: Evaluate, target: ir.Node, over: ir.Expr) -> I
     elif name == _LEAVES and len(args) == 1:
         yield from _leaf(w, evaluate, target, args[0])
     elif name is None and type(over.func) is ir.Attr and not args:
-        if last_name(over.func) == "values":
-            yield from _leaf(w, evaluate, target, over.func.obj)
-        elif last_name(over.func) == "items" and len(parts) == 2:
-            yield from _leaf(w, evaluate, parts[1], over.func.obj)
+        yield from _value(w, evaluate, target, over.func)
+
+
+def _value(w: Walker, evaluate: Evaluate, target: ir.Node, method: ir.Attr) -> Iterator[tuple[ir.Node, Term]]:
+    """The values of a dict, alone or with their keys."""
+    if method.name == "values":
+        yield from _leaf(w, evaluate, target, method.obj)
+    elif method.name == "items" and type(target) is ir.Tuple and len(target.elts) == 2:
+        yield from _leaf(w, evaluate, target.elts[1], method.obj)
 
 
 def _leaf(w: Walker, evaluate: Evaluate, target: ir.Node, tree: ir.Expr) -> Iterator[tuple[ir.Node, Term]]:

@@ -169,18 +169,28 @@ def _record(m: Machine, f: Frame, at: int, target: str, what: str, name: str, le
     m.emit(f, Mutation, at, None, level, target=target, what=what, name=name)
 
 
+def _is_made_for_traces(f: Frame) -> bool:
+    """Whether the function around is named for traces, or for compilation."""
+    around = f.qualname.rpartition(".<locals>.")[0].rpartition(".")[2]
+    return any(word in around for word in _MEANT[:2])
+
+
 def _counts_traces(f: Frame, changed: str) -> bool:
     """Whether what is kept is about traces: a set of what is the same for all calls of one, ``seen.add(x.shape)``, a number
     that a function counts which is made by one that is named for traces, or that is held against a limit."""
     statement = surroundings.statement(f)
-    call = statement.value if isinstance(statement, (ir.ExprStmt, ir.Assign)) else None
-    if type(call) is ir.Call and last_name(call.func) == "add" and call.args:
-        kept = [arg.value for arg in call.args]
-        if all(type(node) is ir.Attr and node.name in _FORMS for node in kept):
-            return True
-    around = f.qualname.rpartition(".<locals>.")[0].rpartition(".")[2]
-    if type(statement) is ir.AugAssign and any(word in around for word in _MEANT[:2]):
+    if _keeps_forms(statement):
+        return True
+    if type(statement) is ir.AugAssign and _is_made_for_traces(f):
         return True
     parts = f.fn.parts if f.fn is not None else ()
     tests = [node for node in parts if type(node) is ir.If and type(node.body[-1]) is ir.Raise]
     return any(last_name(part).lower() == changed for node in tests for part in below(node.test))
+
+
+def _keeps_forms(statement: ir.Node | None) -> bool:
+    """Whether a statement adds to a set what is the same for all calls of one trace."""
+    call = statement.value if isinstance(statement, (ir.ExprStmt, ir.Assign)) else None
+    if type(call) is not ir.Call or last_name(call.func) != "add" or not call.args:
+        return False
+    return all(type(arg.value) is ir.Attr and arg.value.name in _FORMS for arg in call.args)
