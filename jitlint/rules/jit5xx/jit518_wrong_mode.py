@@ -107,9 +107,15 @@ def check(event: WrongMode) -> Report:
             case="evaluated",
         )
     if event.how == "idle":
+        drops = event.given == "rngs"
+        what, layers = (
+            ("a key for dropout is given", "drop numbers")
+            if drops
+            else ("statistics are collected", "measure batches")
+        )
         return Report(
-            "a key for dropout is given where a derivative is taken, but all layers that would drop numbers are switched off",
-            "ask the module for the mode of training, and hand that on to the layers; or leave out the key",
+            f"{what} where a derivative is taken, but all layers that would {layers} are switched off",
+            f"ask the module for the mode of training, and hand that on to the layers; or leave out `{event.given}`",
         )
     return Report(
         f"`{event.argument}` asks for the mode of evaluation where a derivative is taken, so what `{event.given}` is for never happens",

@@ -79,9 +79,8 @@ def _used(m: Machine, f: Frame, library: Library, owner: ExtInst) -> None:
         if dotted == f"{owner.dotted}.__call__":
             _note(f, _need(f, library.at, owner, args))
             _note(f, _read(f, library.at, owner))
-            if owner.dotted == _DROPOUT:
-                whole = args.more is None and args.kw_more is None
-                _note(f, idle.called(f, library.at, owner.dotted, _off(owner, args) if whole else None))
+            whole = args.more is None and args.kw_more is None
+            _note(f, idle.called(f, library.at, owner.dotted, _off(owner, args) if whole else None))
         elif dotted == f"{owner.dotted}.apply" and "method" not in args.kw:
             _applied(m, f, library.at, owner, args)
 
@@ -141,11 +140,10 @@ def _note(f: Frame, need: Need | None) -> None:
 
 
 def _keep(f: Frame, needs: Needs) -> None:
-    """Needs are remembered, of those that say only whether something is drawn the first of a kind."""
+    """Needs are remembered, of those that say only whether a layer is on the first of a kind."""
     held = NEEDS.of(f) or ()
-    new = [
-        need for need in needs if need.kind not in idle.KINDS or all(need.kind != old.kind for old in held)
-    ]
+    kinds = {(old.kind, old.name) for old in held if old.kind in idle.KINDS}
+    new = [need for need in needs if (need.kind, need.name) not in kinds]
     NEEDS.put(f, (*held, *new)[:_MOST])
 
 
