@@ -30,6 +30,9 @@ SPLIT: Final = "$split"
 COPIES: Final = "$copies parameters"
 """The attribute in which an optimiser remembers which transformation it is, or has inside, whose state holds arrays like the parameters."""
 
+SEVERAL: Final = "$perhaps several"
+"""The attribute in which streams of keys remember that they may have been made of several keys each."""
+
 INITIALISERS: Final = "jax.nn.initializers."
 """Functions that give functions, which draw from their first argument."""
 

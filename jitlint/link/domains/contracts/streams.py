@@ -12,10 +12,11 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, KeyReuse
 from jitlint.infer.objects import NOTE
-from jitlint.infer.values import FALSE, ExtInst, Map, Py, Tup, Value
+from jitlint.infer.values import FALSE, TRUE, ExtInst, Map, Py, Tup, Value
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.values.library_objects import SEVERAL
 
 _STREAMS: Final = f"{NOTE}streams"
 _DEFAULT: Final = "default"
@@ -33,7 +34,9 @@ def heard(m: Machine, f: Frame, library: Library) -> Value | None:
 def _made(library: Library) -> Value | None:
     """The object, with the streams that it has; None if that is not known, or it has all."""
     args, result = library.args, library.result
-    hidden = bool(args.pos) or args.more is not None or args.kw_more is not None
+    if type(result) is ExtInst and (args.more is not None or args.kw_more is not None):
+        return ExtInst(result.dotted, {**result.attrs, SEVERAL: TRUE})
+    hidden = bool(args.pos)
     if hidden or _DEFAULT in args.kw or type(result) is not ExtInst:
         return None
     return ExtInst(result.dotted, {**result.attrs, _STREAMS: Tup(tuple(Py("str", name) for name in args.kw))})

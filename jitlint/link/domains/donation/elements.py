@@ -47,4 +47,7 @@ def _value(w: Walker, evaluate: Evaluate, target: ir.Node, method: ir.Attr) -> I
 def _leaf(w: Walker, evaluate: Evaluate, target: ir.Node, tree: ir.Expr) -> Iterator[tuple[ir.Node, Term]]:
     """A variable, or an attribute, can be asked what it is as often as one likes."""
     if isinstance(tree, (ir.Name, ir.Attr)) and type(target) is ir.Name:
-        yield target, w.state.part(evaluate(w, tree), _EACH)
+        whole = evaluate(w, tree)
+        leaf = w.state.part(whole, _EACH)
+        if w.state.killed(leaf) is None or w.state.killed(whole) is not None:
+            yield target, leaf  # else a turn before has given away its own, which is another one

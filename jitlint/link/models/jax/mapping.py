@@ -35,6 +35,7 @@ from jitlint.link.models.maps import lanes as in_lanes
 from jitlint.link.models.maps import shardings, varying
 from jitlint.link.tables import ir_walk
 from jitlint.link.values import fitting, flattening, iteration, pytrees
+from jitlint.link.values.library_objects import SEVERAL
 from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
 
@@ -94,6 +95,8 @@ def entries(x: Xform, args: Args) -> int:
     """How many entries say how arguments are mapped or split, where that is another number than that of the arguments;
     else 0."""
     if not x.spec.results or args.more is not None or args.kw_more is not None:
+        return 0
+    if args.kw and x.spec.name in lexicon().contracts.resolving:
         return 0
     items = _items_of(x, x.spec.axes or x.spec.specs)
     return len(items) if items is not None and len(items) != len(args.pos) else 0
@@ -231,7 +234,7 @@ def _is_one_key(value: Value) -> bool:
 
 def _is_unsplit(f: Frame, x: Xform, value: Value) -> bool:
     """Whether something is certainly an object with streams of keys that nobody has split for the elements of a batch."""
-    if type(value) is not ExtInst or value.dotted != _STREAMS:
+    if type(value) is not ExtInst or value.dotted != _STREAMS or SEVERAL in value.attrs:
         return False
     sig = signature(x.target)
     words = lexicon().contracts.splitting
