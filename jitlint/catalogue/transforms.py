@@ -243,9 +243,8 @@ def read(data: dict[str, Any], into: Transforms, source: str) -> None:
         for entry_name, entry in data.get("handed", {}).items():
             handed = _handed(entry_name, entry)
             into.handed[entry_name] = handed
-            for alias in entry.get(
-                "aliases", ()
-            ):  # a private path is another name of the same, a public one of a likeness
+            # A private path is another name of the same, a public one of a likeness.
+            for alias in entry.get("aliases", ()):
                 into.handed[alias] = handed if "._" in alias else _handed(alias, entry)
         for module, lines in data.get("functions", {}).items():
             for short, line in lines.items():

@@ -1,8 +1,8 @@
 """Layers of `flax.linen` that drop or measure nothing although they are given what they need for it (layer: ``link``, room ``domains``).
 
 What it does: notes layers that are certainly switched off where they are called, hands that on from callee to caller, and
-compares it with an ``apply`` that gives a key for dropping, or collects statistics, while a derivative is taken. What it does not: speak of modules in
-which anything may still do that, or of calls that ask for the mode of evaluation themselves.
+compares it with an ``apply`` that gives a key for dropping, or collects statistics, while a derivative is taken. What it does
+not: speak of modules in which anything may still do that, or of calls that ask for the mode of evaluation themselves.
 """
 
 from __future__ import annotations

@@ -62,12 +62,12 @@ def _leaves(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _each_leaf(tree: Value) -> list[Value] | None:
     """The leaves of tuples and lists of arrays and numbers, one by one and in order; None of other trees."""
-    if type(tree) is Arr or (type(tree) is Py and tree.kind in ("int", "float", "complex", "bool")):
+    if type(tree) is Arr or (type(tree) is Py and tree.kind in pytrees.NUMBERS):
         return [tree]
     if tree is NONE:
         return []
     plain = (type(tree) is Tup and tree.cls is None) or (type(tree) is Seq and tree.kind == "list")
-    inner = tree.items if plain else None  # type: ignore[attr-defined]
+    inner = iteration.known_items(tree) if plain else None
     found = [_each_leaf(part) for part in inner] if inner is not None else [None]
     return None if None in found else [leaf for leaves in found for leaf in leaves or ()]
 
