@@ -233,11 +233,11 @@ def changes_older(f: Frame) -> bool:
 
 
 def changed_name(f: Frame) -> str:
-    """The last name of what the current statement changes, in lower case: ``cache`` of ``self.cache[k] = v``."""
+    """The last name of what the current statement changes: ``cache`` of ``self.cache[k] = v``."""
     target = _changed(f)
     while type(target) is ir.Sub:
         target = target.obj
-    return _name(target).lower()
+    return _name(target)
 
 
 def _changed(f: Frame) -> ir.Node | None:

@@ -142,7 +142,7 @@ def _is_read(m: Machine, one: Pending) -> int:
     """Whether code outside of the trace reads the place; what cannot be told counts as read."""
     if type(one.box) is Inst:
         return SURELY if _is_loaded(m, one, one.box) else NEVER
-    name = (one.variable or one.what).lower()
+    name = one.variable or one.what
     return max((_reads(body, name) for body in _seeing(m, one)), default=NEVER) if name else SURELY
 
 
@@ -202,7 +202,7 @@ def _reads(body: Sequence[ir.Node], name: str) -> int:
     others: set[int] = set()
     for node in found:
         others |= {id(target) for target in _harmless(node)}
-    reads = {id(node) for node in found if last_name(node).lower() == name} - others
+    reads = {id(node) for node in found if last_name(node) == name} - others
     for node in found if reads else ():
         if type(node) is ir.If and not _is_main(node):
             others |= {id(part) for part in below([*node.body, *node.orelse])}

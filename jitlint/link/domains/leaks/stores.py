@@ -145,7 +145,7 @@ def _leak(
     hidden = isinstance(value, (Inst, Func, Bound, Partial))
     confidence = Confidence.POSSIBLE if guess and (hidden or not _is_own(f)) else confidence_of(value)
     changed = surroundings.changed_name(f)
-    if not _is_meant(f, changed) and not f.world.excused:
+    if not _is_meant(f, changed.lower()) and not f.world.excused:
         level = weaken(f.confidence, 0 if confidence is None else 2 - confidence.rank)
         derived = surroundings.derived(f)
         one = Pending(f, at, tracer, level, target, what, changed, derived, box)

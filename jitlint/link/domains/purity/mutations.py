@@ -157,7 +157,7 @@ def deleted(m: Machine, f: Frame, at: int, box: Value, index: Value | None = Non
 def _record(m: Machine, f: Frame, at: int, target: str, what: str, name: str, level: Confidence) -> None:
     if m.broken == (f.module.name, f.at):
         return
-    changed = surroundings.changed_name(f)
+    changed = surroundings.changed_name(f).lower()
     if any(word in changed for word in _MEANT) or surroundings.fills(f, changed):
         return
     if surroundings.undone(f, changed) or surroundings.asks_for_tracers(f) or surroundings.leads_to_raise(f):
