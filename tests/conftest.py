@@ -16,6 +16,8 @@ from jitlint.confirm.compiling import compile_quickly
 # Before anything imports JAX. What is compiled here runs once or twice: how fast it runs does not matter.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+# Two devices, so that there is something to split over.
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
 # What one process has compiled, no other one compiles again.
 _SHARED = {
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",

@@ -30,6 +30,12 @@ only axes that the mesh of its `NamedSharding`, or of `jax.shard_map`, has:
 
 > ValueError: Resource axis: dp of P('dp',) is not found in mesh: ('data', 'model').
 
+The axes of `jax.make_mesh` are explicit as of JAX 0.9, which makes them part of an array's type: constraints cannot speak of them.
+
+> ValueError: The spec of NamedSharding passed to with_sharding_constraint can only refer to Auto axes of the mesh.
+
+Every device along a mesh axis gets an equal share, so an axis of an array must be a multiple of the devices that it is split over.
+
 A tree of specifications has the keys of the tree that it is for. What is split over an axis of the mesh differs from device
 to device, and so does all that is computed of it, until a collective such as `jax.lax.pmean` brings it together; `out_specs`
 that do not name the axis say that a result is the same on all devices:
@@ -63,7 +69,9 @@ def scale(x, by):
 
 jax.vmap(scale, in_axes=(0, None))(jnp.ones(3), 2.0)
 """,
-    outcome=Raises(("ValueError", "NameError", "IndexError"), spread=True),
+    outcome=Raises(
+        ("ValueError", "NameError", "IndexError", "jax._src.sharding.IndivisibleError"), spread=True
+    ),
     since="0.2",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html",
 )
@@ -88,6 +96,17 @@ def check_name(event: ApiMisuse) -> Report | None:
         return Report(
             f"`{event.api}` gets a specification for {axes} {_plural('axis', 'axes', axes)}, but the array has {rank}",
             "give the specification at most one entry for each axis of the array",
+        )
+    if event.problem == "uneven-split":
+        axis, size, count = event.detail.split()
+        return Report(
+            f"`{event.api}` splits axis {axis} over {count} devices (`{event.parameter}`), but its {size} elements are no multiple of that",
+            "pad the axis, or leave out what is over, so that every device gets as much; or split another axis",
+        )
+    if event.problem == "explicit-axes":
+        return Report(
+            f"`{event.api}` may only name axes that are left to the compiler, but those of a mesh of `jax.make_mesh` are explicit",
+            "make the mesh with `axis_types=(jax.sharding.AxisType.Auto,) * len(axis_names)`, or use `jax.sharding.reshard`",
         )
     if event.problem == "other-keys":
         return Report(

@@ -37,6 +37,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import mapping, operands, scalars, turns
 from jitlint.link.models.jax.mapping import in_words, is_no_pair, leaves, rank_of, report, size_of
+from jitlint.link.models.maps import shardings
 from jitlint.link.values import flattening, iteration, pytrees
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
@@ -55,7 +56,8 @@ def refuses_arguments(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bo
         return False  # nobody calls it; the arguments are made up
     if x.spec.real and not x.spec.filter and "allow_int" not in x.options:
         return _check_inputs(m, f, at, x, args)
-    return bool(x.spec.results) and mapping.refuses(m, f, at, x, args)
+    placed = shardings.PLACES in x.options and x.spec.static_names not in x.options
+    return (bool(x.spec.results) or placed) and mapping.refuses(m, f, at, x, args)
 
 
 def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:

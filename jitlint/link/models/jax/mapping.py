@@ -51,6 +51,8 @@ def refuses(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
         return True
     if x.spec.specs:
         return shardings.refuses_split(m, f, at, x, args)
+    if shardings.PLACES in x.options:
+        return shardings.refuses_places(m, f, at, x, args)
     return bool(x.spec.axes) and _check_mapped(m, f, at, x, args)
 
 

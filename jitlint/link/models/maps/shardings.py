@@ -1,17 +1,19 @@
 """Meshes, and what is split over their axes (layer: ``link``, room ``models``).
 
-What it does: keeps the names of a mesh's axes and the specification of a sharding, and compares these with each other and with
-the array that is put there. What it does not: count devices, which are another number on every machine.
+What it does: keeps the names of a mesh's axes, their sizes where the program says them, and the specification of a sharding, and
+compares these with each other and with the array that is put there. What it does not: count devices, which are another number on
+every machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import UNKNOWN, Arr, B, ExtInst, Map, Py, Seq, Tup, Value, Xform
+from jitlint.infer.values import NONE, TRUE, UNKNOWN, Arr, B, ExtInst, Map, Py, Seq, Tup, Value, Xform
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax.arrival import Marks
@@ -22,6 +24,17 @@ SHARDING: Final = "jax.sharding.NamedSharding"
 _MESH: Final = "jax.sharding.Mesh"
 _AXES: Final = "$axes"
 """Where a mesh keeps the names of its axes."""
+_SIZES: Final = "$sizes"
+"""Where it keeps how many devices there are along each."""
+_EXPLICIT: Final = "$explicit"
+_TYPED: Final = "meshes-are-explicit"
+"""Where it says that all of its axes are explicit, and since when they are that where nothing is said."""
+_OVER: Final = "$mesh"
+"""Where a sharding keeps its mesh."""
+_DEPTH: Final = 4
+PLACES: Final = "in_shardings"
+_WISHES: Final = frozenset({"jax.lax.with_sharding_constraint"})
+"""What may split an axis unevenly, but leaves explicit axes to the types."""
 
 
 def partition_spec(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -44,7 +57,51 @@ def mesh(m: Machine, f: Frame, at: int, args: Args) -> Value:
                 detail=f"mesh {rank} {len(names)}", exception="ValueError",
             )  # fmt: skip
             return UNKNOWN
-    return ExtInst(_MESH, {_AXES: Tup(tuple([Py("str", name) for name in names]))}) if known else UNKNOWN
+    return _named_mesh(names, devices.dims if type(devices) is Arr else None) if known else UNKNOWN
+
+
+def made_mesh(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """As many devices as the program asks for: with fewer it ends here."""
+    given = args.get(1, "axis_names")
+    names = list(named_in([given])) if given is not None else []
+    sizes = _sizes_in(args.get(0, "axis_shapes"))
+    types = args.get(2, "axis_types")
+    explicit = (
+        args.more is None and (types is None or types is NONE) and m.catalogue.view.behaves(_TYPED) is True
+    )
+    return _named_mesh(names, sizes, explicit) if names and None not in names else UNKNOWN
+
+
+def abstract_mesh(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """A mesh of no devices, or of some."""
+    given = args.get(1, "axis_names")
+    names = list(named_in([given])) if given is not None else []
+    sizes = _sizes_in(args.get(0, "axis_sizes"))
+    return _named_mesh(names, sizes) if names and None not in names else UNKNOWN
+
+
+def rows_of_devices(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """An array of devices of the shape that is asked for."""
+    sizes = _sizes_in(args.get(0, "mesh_shape"))
+    made = Arr(rank=len(sizes) or None, level=f.world.level, host=True)
+    made.dims = sizes or None
+    return made
+
+
+def _sizes_in(shape: Value | None) -> tuple[int | None, ...]:
+    items = iteration.known_items(shape) if type(shape) in (Tup, Seq) and shape is not None else None
+    return tuple([one.const if type(one) is Py and type(one.const) is int else None for one in items or ()])
+
+
+def _named_mesh(
+    names: Sequence[str | None], sizes: tuple[int | None, ...] | None, explicit: bool = False
+) -> Value:
+    fits = sizes is not None and len(sizes) == len(names)
+    known = [UNKNOWN if size is None else Py("int", size) for size in sizes or ()] if fits else []
+    types = {_EXPLICIT: TRUE} if explicit else {}
+    return ExtInst(
+        _MESH, {_AXES: Tup(tuple([Py("str", name) for name in names])), _SIZES: Tup(tuple(known)), **types}
+    )
 
 
 def sharding(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -55,7 +112,7 @@ def sharding(m: Machine, f: Frame, at: int, args: Args) -> Value:
         return UNKNOWN
     if _misnamed(m, f, at, SHARDING, over, split):
         return UNKNOWN
-    return ExtInst(SHARDING, {SPLIT: Tup(tuple(split))})
+    return ExtInst(SHARDING, {SPLIT: Tup(tuple(split)), _OVER: over or UNKNOWN})
 
 
 def bound_axes(x: Xform) -> frozenset[str] | None:
@@ -80,12 +137,21 @@ def check_placed(m: Machine, f: Frame, at: int, api: str, value: Value, where: V
         m.emit(f, ApiMisuse, at, value, api=api, problem="other-keys", detail=odd)
         return
     split = split_of(where)
-    if split is None or type(value) is not Arr or value.rank is None or value.dtype == "key":
+    if split is None or f.world.modes & B:
         return
-    if len(split) > value.rank and not f.world.modes & B:
+    if type(value) is Arr and value.rank is not None and value.dtype != "key" and len(split) > value.rank:
         m.emit(
             f, ApiMisuse, at, value, api=api, problem="long-spec", detail=f"{len(split)} for {value.rank}"
         )  # fmt: skip
+    elif api not in _WISHES:
+        _refuses_shares(m, f, at, api, value, where)
+    elif type(where) is ExtInst and _is_explicit(where.attrs.get(_OVER)) and not m.guards:
+        if any(name is not None for name in named_in(split)):
+            m.emit(f, ApiMisuse, at, value, api=api, problem="explicit-axes", exception="ValueError")
+
+
+def _is_explicit(over: Value | None) -> bool:
+    return type(over) is ExtInst and over.attrs.get(_EXPLICIT) is TRUE
 
 
 def refuses_split(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
@@ -96,13 +162,45 @@ def refuses_split(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     return any(_unfit(m, f, at, x, marks.of(i), value) for i, value in enumerate(args.pos))
 
 
+def refuses_places(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """A function is called that says where its arguments are to be: whether one of them cannot be split like that."""
+    where = x.options.get(PLACES)
+    each = iteration.known_items(where) if type(where) in (Tup, Seq) and where is not None else None
+    if args.more is not None or f.world.modes & B or (each is not None and len(each) != len(args.pos)):
+        return False
+    marks = each if each is not None else [where] * len(args.pos)
+    return any(_refuses_shares(m, f, at, x.spec.name, value, mark) for mark, value in zip(marks, args.pos))
+
+
+def _refuses_shares(m: Machine, f: Frame, at: int, api: str, value: Value, where: Value | None) -> bool:
+    """Whether the leaves of a tree are certainly not split evenly by the one sharding for all of them."""
+    split, over = split_of(where), where.attrs.get(_OVER) if type(where) is ExtInst else None
+    if split is None or over is None:
+        return False
+    return any(
+        _check_even(m, f, at, api, leaf, split, over)
+        for leaf in leaves_of(value, _DEPTH)
+        if type(leaf) is Arr
+    )
+
+
 def refuses_joining(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> bool:
     """What each device gives is put together along axes that it has."""
-    return not f.world.modes & B and _unfit(m, f, at, x, x.options.get(x.spec.results), result)
+    return not f.world.modes & B and _unfit(m, f, at, x, x.options.get(x.spec.results), result, joins=True)
 
 
-def _unfit(m: Machine, f: Frame, at: int, x: Xform, mark: Value | None, value: Value, depth: int = 4) -> bool:
-    """Record that a specification names an axis which the mesh does not have, or more axes than an array has."""
+def _unfit(
+    m: Machine,
+    f: Frame,
+    at: int,
+    x: Xform,
+    mark: Value | None,
+    value: Value,
+    depth: int = 4,
+    joins: bool = False,
+) -> bool:
+    """Record that a specification names an axis which the mesh does not have, more axes than an array has, or that it splits
+    one unevenly. joins: the array is a device's part of what is put together."""
     split = split_of(mark)
     if split is None:
         odd = _other_keys(mark, value, 1)
@@ -110,7 +208,7 @@ def _unfit(m: Machine, f: Frame, at: int, x: Xform, mark: Value | None, value: V
             m.emit(f, ApiMisuse, at, value, api=x.spec.name, problem="other-keys", detail=odd)
             return True
         pairs = together(mark, value) if depth else ()
-        return any(_unfit(m, f, at, x, one, other, depth - 1) for one, other in pairs)
+        return any(_unfit(m, f, at, x, one, other, depth - 1, joins) for one, other in pairs)
     if _misnamed(m, f, at, x.spec.name, x.options.get("mesh"), split):
         return True
     for leaf in leaves_of(value, depth):
@@ -120,7 +218,49 @@ def _unfit(m: Machine, f: Frame, at: int, x: Xform, mark: Value | None, value: V
                 detail=f"{len(split)} for {leaf.rank}",
             )  # fmt: skip
             return True
+        if (
+            not joins
+            and type(leaf) is Arr
+            and _check_even(m, f, at, x.spec.name, leaf, split, x.options.get("mesh"))
+        ):
+            return True
     return False
+
+
+def _check_even(
+    m: Machine, f: Frame, at: int, api: str, value: Arr, split: Sequence[Value], over: Value | None
+) -> bool:
+    """Record that an axis of known size cannot be split evenly over as many devices as the program asks for."""
+    if value.dims is None or value.kind is not SEEN or m.guards:
+        return False
+    for axis, (entry, size) in enumerate(zip(split, value.dims)):
+        names = list(named_in([entry]))
+        count = _devices_along(over, names) if names else None
+        if size is not None and count and size % count:
+            m.emit(
+                f, ApiMisuse, at, value, api=api, problem="uneven-split", parameter=", ".join(map(str, names)),
+                detail=f"{axis} {size} {count}", exception="ValueError",
+            )  # fmt: skip
+            return True
+    return False
+
+
+def _devices_along(over: Value | None, names: Sequence[str | None]) -> int | None:
+    """How many devices there are along axes of a mesh, None if it is not known."""
+    axes, sizes = (over.attrs.get(_AXES), over.attrs.get(_SIZES)) if type(over) is ExtInst else (None, None)
+    if type(axes) is not Tup or type(sizes) is not Tup:
+        return None
+    known = {
+        axis.const: size.const
+        for axis, size in zip(axes.items, sizes.items)
+        if type(axis) is type(size) is Py
+    }
+    counts = [known.get(name) for name in names]
+    return (
+        math.prod(count for count in counts if type(count) is int)
+        if all(type(c) is int for c in counts)
+        else None
+    )
 
 
 def together(mark: Value | None, value: Value) -> Iterable[tuple[Value, Value]]:
