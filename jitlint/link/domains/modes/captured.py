@@ -41,6 +41,8 @@ class Captured:
         fn = activation.func.fn
         given = path[0] in [param.name for param in fn.node.params] or mark.path[0] not in fn.outer_names
         starts = f.outer is not None and f.world.level > f.outer.world.level and not f.world.excused
+        if not mark.sure:
+            return
         if mark.kind == CAPTURED or (mark.kind in (RUNS, LEARNS, CHECKS) and starts and not given):
             captured = mark._replace(kind=CAPTURED, path=path, at=activation.at)
             self._decide(f, captured, first=mark.kind != CAPTURED)

@@ -43,6 +43,8 @@ from jitlint.syntax import ir
 
 _SET = f"{NOTE}mode"
 """Where a layer remembers that it was made for one mode, or does nothing."""
+_PERHAPS = f"{NOTE}rate"
+"""Where it remembers that nobody knows whether it drops anything."""
 
 
 class Modes(Domain[Marks]):
@@ -84,18 +86,19 @@ class Modes(Domain[Marks]):
             node = call.func.obj if type(call.func) is ir.Attr else None
             self._note(f, words.setting[dotted], node, library.at)
             self._captured.evaluates |= words.setting[dotted] == EVALUATE
-        elif not _is_told(library.args) and not (
-            type(library.owner) is ExtInst and _SET in library.owner.attrs
-        ):
-            self._note(f, LEARNS if f.world.modes & L else RUNS, call.func, library.at)
+        elif not _is_told(library.args):
+            noted = library.owner.attrs if type(library.owner) is ExtInst else {}
+            if _SET in noted:
+                return None
+            self._note(f, LEARNS if f.world.modes & L else RUNS, call.func, library.at, _PERHAPS not in noted)
             if f.world.modes & L:
                 streamless.heard(self.m, f, library, call.func)
         return None
 
-    def _note(self, f: Frame, kind: str, node: ir.Node | None, at: int) -> None:
+    def _note(self, f: Frame, kind: str, node: ir.Node | None, at: int, sure: bool = True) -> None:
         path = own_path(f, node)
         if path is not None:
-            note(f, (Mark(kind, path, at, (f.module.name, at, f.qualname), last_name(node)),))
+            note(f, (Mark(kind, path, at, (f.module.name, at, f.qualname), last_name(node), sure=sure),))
 
     def summarise(self, inner: Frame, activation: Activation) -> Marks | None:
         """What happens in it to layers."""
@@ -202,8 +205,12 @@ def _made(library: Library) -> Value | None:
     args, result = library.args, library.result
     drops = library.dotted.endswith("Dropout")
     rate = args.get(0, "rate") if drops else None
-    idle = rate is not None and const_of(rate) is not NO_CONST and not const_of(rate)
-    note = _SET if idle or _is_told(args) else DRY if drops and "rngs" not in args.kw else ""
+    unknown = rate is None or const_of(rate) is NO_CONST
+    idle = rate is not None and not unknown and not const_of(rate)
+    if drops and unknown:
+        note = _SET if _is_told(args) else _PERHAPS
+    else:
+        note = _SET if idle or _is_told(args) else DRY if drops and "rngs" not in args.kw else ""
     return ExtInst(result.dotted, {**result.attrs, note: TRUE}) if note and type(result) is ExtInst else None
 
 

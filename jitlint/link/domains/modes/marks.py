@@ -40,7 +40,7 @@ SOMEWHERE: Final = "?"
 class Mark(NamedTuple):
     """A mode is set, a layer runs that depends on it, or a metric is used. at: where, in the function at hand; site: module and origin of the
     very place, with the function that it is in. name: of the layer there, or of its class. tail: how many names of the path lead on from a model
-    that is evaluated."""
+    that is evaluated. sure: it certainly does something there."""
 
     kind: str
     path: Path
@@ -48,6 +48,7 @@ class Mark(NamedTuple):
     site: tuple[str, int, str]
     name: str = ""
     tail: int = 0
+    sure: bool = True
 
 
 Marks = tuple[Mark, ...]

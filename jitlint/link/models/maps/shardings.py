@@ -145,13 +145,15 @@ def check_placed(m: Machine, f: Frame, at: int, api: str, value: Value, where: V
         )  # fmt: skip
     elif api not in _WISHES:
         _refuses_shares(m, f, at, api, value, where)
-    elif type(where) is ExtInst and _is_explicit(where.attrs.get(_OVER)) and not m.guards:
-        if any(name is not None for name in named_in(split)):
-            m.emit(f, ApiMisuse, at, value, api=api, problem="explicit-axes", exception="ValueError")
+    elif _speaks_of_types(where, split) and not m.guards:
+        m.emit(f, ApiMisuse, at, value, api=api, problem="explicit-axes", exception="ValueError")
 
 
-def _is_explicit(over: Value | None) -> bool:
-    return type(over) is ExtInst and over.attrs.get(_EXPLICIT) is TRUE
+def _speaks_of_types(where: Value | None, split: Sequence[Value]) -> bool:
+    """Whether axes are named that are explicit."""
+    over = where.attrs.get(_OVER) if type(where) is ExtInst else None
+    explicit = type(over) is ExtInst and over.attrs.get(_EXPLICIT) is TRUE
+    return explicit and any(name is not None for name in named_in(split))
 
 
 def refuses_split(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:

@@ -117,6 +117,8 @@ def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
     """What `hasattr` answers."""
     if type(value) is Arr:
         return _array_has(m, value, name)
+    if type(value) is Tree and value.evidence == "array" and name in _OF_ARRAYS:
+        return True
     if type(value) is Inst:
         return _instance_has(value, name)
     if type(value) is Py:
