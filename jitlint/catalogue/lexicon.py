@@ -314,6 +314,8 @@ class Tests(msgspec.Struct, frozen=True):
     products: frozenset[str]
     request: tuple[str, ...]
     set_up: tuple[str, ...]
+    left_out: frozenset[str]
+    odd_options: frozenset[str]
     benchmarks: frozenset[str]
 
 

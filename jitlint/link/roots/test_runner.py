@@ -33,6 +33,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import iteration, parameters
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
@@ -74,6 +75,19 @@ class TestRunner:
             row = written[turn % len(written)] if written else {}
             out.append({**self._of_fixtures(frame, func, named, 0, turn), **row})
         return out
+
+    def leaves_out(self, func: Func) -> bool:
+        """Whether a test is not run, is to fail, or runs with options that change what JAX refuses: it, its class or its file
+        is marked."""
+        fn, owner = func.fn, func.owner
+        marks = list(fn.node.decorators)
+        if owner is not None:
+            marks += _decorators(owner)
+        for node in fn.module.tree.body:
+            if type(node) is ir.Assign and any(last_name(target) == "pytestmark" for target in node.targets):
+                marks += node.value.elts if isinstance(node.value, (ir.List, ir.Tuple)) else [node.value]
+        tests = lexicon().tests
+        return any(_dotted(self.m, func, mark) in tests.left_out or _is_odd(mark) for mark in marks)
 
     def prepare(self, func: Func, receiver: Value) -> None:
         """Let the methods that a test runner calls first set up an object."""
@@ -186,6 +200,22 @@ def _mark(m: Machine, func: Func, names: frozenset[str]) -> ir.Expr | None:
 def _dotted(m: Machine, func: Func, node: ir.Expr) -> str:
     found = parameters.resolve(m, func.scope, node.func if type(node) is ir.Call else node)
     return found.dotted if type(found) is Ext else ""
+
+
+def _decorators(info: ClassInfo) -> list[ir.Expr]:
+    found = [
+        node for node in info.module.tree.body if type(node) is ir.ClassDef and node.qualname == info.qualname
+    ]
+    return found[-1].decorators if found else []
+
+
+def _is_odd(mark: ir.Expr) -> bool:
+    """Whether a decorator switches something on that changes what JAX refuses."""
+    given = mark.args if type(mark) is ir.Call else []
+    return any(
+        arg.name in lexicon().tests.odd_options and type(arg.value) is ir.Const and arg.value.value is True
+        for arg in given
+    )
 
 
 def _named(node: ir.Expr) -> str:
